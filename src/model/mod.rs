@@ -1,0 +1,17 @@
+//! What was read: objects, references, kinds, facts, and what is missing. No I/O here.
+
+pub mod facts;
+pub mod gap;
+pub mod object;
+pub mod reference;
+pub mod resources;
+pub mod snapshot;
+pub mod strings;
+
+pub use facts::{Fact, Facts};
+pub use gap::Gap;
+pub use object::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Object, ObjectId, RawObject, RawReference};
+pub use reference::Reference;
+pub use resources::{Mapping, NotWatched, Resource, ResourceId, Resources};
+pub use snapshot::{Coordinate, ListRecord, Origin, Presence, Snapshot, SnapshotBuilder};
+pub use strings::{Strings, Symbol};

@@ -1,0 +1,83 @@
+//! An object's metadata in compact form.
+
+use std::borrow::Cow;
+
+use super::{reference::Reference, resources::ResourceId, strings::Symbol};
+
+/// The finalizer that makes the collector delete dependents first (section 5 of the rules).
+pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
+/// The finalizer that makes the collector free the dependents (section 6 of the rules).
+pub const ORPHAN_FINALIZER: &str = "orphan";
+
+/// The index of an object in its snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectId(pub u32);
+
+impl ObjectId {
+    /// The id as an index into per-object tables.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What is kept of an object: the metadata that decides what a delete does to it, and its labels for selectors.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// The resource it is stored under: of all served versions the one that the collector picks (R2.1).
+    pub resource: ResourceId,
+    /// Empty for objects of cluster scope.
+    pub namespace: Symbol,
+    /// `metadata.name`.
+    pub name: Symbol,
+    /// `metadata.uid`.
+    pub uid: Symbol,
+    /// `metadata.resourceVersion`; empty where the source has none.
+    pub resource_version: Symbol,
+    /// `metadata.creationTimestamp`, in Unix seconds.
+    pub created: Option<i64>,
+    /// `metadata.deletionTimestamp`, in Unix seconds; set means terminating.
+    pub deleted: Option<i64>,
+    /// `metadata.deletionGracePeriodSeconds`.
+    pub grace: Option<i64>,
+    /// `metadata.finalizers`, in their order.
+    pub finalizers: Box<[Symbol]>,
+    /// `metadata.ownerReferences`, in their order.
+    pub owners: Box<[Reference]>,
+    /// `metadata.labels`, sorted by key.
+    pub labels: Box<[(Symbol, Symbol)]>,
+}
+
+impl Object {
+    /// Whether `deletionTimestamp` is set.
+    pub fn terminating(&self) -> bool {
+        self.deleted.is_some()
+    }
+}
+
+/// An object's metadata as a source reads it, before it is interned.
+#[derive(Clone, Debug, Default)]
+pub struct RawObject<'a> {
+    pub namespace: Cow<'a, str>,
+    pub name: Cow<'a, str>,
+    pub uid: Cow<'a, str>,
+    pub resource_version: Cow<'a, str>,
+    /// Unix seconds.
+    pub created: Option<i64>,
+    /// Unix seconds.
+    pub deleted: Option<i64>,
+    pub grace: Option<i64>,
+    pub finalizers: Vec<Cow<'a, str>>,
+    pub owners: Vec<RawReference<'a>>,
+    pub labels: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+}
+
+/// An owner reference as a source reads it, before it is interned.
+#[derive(Clone, Debug, Default)]
+pub struct RawReference<'a> {
+    pub api_version: Cow<'a, str>,
+    pub kind: Cow<'a, str>,
+    pub name: Cow<'a, str>,
+    pub uid: Cow<'a, str>,
+    pub controller: Option<bool>,
+    pub block_owner_deletion: Option<bool>,
+}

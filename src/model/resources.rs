@@ -1,0 +1,220 @@
+//! What a server serves: every resource in every version, which of them the collector works on (section 2 of the rules),
+//! and how a reference's apiVersion and kind map to one of them (R3.13–R3.17).
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+/// The verbs without which the collector leaves a resource alone (R2.2).
+pub const DELETABLE_VERBS: [&str; 3] = ["delete", "list", "watch"];
+
+/// The index of a resource in its [`Resources`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ResourceId(pub u32);
+
+impl ResourceId {
+    /// The id as an index into per-resource tables.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One resource in one version, as discovery describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resource {
+    /// Empty for the core group.
+    pub group: String,
+    pub version: String,
+    /// The name in URLs: `deployments`.
+    #[serde(rename = "name")]
+    pub plural: String,
+    /// Empty where the server doesn't say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub singular: String,
+    pub kind: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub short_names: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+    pub namespaced: bool,
+    pub verbs: Vec<String>,
+}
+
+impl Resource {
+    /// `group/version`, or `version` for the core group.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// `deployments.apps`, or `pods` for the core group: how messages and gaps name a resource.
+    pub fn full_name(&self) -> String {
+        if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
+    }
+
+    /// Whether the server offers this verb.
+    pub fn has_verb(&self, verb: &str) -> bool {
+        self.verbs.iter().any(|offered| offered == verb)
+    }
+
+    /// The verbs of [`DELETABLE_VERBS`] that are not offered.
+    pub fn missing_verbs(&self) -> Vec<&'static str> {
+        DELETABLE_VERBS.into_iter().filter(|verb| !self.has_verb(verb)).collect()
+    }
+
+    fn ignored_by_collector(&self) -> bool {
+        self.plural == "events" && matches!(self.group.as_str(), "" | "events.k8s.io")
+    }
+}
+
+/// Why the collector runs no informer for a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotWatched {
+    /// Another version of the same resource is the one it picks (R2.1).
+    OtherVersion(String),
+    /// These verbs are missing (R2.2).
+    MissingVerbs(Vec<&'static str>),
+    /// Events, which it ignores (R2.3).
+    Ignored,
+}
+
+impl std::fmt::Display for NotWatched {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NotWatched::OtherVersion(version) => write!(f, "watched as {version}"),
+            NotWatched::MissingVerbs(verbs) => write!(f, "cannot {}", verbs.join(", ")),
+            NotWatched::Ignored => f.write_str("ignored by the collector"),
+        }
+    }
+}
+
+/// What a reference's apiVersion and kind lead to (3.4 step 2, R3.14, R3.15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mapping {
+    /// This resource, in exactly the version asked for.
+    Served(ResourceId),
+    /// A list kind: it "maps", to a plural that doesn't exist, so that looking it up finds nothing (R3.15).
+    ListKind {
+        /// The scope that the mapping claims.
+        namespaced: bool,
+    },
+    /// Nothing served has this version and kind (R3.13).
+    Unmappable,
+}
+
+/// Every resource of every version that a server serves, in the server's order of preference.
+#[derive(Clone, Debug, Default)]
+pub struct Resources {
+    all: Vec<Resource>,
+    not_watched: Vec<Option<NotWatched>>,
+    picked: Vec<ResourceId>,
+    by_kind: FxHashMap<(String, String), ResourceId>,
+    by_group_version: FxHashSet<String>,
+    preferred_versions: Vec<(String, String)>,
+}
+
+impl Resources {
+    /// Takes discovery's answer.
+    ///
+    /// `all` is in discovery order: groups by preference, versions of a group by preference. `preferred_versions` names the
+    /// preferred version of each group; a group it lacks prefers its first version.
+    pub fn new(all: Vec<Resource>, preferred_versions: Vec<(String, String)>) -> Self {
+        let preferred: FxHashMap<&str, &str> =
+            preferred_versions.iter().map(|(group, version)| (group.as_str(), version.as_str())).collect();
+        let mut pick: FxHashMap<(&str, &str), usize> = FxHashMap::default();
+        for (index, resource) in all.iter().enumerate() {
+            let key = (resource.group.as_str(), resource.plural.as_str());
+            let is_preferred = preferred.get(resource.group.as_str()).is_some_and(|version| *version == resource.version);
+            let best = pick.entry(key).or_insert(index);
+            if is_preferred && *best != index && all[*best].version != resource.version {
+                *best = index;
+            }
+        }
+        let picked: Vec<ResourceId> =
+            all.iter().map(|resource| ResourceId(pick[&(resource.group.as_str(), resource.plural.as_str())] as u32)).collect();
+        let not_watched = all
+            .iter()
+            .zip(&picked)
+            .enumerate()
+            .map(|(index, (resource, picked))| {
+                if picked.index() != index {
+                    Some(NotWatched::OtherVersion(all[picked.index()].version.clone()))
+                } else if resource.ignored_by_collector() {
+                    Some(NotWatched::Ignored)
+                } else {
+                    let missing = resource.missing_verbs();
+                    (!missing.is_empty()).then_some(NotWatched::MissingVerbs(missing))
+                }
+            })
+            .collect();
+        let mut by_kind = FxHashMap::default();
+        let mut by_group_version = FxHashSet::default();
+        for (index, resource) in all.iter().enumerate() {
+            let api_version = resource.api_version();
+            by_group_version.insert(api_version.clone());
+            by_kind.insert((api_version.clone(), resource.kind.to_lowercase()), ResourceId(index as u32));
+            by_kind.insert((api_version, resource.kind.clone()), ResourceId(index as u32));
+        }
+        Resources { all, not_watched, picked, by_kind, by_group_version, preferred_versions }
+    }
+
+    /// One resource.
+    pub fn get(&self, id: ResourceId) -> &Resource {
+        &self.all[id.index()]
+    }
+
+    /// Every resource in every version.
+    pub fn iter(&self) -> impl Iterator<Item = (ResourceId, &Resource)> {
+        self.all.iter().enumerate().map(|(index, resource)| (ResourceId(index as u32), resource))
+    }
+
+    /// How many there are, versions counted apart.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether nothing is served.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Why the collector doesn't watch this resource in this version; `None` when it does (R2.1–R2.3).
+    pub fn not_watched(&self, id: ResourceId) -> Option<&NotWatched> {
+        self.not_watched[id.index()].as_ref()
+    }
+
+    /// The version of this resource that the collector picks, which stands for the stored objects (R2.1).
+    pub fn picked(&self, id: ResourceId) -> ResourceId {
+        self.picked[id.index()]
+    }
+
+    /// Every deletable resource: those the collector watches (R2.1–R2.3).
+    pub fn deletable(&self) -> impl Iterator<Item = (ResourceId, &Resource)> {
+        self.iter().filter(|(id, _)| self.not_watched(*id).is_none())
+    }
+
+    /// What an apiVersion and kind map to, with the collector's mapper's quirks (R3.14, R3.15).
+    pub fn map(&self, api_version: &str, kind: &str) -> Mapping {
+        if let Some(id) = self.by_kind.get(&(api_version.to_owned(), kind.to_owned())) {
+            return Mapping::Served(*id);
+        }
+        if kind == "List" && self.by_group_version.contains(api_version) {
+            return Mapping::ListKind { namespaced: false };
+        }
+        match kind.strip_suffix("List").and_then(|item| self.by_kind.get(&(api_version.to_owned(), item.to_owned()))) {
+            Some(id) if self.get(*id).kind.len() + 4 == kind.len() && kind.starts_with(&self.get(*id).kind) => {
+                Mapping::ListKind { namespaced: self.get(*id).namespaced }
+            }
+            _ => Mapping::Unmappable,
+        }
+    }
+
+    /// The picked version of the resource with this group and kind, whatever version is asked for.
+    pub fn by_group_kind(&self, group: &str, kind: &str) -> Option<ResourceId> {
+        self.iter().find(|(_, resource)| resource.group == group && resource.kind == kind).map(|(id, _)| self.picked(id))
+    }
+
+    /// The preferred version of each group, as [`Resources::new`] took them.
+    pub fn preferred_versions(&self) -> &[(String, String)] {
+        &self.preferred_versions
+    }
+}

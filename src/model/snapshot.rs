@@ -1,0 +1,274 @@
+//! Everything that was read of a cluster or a dump, and what could not be.
+
+use rustc_hash::FxHashMap;
+
+use super::{
+    facts::Facts,
+    gap::Gap,
+    object::{Object, ObjectId, RawObject},
+    reference::Reference,
+    resources::{ResourceId, Resources},
+    strings::{Strings, Symbol},
+};
+
+/// Where a snapshot comes from, for the first line of every output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A live cluster.
+    Cluster {
+        /// The kubeconfig context; empty inside a pod.
+        context: String,
+        /// `host:port` of the API server.
+        server: String,
+    },
+    /// Files, folders or standard input, as they were named.
+    Dump {
+        /// The values of `--from`.
+        paths: Vec<String>,
+    },
+}
+
+/// What one list covered and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListRecord {
+    /// The resource in the version that was read.
+    pub resource: ResourceId,
+    /// The namespace it was limited to; `None` covers all there are.
+    pub namespace: Option<String>,
+    /// The list's resourceVersion; empty for dumps.
+    pub resource_version: String,
+    /// Why it could not be read; `None` when it is complete.
+    pub failure: Option<String>,
+}
+
+/// Where an object is looked for: what the API server's URL says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Coordinate {
+    /// The picked version of the resource ([`Resources::picked`]).
+    pub resource: ResourceId,
+    /// Empty for cluster scope.
+    pub namespace: Symbol,
+    pub name: Symbol,
+}
+
+/// What a look-up by coordinate says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// There is this object.
+    Present(ObjectId),
+    /// There verifiably is none.
+    Absent,
+    /// It was not read: forbidden, failed or outside of what was listed.
+    Unknown,
+}
+
+/// The objects of one cluster or dump with all that is known around them. It never changes once it is built; what a delete
+/// would change lives in an overlay ([`crate::foretell`]).
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub origin: Origin,
+    pub resources: Resources,
+    pub strings: Strings,
+    pub lists: Vec<ListRecord>,
+    pub gaps: Vec<Gap>,
+    pub facts: Facts,
+    objects: Vec<Object>,
+    by_coordinate: FxHashMap<Coordinate, ObjectId>,
+    by_uid: FxHashMap<Symbol, ObjectId>,
+    covered: FxHashMap<ResourceId, Cover>,
+    confirmed_absent: FxHashMap<Coordinate, ()>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Cover {
+    everywhere: bool,
+    namespaces: Vec<Symbol>,
+}
+
+impl Snapshot {
+    /// All objects, in the order they were added.
+    pub fn objects(&self) -> impl Iterator<Item = (ObjectId, &Object)> {
+        self.objects.iter().enumerate().map(|(index, object)| (ObjectId(index as u32), object))
+    }
+
+    /// One object.
+    pub fn object(&self, id: ObjectId) -> &Object {
+        &self.objects[id.index()]
+    }
+
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether there is no object at all.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The object with this uid.
+    pub fn by_uid(&self, uid: Symbol) -> Option<ObjectId> {
+        self.by_uid.get(&uid).copied()
+    }
+
+    /// What is at a coordinate. Absence is only claimed where the whole list was read, or a look-up confirmed it (R8.7).
+    pub fn look_up(&self, coordinate: Coordinate) -> Presence {
+        if let Some(id) = self.by_coordinate.get(&coordinate) {
+            return Presence::Present(*id);
+        }
+        if self.confirmed_absent.contains_key(&coordinate) {
+            return Presence::Absent;
+        }
+        match self.covered.get(&coordinate.resource) {
+            Some(cover) if cover.everywhere || cover.namespaces.contains(&coordinate.namespace) => Presence::Absent,
+            _ => Presence::Unknown,
+        }
+    }
+
+    /// Whether every object of a resource was read, in one namespace or (`None`) in all.
+    pub fn covers(&self, resource: ResourceId, namespace: Option<Symbol>) -> bool {
+        self.covered
+            .get(&self.resources.picked(resource))
+            .is_some_and(|cover| cover.everywhere || namespace.is_some_and(|namespace| cover.namespaces.contains(&namespace)))
+    }
+
+    /// Records the answer of a live look-up: the coordinate is empty.
+    pub fn confirm_absent(&mut self, coordinate: Coordinate) {
+        self.confirmed_absent.insert(coordinate, ());
+    }
+
+    /// Adds an object that a live look-up found. See [`SnapshotBuilder::add`].
+    pub fn add(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
+        let resource = self.resources.picked(resource);
+        let strings = &mut self.strings;
+        let namespace = strings.intern(&raw.namespace);
+        let name = strings.intern(&raw.name);
+        let coordinate = Coordinate { resource, namespace, name };
+        let uid = strings.intern(&raw.uid);
+        if let Some(known) = self.by_coordinate.get(&coordinate).copied()
+            && self.objects[known.index()].uid == uid
+        {
+            return known;
+        }
+        let mut labels: Box<[(Symbol, Symbol)]> =
+            raw.labels.iter().map(|(key, value)| (strings.intern(key), strings.intern(value))).collect();
+        labels.sort_unstable();
+        let object = Object {
+            resource,
+            namespace,
+            name,
+            uid,
+            resource_version: strings.intern(&raw.resource_version),
+            created: raw.created,
+            deleted: raw.deleted,
+            grace: raw.grace,
+            finalizers: raw.finalizers.iter().map(|finalizer| strings.intern(finalizer)).collect(),
+            owners: raw
+                .owners
+                .iter()
+                .map(|owner| Reference {
+                    api_version: strings.intern(&owner.api_version),
+                    kind: strings.intern(&owner.kind),
+                    name: strings.intern(&owner.name),
+                    uid: strings.intern(&owner.uid),
+                    controller: owner.controller,
+                    block_owner_deletion: owner.block_owner_deletion,
+                })
+                .collect(),
+            labels,
+        };
+        let id = ObjectId(self.objects.len() as u32);
+        self.objects.push(object);
+        // The first object at a coordinate, and the first with a uid, is the one that is there (R3.5).
+        self.by_coordinate.entry(coordinate).or_insert(id);
+        self.by_uid.entry(uid).or_insert(id);
+        id
+    }
+
+    /// Whether nothing is missing.
+    pub fn complete(&self) -> bool {
+        self.gaps.is_empty()
+    }
+
+    /// `Kind/name` of an object.
+    pub fn short_name(&self, id: ObjectId) -> String {
+        let object = self.object(id);
+        format!("{}/{}", self.resources.get(object.resource).kind, self.strings.text(object.name))
+    }
+
+    /// The text of a symbol of this snapshot.
+    pub fn text(&self, symbol: Symbol) -> &str {
+        self.strings.text(symbol)
+    }
+}
+
+/// Takes what a source reads, in any order.
+#[derive(Debug)]
+pub struct SnapshotBuilder {
+    snapshot: Snapshot,
+}
+
+impl SnapshotBuilder {
+    /// Starts from what is served.
+    pub fn new(origin: Origin, resources: Resources) -> Self {
+        SnapshotBuilder {
+            snapshot: Snapshot {
+                origin,
+                resources,
+                strings: Strings::default(),
+                lists: Vec::new(),
+                gaps: Vec::new(),
+                facts: Facts::default(),
+                objects: Vec::new(),
+                by_coordinate: FxHashMap::default(),
+                by_uid: FxHashMap::default(),
+                covered: FxHashMap::default(),
+                confirmed_absent: FxHashMap::default(),
+            },
+        }
+    }
+
+    /// Adds one object under its resource, in whichever version it was read. The same object read twice (equal coordinate and
+    /// uid) is kept once.
+    pub fn add(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
+        self.snapshot.add(resource, raw)
+    }
+
+    /// Records what a list covered. A failed one becomes a gap.
+    pub fn list(&mut self, list: ListRecord) {
+        let snapshot = &mut self.snapshot;
+        match &list.failure {
+            Some(reason) => self.gap(Gap {
+                resource: self.snapshot.resources.get(list.resource).full_name(),
+                namespace: list.namespace.clone(),
+                reason: reason.clone(),
+            }),
+            None => {
+                let cover = snapshot.covered.entry(snapshot.resources.picked(list.resource)).or_default();
+                match &list.namespace {
+                    Some(namespace) => cover.namespaces.push(snapshot.strings.intern(namespace)),
+                    None => cover.everywhere = true,
+                }
+            }
+        }
+        self.snapshot.lists.push(list);
+    }
+
+    /// Records something else that could not be read. The same gap is kept once.
+    pub fn gap(&mut self, gap: Gap) {
+        if !self.snapshot.gaps.contains(&gap) {
+            self.snapshot.gaps.push(gap);
+        }
+    }
+
+    /// What has been added so far.
+    pub fn snapshot(&mut self) -> &mut Snapshot {
+        &mut self.snapshot
+    }
+
+    /// The snapshot, gaps in a stable order.
+    pub fn build(mut self) -> Snapshot {
+        self.snapshot.gaps.sort();
+        self.snapshot
+    }
+}

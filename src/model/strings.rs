@@ -1,0 +1,73 @@
+//! Interned strings: every name, uid and kind of a snapshot is stored once and compared by number.
+
+use serde::Serialize;
+use string_interner::{DefaultHashBuilder, StringInterner, backend::StringBackend, symbol::SymbolU32};
+
+/// A string of one [`Strings`]; two symbols of the same `Strings` are equal exactly when their texts are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Symbol(u32);
+
+impl Symbol {
+    /// The empty string: "no namespace" for objects of cluster scope.
+    pub const EMPTY: Symbol = Symbol(0);
+
+    /// Whether this is the empty string.
+    pub fn is_empty(self) -> bool {
+        self == Self::EMPTY
+    }
+
+    /// The symbol as an index into tables as long as [`Strings::len`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An interner that only grows.
+#[derive(Clone, Debug)]
+pub struct Strings {
+    interner: StringInterner<StringBackend<SymbolU32>, DefaultHashBuilder>,
+}
+
+impl Default for Strings {
+    fn default() -> Self {
+        let mut strings = Strings { interner: StringInterner::new() };
+        let empty = strings.intern("");
+        debug_assert_eq!(empty, Symbol::EMPTY);
+        strings
+    }
+}
+
+impl Strings {
+    /// The symbol of a text, which is added when it is new.
+    pub fn intern(&mut self, text: &str) -> Symbol {
+        use string_interner::Symbol as _;
+        Symbol(self.interner.get_or_intern(text).to_usize() as u32)
+    }
+
+    /// The symbol of a text, if any object uses that text.
+    pub fn find(&self, text: &str) -> Option<Symbol> {
+        use string_interner::Symbol as _;
+        self.interner.get(text).map(|symbol| Symbol(symbol.to_usize() as u32))
+    }
+
+    /// The text of a symbol.
+    ///
+    /// # Panics
+    /// When the symbol comes from another `Strings`.
+    pub fn text(&self, symbol: Symbol) -> &str {
+        use string_interner::Symbol as _;
+        SymbolU32::try_from_usize(symbol.index())
+            .and_then(|symbol| self.interner.resolve(symbol))
+            .expect("a symbol is resolved by the strings that made it")
+    }
+
+    /// How many different strings there are.
+    pub fn len(&self) -> usize {
+        self.interner.len()
+    }
+
+    /// Never: the empty string is always there.
+    pub fn is_empty(&self) -> bool {
+        self.interner.is_empty()
+    }
+}
