@@ -1,0 +1,92 @@
+//! What a look-up of one owner reference says: the table of 3.4, in the two halves that lie before and after the answer.
+
+use crate::model::{Coordinate, FOREGROUND_FINALIZER, Mapping, ObjectId, Presence, Reference, ResourceId, Snapshot, Symbol};
+
+use super::owner_graph::OwnerGraph;
+
+/// Where a reference has to be looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// GET this.
+    At(Coordinate),
+    /// A list kind: the path doesn't exist, which reads as absent (R3.15).
+    NoSuchPath,
+    /// No such version and kind is served: an error that is retried for ever (3.4 step 2, R3.13).
+    Unmappable,
+    /// A cluster-scoped holder names an owner of a namespaced kind: an error that is never retried (3.4 step 3).
+    InvalidScope,
+}
+
+/// Why a reference is dangling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dangling {
+    /// Nothing is at its coordinates (3.4 step 4).
+    Absent,
+    /// An object with another uid is there (3.4 step 6).
+    OtherUid(ObjectId),
+    /// Its kind is a list kind (R3.15).
+    ListKind,
+}
+
+/// What one reference of one holder turns out to be (3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The owner is there and not waiting for its dependents (step 8).
+    Solid(ObjectId),
+    /// The owner is there, terminating with the foreground finalizer (step 7).
+    Waiting(ObjectId),
+    /// The owner is verifiably not there (steps 4 and 6).
+    Dangling(Dangling),
+    /// See [`Address::Unmappable`].
+    Unmappable,
+    /// See [`Address::InvalidScope`].
+    InvalidScope,
+    /// It could not be read (step 5, R10.2).
+    Unknown,
+}
+
+impl Address {
+    /// Where `reference`, held by an object in `namespace` (empty: cluster-scoped), is looked up (3.4 steps 2–4).
+    pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> Address {
+        let (served, namespaced): (Option<ResourceId>, bool) = match graph.mapping(reference) {
+            Mapping::Unmappable => return Address::Unmappable,
+            Mapping::ListKind { namespaced } => (None, namespaced),
+            Mapping::Served(id) => (Some(snapshot.resources.picked(id)), snapshot.resources.get(id).namespaced),
+        };
+        if namespaced && namespace.is_empty() {
+            return Address::InvalidScope;
+        }
+        match served {
+            None => Address::NoSuchPath,
+            Some(resource) => Address::At(Coordinate {
+                resource,
+                namespace: if namespaced { namespace } else { Symbol::EMPTY },
+                name: reference.name,
+            }),
+        }
+    }
+}
+
+impl Verdict {
+    /// The verdict on a reference as the snapshot stands, with nothing deleted.
+    pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> Verdict {
+        let coordinate = match Address::of(snapshot, graph, reference, namespace) {
+            Address::At(coordinate) => coordinate,
+            Address::NoSuchPath => return Verdict::Dangling(Dangling::ListKind),
+            Address::Unmappable => return Verdict::Unmappable,
+            Address::InvalidScope => return Verdict::InvalidScope,
+        };
+        match snapshot.look_up(coordinate) {
+            Presence::Unknown => Verdict::Unknown,
+            Presence::Absent => Verdict::Dangling(Dangling::Absent),
+            Presence::Present(owner) => {
+                let object = snapshot.object(owner);
+                if object.uid != reference.uid {
+                    return Verdict::Dangling(Dangling::OtherUid(owner));
+                }
+                let foreground = object.finalizers.iter().any(|finalizer| snapshot.text(*finalizer) == FOREGROUND_FINALIZER);
+                if object.terminating() && foreground { Verdict::Waiting(owner) } else { Verdict::Solid(owner) }
+            }
+        }
+    }
+}
