@@ -4,7 +4,10 @@
 
 #[cfg(feature = "cluster")]
 pub mod cluster;
+pub mod collector;
 #[cfg(feature = "dump")]
 pub mod dump;
+pub mod foretell;
 pub mod graph;
 pub mod model;
+pub mod server;

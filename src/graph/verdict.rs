@@ -1,6 +1,6 @@
 //! What a look-up of one owner reference says: the table of 3.4, in the two halves that lie before and after the answer.
 
-use crate::model::{Coordinate, FOREGROUND_FINALIZER, Mapping, ObjectId, Presence, Reference, ResourceId, Snapshot, Symbol};
+use crate::model::{Coordinate, Mapping, ObjectId, Presence, Reference, ResourceId, Snapshot, Symbol};
 
 use super::owner_graph::OwnerGraph;
 
@@ -84,8 +84,11 @@ impl Verdict {
                 if object.uid != reference.uid {
                     return Verdict::Dangling(Dangling::OtherUid(owner));
                 }
-                let foreground = object.finalizers.iter().any(|finalizer| snapshot.text(*finalizer) == FOREGROUND_FINALIZER);
-                if object.terminating() && foreground { Verdict::Waiting(owner) } else { Verdict::Solid(owner) }
+                if object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND) {
+                    Verdict::Waiting(owner)
+                } else {
+                    Verdict::Solid(owner)
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ pub mod strings;
 
 pub use facts::{Fact, Facts};
 pub use gap::Gap;
-pub use object::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Object, ObjectId, RawObject, RawReference};
+pub use object::{DEFINITION_FINALIZER, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Object, ObjectId, RawObject, RawReference};
 pub use reference::Reference;
 pub use resources::{Mapping, NotWatched, Resource, ResourceId, Resources};
 pub use snapshot::{Coordinate, ListRecord, Origin, Presence, Snapshot, SnapshotBuilder};

@@ -9,6 +9,9 @@ pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 /// The finalizer that makes the collector free the dependents (section 6 of the rules).
 pub const ORPHAN_FINALIZER: &str = "orphan";
 
+/// The finalizer that holds a CustomResourceDefinition until its instances are gone (R1.26).
+pub const DEFINITION_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
+
 /// The index of an object in its snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(pub u32);

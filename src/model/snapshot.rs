@@ -1,6 +1,6 @@
 //! Everything that was read of a cluster or a dump, and what could not be.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     facts::Facts,
@@ -76,7 +76,8 @@ pub struct Snapshot {
     by_coordinate: FxHashMap<Coordinate, ObjectId>,
     by_uid: FxHashMap<Symbol, ObjectId>,
     covered: FxHashMap<ResourceId, Cover>,
-    confirmed_absent: FxHashMap<Coordinate, ()>,
+    confirmed_absent: FxHashSet<Coordinate>,
+    written_as: Vec<(Symbol, Symbol)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -116,7 +117,7 @@ impl Snapshot {
         if let Some(id) = self.by_coordinate.get(&coordinate) {
             return Presence::Present(*id);
         }
-        if self.confirmed_absent.contains_key(&coordinate) {
+        if self.confirmed_absent.contains(&coordinate) {
             return Presence::Absent;
         }
         match self.covered.get(&coordinate.resource) {
@@ -134,7 +135,7 @@ impl Snapshot {
 
     /// Records the answer of a live look-up: the coordinate is empty.
     pub fn confirm_absent(&mut self, coordinate: Coordinate) {
-        self.confirmed_absent.insert(coordinate, ());
+        self.confirmed_absent.insert(coordinate);
     }
 
     /// Adds an object that a live look-up found. See [`SnapshotBuilder::add`].
@@ -185,9 +186,21 @@ impl Snapshot {
         id
     }
 
+    /// `apiVersion` and `kind` of a resource as symbols: how a reference names it when it is right.
+    pub fn written_as(&self, resource: ResourceId) -> (Symbol, Symbol) {
+        self.written_as[resource.index()]
+    }
+
     /// Whether nothing is missing.
     pub fn complete(&self) -> bool {
         self.gaps.is_empty()
+    }
+
+    /// Whether a list or a group version that should have been read could not be, so that dependents may be missing.
+    pub fn may_hide_dependents(&self) -> bool {
+        let failed = |list: &ListRecord| list.failure.is_some();
+        // Group versions that discovery could not describe are gaps without a list: only they are written with a slash.
+        self.lists.iter().any(failed) || self.gaps.iter().any(|gap| gap.resource.contains('/'))
     }
 
     /// `Kind/name` of an object.
@@ -211,11 +224,16 @@ pub struct SnapshotBuilder {
 impl SnapshotBuilder {
     /// Starts from what is served.
     pub fn new(origin: Origin, resources: Resources) -> Self {
+        let mut strings = Strings::default();
+        let written_as = resources
+            .iter()
+            .map(|(_, resource)| (strings.intern(&resource.api_version()), strings.intern(&resource.kind)))
+            .collect();
         SnapshotBuilder {
             snapshot: Snapshot {
                 origin,
                 resources,
-                strings: Strings::default(),
+                strings,
                 lists: Vec::new(),
                 gaps: Vec::new(),
                 facts: Facts::default(),
@@ -223,7 +241,8 @@ impl SnapshotBuilder {
                 by_coordinate: FxHashMap::default(),
                 by_uid: FxHashMap::default(),
                 covered: FxHashMap::default(),
-                confirmed_absent: FxHashMap::default(),
+                confirmed_absent: FxHashSet::default(),
+                written_as,
             },
         }
     }

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use string_interner::{DefaultHashBuilder, StringInterner, backend::StringBackend, symbol::SymbolU32};
 
+use super::object::{DEFINITION_FINALIZER, FOREGROUND_FINALIZER, ORPHAN_FINALIZER};
+
 /// A string of one [`Strings`]; two symbols of the same `Strings` are equal exactly when their texts are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Symbol(u32);
@@ -10,6 +12,12 @@ pub struct Symbol(u32);
 impl Symbol {
     /// The empty string: "no namespace" for objects of cluster scope.
     pub const EMPTY: Symbol = Symbol(0);
+    /// The finalizer [`FOREGROUND_FINALIZER`](super::FOREGROUND_FINALIZER).
+    pub const FOREGROUND: Symbol = Symbol(1);
+    /// The finalizer [`ORPHAN_FINALIZER`](super::ORPHAN_FINALIZER).
+    pub const ORPHAN: Symbol = Symbol(2);
+    /// The finalizer [`DEFINITION_FINALIZER`](super::DEFINITION_FINALIZER).
+    pub const DEFINITION: Symbol = Symbol(3);
 
     /// Whether this is the empty string.
     pub fn is_empty(self) -> bool {
@@ -31,8 +39,9 @@ pub struct Strings {
 impl Default for Strings {
     fn default() -> Self {
         let mut strings = Strings { interner: StringInterner::new() };
-        let empty = strings.intern("");
-        debug_assert_eq!(empty, Symbol::EMPTY);
+        for text in ["", FOREGROUND_FINALIZER, ORPHAN_FINALIZER, DEFINITION_FINALIZER] {
+            strings.intern(text);
+        }
         strings
     }
 }

@@ -1,0 +1,278 @@
+//! The examination of one queued object, as a state machine over look-ups and writes: sections 4 and 5, in the atoms of 8.2.
+
+use std::borrow::Cow;
+
+use crate::{
+    graph::{NodeId, Verdict},
+    model::{ObjectId, Reference, Symbol},
+    server::{DeleteAnswer, DeleteOptions, KindRules, Patch, PatchAnswer, Propagation, Stored},
+};
+
+use super::{
+    decide::{Class, Decision, decide},
+    view::{Collector, Identity, Known},
+};
+
+/// Why the collector writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Every owner is gone, or going without being waited for (4.2).
+    NoOwnerLeft,
+    /// An owner waits for its dependents, and no other is solid (4.2).
+    OwnerWaits,
+    /// Owners with these uids are gone or waiting, and another is solid (R8.5).
+    OtherOwnerSolid(Vec<Symbol>),
+    /// One of its dependents is already being deleted in the foreground: a cycle is suspected (R5.10, R5.11).
+    CycleSuspected,
+    /// No blocking dependent is left (5.1 step 3).
+    DependentsGone,
+    /// The owner with this uid is deleted with Orphan (R6.2).
+    OwnerOrphans(Symbol),
+    /// Every dependent was freed (R6.4).
+    DependentsFreed,
+}
+
+/// What is asked of the API server. "The item" is the object that is examined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// GET the item, by the coordinates the collector knows it under.
+    Item(Identity),
+    /// Look up this reference of the item (3.4).
+    Owner(Reference),
+    /// DELETE the item.
+    Delete(DeleteOptions, Reason),
+    /// PATCH the item.
+    Patch(Patch, Reason),
+}
+
+/// What the API server says.
+#[derive(Clone, Debug)]
+pub enum Answer<'a> {
+    /// The item, which has the expected uid.
+    Found(Stored<'a>),
+    /// Nothing is there, or something with another uid.
+    NotFound,
+    /// The item could not be read or written.
+    Failed(Failure),
+    /// What a reference turned out to be.
+    Verdict(Verdict),
+    Deleted(DeleteAnswer<'a>),
+    Patched(PatchAnswer<'a>),
+}
+
+/// Why an examination could not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Retried for ever (R3.13).
+    Unmappable,
+    /// Never retried (3.4 step 3).
+    InvalidScope,
+    /// It is not known what is there (R10.2).
+    Unknown,
+}
+
+/// How an examination goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    Ask(Ask),
+    Finished(Finish),
+}
+
+/// How an examination ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// Done with.
+    Forget,
+    /// A conflict: again after a back-off.
+    RetrySoon,
+    /// Would fail in the same way until something changes.
+    RetryAfterChange,
+    /// The item is not there: the graph is told (G2).
+    Absent(Identity),
+    /// Something could not be read.
+    Unknown,
+}
+
+/// An examination under way.
+#[derive(Clone, Debug)]
+pub struct Examination<'a> {
+    /// The item.
+    pub node: NodeId,
+    state: State<'a>,
+}
+
+#[derive(Clone, Debug)]
+enum State<'a> {
+    Item,
+    Owners { item: Stored<'a>, classes: Vec<(Reference, Class)> },
+    Strip,
+    Unblock { item: Stored<'a> },
+    Delete { options: DeleteOptions, owners: Cow<'a, [Reference]>, reason: Reason },
+    Reread { options: DeleteOptions, owners: Cow<'a, [Reference]>, reason: Reason },
+    FinalizerItem,
+    FinalizerPatch,
+}
+
+impl<'a> Examination<'a> {
+    /// Starts on an item taken from the queue: gates G0 and G1.
+    pub fn begin(collector: &Collector<'a>, node: NodeId) -> (Self, Progress) {
+        let examination = Examination { node, state: State::Item };
+        let known = collector.node(node);
+        // G1: an object on its way out is dealt with when it is gone.
+        let on_its_way_out = known.being_deleted && !known.deleting_dependents;
+        let progress = match collector.identity(node) {
+            // G0: nothing is known of it any more.
+            None => Progress::Finished(Finish::Forget),
+            _ if on_its_way_out || known.known == Known::Gone => Progress::Finished(Finish::Forget),
+            Some(identity) => Progress::Ask(Ask::Item(identity)),
+        };
+        (examination, progress)
+    }
+
+    /// Takes the answer to what was asked last.
+    pub fn answer(&mut self, collector: &mut Collector<'a>, answer: Answer<'a>) -> Progress {
+        let state = std::mem::replace(&mut self.state, State::Item);
+        match (state, answer) {
+            (_, Answer::Failed(Failure::InvalidScope)) => Progress::Finished(Finish::Forget),
+            (_, Answer::Failed(Failure::Unmappable)) => Progress::Finished(Finish::RetryAfterChange),
+            (_, Answer::Failed(Failure::Unknown)) => Progress::Finished(Finish::Unknown),
+            (State::Item, Answer::Found(item)) => self.found(collector, item),
+            (State::Owners { item, mut classes }, Answer::Verdict(verdict)) => {
+                let class = match verdict {
+                    Verdict::Solid(_) => Class::Solid,
+                    Verdict::Waiting(_) => Class::Waiting,
+                    Verdict::Dangling(_) => Class::Dangling,
+                    // R3.13: one error aborts the item.
+                    Verdict::InvalidScope => return Progress::Finished(Finish::Forget),
+                    Verdict::Unmappable => return Progress::Finished(Finish::RetryAfterChange),
+                    Verdict::Unknown => return Progress::Finished(Finish::Unknown),
+                };
+                classes.push((item.owners[classes.len()], class));
+                self.next_owner(collector, item, classes)
+            }
+            (State::Unblock { item }, Answer::Patched(PatchAnswer::Updated(_) | PatchAnswer::Unchanged)) => {
+                // R4.3: the delete still carries the version read before the patch.
+                self.delete(item, Propagation::Foreground, Reason::OwnerWaits)
+            }
+            (State::Delete { options, owners, reason }, Answer::Deleted(DeleteAnswer::Conflict)) if options.version.is_some() => {
+                self.state = State::Reread { options, owners, reason };
+                self.ask_item(collector)
+            }
+            (State::Delete { .. }, Answer::Deleted(DeleteAnswer::Conflict)) => Progress::Finished(Finish::RetrySoon),
+            (State::Delete { .. }, Answer::Deleted(_)) => self.succeeded(collector),
+            (State::Reread { options, owners, reason }, Answer::Found(item)) => {
+                // R4.2: only a change of the references makes the collector think again.
+                if Some(item.version) == options.version || item.owners != owners {
+                    return Progress::Finished(Finish::RetrySoon);
+                }
+                let options = DeleteOptions { version: None, ..options };
+                self.state = State::Delete { options, owners, reason: reason.clone() };
+                Progress::Ask(Ask::Delete(options, reason))
+            }
+            (State::Item | State::Reread { .. } | State::Delete { .. }, Answer::NotFound) => match collector.identity(self.node) {
+                Some(identity) => Progress::Finished(Finish::Absent(identity)),
+                None => Progress::Finished(Finish::Forget),
+            },
+            (State::FinalizerItem, Answer::Found(item)) => {
+                if !item.has_finalizer(Symbol::FOREGROUND) {
+                    return self.succeeded(collector);
+                }
+                self.state = State::FinalizerPatch;
+                let patch = Patch::RemoveFinalizer { finalizer: Symbol::FOREGROUND, version: item.version };
+                Progress::Ask(Ask::Patch(patch, Reason::DependentsGone))
+            }
+            (State::FinalizerItem, Answer::NotFound) => self.succeeded(collector),
+            (State::FinalizerPatch, Answer::Patched(PatchAnswer::Conflict)) => {
+                self.state = State::FinalizerItem;
+                self.ask_item(collector)
+            }
+            (State::Strip | State::FinalizerPatch, Answer::Patched(answer)) if answer != PatchAnswer::Conflict => {
+                self.succeeded(collector)
+            }
+            // Any other failed write is retried as a whole.
+            _ => Progress::Finished(Finish::RetrySoon),
+        }
+    }
+
+    /// The item is there: G3 to G5.
+    fn found(&mut self, collector: &mut Collector<'a>, item: Stored<'a>) -> Progress {
+        if collector.node(self.node).deleting_dependents {
+            let blocking: Vec<ObjectId> = collector.blocking_dependents(self.node).collect();
+            if blocking.is_empty() {
+                self.state = State::FinalizerItem;
+                return self.ask_item(collector);
+            }
+            for dependent in blocking {
+                if !collector.node(dependent.into()).deleting_dependents {
+                    collector.to_delete.add(dependent.into());
+                }
+            }
+            return self.succeeded(collector);
+        }
+        if item.owners.is_empty() {
+            return self.succeeded(collector);
+        }
+        self.next_owner(collector, item, Vec::new())
+    }
+
+    fn next_owner(&mut self, collector: &Collector<'a>, item: Stored<'a>, classes: Vec<(Reference, Class)>) -> Progress {
+        if let Some(reference) = item.owners.get(classes.len()).copied() {
+            self.state = State::Owners { item, classes };
+            return Progress::Ask(Ask::Owner(reference));
+        }
+        match decide(&classes, collector.node(self.node).dependents > 0, &item.finalizers) {
+            Decision::Keep => self.succeeded(collector),
+            Decision::Strip(uids) => {
+                self.state = State::Strip;
+                Progress::Ask(Ask::Patch(Patch::StripByUid(uids.clone()), Reason::OtherOwnerSolid(uids)))
+            }
+            Decision::DeleteForWaitingOwner => match self.unblocking_patch(collector, &item) {
+                Some(patch) => {
+                    self.state = State::Unblock { item };
+                    Progress::Ask(Ask::Patch(patch, Reason::CycleSuspected))
+                }
+                None => self.delete(item, Propagation::Foreground, Reason::OwnerWaits),
+            },
+            Decision::Delete(propagation) => {
+                let waiting = classes.iter().any(|(_, class)| *class == Class::Waiting);
+                self.delete(item, propagation, if waiting { Reason::OwnerWaits } else { Reason::NoOwnerLeft })
+            }
+        }
+    }
+
+    /// The patch that unblocks the item's owners, if one of its dependents is already being deleted in the foreground (R5.11).
+    fn unblocking_patch(&self, collector: &Collector<'a>, item: &Stored<'a>) -> Option<Patch> {
+        collector.dependents(self.node).find(|dependent| collector.node((*dependent).into()).deleting_dependents)?;
+        let unblocked = |reference: &Reference| Reference { block_owner_deletion: Some(false), ..*reference };
+        // The graph's copy of the references, not the one just read (4.3).
+        let known = collector.node(self.node);
+        let strategic_merge = collector.graph.object(self.node).is_some_and(|object| {
+            KindRules::of(collector.snapshot.resources.get(collector.snapshot.object(object).resource)).strategic_merge
+        });
+        Some(if strategic_merge {
+            Patch::MergeOwners(known.owners.iter().filter(|reference| reference.blocks()).map(unblocked).collect())
+        } else {
+            Patch::SetOwners { owners: known.owners.iter().map(unblocked).collect(), version: item.version }
+        })
+    }
+
+    fn delete(&mut self, item: Stored<'a>, propagation: Propagation, reason: Reason) -> Progress {
+        // R4.1; the uid is checked by whoever answers, who finds the item by it.
+        let options = DeleteOptions { propagation: Some(propagation), grace: None, uid: None, version: Some(item.version) };
+        self.state = State::Delete { options, owners: item.owners, reason: reason.clone() };
+        Progress::Ask(Ask::Delete(options, reason))
+    }
+
+    fn ask_item(&self, collector: &Collector<'a>) -> Progress {
+        match collector.identity(self.node) {
+            Some(identity) => Progress::Ask(Ask::Item(identity)),
+            None => Progress::Finished(Finish::Forget),
+        }
+    }
+
+    /// Nothing more to do. What was never observed is polled on (R3.3).
+    fn succeeded(&self, collector: &Collector<'a>) -> Progress {
+        let polled = collector.node(self.node).known == Known::Virtual;
+        Progress::Finished(if polled { Finish::RetryAfterChange } else { Finish::Forget })
+    }
+}

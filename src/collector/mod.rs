@@ -1,0 +1,18 @@
+//! The collector: what it has observed, what it has queued, and how it examines and decides (sections 2–6 of the rules).
+//!
+//! Nothing here talks to anything: an examination *asks* ([`Ask`]) and is told ([`Answer`]), so that a simulation and a real
+//! cluster can both give the answers.
+
+pub mod decide;
+pub mod examine;
+pub mod observe;
+pub mod orphan;
+pub mod queue;
+pub mod view;
+
+pub use decide::{Decision, decide};
+pub use examine::{Answer, Ask, Examination, Failure, Finish, Progress, Reason};
+pub use observe::{Event, EventKind};
+pub use orphan::Orphaning;
+pub use queue::Queue;
+pub use view::{Collector, Identity, Known, Node};

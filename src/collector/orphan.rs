@@ -1,0 +1,77 @@
+//! Freeing the dependents of an owner that is deleted with Orphan (section 6).
+
+use crate::{
+    graph::NodeId,
+    model::{ObjectId, Symbol},
+    server::{Patch, PatchAnswer},
+};
+
+use super::{
+    examine::{Answer, Ask, Finish, Progress, Reason},
+    view::Collector,
+};
+
+/// An orphaning under way: its dependents are patched side by side, then the finalizer goes.
+#[derive(Clone, Debug)]
+pub struct Orphaning {
+    /// The owner.
+    pub node: NodeId,
+    /// Dependents that are still to be patched; the graph's when the work began (R6.6).
+    pub pending: Vec<ObjectId>,
+    failed: bool,
+    awaiting_item: bool,
+}
+
+impl Orphaning {
+    /// Starts on an owner taken from the queue.
+    pub fn begin(collector: &Collector<'_>, node: NodeId) -> Self {
+        let mut pending: Vec<ObjectId> = collector.dependents(node).collect();
+        pending.reverse();
+        Orphaning { node, pending, failed: false, awaiting_item: true }
+    }
+
+    /// The patch for one dependent. Dependents are patched in any order.
+    pub fn free(&self, collector: &Collector<'_>) -> (Patch, Reason) {
+        let uid = collector.uid(self.node);
+        (Patch::StripByUid(vec![uid]), Reason::OwnerOrphans(uid))
+    }
+
+    /// A dependent was patched: 404 is fine, any other failure makes the whole come again (R6.3).
+    pub fn freed(&mut self, dependent: ObjectId, answer: &Answer<'_>) {
+        // Nearly always the last one, which costs nothing to take.
+        if self.pending.last() == Some(&dependent) {
+            self.pending.pop();
+        } else {
+            self.pending.retain(|pending| *pending != dependent);
+        }
+        self.failed |= matches!(answer, Answer::Failed(_) | Answer::Patched(PatchAnswer::Conflict));
+    }
+
+    /// What comes once no dependent is pending.
+    pub fn finish(&self, collector: &Collector<'_>) -> Progress {
+        if self.failed {
+            return Progress::Finished(Finish::RetrySoon);
+        }
+        match collector.identity(self.node) {
+            Some(identity) => Progress::Ask(Ask::Item(identity)),
+            None => Progress::Finished(Finish::Forget),
+        }
+    }
+
+    /// Takes the answer to what [`Orphaning::finish`] or this asked last.
+    pub fn answer(&mut self, collector: &Collector<'_>, answer: Answer<'_>) -> Progress {
+        match answer {
+            Answer::Found(item) if self.awaiting_item && item.has_finalizer(Symbol::ORPHAN) => {
+                self.awaiting_item = false;
+                let patch = Patch::RemoveFinalizer { finalizer: Symbol::ORPHAN, version: item.version };
+                Progress::Ask(Ask::Patch(patch, Reason::DependentsFreed))
+            }
+            Answer::Patched(PatchAnswer::Conflict) => {
+                self.awaiting_item = true;
+                self.finish(collector)
+            }
+            Answer::Failed(_) => Progress::Finished(Finish::RetrySoon),
+            _ => Progress::Finished(Finish::Forget),
+        }
+    }
+}

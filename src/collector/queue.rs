@@ -1,0 +1,69 @@
+//! The collector's work queues: no item twice, and none worked on twice at once.
+
+use std::{collections::VecDeque, hash::Hash};
+
+use rustc_hash::FxHashSet;
+
+/// A queue as client-go's work queues behave: an item that is added while it is being worked on comes back once that is done.
+#[derive(Clone, Debug)]
+pub struct Queue<T> {
+    waiting: VecDeque<T>,
+    dirty: FxHashSet<T>,
+    processing: FxHashSet<T>,
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Queue { waiting: VecDeque::new(), dirty: FxHashSet::default(), processing: FxHashSet::default() }
+    }
+}
+
+impl<T: Copy + Eq + Hash> Queue<T> {
+    /// Adds an item, unless it is waiting already.
+    pub fn add(&mut self, item: T) {
+        if self.dirty.insert(item) && !self.processing.contains(&item) {
+            self.waiting.push_back(item);
+        }
+    }
+
+    /// Takes the item that has waited longest, to be worked on until [`Queue::done`].
+    pub fn take(&mut self) -> Option<T> {
+        let item = self.waiting.pop_front()?;
+        self.dirty.remove(&item);
+        self.processing.insert(item);
+        Some(item)
+    }
+
+    /// The work on an item is done.
+    pub fn done(&mut self, item: T) {
+        self.processing.remove(&item);
+        if self.dirty.contains(&item) {
+            self.waiting.push_back(item);
+        }
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Queue;
+
+    #[test]
+    fn an_item_waits_once_and_comes_back_when_added_during_work() {
+        let mut queue = Queue::default();
+        queue.add(1);
+        queue.add(1);
+        assert_eq!(queue.take(), Some(1));
+        assert_eq!(queue.take(), None);
+        queue.add(1);
+        assert!(queue.is_empty(), "it is being worked on");
+        queue.done(1);
+        assert_eq!(queue.take(), Some(1));
+        queue.done(1);
+        assert_eq!(queue.take(), None);
+    }
+}

@@ -1,0 +1,61 @@
+//! The kubelet, which ends a pod once its grace period is over (R9.6), where its Node exists.
+
+use crate::{
+    foretell::{
+        cause::Cause,
+        world::{Assume, World},
+    },
+    model::{ObjectId, Symbol},
+    server::DeleteOptions,
+};
+
+use super::{Assumption, Turn};
+
+impl World<'_, '_> {
+    pub(super) fn end_pod(&mut self, object: ObjectId) -> Turn {
+        let ends = self.stage.assume == Assume::Known && self.stage.rules(object).graceful;
+        if !ends || !self.stored(object).is_some_and(|stored| stored.in_grace()) {
+            return Turn::Done;
+        }
+        match self.kubelet_of(object) {
+            Kubelet::Absent => return Turn::Done,
+            Kubelet::Unknown => {}
+            Kubelet::On(node) => {
+                self.assumptions.insert(Assumption::Kubelet { node });
+            }
+        }
+        // R1.19: grace 0 and no policy, so that the collector's finalizers stay.
+        self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Kubelet);
+        Turn::Done
+    }
+
+    /// Who would end a pod in its grace period.
+    pub fn kubelet_of(&mut self, pod: ObjectId) -> Kubelet {
+        let Some(facts) = self.stage.snapshot.facts.pod(pod) else {
+            self.needs.facts.insert(pod);
+            return Kubelet::Unknown;
+        };
+        let Some(node) = facts.node.clone() else { return Kubelet::Absent };
+        let Some(name) = self.stage.snapshot.strings.find(&node) else {
+            // No object that was read has such a name.
+            let nodes_read = self.stage.kind("v1", "Node").is_some_and(|nodes| self.stage.snapshot.covers(nodes, None));
+            return if nodes_read { Kubelet::Absent } else { Kubelet::Unknown };
+        };
+        match self.find("v1", "Node", Symbol::EMPTY, name) {
+            Some(Some(_)) => Kubelet::On(node),
+            Some(None) => Kubelet::Absent,
+            None => Kubelet::Unknown,
+        }
+    }
+}
+
+/// Who would end a pod in its grace period.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kubelet {
+    /// The kubelet of this Node, which exists.
+    On(String),
+    /// Nobody: its Node doesn't exist (S13).
+    Absent,
+    /// The pod's node, or whether it exists, could not be read.
+    Unknown,
+}

@@ -1,0 +1,107 @@
+//! Others who make a plan come out differently: kubelets, controllers with finalizers of their own, the namespace controller, the
+//! clean-up of definitions (section 9). What they are taken to do is listed with the plan.
+
+mod content;
+mod finalizers;
+pub mod kubelet;
+
+use std::collections::{BTreeSet, VecDeque};
+
+use rustc_hash::FxHashSet;
+
+use crate::model::ObjectId;
+
+use super::world::World;
+
+pub use finalizers::{KNOWN_FINALIZERS, KnownFinalizer};
+
+/// Something that a plan takes others to do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Assumption {
+    /// The kubelet of this node ends its pods when their grace period is over.
+    Kubelet { node: String },
+    /// A controller removes its own finalizer.
+    Finalizer { finalizer: &'static str, by: &'static str },
+    /// The namespace controller deletes what is in a terminating namespace.
+    NamespaceController,
+}
+
+impl std::fmt::Display for Assumption {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Assumption::Kubelet { node } => write!(f, "the kubelet on node {node} ends its pods after their grace period"),
+            Assumption::Finalizer { finalizer, by } => write!(f, "{by} removes its finalizer {finalizer}"),
+            Assumption::NamespaceController => f.write_str("the namespace controller deletes what is in a terminating namespace"),
+        }
+    }
+}
+
+/// Objects that others may have something to do with.
+#[derive(Clone, Debug, Default)]
+pub struct Actors {
+    noticed: VecDeque<ObjectId>,
+    is_noticed: FxHashSet<ObjectId>,
+    /// Looked at, and waiting for something else to happen first.
+    waiting: BTreeSet<ObjectId>,
+}
+
+impl Actors {
+    /// Something happened to an object: others may now act on it.
+    pub fn notice(&mut self, object: ObjectId) {
+        if self.is_noticed.insert(object) {
+            self.noticed.push_back(object);
+        }
+    }
+
+    /// Whether anybody has anything to look at.
+    pub fn any_noticed(&self) -> bool {
+        !self.noticed.is_empty()
+    }
+}
+
+impl World<'_, '_> {
+    /// Others look at everything that was noticed, and do what they are taken to do. Whoever has to wait looks again after
+    /// the next things have happened.
+    pub(super) fn act(&mut self) {
+        let noticed: Vec<ObjectId> = self.actors.noticed.drain(..).collect();
+        self.actors.is_noticed.clear();
+        let mut acted = false;
+        for object in noticed {
+            acted |= self.act_on(object);
+        }
+        // Whoever waits is asked only once nobody else acts: what they wait for is often many others' doing.
+        if !acted {
+            for object in std::mem::take(&mut self.actors.waiting) {
+                self.act_on(object);
+            }
+        }
+    }
+
+    /// Whether anything was written.
+    fn act_on(&mut self, object: ObjectId) -> bool {
+        if !self.exists(object) {
+            return false;
+        }
+        let before = self.log.len();
+        let has_to_wait = [
+            self.end_pod(object),
+            self.remove_known_finalizers(object),
+            self.clear_namespace(object),
+            self.clear_definition(object),
+        ]
+        .contains(&Turn::HasToWait);
+        if has_to_wait && self.exists(object) {
+            self.actors.waiting.insert(object);
+        }
+        self.log.len() > before
+    }
+}
+
+/// What came of looking at an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// Done, or nothing to do.
+    Done,
+    /// Something else has to happen first.
+    HasToWait,
+}

@@ -1,0 +1,104 @@
+//! Answers to what the collector asks, from the simulated store.
+
+use crate::{
+    collector::{Answer, Ask, Failure, Identity, Known},
+    graph::{Address, Dangling, NodeId, Verdict},
+    model::{Coordinate, ObjectId, Presence, Reference, Symbol},
+};
+
+use super::{cause::Cause, world::World};
+
+impl<'a> World<'_, 'a> {
+    /// Does what a worker asked for and says what the API server answered.
+    pub(super) fn answer(&mut self, node: NodeId, ask: &Ask) -> Answer<'a> {
+        match ask {
+            Ask::Item(identity) => self.read_item(node, identity),
+            Ask::Owner(reference) => {
+                let namespace = self.namespace_of(node);
+                Answer::Verdict(self.verdict(reference, namespace))
+            }
+            Ask::Delete(options, reason) => match self.stage.graph.object(node) {
+                Some(object) => {
+                    self.delete(object, options, Cause::Collector(reason.clone())).map_or(Answer::NotFound, Answer::Deleted)
+                }
+                None => Answer::NotFound,
+            },
+            Ask::Patch(patch, reason) => match self.stage.graph.object(node) {
+                Some(object) => {
+                    self.patch(object, patch, Cause::Collector(reason.clone())).map_or(Answer::NotFound, Answer::Patched)
+                }
+                None => Answer::NotFound,
+            },
+        }
+    }
+
+    fn namespace_of(&self, node: NodeId) -> Symbol {
+        match self.stage.graph.object(node) {
+            Some(object) => self.stage.snapshot.object(object).namespace,
+            None => self.collector.identity(node).map_or(Symbol::EMPTY, |identity| identity.namespace),
+        }
+    }
+
+    fn read_item(&mut self, node: NodeId, identity: &Identity) -> Answer<'a> {
+        let observed = self.collector.node(node).known == Known::Observed;
+        if let Some(object) = self.stage.graph.object(node).filter(|_| observed) {
+            return self.stored(object).map_or(Answer::NotFound, Answer::Found);
+        }
+        match Address::of(self.stage.snapshot, self.stage.graph, &identity.as_reference(), identity.namespace) {
+            Address::Unmappable => Answer::Failed(Failure::Unmappable),
+            Address::InvalidScope => Answer::Failed(Failure::InvalidScope),
+            Address::NoSuchPath => Answer::NotFound,
+            Address::At(coordinate) => match self.look_up(coordinate) {
+                Presence::Unknown => Answer::Failed(Failure::Unknown),
+                Presence::Present(object) if self.stage.snapshot.object(object).uid == identity.uid => {
+                    self.stored(object).map_or(Answer::NotFound, Answer::Found)
+                }
+                Presence::Present(_) | Presence::Absent => Answer::NotFound,
+            },
+        }
+    }
+
+    /// What a reference of a holder in `namespace` turns out to be at this moment (3.4).
+    pub fn verdict(&mut self, reference: &Reference, namespace: Symbol) -> Verdict {
+        let coordinate = match Address::of(self.stage.snapshot, self.stage.graph, reference, namespace) {
+            Address::At(coordinate) => coordinate,
+            Address::NoSuchPath => return Verdict::Dangling(Dangling::ListKind),
+            Address::Unmappable => return Verdict::Unmappable,
+            Address::InvalidScope => return Verdict::InvalidScope,
+        };
+        let (object, stored) = match self.look_up(coordinate) {
+            Presence::Unknown => return Verdict::Unknown,
+            Presence::Absent => return Verdict::Dangling(Dangling::Absent),
+            Presence::Present(object) => match self.stored(object) {
+                None => return Verdict::Dangling(Dangling::Absent),
+                Some(stored) => (object, stored),
+            },
+        };
+        if self.stage.snapshot.object(object).uid != reference.uid {
+            Verdict::Dangling(Dangling::OtherUid(object))
+        } else if stored.waiting() {
+            Verdict::Waiting(object)
+        } else {
+            Verdict::Solid(object)
+        }
+    }
+
+    /// What is at a coordinate, as far as was read; what was not is noted as needed.
+    fn look_up(&mut self, coordinate: Coordinate) -> Presence {
+        let presence = self.stage.snapshot.look_up(coordinate);
+        if presence == Presence::Unknown {
+            self.needs.look_ups.insert(coordinate);
+        }
+        presence
+    }
+
+    /// The object at a coordinate of this kind, if it is known to be there or not.
+    pub(super) fn find(&mut self, api_version: &str, kind: &str, namespace: Symbol, name: Symbol) -> Option<Option<ObjectId>> {
+        let resource = self.stage.kind(api_version, kind)?;
+        match self.look_up(Coordinate { resource, namespace, name }) {
+            Presence::Present(object) => Some(Some(object).filter(|object| self.exists(*object))),
+            Presence::Absent => Some(None),
+            Presence::Unknown => None,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What holds the objects that stay terminating, and whether anybody will finish them (5.4).
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    graph::{Address, NodeId},
+    model::{ObjectId, Symbol},
+    server::OwnDelete,
+};
+
+use super::{
+    actors::kubelet::Kubelet,
+    world::{Assume, World},
+};
+
+/// What holds an object itself, beside the objects it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Holder {
+    /// A finalizer in its metadata.
+    Finalizer(Symbol),
+    /// The kubelet, which has to confirm that the pod's containers have ended.
+    Kubelet,
+    /// A Namespace's `spec.finalizers`.
+    SpecFinalizers,
+}
+
+/// Whether an object that stays terminating will go in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum State {
+    /// A living controller will finish it.
+    Waiting,
+    /// What decides that could not be read.
+    Unknown,
+    /// Nobody is known to finish it.
+    Stuck,
+}
+
+impl State {
+    /// As JSON says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Waiting => "waiting",
+            State::Unknown => "unknown",
+            State::Stuck => "stuck",
+        }
+    }
+}
+
+/// Who waits for whom at the end of a course of events.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    waits_for: FxHashMap<ObjectId, Vec<ObjectId>>,
+    waited_for_by: FxHashMap<ObjectId, Vec<ObjectId>>,
+    holders: FxHashMap<ObjectId, Vec<Holder>>,
+    states: FxHashMap<ObjectId, State>,
+}
+
+impl Held {
+    /// Looks at everything that was touched and is terminating, and at what that waits for.
+    pub(super) fn at_end_of(world: &mut World<'_, '_>) -> Self {
+        let mut held = Held::default();
+        let mut roots: Vec<(State, ObjectId)> = Vec::new();
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+        let mut open = world.touched();
+        while let Some(object) = open.pop() {
+            if !world.exists(object) || !seen.insert(object) {
+                continue;
+            }
+            let (waits_for, holders, root) = why_it_stays(world, object);
+            for other in &waits_for {
+                held.waited_for_by.entry(*other).or_default().push(object);
+            }
+            open.extend(&waits_for);
+            roots.extend(root.map(|state| (state, object)));
+            held.waits_for.insert(object, waits_for);
+            held.holders.insert(object, holders);
+        }
+        // What is stuck keeps stuck whoever waits for it, whatever else they wait for.
+        for state in [State::Stuck, State::Unknown, State::Waiting] {
+            let mut open: Vec<ObjectId> = roots.iter().filter(|(root, _)| *root == state).map(|(_, object)| *object).collect();
+            while let Some(object) = open.pop() {
+                if held.states.contains_key(&object) {
+                    continue;
+                }
+                held.states.insert(object, state);
+                open.extend(held.waited_for_by(object));
+            }
+        }
+        held
+    }
+
+    /// The objects that an object waits for.
+    pub fn waits_for(&self, object: ObjectId) -> &[ObjectId] {
+        self.waits_for.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    /// The objects that wait for an object.
+    pub fn waited_for_by(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
+        self.waited_for_by.get(&object).into_iter().flatten().copied()
+    }
+
+    /// What holds the object itself.
+    pub fn holders(&self, object: ObjectId) -> &[Holder] {
+        self.holders.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether it will go. Whoever waits in a circle, with no cause outside of it, is stuck (5.3).
+    pub fn state(&self, object: ObjectId) -> State {
+        self.states.get(&object).copied().unwrap_or(State::Stuck)
+    }
+}
+
+/// What one object waits for, what holds it, and what that alone makes of it.
+fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, Vec<Holder>, Option<State>) {
+    let Some(stored) = world.stored(object) else { return Default::default() };
+    if !stored.terminating {
+        return (Vec::new(), Vec::new(), Some(why_it_lives(world, object)));
+    }
+    let mut waits_for: Vec<ObjectId> = Vec::new();
+    let mut holders: Vec<Holder> = Vec::new();
+    let mut causes: Vec<State> = Vec::new();
+    let known: Vec<&str> = world.known_finalizers_of(object).iter().map(|known| known.finalizer).collect();
+    for finalizer in stored.finalizers.iter().copied() {
+        match finalizer {
+            Symbol::FOREGROUND => {
+                let blocking: Vec<ObjectId> = world.collector.blocking_dependents(NodeId::from(object)).collect();
+                if blocking.is_empty() {
+                    // Forgotten (R3.22), or of a kind the collector doesn't watch (S10).
+                    holders.push(Holder::Finalizer(finalizer));
+                    causes.push(State::Stuck);
+                }
+                waits_for.extend(blocking);
+            }
+            Symbol::DEFINITION => {
+                holders.push(Holder::Finalizer(finalizer));
+                let instances = instances_of(world, object);
+                match instances {
+                    Some(instances) if !instances.is_empty() => waits_for.extend(instances),
+                    Some(_) => causes.push(State::Waiting),
+                    None => causes.push(State::Unknown),
+                }
+            }
+            _ => {
+                holders.push(Holder::Finalizer(finalizer));
+                let text = world.stage.snapshot.text(finalizer);
+                if !known.contains(&text) {
+                    causes.push(State::Stuck);
+                } else if world.doubtful.contains(&object) {
+                    causes.push(State::Unknown);
+                } else {
+                    let users = users_of_claim(world, object);
+                    if users.is_empty() {
+                        causes.push(State::Waiting);
+                    }
+                    waits_for.extend(users);
+                }
+            }
+        }
+    }
+    if stored.in_grace() && world.stage.rules(object).graceful {
+        holders.push(Holder::Kubelet);
+        causes.push(match world.kubelet_of(object) {
+            Kubelet::On(_) => State::Waiting,
+            Kubelet::Absent => State::Stuck,
+            Kubelet::Unknown => State::Unknown,
+        });
+    }
+    if world.held_by_spec(object) {
+        holders.push(Holder::SpecFinalizers);
+        let content: Vec<ObjectId> = world.stage.in_namespace(world.stage.snapshot.object(object).name).to_vec();
+        let content: Vec<ObjectId> = content.into_iter().filter(|id| world.exists(*id)).collect();
+        if content.is_empty() {
+            causes.push(State::Stuck);
+        }
+        waits_for.extend(content);
+    }
+    if waits_for.is_empty() && causes.is_empty() {
+        causes.push(State::Unknown);
+    }
+    (waits_for, holders, causes.into_iter().max())
+}
+
+/// What a live object does to whoever waits for it: nothing will delete it, unless that is not known.
+fn why_it_lives(world: &World<'_, '_>, object: ObjectId) -> State {
+    let found = world.stage.snapshot.object(object);
+    let immune = found.owners.iter().any(|reference| {
+        matches!(
+            Address::of(world.stage.snapshot, world.stage.graph, reference, found.namespace),
+            Address::Unmappable | Address::InvalidScope
+        )
+    });
+    if !immune && world.doubtful.contains(&object) {
+        State::Unknown
+    } else if world.stage.rules(object).graceful && !world.collector.node(object.into()).being_deleted && !immune {
+        // A pod that goes on running, and uses a claim that is to go.
+        State::Waiting
+    } else {
+        State::Stuck
+    }
+}
+
+/// The scheduled pods that use a claim which its protection holds (S14).
+fn users_of_claim(world: &World<'_, '_>, claim: ObjectId) -> Vec<ObjectId> {
+    let snapshot = world.stage.snapshot;
+    let object = snapshot.object(claim);
+    if world.stage.assume == Assume::None || snapshot.resources.get(object.resource).kind != "PersistentVolumeClaim" {
+        return Vec::new();
+    }
+    let name = snapshot.text(object.name);
+    let uses = |pod: &ObjectId| {
+        world.exists(*pod)
+            && snapshot.facts.pod(*pod).is_some_and(|facts| facts.node.is_some() && facts.claims.iter().any(|used| used == name))
+    };
+    world.stage.in_namespace(object.namespace).iter().copied().filter(uses).collect()
+}
+
+/// The instances that a definition's clean-up waits for.
+fn instances_of(world: &World<'_, '_>, definition: ObjectId) -> Option<Vec<ObjectId>> {
+    let snapshot = world.stage.snapshot;
+    let facts = snapshot.facts.definition(definition)?;
+    let resource = snapshot.resources.by_group_kind(&facts.group, &facts.kind)?;
+    let is_instance = |(id, object): &(ObjectId, &crate::model::Object)| object.resource == resource && world.exists(*id);
+    debug_assert_eq!(world.stage.rules(definition).own_delete, OwnDelete::Definition);
+    Some(snapshot.objects().filter(is_instance).map(|(id, _)| id).collect())
+}

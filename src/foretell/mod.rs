@@ -1,0 +1,15 @@
+//! Foretelling: a delete is played out on an overlay of the snapshot, and what came of it is told.
+
+pub mod actors;
+mod answer;
+pub mod cause;
+pub mod held;
+pub mod plan;
+pub mod schedule;
+pub mod world;
+
+pub use actors::Assumption;
+pub use cause::{Cause, Change, Effect};
+pub use held::{Holder, State};
+pub use plan::{After, Outcome, OutcomeKind, Plan, Request, Summary, Uncertainty, plan};
+pub use world::{Assume, Needs, Stage, World};

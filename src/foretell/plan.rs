@@ -1,0 +1,337 @@
+//! What a delete would do to every object: the end of one course of events, compared with its beginning.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    collector::Reason,
+    graph::NodeId,
+    model::{ObjectId, Reference, Symbol},
+    server::{DeleteOptions, Propagation, Stored, kinds::protected},
+};
+
+use super::{
+    actors::Assumption,
+    cause::{Cause, Change, Effect},
+    held::{Held, Holder, State},
+    world::{Needs, Stage, World},
+};
+
+/// What is to be deleted, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// In the order in which they are deleted.
+    pub targets: Vec<ObjectId>,
+    pub propagation: Propagation,
+    /// `gracePeriodSeconds`; unset leaves it to the pods.
+    pub grace: Option<i64>,
+}
+
+/// What becomes of an object: the first that fits (design, section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OutcomeKind {
+    /// Gone.
+    Deleted,
+    /// Stays with a deletionTimestamp.
+    Terminating,
+    /// Survives without any owner reference.
+    Orphaned,
+    /// Survives, and lost some of its owner references.
+    Detached,
+    /// Survives, and only `blockOwnerDeletion` changed.
+    Unblocked,
+    /// As it was, in the end that was played; something unknown could change it.
+    Unchanged,
+}
+
+impl OutcomeKind {
+    /// As JSON says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            OutcomeKind::Deleted => "Deleted",
+            OutcomeKind::Terminating => "Terminating",
+            OutcomeKind::Orphaned => "Orphaned",
+            OutcomeKind::Detached => "Detached",
+            OutcomeKind::Unblocked => "Unblocked",
+            OutcomeKind::Unchanged => "Unchanged",
+        }
+    }
+}
+
+/// Why an outcome is not certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Uncertainty {
+    /// Something that decides it could not be read.
+    Gap,
+}
+
+impl Uncertainty {
+    /// As JSON says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Uncertainty::Gap => "gap",
+        }
+    }
+}
+
+/// The state an object ends in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct After {
+    pub terminating: bool,
+    pub finalizers: Vec<Symbol>,
+    pub owners: Vec<Reference>,
+}
+
+/// What the delete does to one object.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub object: ObjectId,
+    pub kind: OutcomeKind,
+    /// The place of its last change among all outcomes, from 1; none for what doesn't change.
+    pub order: Option<u32>,
+    /// `None`: certain.
+    pub uncertain: Option<Uncertainty>,
+    /// What set it off; none for what doesn't change.
+    pub because: Option<Cause>,
+    /// For what stays terminating: the objects it waits for.
+    pub waits_for: Vec<ObjectId>,
+    /// For what stays terminating: what holds the object itself.
+    pub held_by: Vec<Holder>,
+    /// For what stays terminating.
+    pub state: Option<State>,
+    /// None when it is gone.
+    pub after: Option<After>,
+}
+
+/// How many objects come to which end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    pub deleted: usize,
+    pub terminating: usize,
+    pub orphaned: usize,
+    pub detached: usize,
+    pub unblocked: usize,
+    /// Of those that stay terminating, the ones nobody is known to finish.
+    pub stuck: usize,
+}
+
+/// The answer to "what would this delete do?".
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub request: Request,
+    /// Every object whose stored metadata the delete changes, in the order of their last change; then those that only what is not
+    /// known could change.
+    pub outcomes: Vec<Outcome>,
+    pub summary: Summary,
+    /// What others are taken to do.
+    pub assumptions: BTreeSet<Assumption>,
+    /// Targets that the API server refuses to delete, and why (R1.25, R1.27).
+    pub refused: Vec<(ObjectId, &'static str)>,
+    /// What would have to be read to be sure.
+    pub needs: Needs,
+    /// How many atoms were played.
+    pub steps: u64,
+}
+
+impl Plan {
+    /// The outcome of one object, if it has any.
+    pub fn outcome(&self, object: ObjectId) -> Option<&Outcome> {
+        self.outcomes.iter().find(|outcome| outcome.object == object)
+    }
+
+    /// Whether anything that was touched stays stuck.
+    pub fn stuck(&self) -> bool {
+        self.summary.stuck > 0
+    }
+
+    /// Whether nothing unknown could change an outcome.
+    pub fn certain(&self) -> bool {
+        self.outcomes.iter().all(|outcome| outcome.uncertain.is_none())
+    }
+}
+
+/// Plays a delete to its end and says what came of every object.
+pub fn plan(stage: &Stage<'_>, request: &Request) -> Plan {
+    let mut world = World::at_rest(stage);
+    let mut refused = Vec::new();
+    // kubectl sends one DELETE after the other and waits afterwards (R1.40): the collector has hardly begun by then.
+    for target in &request.targets {
+        match protected(stage.snapshot, *target) {
+            Some(why) => refused.push((*target, why)),
+            None => {
+                let options =
+                    DeleteOptions { propagation: Some(request.propagation), grace: request.grace, ..DeleteOptions::default() };
+                world.delete(*target, &options, Cause::Requested);
+            }
+        }
+    }
+    world.settle();
+    Told::new(&mut world).tell(request.clone(), refused)
+}
+
+/// Turns the end of a course of events into outcomes.
+struct Told<'w, 's, 'a> {
+    world: &'w mut World<'s, 'a>,
+    held: Held,
+    uncertain: FxHashSet<ObjectId>,
+}
+
+impl<'w, 's, 'a> Told<'w, 's, 'a> {
+    fn new(world: &'w mut World<'s, 'a>) -> Self {
+        let held = Held::at_end_of(world);
+        let uncertain = uncertain_objects(world, &held);
+        Told { world, held, uncertain }
+    }
+
+    fn tell(self, request: Request, refused: Vec<(ObjectId, &'static str)>) -> Plan {
+        let changes = changes_by_object(&self.world.log);
+        let mut listed: Vec<(usize, Outcome)> = Vec::new();
+        for object in self.world.touched() {
+            let Some(of_object) = changes.get(&object) else { continue };
+            let caused_elsewhere = self.would_happen_anyway(object, of_object, &request);
+            if let Some(outcome) = self.outcome(object, of_object).filter(|_| !caused_elsewhere) {
+                listed.push((of_object.last().map_or(0, |(position, _)| *position), outcome));
+            }
+        }
+        listed.sort_by_key(|(position, _)| *position);
+        let mut outcomes: Vec<Outcome> = Vec::with_capacity(listed.len());
+        for (index, (_, outcome)) in listed.into_iter().enumerate() {
+            outcomes.push(Outcome { order: Some(index as u32 + 1), ..outcome });
+        }
+        let known: FxHashSet<ObjectId> = outcomes.iter().map(|outcome| outcome.object).collect();
+        let mut undecided: Vec<ObjectId> = self.uncertain.iter().copied().filter(|object| !known.contains(object)).collect();
+        undecided.sort_unstable();
+        outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
+        let summary = summarize(&outcomes);
+        Plan {
+            request,
+            outcomes,
+            summary,
+            assumptions: self.world.assumptions.clone(),
+            refused,
+            needs: self.world.needs.clone(),
+            steps: self.world.steps,
+        }
+    }
+
+    /// Whether an object was already on its way out and only those who were to finish that did something.
+    fn would_happen_anyway(&self, object: ObjectId, changes: &[(usize, Change)], request: &Request) -> bool {
+        self.world.stage.snapshot.object(object).terminating()
+            && !request.targets.contains(&object)
+            && changes.iter().all(|(_, change)| matches!(change.cause, Cause::Kubelet | Cause::KnownFinalizer(_)))
+    }
+
+    fn outcome(&self, object: ObjectId, changes: &[(usize, Change)]) -> Option<Outcome> {
+        let before = Stored::of(self.world.stage.snapshot.object(object));
+        let after = self.world.stored(object);
+        let kind = kind_of(&before, after.as_ref())?;
+        let leaving = |change: &&(usize, Change)| matches!(change.1.effect, Effect::Removed | Effect::Deleting);
+        let because = match kind {
+            OutcomeKind::Deleted | OutcomeKind::Terminating => changes.iter().find(leaving),
+            _ => None,
+        };
+        let because = because.or(changes.last()).map(|(_, change)| change.cause.clone());
+        let terminating = kind == OutcomeKind::Terminating;
+        Some(Outcome {
+            object,
+            kind,
+            order: None,
+            uncertain: self.uncertain.contains(&object).then_some(Uncertainty::Gap),
+            because,
+            waits_for: if terminating { self.held.waits_for(object).to_vec() } else { Vec::new() },
+            held_by: if terminating { self.held.holders(object).to_vec() } else { Vec::new() },
+            state: terminating.then(|| self.held.state(object)),
+            after: after.map(|after| After {
+                terminating: after.terminating,
+                finalizers: after.finalizers.into_owned(),
+                owners: after.owners.into_owned(),
+            }),
+        })
+    }
+
+    /// An object that didn't change in what was played, but could.
+    fn undecided(&self, object: ObjectId) -> Option<Outcome> {
+        let after = self.world.stored(object)?;
+        Some(Outcome {
+            object,
+            kind: OutcomeKind::Unchanged,
+            order: None,
+            uncertain: Some(Uncertainty::Gap),
+            because: None,
+            waits_for: Vec::new(),
+            held_by: Vec::new(),
+            state: None,
+            after: Some(After {
+                terminating: after.terminating,
+                finalizers: after.finalizers.into_owned(),
+                owners: after.owners.into_owned(),
+            }),
+        })
+    }
+}
+
+fn changes_by_object(log: &[Change]) -> FxHashMap<ObjectId, Vec<(usize, Change)>> {
+    let mut changes: FxHashMap<ObjectId, Vec<(usize, Change)>> = FxHashMap::default();
+    for (position, change) in log.iter().enumerate() {
+        changes.entry(change.object).or_default().push((position, change.clone()));
+    }
+    changes
+}
+
+/// The outcome of an object that was written to; none when it looks as before.
+fn kind_of(before: &Stored<'_>, after: Option<&Stored<'_>>) -> Option<OutcomeKind> {
+    let Some(after) = after else { return Some(OutcomeKind::Deleted) };
+    if after.same_state(before) {
+        return None;
+    }
+    let lost_references = after.owners.len() < before.owners.len();
+    Some(if after.terminating {
+        OutcomeKind::Terminating
+    } else if lost_references && after.owners.is_empty() {
+        OutcomeKind::Orphaned
+    } else if lost_references {
+        OutcomeKind::Detached
+    } else if after.owners != before.owners {
+        OutcomeKind::Unblocked
+    } else {
+        OutcomeKind::Unchanged
+    })
+}
+
+/// Every object whose end rests on something that could not be read: what an examination broke off at, what depends on that, and
+/// what waits for it.
+fn uncertain_objects(world: &World<'_, '_>, held: &Held) -> FxHashSet<ObjectId> {
+    let stage = world.stage;
+    let mut uncertain: FxHashSet<ObjectId> = FxHashSet::default();
+    let mut open: Vec<ObjectId> = world.doubtful.iter().chain(&world.needs.facts).copied().collect();
+    // Where a list failed, a blocking dependent may be hidden in it, so whoever waited may have to wait longer.
+    let hidden = stage.snapshot.may_hide_dependents();
+    if hidden {
+        let waited = |change: &&Change| change.cause == Cause::Collector(Reason::DependentsGone);
+        open.extend(world.log.iter().filter(waited).map(|change| change.object));
+        open.extend(world.touched().into_iter().filter(|object| world.stored(*object).is_some_and(|stored| stored.waiting())));
+    }
+    while let Some(object) = open.pop() {
+        if !uncertain.insert(object) {
+            continue;
+        }
+        open.extend(held.waited_for_by(object));
+        if world.exists(object) {
+            open.extend(stage.graph.dependents(NodeId::from(object)).iter().filter(|dependent| world.exists(**dependent)));
+        }
+    }
+    uncertain
+}
+
+fn summarize(outcomes: &[Outcome]) -> Summary {
+    let count = |kind: OutcomeKind| outcomes.iter().filter(|outcome| outcome.kind == kind).count();
+    Summary {
+        deleted: count(OutcomeKind::Deleted),
+        terminating: count(OutcomeKind::Terminating),
+        orphaned: count(OutcomeKind::Orphaned),
+        detached: count(OutcomeKind::Detached),
+        unblocked: count(OutcomeKind::Unblocked),
+        stuck: outcomes.iter().filter(|outcome| outcome.state == Some(State::Stuck)).count(),
+    }
+}

@@ -1,0 +1,152 @@
+//! Which atom comes next (8.2). One order of events is played here: the one that a quick network and a patient collector produce.
+
+use crate::{
+    collector::{Answer, Ask, Examination, Finish, Orphaning, Progress},
+    graph::NodeId,
+    model::ObjectId,
+};
+
+use super::{
+    cause::Cause,
+    world::{Task, World},
+};
+
+/// Something that can happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The oldest event reaches the graph.
+    Observe,
+    /// The worker that has waited longest gets its answer.
+    Work,
+    /// A worker takes the next owner to orphan from.
+    BeginOrphaning,
+    /// A worker takes the next object to examine.
+    BeginExamination,
+    /// An item that failed is queued again.
+    Retry,
+    /// Kubelets and other controllers do what they are taken to do.
+    Act,
+}
+
+impl<'a> World<'_, 'a> {
+    /// What comes next in the one order that is always played first: events before work, work before new work, retries when all
+    /// else rests, and other actors, who take their time, last.
+    pub fn next_step(&self) -> Option<Step> {
+        if !self.events.is_empty() {
+            Some(Step::Observe)
+        } else if !self.tasks.is_empty() {
+            Some(Step::Work)
+        } else if !self.collector.to_orphan.is_empty() {
+            Some(Step::BeginOrphaning)
+        } else if !self.collector.to_delete.is_empty() {
+            Some(Step::BeginExamination)
+        } else if !self.collector.retries.none_due() {
+            Some(Step::Retry)
+        } else if self.actors.any_noticed() {
+            Some(Step::Act)
+        } else {
+            None
+        }
+    }
+
+    /// Plays until nothing is left to happen.
+    pub fn settle(&mut self) {
+        while let Some(step) = self.next_step() {
+            self.play(step);
+        }
+    }
+
+    /// Plays one step.
+    pub fn play(&mut self, step: Step) {
+        self.steps += 1;
+        match step {
+            Step::Observe => {
+                if let Some(event) = self.events.pop_front() {
+                    self.collector.observe(event);
+                }
+            }
+            Step::Work => {
+                if let Some(task) = self.tasks.pop_front() {
+                    self.work(task);
+                }
+            }
+            Step::BeginOrphaning => {
+                if let Some(node) = self.collector.to_orphan.take() {
+                    let orphaning = Orphaning::begin(&self.collector, node);
+                    self.tasks.push_back(Task::Orphan(orphaning, None));
+                }
+            }
+            Step::BeginExamination => {
+                if let Some(node) = self.collector.to_delete.take() {
+                    self.notice_blockers(node);
+                    let (examination, progress) = Examination::begin(&self.collector, node);
+                    self.continue_examination(examination, progress);
+                }
+            }
+            Step::Retry => {
+                if let Some(node) = self.collector.retries.take() {
+                    self.collector.to_delete.add(node);
+                }
+            }
+            Step::Act => self.act(),
+        }
+    }
+
+    fn work(&mut self, task: Task<'a>) {
+        match task {
+            Task::Examine(mut examination, ask) => {
+                let answer = self.answer(examination.node, &ask);
+                let progress = examination.answer(&mut self.collector, answer);
+                self.continue_examination(examination, progress);
+            }
+            Task::Orphan(orphaning, ask) => self.orphan(orphaning, ask),
+        }
+    }
+
+    fn continue_examination(&mut self, examination: Examination<'a>, progress: Progress) {
+        match progress {
+            Progress::Ask(ask) => self.tasks.push_back(Task::Examine(examination, ask)),
+            Progress::Finished(finish) => self.finish_examination(examination.node, finish),
+        }
+    }
+
+    /// One patch of an orphaning: a dependent's references, or the finalizer once none is pending (section 6).
+    fn orphan(&mut self, mut orphaning: Orphaning, ask: Option<Ask>) {
+        let progress = if let Some(dependent) = orphaning.pending.last().copied() {
+            let (patch, reason) = orphaning.free(&self.collector);
+            let answer = self.patch(dependent, &patch, Cause::Collector(reason)).map_or(Answer::NotFound, Answer::Patched);
+            orphaning.freed(dependent, &answer);
+            self.tasks.push_back(Task::Orphan(orphaning, None));
+            return;
+        } else if let Some(ask) = ask {
+            let answer = self.answer(orphaning.node, &ask);
+            orphaning.answer(&self.collector, answer)
+        } else {
+            orphaning.finish(&self.collector)
+        };
+        match progress {
+            Progress::Ask(ask) => self.tasks.push_back(Task::Orphan(orphaning, Some(ask))),
+            Progress::Finished(finish) => {
+                self.collector.to_orphan.done(orphaning.node);
+                if finish == Finish::RetrySoon {
+                    self.collector.to_orphan.add(orphaning.node);
+                }
+            }
+        }
+    }
+
+    /// Dependents that were terminating before, and that a waiting owner is held by, may end on their own.
+    fn notice_blockers(&mut self, node: NodeId) {
+        let known = self.collector.node(node);
+        if known.deleting_dependents && known.blocking > 0 {
+            let blocking: Vec<ObjectId> = self
+                .collector
+                .blocking_dependents(node)
+                .filter(|blocking| self.collector.node((*blocking).into()).being_deleted)
+                .collect();
+            for dependent in blocking {
+                self.actors.notice(dependent);
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! One simulated course of events: the store, the collector and what is under way between them, as an overlay on a snapshot.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::OnceLock,
+};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    collector::{Ask, Collector, Event, EventKind, Examination, Finish, Orphaning},
+    graph::{NodeId, OwnerGraph},
+    model::{Coordinate, Mapping, ObjectId, ResourceId, Snapshot, Symbol},
+    server::{self, DeleteAnswer, DeleteOptions, KindRules, OwnDelete, Patch, PatchAnswer, Stored},
+};
+
+use super::{
+    actors::{Actors, Assumption},
+    cause::{Cause, Change, Effect},
+};
+
+/// Which other actors are taken to do their part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Assume {
+    /// The kubelet ends pods where their Node exists, and known controllers remove their own finalizers (9.5).
+    #[default]
+    Known,
+    /// Nobody but the API server and the collector does anything.
+    None,
+}
+
+/// What every simulation on one snapshot shares.
+#[derive(Debug)]
+pub struct Stage<'a> {
+    pub snapshot: &'a Snapshot,
+    pub graph: &'a OwnerGraph,
+    pub assume: Assume,
+    rules: Vec<KindRules>,
+    by_namespace: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
+}
+
+impl<'a> Stage<'a> {
+    /// Sets the stage for any number of simulations.
+    pub fn new(snapshot: &'a Snapshot, graph: &'a OwnerGraph, assume: Assume) -> Self {
+        let rules = snapshot.resources.iter().map(|(_, resource)| KindRules::of(resource)).collect();
+        Stage { snapshot, graph, assume, rules, by_namespace: OnceLock::new() }
+    }
+
+    /// What the API server does for an object's kind.
+    pub fn rules(&self, object: ObjectId) -> KindRules {
+        self.rules[self.snapshot.object(object).resource.index()]
+    }
+
+    /// Every object of a namespace.
+    pub fn in_namespace(&self, namespace: Symbol) -> &[ObjectId] {
+        let index = self.by_namespace.get_or_init(|| {
+            let mut index: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
+            for (id, object) in self.snapshot.objects() {
+                index.entry(object.namespace).or_default().push(id);
+            }
+            index
+        });
+        index.get(&namespace).map_or(&[], Vec::as_slice)
+    }
+
+    /// The resource of a built-in kind, by group, version and kind.
+    pub fn kind(&self, api_version: &str, kind: &str) -> Option<ResourceId> {
+        match self.snapshot.resources.map(api_version, kind) {
+            Mapping::Served(id) => Some(self.snapshot.resources.picked(id)),
+            _ => None,
+        }
+    }
+}
+
+/// What would have to be read to know more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Owners that no list covers.
+    pub look_ups: FxHashSet<Coordinate>,
+    /// Objects whose facts decide something.
+    pub facts: BTreeSet<ObjectId>,
+}
+
+impl Needs {
+    /// Whether everything that mattered was known.
+    pub fn is_empty(&self) -> bool {
+        self.look_ups.is_empty() && self.facts.is_empty()
+    }
+}
+
+/// Work of the collector that is under way: a worker waits for the answer to what it asked.
+#[derive(Clone, Debug)]
+pub enum Task<'a> {
+    Examine(Examination<'a>, Ask),
+    Orphan(Orphaning, Option<Ask>),
+}
+
+/// The world as one course of events leaves it.
+#[derive(Clone, Debug)]
+pub struct World<'s, 'a> {
+    pub stage: &'s Stage<'a>,
+    store: FxHashMap<ObjectId, Option<Stored<'a>>>,
+    /// Namespaces whose `spec.finalizers` the namespace controller has cleared (R9.12).
+    pub(super) finalized_namespaces: FxHashSet<ObjectId>,
+    pub collector: Collector<'a>,
+    /// Events on their way to the collector, in the order they happened.
+    pub events: VecDeque<Event<'a>>,
+    /// What the collector's workers have under way.
+    pub tasks: VecDeque<Task<'a>>,
+    pub actors: Actors,
+    pub log: Vec<Change>,
+    pub needs: Needs,
+    pub assumptions: BTreeSet<Assumption>,
+    /// Objects whose examination broke off because something could not be read.
+    pub doubtful: FxHashSet<ObjectId>,
+    /// How many atoms were played.
+    pub steps: u64,
+}
+
+impl<'s, 'a> World<'s, 'a> {
+    /// The world at rest (8.1).
+    pub fn at_rest(stage: &'s Stage<'a>) -> Self {
+        World {
+            stage,
+            store: FxHashMap::default(),
+            finalized_namespaces: FxHashSet::default(),
+            collector: Collector::at_rest(stage.snapshot, stage.graph),
+            events: VecDeque::new(),
+            tasks: VecDeque::new(),
+            actors: Actors::default(),
+            log: Vec::new(),
+            needs: Needs::default(),
+            assumptions: BTreeSet::new(),
+            doubtful: FxHashSet::default(),
+            steps: 0,
+        }
+    }
+
+    /// What the API server holds of an object; none once it is gone.
+    pub fn stored(&self, object: ObjectId) -> Option<Stored<'a>> {
+        match self.store.get(&object) {
+            Some(changed) => changed.clone(),
+            None => Some(Stored::of(self.stage.snapshot.object(object))),
+        }
+    }
+
+    /// Whether an object is still there.
+    pub fn exists(&self, object: ObjectId) -> bool {
+        self.store.get(&object).is_none_or(Option::is_some)
+    }
+
+    /// Every object that was written to, in the order of the snapshot.
+    pub fn touched(&self) -> Vec<ObjectId> {
+        let mut touched: Vec<ObjectId> = self.store.keys().copied().collect();
+        touched.sort_unstable();
+        touched
+    }
+
+    /// One DELETE. `None` where the object is gone (404).
+    pub fn delete(&mut self, object: ObjectId, options: &DeleteOptions, cause: Cause) -> Option<DeleteAnswer<'a>> {
+        let stored = self.stored(object)?;
+        let rules = self.stage.rules(object);
+        let facts = self.stage.snapshot.facts.pod(object);
+        let starts_grace = rules.graceful && !stored.terminating && options.grace != Some(0);
+        if starts_grace && facts.is_none() {
+            self.needs.facts.insert(object);
+        }
+        let uid = self.stage.snapshot.object(object).uid;
+        let answer = server::delete(&stored, uid, rules, facts, self.held_by_spec(object), options);
+        match &answer {
+            DeleteAnswer::Removed => self.write(object, stored, None, cause, Effect::Removed),
+            DeleteAnswer::Updated(after) => self.write(object, stored, Some(after.clone()), cause, Effect::Deleting),
+            DeleteAnswer::Unchanged | DeleteAnswer::Conflict => {}
+        }
+        Some(answer)
+    }
+
+    /// One PATCH. `None` where the object is gone (404).
+    pub fn patch(&mut self, object: ObjectId, patch: &Patch, cause: Cause) -> Option<PatchAnswer<'a>> {
+        let stored = self.stored(object)?;
+        let answer = server::patch(&stored, patch, self.held_by_spec(object));
+        match &answer {
+            PatchAnswer::Removed => self.write(object, stored, None, cause, Effect::Removed),
+            PatchAnswer::Updated(after) => {
+                let effect = if after.owners == stored.owners { Effect::Finalizers } else { Effect::Owners };
+                self.write(object, stored, Some(after.clone()), cause, effect);
+            }
+            PatchAnswer::Unchanged | PatchAnswer::Conflict => {}
+        }
+        Some(answer)
+    }
+
+    /// Clears a namespace's `spec.finalizers`, which removes it if nothing else holds it (R9.12).
+    pub fn finalize_namespace(&mut self, object: ObjectId) {
+        self.finalized_namespaces.insert(object);
+        if let Some(stored) = self.stored(object)
+            && stored.terminating
+            && stored.finalizers.is_empty()
+        {
+            self.write(object, stored, None, Cause::NamespaceEmpty, Effect::Removed);
+        }
+    }
+
+    /// Whether a Namespace's `spec.finalizers` hold it. Where they are not known, it is the one that every namespace has.
+    pub fn held_by_spec(&self, object: ObjectId) -> bool {
+        self.stage.rules(object).own_delete == OwnDelete::Namespace
+            && !self.finalized_namespaces.contains(&object)
+            && self.stage.snapshot.facts.namespace(object).is_none_or(|facts| !facts.finalizers.is_empty())
+    }
+
+    fn write(&mut self, object: ObjectId, before: Stored<'a>, after: Option<Stored<'a>>, cause: Cause, effect: Effect) {
+        self.log.push(Change { object, cause, removed: after.is_none(), effect });
+        let node = NodeId::from(object);
+        // The collector sees an object under its uid, and only the first that has it (R3.5).
+        let uid = self.stage.snapshot.object(object).uid;
+        if self.collector.watches(object) && self.stage.graph.by_uid(uid) == Some(node) {
+            let kind = match &after {
+                None => EventKind::Deleted,
+                Some(after) => EventKind::Updated { before: Box::new(before), after: Box::new(after.clone()) },
+            };
+            self.events.push_back(Event { node, kind });
+        }
+        self.store.insert(object, after);
+        self.collector.store_changed(object);
+        self.actors.notice(object);
+    }
+
+    /// A worker has finished with an item of `attemptToDelete`.
+    pub(super) fn finish_examination(&mut self, node: NodeId, finish: Finish) {
+        self.collector.to_delete.done(node);
+        match finish {
+            Finish::Forget => {}
+            Finish::RetrySoon => self.collector.retries.soon(node),
+            Finish::RetryAfterChange => self.collector.retries.after_change(node),
+            Finish::Absent(identity) => {
+                self.events.push_back(Event { node, kind: EventKind::VirtualDeleted(identity) });
+            }
+            Finish::Unknown => {
+                self.collector.retries.after_change(node);
+                self.doubtful.extend(self.stage.graph.object(node));
+            }
+        }
+    }
+}

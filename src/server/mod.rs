@@ -1,0 +1,11 @@
+//! What the API server holds of an object, and what it does on one DELETE or PATCH (section 1 of the rules).
+
+pub mod delete;
+pub mod kinds;
+pub mod patch;
+pub mod stored;
+
+pub use delete::{DeleteAnswer, DeleteOptions, Propagation, delete};
+pub use kinds::{KindRules, OwnDelete};
+pub use patch::{Patch, PatchAnswer, patch};
+pub use stored::Stored;

@@ -1,0 +1,5 @@
+//! The rules as tables and as properties, against the engine alone. What the real collector does is held to the same engine in
+//! `tests/cluster`.
+
+mod rules;
+mod scene;

@@ -1,0 +1,603 @@
+//! One row a rule: a graph, a delete, and what becomes of every object that it changes.
+
+use kubectl_gc::server::Propagation::{self, Background, Foreground, Orphan};
+
+use crate::scene::Scene;
+
+struct Row {
+    rule: &'static str,
+    graph: &'static str,
+    targets: &'static str,
+    propagation: Propagation,
+    expected: &'static str,
+}
+
+const fn row(
+    rule: &'static str,
+    graph: &'static str,
+    targets: &'static str,
+    propagation: Propagation,
+    expected: &'static str,
+) -> Row {
+    Row { rule, graph, targets, propagation, expected }
+}
+
+const CHAIN: &str = "
+    Deployment web
+    ReplicaSet rs <- Deployment/web!
+    Pod a <- ReplicaSet/rs!
+    Pod b <- ReplicaSet/rs!";
+
+const ROWS: &[Row] = &[
+    row(
+        "R1.11 chain",
+        CHAIN,
+        "Deployment/web",
+        Background,
+        "Deployment/web Deleted, ReplicaSet/rs Deleted, Pod/a Deleted, Pod/b Deleted",
+    ),
+    row(
+        "R5.3 chain",
+        CHAIN,
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Deleted, ReplicaSet/rs Deleted, Pod/a Deleted, Pod/b Deleted",
+    ),
+    row("R6.2 chain", CHAIN, "Deployment/web", Orphan, "Deployment/web Deleted, ReplicaSet/rs Orphaned"),
+    row("R1.13 middle", CHAIN, "ReplicaSet/rs", Background, "ReplicaSet/rs Deleted, Pod/a Deleted, Pod/b Deleted"),
+    row(
+        "R1.12 foreign finalizer on the target",
+        "
+        Deployment web fin=acme.io/x
+        ReplicaSet rs <- Deployment/web!",
+        "Deployment/web",
+        Background,
+        "Deployment/web Terminating(acme.io/x)",
+    ),
+    row(
+        "R5.8 foreground doesn't wait for the owner's foreign finalizers",
+        "
+        Deployment web fin=acme.io/x
+        ReplicaSet rs <- Deployment/web!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Terminating(acme.io/x), ReplicaSet/rs Deleted",
+    ),
+    row(
+        "R5.1 blocking dependent with a foreign finalizer",
+        "
+        Deployment web
+        ReplicaSet rs fin=acme.io/x <- Deployment/web!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Terminating(foregroundDeletion), ReplicaSet/rs Terminating(acme.io/x)",
+    ),
+    row(
+        "R5.2 false and unset do not block",
+        "
+        Deployment web
+        ReplicaSet rs fin=acme.io/x <- Deployment/web~
+        ReplicaSet rt fin=acme.io/x <- Deployment/web",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Deleted, ReplicaSet/rs Terminating(acme.io/x), ReplicaSet/rt Terminating(acme.io/x)",
+    ),
+    row(
+        "M2 orphan finalizer on the child",
+        "
+        Deployment web
+        ReplicaSet rs fin=orphan <- Deployment/web!
+        Pod a <- ReplicaSet/rs!",
+        "Deployment/web",
+        Background,
+        "Deployment/web Deleted, ReplicaSet/rs Deleted, Pod/a Orphaned",
+    ),
+    row(
+        "M3 foreground finalizer on the child",
+        "
+        Deployment web
+        ReplicaSet rs fin=foregroundDeletion <- Deployment/web!
+        Pod a fin=acme.io/x <- ReplicaSet/rs!",
+        "Deployment/web",
+        Background,
+        "Deployment/web Deleted, ReplicaSet/rs Terminating(foregroundDeletion), Pod/a Terminating(acme.io/x)",
+    ),
+    row(
+        "M4 foreign finalizer on the child",
+        "
+        Deployment web
+        ReplicaSet rs fin=acme.io/x <- Deployment/web!
+        Pod a <- ReplicaSet/rs!",
+        "Deployment/web",
+        Background,
+        "Deployment/web Deleted, ReplicaSet/rs Terminating(acme.io/x)",
+    ),
+    row(
+        "M5 foreground overrides the child's orphan finalizer",
+        "
+        Deployment web
+        ReplicaSet rs fin=orphan <- Deployment/web!
+        Pod a <- ReplicaSet/rs!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Deleted, ReplicaSet/rs Deleted, Pod/a Deleted",
+    ),
+    row(
+        "M6 orphan finalizer without dependents",
+        "
+        Deployment web
+        ReplicaSet rs fin=orphan <- Deployment/web!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Deleted, ReplicaSet/rs Deleted",
+    ),
+    row(
+        "M8 foreign finalizer on the child",
+        "
+        Deployment web
+        ReplicaSet rs fin=acme.io/x <- Deployment/web!
+        Pod a <- ReplicaSet/rs!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Terminating(foregroundDeletion), ReplicaSet/rs Terminating(acme.io/x), Pod/a Deleted",
+    ),
+    row(
+        "M9 solid second owner",
+        "
+        Deployment web
+        Deployment api
+        ConfigMap shared <- Deployment/web! Deployment/api!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Deleted, ConfigMap/shared Detached",
+    ),
+    row(
+        "M10 solid second owner",
+        "
+        Deployment web
+        Deployment api
+        ConfigMap shared <- Deployment/web Deployment/api",
+        "Deployment/web",
+        Background,
+        "Deployment/web Deleted, ConfigMap/shared Detached",
+    ),
+    row(
+        "M11 absent second owner",
+        "
+        Deployment web
+        ConfigMap shared <- Deployment/web! Deployment/gone",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Deleted, ConfigMap/shared Deleted",
+    ),
+    row(
+        "M12 a second owner on its way out is solid",
+        "
+        Deployment web
+        Deployment api T=0 fin=acme.io/x
+        ConfigMap shared <- Deployment/web Deployment/api",
+        "Deployment/web",
+        Background,
+        "Deployment/web Deleted, ConfigMap/shared Detached",
+    ),
+    row(
+        "both owners at once",
+        "
+        Deployment web
+        Deployment api
+        ConfigMap shared <- Deployment/web Deployment/api",
+        "Deployment/web Deployment/api",
+        Background,
+        "Deployment/web Deleted, Deployment/api Deleted, ConfigMap/shared Deleted",
+    ),
+    row(
+        "M16 orphan frees terminating dependents too",
+        "
+        Deployment web
+        ReplicaSet rs T=0 fin=acme.io/x <- Deployment/web!",
+        "Deployment/web",
+        Orphan,
+        "Deployment/web Deleted, ReplicaSet/rs Terminating(acme.io/x)",
+    ),
+    row(
+        "M17, S3 a dependent that was already terminating is not touched",
+        "
+        Deployment web
+        ReplicaSet rs T=0 fin=acme.io/x <- Deployment/web!
+        Pod a <- ReplicaSet/rs!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Terminating(foregroundDeletion)",
+    ),
+    row(
+        "M20 CronJob's shape: a Job's own default plays no part",
+        "
+        Deployment web
+        Job j <- Deployment/web!
+        Pod a <- Job/j!",
+        "Deployment/web",
+        Background,
+        "Deployment/web Deleted, Job/j Deleted, Pod/a Deleted",
+    ),
+    row(
+        "R1.21 background releases a foreground deadlock",
+        "
+        Shop a T=0 fin=foregroundDeletion <- Shop/a!",
+        "Shop/a",
+        Background,
+        "Shop/a Deleted",
+    ),
+    row(
+        "1.7 foreground held by a foreign finalizer, then background: solid again, dependents left alone",
+        "
+        Shop a T=0 fin=acme.io/x,foregroundDeletion
+        ConfigMap c T=0 fin=acme.io/y <- Shop/a!
+        ConfigMap d fin=acme.io/y <- Shop/a",
+        "Shop/a",
+        Background,
+        "Shop/a Terminating(acme.io/x)",
+    ),
+    row(
+        "1.7 foreground added to a terminating object",
+        "
+        Shop a T=0 fin=acme.io/x
+        ConfigMap c <- Shop/a!",
+        "Shop/a",
+        Foreground,
+        "ConfigMap/c Deleted",
+    ),
+    row(
+        "1.7 foreground turned to orphan",
+        "
+        Shop a T=0 fin=foregroundDeletion
+        ConfigMap c T=0 fin=acme.io/y <- Shop/a!
+        ConfigMap d <- Shop/a",
+        "Shop/a",
+        Orphan,
+        "Shop/a Deleted, ConfigMap/c Terminating(acme.io/y), ConfigMap/d Orphaned",
+    ),
+    row(
+        "R1.15 a pod in its grace period blocks until the kubelet ends it",
+        "
+        Node n1
+        ReplicaSet rs
+        Pod a node=n1 <- ReplicaSet/rs!",
+        "ReplicaSet/rs",
+        Foreground,
+        "ReplicaSet/rs Deleted, Pod/a Deleted",
+    ),
+    row(
+        "S13 no kubelet: the node doesn't exist",
+        "
+        ReplicaSet rs
+        Pod a node=n1 <- ReplicaSet/rs!",
+        "ReplicaSet/rs",
+        Foreground,
+        "ReplicaSet/rs Terminating(foregroundDeletion), Pod/a Terminating()",
+    ),
+    row(
+        "R1.17 a second delete of a pod in grace changes nothing",
+        "
+        Pod a node=n1 T=30
+        ConfigMap c <- Pod/a!",
+        "Pod/a",
+        Foreground,
+        "",
+    ),
+    row(
+        "3.6 owner in another namespace: blocks by uid, dangles by coordinates",
+        "
+        Deployment web
+        ConfigMap other:c <- Deployment/web!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Deleted, ConfigMap/c Deleted",
+    ),
+    row(
+        "3.6 owner in another namespace is freed by orphaning",
+        "
+        Deployment web
+        ConfigMap other:c <- Deployment/web!",
+        "Deployment/web",
+        Orphan,
+        "Deployment/web Deleted, ConfigMap/c Orphaned",
+    ),
+    row(
+        "S5 cluster-scoped dependent of a namespaced owner blocks for ever",
+        "
+        Deployment web
+        ClusterRole c <- Deployment/web!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Terminating(foregroundDeletion)",
+    ),
+    row(
+        "5.4 leak: cluster-scoped dependent of a namespaced owner",
+        "
+        Deployment web
+        ClusterRole c <- Deployment/web!",
+        "Deployment/web",
+        Background,
+        "Deployment/web Deleted",
+    ),
+    row(
+        "3.6 cluster-scoped owner of a namespaced dependent is fine",
+        "
+        Region eu
+        ConfigMap c <- Region/eu!",
+        "Region/eu",
+        Foreground,
+        "Region/eu Deleted, ConfigMap/c Deleted",
+    ),
+    row(
+        "3.6 wrong name",
+        "
+        Deployment web
+        ConfigMap c <- Deployment/web@name=wob!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Deleted, ConfigMap/c Deleted",
+    ),
+    row(
+        "3.6 served, not preferred version",
+        "
+        Shop a
+        ConfigMap c fin=acme.io/x <- Shop/a@version=acme.io/v1alpha1!",
+        "Shop/a",
+        Foreground,
+        "Shop/a Terminating(foregroundDeletion), ConfigMap/c Terminating(acme.io/x)",
+    ),
+    row(
+        "S4 unserved version blocks for ever",
+        "
+        Shop a
+        ConfigMap c <- Shop/a@version=acme.io/v9!",
+        "Shop/a",
+        Foreground,
+        "Shop/a Terminating(foregroundDeletion)",
+    ),
+    row(
+        "3.6 unserved version is freed by orphaning",
+        "
+        Shop a
+        ConfigMap c <- Shop/a@version=acme.io/v9!",
+        "Shop/a",
+        Orphan,
+        "Shop/a Deleted, ConfigMap/c Orphaned",
+    ),
+    row(
+        "R8.9 an object with an unmappable reference is still queued, and goes when that reference does",
+        "
+        Shop a
+        ConfigMap c <- Shop/a@version=acme.io/v9! ConfigMap/gone",
+        "Shop/a",
+        Orphan,
+        "Shop/a Deleted, ConfigMap/c Deleted",
+    ),
+    row(
+        "3.6 predecessor's uid is no edge",
+        "
+        Shop a
+        ConfigMap c <- Shop/a@uid=before!",
+        "Shop/a",
+        Foreground,
+        "Shop/a Deleted",
+    ),
+    row(
+        "R3.15 lower-case kind maps",
+        "
+        Shop a
+        ConfigMap c <- Shop/a@kind=shop!",
+        "Shop/a",
+        Foreground,
+        "Shop/a Deleted, ConfigMap/c Deleted",
+    ),
+    row(
+        "R3.15 a list kind dangles",
+        "
+        Shop a
+        Shop b
+        ConfigMap c <- Shop/a@kind=ShopList! Shop/b",
+        "Shop/a",
+        Foreground,
+        "Shop/a Deleted, ConfigMap/c Detached",
+    ),
+    row(
+        "R3.15 upper-case kind is unmappable",
+        "
+        Shop a
+        ConfigMap c <- Shop/a@kind=SHOP!",
+        "Shop/a",
+        Foreground,
+        "Shop/a Terminating(foregroundDeletion)",
+    ),
+    row(
+        "R4.8 a strip drops every reference of the uid",
+        "
+        Shop a
+        ConfigMap c <- Shop/a Shop/a@name=b
+        Shop p
+        ConfigMap d <- Shop/p! Shop/a Shop/a@name=b",
+        "Shop/p",
+        Background,
+        "Shop/p Deleted, ConfigMap/d Orphaned",
+    ),
+    row(
+        "R8.8 nothing is swept that the delete's events don't reach",
+        "
+        Shop a
+        ConfigMap c <- Shop/gone
+        ConfigMap d <- Shop/a",
+        "Shop/a",
+        Background,
+        "Shop/a Deleted, ConfigMap/d Deleted",
+    ),
+    row(
+        "R5.9 background takes a whole cycle",
+        "
+        Shop a <- Shop/b!
+        Shop b <- Shop/a!",
+        "Shop/a",
+        Background,
+        "Shop/a Deleted, Shop/b Deleted",
+    ),
+    row(
+        "R5.10 foreground takes a whole cycle",
+        "
+        Shop a <- Shop/c!
+        Shop b <- Shop/a!
+        Shop c <- Shop/b!",
+        "Shop/a",
+        Foreground,
+        "Shop/a Deleted, Shop/b Deleted, Shop/c Deleted",
+    ),
+    row(
+        "R5.12 a cycle below the root lives on, stripped",
+        "
+        Shop root
+        Shop a <- Shop/root! Shop/b!
+        Shop b <- Shop/a!",
+        "Shop/root",
+        Background,
+        "Shop/root Deleted, Shop/a Detached",
+    ),
+    row("R5.13 self-owner, foreground", "Shop a <- Shop/a!", "Shop/a", Foreground, "Shop/a Terminating(foregroundDeletion)"),
+    row("R5.13 self-owner, background", "Shop a <- Shop/a!", "Shop/a", Background, "Shop/a Deleted"),
+    row(
+        "R5.14 both members in the foreground",
+        "
+        Shop a <- Shop/b!
+        Shop b <- Shop/a!",
+        "Shop/a Shop/b",
+        Foreground,
+        "Shop/a Terminating(foregroundDeletion), Shop/b Terminating(foregroundDeletion)",
+    ),
+    row(
+        "R1.25 a namespace takes its content, pods first",
+        "
+        Namespace ns
+        Pod a <- ReplicaSet/rs!
+        ReplicaSet rs
+        ConfigMap other:c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Deleted, Pod/a Deleted, ReplicaSet/rs Deleted",
+    ),
+    row(
+        "R1.25 orphaning a namespace saves nothing of its content",
+        "
+        Namespace ns
+        ConfigMap c <- Namespace/ns",
+        "Namespace/ns",
+        Orphan,
+        "Namespace/ns Deleted, ConfigMap/c Deleted",
+    ),
+    row(
+        "S16 a finalizer in its content holds a namespace",
+        "
+        Namespace ns
+        ConfigMap c fin=acme.io/x
+        ConfigMap d",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Terminating(), ConfigMap/c Terminating(acme.io/x), ConfigMap/d Deleted",
+    ),
+    row(
+        "R1.26 a definition takes its instances, whatever the policy",
+        "
+        CustomResourceDefinition Shop
+        Shop a
+        ConfigMap c <- Shop/a",
+        "CustomResourceDefinition/Shop",
+        Orphan,
+        "CustomResourceDefinition/Shop Deleted, Shop/a Deleted, ConfigMap/c Deleted",
+    ),
+    row(
+        "R1.26 an instance's own orphan finalizer is honoured",
+        "
+        CustomResourceDefinition Shop
+        Shop a fin=orphan
+        ConfigMap c <- Shop/a",
+        "CustomResourceDefinition/Shop",
+        Background,
+        "CustomResourceDefinition/Shop Deleted, Shop/a Deleted, ConfigMap/c Orphaned",
+    ),
+    row(
+        "9.5 a claim goes when no pod uses it",
+        "
+        PersistentVolumeClaim data fin=kubernetes.io/pvc-protection",
+        "PersistentVolumeClaim/data",
+        Background,
+        "PersistentVolumeClaim/data Deleted",
+    ),
+    row(
+        "9.5 a claim stays while a scheduled pod uses it",
+        "
+        Node n1
+        Pod a node=n1 claim=data
+        PersistentVolumeClaim data fin=kubernetes.io/pvc-protection",
+        "PersistentVolumeClaim/data",
+        Background,
+        "PersistentVolumeClaim/data Terminating(kubernetes.io/pvc-protection)",
+    ),
+    row(
+        "S14 pod and claim wait for each other",
+        "
+        Node n1
+        Pod a node=n1 claim=data
+        PersistentVolumeClaim data fin=kubernetes.io/pvc-protection <- Pod/a!",
+        "Pod/a",
+        Foreground,
+        "Pod/a Terminating(foregroundDeletion), PersistentVolumeClaim/data Terminating(kubernetes.io/pvc-protection)",
+    ),
+    row(
+        "R10.2 forbidden is not absent",
+        "
+        unread Secret
+        Shop a
+        ConfigMap c <- Shop/a Secret/s",
+        "Shop/a",
+        Background,
+        "Shop/a Deleted, ConfigMap/c Unchanged?",
+    ),
+    row(
+        "R2.7 an owner that no informer sees is looked up",
+        "
+        Shop a
+        Hidden h
+        ConfigMap c <- Shop/a Hidden/h",
+        "Shop/a",
+        Background,
+        "Shop/a Deleted, ConfigMap/c Detached",
+    ),
+    row(
+        "S10 foreground of a kind that no informer sees never ends",
+        "
+        Hidden h
+        ConfigMap c <- Hidden/h!",
+        "Hidden/h",
+        Foreground,
+        "Hidden/h Terminating(foregroundDeletion)",
+    ),
+    row(
+        "R2.7 its disappearance is noticed",
+        "
+        Hidden h
+        ConfigMap c <- Hidden/h!",
+        "Hidden/h",
+        Background,
+        "Hidden/h Deleted, ConfigMap/c Deleted",
+    ),
+];
+
+#[test]
+fn every_rule_has_its_outcome() {
+    let wrong: Vec<String> = ROWS
+        .iter()
+        .filter_map(|row| {
+            let told = Scene::new(row.graph).tell(row.targets, row.propagation);
+            (told != row.expected).then(|| format!("{}\n  expected {}\n  but got  {told}", row.rule, row.expected))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
+}
