@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     graph::{NodeId, Verdict},
-    model::{ObjectId, Reference, Symbol},
+    model::{Reference, Symbol},
     server::{DeleteAnswer, DeleteOptions, KindRules, Patch, PatchAnswer, Propagation, Stored},
 };
 
@@ -197,7 +197,7 @@ impl<'a> Examination<'a> {
     /// The item is there: G3 to G5.
     fn found(&mut self, collector: &mut Collector<'a>, item: Stored<'a>) -> Progress {
         if collector.node(self.node).deleting_dependents {
-            let blocking: Vec<ObjectId> = collector.blocking_dependents(self.node).collect();
+            let blocking = collector.blocking_dependents(self.node);
             if blocking.is_empty() {
                 self.state = State::FinalizerItem;
                 return self.ask_item(collector);
@@ -220,7 +220,7 @@ impl<'a> Examination<'a> {
             self.state = State::Owners { item, classes };
             return Progress::Ask(Ask::Owner(reference));
         }
-        match decide(&classes, collector.node(self.node).dependents > 0, &item.finalizers) {
+        match decide(&classes, collector.has_dependents(self.node), &item.finalizers) {
             Decision::Keep => self.succeeded(collector),
             Decision::Strip(uids) => {
                 self.state = State::Strip;
@@ -242,7 +242,7 @@ impl<'a> Examination<'a> {
 
     /// The patch that unblocks the item's owners, if one of its dependents is already being deleted in the foreground (R5.11).
     fn unblocking_patch(&self, collector: &Collector<'a>, item: &Stored<'a>) -> Option<Patch> {
-        collector.dependents(self.node).find(|dependent| collector.node((*dependent).into()).deleting_dependents)?;
+        collector.dependents(self.node).into_iter().find(|dependent| collector.node((*dependent).into()).deleting_dependents)?;
         let unblocked = |reference: &Reference| Reference { block_owner_deletion: Some(false), ..*reference };
         // The graph's copy of the references, not the one just read (4.3).
         let known = collector.node(self.node);

@@ -59,7 +59,7 @@ impl<'a> Collector<'a> {
             self.to_orphan.add(id);
         } else if after.waiting() && !before.waiting() {
             self.node_mut(id).deleting_dependents = true;
-            let dependents: Vec<ObjectId> = self.dependents(id).collect();
+            let dependents = self.dependents(id);
             for dependent in dependents {
                 self.to_delete.add(dependent.into());
             }
@@ -82,13 +82,18 @@ impl<'a> Collector<'a> {
 
     /// Takes over observed references and keeps the counts of every owner right.
     fn replace_owners(&mut self, id: NodeId, old: &[Reference], new: Cow<'a, [Reference]>) {
+        let holder = self.graph.object(id);
         let has = |list: &[Reference], uid: Symbol| list.iter().any(|reference| reference.uid == uid);
         for (position, reference) in old.iter().enumerate() {
             let Some(owner) = self.graph.by_uid(reference.uid) else { continue };
+            let gone = !has(&new, reference.uid);
             let owner = self.node_mut(owner);
             owner.blocking -= u32::from(reference.blocks());
-            if !has(&old[..position], reference.uid) && !has(&new, reference.uid) {
+            if gone && !has(&old[..position], reference.uid) {
                 owner.dependents -= 1;
+            }
+            if let (true, Some(members), Some(object)) = (gone, &mut owner.members, holder) {
+                members.retain(|member| *member != object);
             }
         }
         for (position, reference) in new.iter().enumerate() {
@@ -111,10 +116,17 @@ impl<'a> Collector<'a> {
         for reference in added {
             let Some(owner) = self.graph.by_uid(reference.uid) else { continue };
             if self.node(owner).known == Known::Gone {
-                self.node_mut(owner).known = Known::Virtual;
+                let node = self.node_mut(owner);
+                node.known = Known::Virtual;
+                node.members = Some(vec![holder]);
                 self.replaced_identities.insert(owner, Identity::named_by(reference, namespace));
                 self.to_delete.add(owner);
                 continue;
+            }
+            if let Some(members) = &mut self.node_mut(owner).members
+                && !members.contains(&holder)
+            {
+                members.push(holder);
             }
             suspicious = suspicious
                 || match self.graph.object(owner).filter(|_| self.node(owner).known == Known::Observed) {
@@ -134,7 +146,7 @@ impl<'a> Collector<'a> {
         if self.node(id).known == Known::Gone {
             return;
         }
-        let dependents: Vec<ObjectId> = self.dependents(id).collect();
+        let dependents = self.dependents(id);
         let owners = self.node(id).owners.clone();
         self.replace_owners(id, &owners, Cow::Borrowed(&[]));
         self.node_mut(id).known = Known::Gone;
@@ -153,6 +165,7 @@ impl<'a> Collector<'a> {
 
     /// A look-up found nothing under the coordinates of a node (3.5).
     fn observe_absence(&mut self, id: NodeId, absent: Identity) {
+        self.confirmed_absent.insert(absent);
         match self.node(id).known {
             Known::Gone => {}
             Known::Virtual => {
@@ -168,7 +181,12 @@ impl<'a> Collector<'a> {
                     && let Some(alternate) = self.alternate_identity(&disagreeing, absent)
                 {
                     self.replaced_identities.insert(id, alternate);
-                    self.retries.soon(id);
+                    // Where one dependent calls its owner by two names, the real collector goes round for ever; it learns nothing new.
+                    if self.confirmed_absent.contains(&alternate) {
+                        self.retries.after_change(id);
+                    } else {
+                        self.retries.soon(id);
+                    }
                 }
             }
             Known::Observed => {

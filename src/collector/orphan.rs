@@ -25,7 +25,7 @@ pub struct Orphaning {
 impl Orphaning {
     /// Starts on an owner taken from the queue.
     pub fn begin(collector: &Collector<'_>, node: NodeId) -> Self {
-        let mut pending: Vec<ObjectId> = collector.dependents(node).collect();
+        let mut pending = collector.dependents(node);
         pending.reverse();
         Orphaning { node, pending, failed: false, awaiting_item: true }
     }

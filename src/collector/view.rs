@@ -71,10 +71,11 @@ pub struct Node<'a> {
     pub being_deleted: bool,
     /// It was seen terminating with the foreground finalizer. Never taken back (G3).
     pub deleting_dependents: bool,
-    /// How many nodes of the graph depend on it.
+    /// How many nodes of the graph depend on it, and how many of their references block it; kept while `members` is not.
     pub dependents: u32,
-    /// How many references of theirs block it.
     pub blocking: u32,
+    /// The dependents of a node that came back as a virtual one: only who named it since (R3.2).
+    pub members: Option<Vec<ObjectId>>,
 }
 
 /// The collector's state: its graph, as an overlay on a snapshot, and its queues.
@@ -85,6 +86,8 @@ pub struct Collector<'a> {
     changed: FxHashMap<NodeId, Node<'a>>,
     /// Identities of virtual nodes that differ from what their first dependent calls them (R3.18).
     pub(super) replaced_identities: FxHashMap<NodeId, Identity>,
+    /// Coordinates of virtual nodes that were looked up and found empty (R3.12, R3.18).
+    pub(super) confirmed_absent: FxHashSet<Identity>,
     /// `attemptToDelete`.
     pub to_delete: Queue<NodeId>,
     /// `attemptToOrphan`.
@@ -144,6 +147,7 @@ impl<'a> Collector<'a> {
             graph,
             changed: FxHashMap::default(),
             replaced_identities: FxHashMap::default(),
+            confirmed_absent: FxHashSet::default(),
             to_delete: Queue::default(),
             to_orphan: Queue::default(),
             retries: Retries::default(),
@@ -180,13 +184,14 @@ impl<'a> Collector<'a> {
                 deleting_dependents: false,
                 dependents,
                 blocking,
+                members: None,
             };
         };
         let watched = self.snapshot.resources.not_watched(self.snapshot.object(object).resource).is_none();
         if !watched {
             let known = if dependents == 0 { Known::Gone } else { Known::Virtual };
             let owners = Cow::Borrowed(&[][..]);
-            return Node { known, owners, being_deleted: false, deleting_dependents: false, dependents, blocking };
+            return Node { known, owners, being_deleted: false, deleting_dependents: false, dependents, blocking, members: None };
         }
         let object = self.snapshot.object(object);
         Node {
@@ -196,6 +201,7 @@ impl<'a> Collector<'a> {
             deleting_dependents: Stored::of(object).waiting(),
             dependents,
             blocking,
+            members: None,
         }
     }
 
@@ -233,22 +239,35 @@ impl<'a> Collector<'a> {
     }
 
     /// The nodes that depend on a node, as far as the collector has seen.
-    pub fn dependents(&self, id: NodeId) -> impl Iterator<Item = ObjectId> + '_ {
+    pub fn dependents(&self, id: NodeId) -> Vec<ObjectId> {
         let uid = self.uid(id);
-        self.graph.dependents(id).iter().copied().filter(move |dependent| {
-            let node = self.node((*dependent).into());
-            node.known == Known::Observed && node.owners.iter().any(|reference| reference.uid == uid)
-        })
+        self.members(id, |node| node.owners.iter().any(|reference| reference.uid == uid))
     }
 
     /// The dependents whose references block a node (5.1).
-    pub fn blocking_dependents(&self, id: NodeId) -> impl Iterator<Item = ObjectId> + '_ {
+    pub fn blocking_dependents(&self, id: NodeId) -> Vec<ObjectId> {
+        let node = self.node(id);
+        if node.members.is_none() && node.blocking == 0 {
+            return Vec::new();
+        }
         let uid = self.uid(id);
-        let graph_dependents: &[ObjectId] = if self.node(id).blocking == 0 { &[] } else { self.graph.dependents(id) };
-        graph_dependents.iter().copied().filter(move |dependent| {
-            let node = self.node((*dependent).into());
-            node.known == Known::Observed && node.owners.iter().any(|reference| reference.uid == uid && reference.blocks())
-        })
+        self.members(id, |node| node.owners.iter().any(|reference| reference.uid == uid && reference.blocks()))
+    }
+
+    /// Whether any node depends on this one.
+    pub fn has_dependents(&self, id: NodeId) -> bool {
+        let node = self.node(id);
+        node.members.as_ref().map_or(node.dependents > 0, |members| !members.is_empty())
+    }
+
+    fn members(&self, id: NodeId, depends: impl Fn(&Node<'a>) -> bool) -> Vec<ObjectId> {
+        let node = self.node(id);
+        let candidates = node.members.as_deref().unwrap_or(self.graph.dependents(id));
+        let is_member = |dependent: &&ObjectId| {
+            let node = self.node((**dependent).into());
+            node.known == Known::Observed && depends(&node)
+        };
+        candidates.iter().filter(is_member).copied().collect()
     }
 
     /// The uid of a node.

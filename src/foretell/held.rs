@@ -123,7 +123,7 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
     for finalizer in stored.finalizers.iter().copied() {
         match finalizer {
             Symbol::FOREGROUND => {
-                let blocking: Vec<ObjectId> = world.collector.blocking_dependents(NodeId::from(object)).collect();
+                let blocking = world.collector.blocking_dependents(NodeId::from(object));
                 if blocking.is_empty() {
                     // Forgotten (R3.22), or of a kind the collector doesn't watch (S10).
                     holders.push(Holder::Finalizer(finalizer));

@@ -64,6 +64,8 @@ impl OutcomeKind {
 pub enum Uncertainty {
     /// Something that decides it could not be read.
     Gap,
+    /// The search stopped before everything had settled.
+    Bound,
 }
 
 impl Uncertainty {
@@ -71,6 +73,7 @@ impl Uncertainty {
     pub fn name(self) -> &'static str {
         match self {
             Uncertainty::Gap => "gap",
+            Uncertainty::Bound => "bound",
         }
     }
 }
@@ -237,7 +240,7 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
             object,
             kind,
             order: None,
-            uncertain: self.uncertain.contains(&object).then_some(Uncertainty::Gap),
+            uncertain: self.uncertainty(object),
             because,
             waits_for: if terminating { self.held.waits_for(object).to_vec() } else { Vec::new() },
             held_by: if terminating { self.held.holders(object).to_vec() } else { Vec::new() },
@@ -248,6 +251,11 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
                 owners: after.owners.into_owned(),
             }),
         })
+    }
+
+    fn uncertainty(&self, object: ObjectId) -> Option<Uncertainty> {
+        let stopped = self.world.out_of_bounds.then_some(Uncertainty::Bound);
+        stopped.or(self.uncertain.contains(&object).then_some(Uncertainty::Gap))
     }
 
     /// An object that didn't change in what was played, but could.

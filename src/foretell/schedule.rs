@@ -3,13 +3,17 @@
 use crate::{
     collector::{Answer, Ask, Examination, Finish, Orphaning, Progress},
     graph::NodeId,
-    model::ObjectId,
 };
 
 use super::{
     cause::Cause,
     world::{Task, World},
 };
+
+/// How many steps may pass without a write, however small the graph is.
+const IDLE_STEPS: u64 = 10_000;
+/// How many more for each write so far: one write may queue everything that was touched before.
+const IDLE_STEPS_PER_WRITE: u64 = 100;
 
 /// Something that can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +53,18 @@ impl<'a> World<'_, 'a> {
         }
     }
 
-    /// Plays until nothing is left to happen.
+    /// Plays until nothing is left to happen. Every write takes something away, so there are finitely many; should nothing but idle
+    /// steps come for very long, the search stops and says so ([`World::out_of_bounds`]).
     pub fn settle(&mut self) {
+        let (mut writes, mut idle) = (self.log.len(), 0u64);
         while let Some(step) = self.next_step() {
             self.play(step);
+            idle = if self.log.len() > writes { 0 } else { idle + 1 };
+            writes = self.log.len();
+            if idle > IDLE_STEPS + IDLE_STEPS_PER_WRITE * writes as u64 {
+                self.out_of_bounds = true;
+                return;
+            }
         }
     }
 
@@ -137,13 +149,9 @@ impl<'a> World<'_, 'a> {
 
     /// Dependents that were terminating before, and that a waiting owner is held by, may end on their own.
     fn notice_blockers(&mut self, node: NodeId) {
-        let known = self.collector.node(node);
-        if known.deleting_dependents && known.blocking > 0 {
-            let blocking: Vec<ObjectId> = self
-                .collector
-                .blocking_dependents(node)
-                .filter(|blocking| self.collector.node((*blocking).into()).being_deleted)
-                .collect();
+        if self.collector.node(node).deleting_dependents {
+            let mut blocking = self.collector.blocking_dependents(node);
+            blocking.retain(|dependent| self.collector.node((*dependent).into()).being_deleted);
             for dependent in blocking {
                 self.actors.notice(dependent);
             }

@@ -115,6 +115,8 @@ pub struct World<'s, 'a> {
     pub doubtful: FxHashSet<ObjectId>,
     /// How many atoms were played.
     pub steps: u64,
+    /// The search was stopped before everything had settled.
+    pub out_of_bounds: bool,
 }
 
 impl<'s, 'a> World<'s, 'a> {
@@ -133,6 +135,7 @@ impl<'s, 'a> World<'s, 'a> {
             assumptions: BTreeSet::new(),
             doubtful: FxHashSet::default(),
             steps: 0,
+            out_of_bounds: false,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The rules as tables and as properties, against the engine alone. What the real collector does is held to the same engine in
 //! `tests/cluster`.
 
+mod properties;
 mod rules;
 mod scene;

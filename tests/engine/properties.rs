@@ -1,0 +1,275 @@
+//! What holds for every graph and every delete.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kubectl_gc::{
+    foretell::{Assume, OutcomeKind, Plan, Request, Stage, plan},
+    graph::{OwnerGraph, Verdict},
+    model::{ObjectId, Reference, Snapshot},
+    server::Propagation,
+};
+use proptest::prelude::*;
+
+use crate::scene::Scene;
+
+const KINDS: [&str; 5] = ["Shop", "ConfigMap", "Pod", "Region", "ClusterRole"];
+
+/// One line of a scene: an object that may own and be owned by any other, itself included.
+#[derive(Clone, Debug)]
+struct Line {
+    kind: usize,
+    elsewhere: bool,
+    finalizers: Vec<&'static str>,
+    terminating: Option<u8>,
+    node: bool,
+    references: Vec<(usize, &'static str, &'static str)>,
+}
+
+fn line() -> impl Strategy<Value = Line> {
+    let finalizers = prop::collection::vec(prop::sample::select(vec!["acme.io/x", "orphan", "foregroundDeletion"]), 0..2);
+    let bend = prop::sample::select(vec![
+        "",
+        "",
+        "",
+        "",
+        "",
+        "",
+        "@name=other",
+        "@uid=other",
+        "@kind=Secret",
+        "@kind=SHOP",
+        "@kind=ShopList",
+        "@version=acme.io/v1alpha1",
+        "@version=acme.io/v9",
+    ]);
+    let reference = (0..12usize, bend, prop::sample::select(vec!["!", "!", "~", ""]));
+    (
+        0..KINDS.len(),
+        prop::bool::weighted(0.15),
+        finalizers,
+        prop::option::weighted(0.15, 0..2u8),
+        any::<bool>(),
+        prop::collection::vec(reference, 0..4),
+    )
+        .prop_map(|(kind, elsewhere, finalizers, terminating, node, references)| Line {
+            kind,
+            elsewhere,
+            finalizers,
+            terminating,
+            node,
+            references,
+        })
+}
+
+/// The text of a scene. An object that is terminating without grace always has a finalizer, as on any server (R1.11).
+fn text(lines: &[Line]) -> String {
+    let mut text = String::from("Node n1\n");
+    for (index, line) in lines.iter().enumerate() {
+        let kind = KINDS[line.kind];
+        let cluster_scoped = matches!(kind, "Region" | "ClusterRole");
+        text += &format!("{kind} {}o{index}", if line.elsewhere && !cluster_scoped { "other:" } else { "" });
+        let in_grace = line.terminating == Some(1) && kind == "Pod" && line.node;
+        let mut finalizers = line.finalizers.clone();
+        if line.terminating.is_some() && !in_grace {
+            text += " T=0";
+            if finalizers.is_empty() {
+                finalizers.push("acme.io/x");
+            }
+        } else if in_grace {
+            text += " T=30";
+        }
+        if !finalizers.is_empty() {
+            text += &format!(" fin={}", finalizers.join(","));
+        }
+        if kind == "Pod" && line.node {
+            text += " node=n1";
+        }
+        if !line.references.is_empty() {
+            text += " <-";
+        }
+        for (owner, bend, block) in &line.references {
+            // Beyond the last line there is nobody: an absent owner.
+            let kind = lines.get(*owner).map_or("ConfigMap", |owner| KINDS[owner.kind]);
+            text += &format!(" {kind}/o{owner}{bend}{block}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn scenes() -> impl Strategy<Value = (String, Vec<usize>, Propagation, Assume)> {
+    let policy = prop::sample::select(vec![Propagation::Background, Propagation::Foreground, Propagation::Orphan]);
+    let assume = prop::sample::select(vec![Assume::Known, Assume::None]);
+    (prop::collection::vec(line(), 1..10), prop::collection::vec(0..10usize, 1..3), policy, assume).prop_map(
+        |(lines, targets, policy, assume)| {
+            let targets: BTreeSet<usize> = targets.into_iter().map(|target| target % lines.len()).collect();
+            (text(&lines), targets.into_iter().collect(), policy, assume)
+        },
+    )
+}
+
+/// Graphs of live objects without finalizers in one namespace, every reference right; cycles and self-owners among them.
+fn healthy_scenes() -> impl Strategy<Value = (String, Vec<usize>)> {
+    let reference = (0..10usize, prop::sample::select(vec!["!", "~", ""]));
+    let line = (prop::sample::select(vec!["Shop", "ConfigMap", "Secret"]), prop::collection::vec(reference, 0..3));
+    (prop::collection::vec(line, 1..10), prop::collection::vec(0..10usize, 1..3)).prop_map(|(lines, targets)| {
+        let mut text = String::from("Node n1\n");
+        for (index, (kind, references)) in lines.iter().enumerate() {
+            let mut owners: BTreeMap<usize, &str> = BTreeMap::new();
+            for (owner, block) in references {
+                owners.insert(owner % lines.len(), block);
+            }
+            let owners = owners.iter().map(|(owner, block)| format!(" {}/o{owner}{block}", lines[*owner].0)).collect::<String>();
+            text += &format!("{kind} o{index}{}{owners}\n", if owners.is_empty() { "" } else { " <-" });
+        }
+        let targets: BTreeSet<usize> = targets.into_iter().map(|target| target % lines.len()).collect();
+        (text, targets.into_iter().collect())
+    })
+}
+
+fn foretell(snapshot: &Snapshot, targets: &[usize], propagation: Propagation, assume: Assume) -> Plan {
+    let graph = OwnerGraph::new(snapshot);
+    let stage = Stage::new(snapshot, &graph, assume);
+    // The Node comes first in every scene.
+    let targets = targets.iter().map(|target| ObjectId(*target as u32 + 1)).collect();
+    plan(&stage, &Request { targets, propagation, grace: None })
+}
+
+/// References of an object as the plan leaves them; none once it is gone.
+fn references_after<'a>(snapshot: &'a Snapshot, plan: &'a Plan, object: ObjectId) -> Option<&'a [Reference]> {
+    match plan.outcome(object) {
+        Some(outcome) => outcome.after.as_ref().map(|after| after.owners.as_slice()),
+        None => Some(&snapshot.object(object).owners),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    /// A plan never leaves a live object that it touched with all its references verifiably dangling: the collector would not either.
+    /// What dangled before the delete is another matter: nothing queues it (R6.7, R8.8).
+    #[test]
+    fn no_touched_object_is_left_dangling((text, targets, propagation, assume) in scenes()) {
+        let scene = Scene::new(&text);
+        let graph = OwnerGraph::new(&scene.snapshot);
+        let plan = foretell(&scene.snapshot, &targets, propagation, assume);
+        for outcome in plan.outcomes.iter().filter(|outcome| outcome.kind != OutcomeKind::Deleted) {
+            let after = outcome.after.as_ref().expect("what is not deleted has a state");
+            if after.terminating || after.owners.is_empty() {
+                continue;
+            }
+            let namespace = scene.snapshot.object(outcome.object).namespace;
+            let before = &scene.snapshot.object(outcome.object).owners;
+            let dangled = |reference: &Reference| {
+                matches!(Verdict::of(&scene.snapshot, &graph, reference, namespace), Verdict::Dangling(_))
+            };
+            if before.iter().any(dangled) {
+                continue;
+            }
+            let dangles = |reference: &Reference| match Verdict::of(&scene.snapshot, &graph, reference, namespace) {
+                Verdict::Dangling(_) => true,
+                Verdict::Solid(owner) | Verdict::Waiting(owner) => {
+                    plan.outcome(owner).is_some_and(|outcome| outcome.kind == OutcomeKind::Deleted)
+                }
+                _ => false,
+            };
+            prop_assert!(!after.owners.iter().all(dangles), "{} in\n{text}", scene.snapshot.short_name(outcome.object));
+        }
+    }
+
+    /// A plan changes nothing outside the reach of its targets: down and up uid edges (8.1).
+    #[test]
+    fn nothing_out_of_reach_changes((text, targets, propagation, assume) in scenes()) {
+        let scene = Scene::new(&text);
+        let graph = OwnerGraph::new(&scene.snapshot);
+        let plan = foretell(&scene.snapshot, &targets, propagation, assume);
+        let mut reach: BTreeSet<ObjectId> = BTreeSet::new();
+        let mut open: Vec<ObjectId> = plan.request.targets.clone();
+        while let Some(object) = open.pop() {
+            if reach.insert(object) {
+                open.extend(graph.dependents(object.into()));
+                let owners = scene.snapshot.object(object).owners.iter().filter_map(|reference| graph.by_uid(reference.uid));
+                open.extend(owners.filter_map(|owner| graph.object(owner)));
+            }
+        }
+        for outcome in &plan.outcomes {
+            prop_assert!(reach.contains(&outcome.object), "{} in\n{text}", scene.snapshot.short_name(outcome.object));
+        }
+    }
+
+    /// Whoever stays terminating is waited for or held by something, nobody waits for what is gone, and finalizers nobody is known
+    /// to remove are never removed.
+    #[test]
+    fn what_stays_has_a_reason((text, targets, propagation, assume) in scenes()) {
+        let scene = Scene::new(&text);
+        let plan = foretell(&scene.snapshot, &targets, propagation, assume);
+        let gone: BTreeSet<ObjectId> =
+            plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted).map(|outcome| outcome.object).collect();
+        for outcome in &plan.outcomes {
+            let name = scene.snapshot.short_name(outcome.object);
+            if outcome.kind == OutcomeKind::Terminating {
+                prop_assert!(!outcome.waits_for.is_empty() || !outcome.held_by.is_empty(), "{name} in\n{text}");
+            }
+            prop_assert!(outcome.waits_for.iter().all(|other| !gone.contains(other)), "{name} in\n{text}");
+            let foreign = |finalizer: &&str| *finalizer == "acme.io/x";
+            let before = scene.snapshot.object(outcome.object).finalizers.iter().map(|finalizer| scene.snapshot.text(*finalizer));
+            if before.clone().any(|finalizer| foreign(&finalizer)) {
+                prop_assert!(outcome.kind != OutcomeKind::Deleted, "{name} in\n{text}");
+            }
+        }
+    }
+
+    /// Orphaning only takes references away, from direct dependents, and deletes nothing but the targets.
+    #[test]
+    fn orphaning_a_healthy_graph_deletes_only_its_targets((text, targets) in healthy_scenes()) {
+        let scene = Scene::new(&text);
+        let plan = foretell(&scene.snapshot, &targets, Propagation::Orphan, Assume::Known);
+        let graph = OwnerGraph::new(&scene.snapshot);
+        for outcome in &plan.outcomes {
+            let is_target = plan.request.targets.contains(&outcome.object);
+            let is_dependent =
+                plan.request.targets.iter().any(|target| graph.dependents((*target).into()).contains(&outcome.object));
+            let expected = if is_target {
+                outcome.kind == OutcomeKind::Deleted
+            } else {
+                is_dependent && matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached)
+            };
+            prop_assert!(expected, "{} in\n{text}", scene.snapshot.short_name(outcome.object));
+        }
+    }
+
+    /// Without finalizers and with nothing but legal references, foreground and background remove the same objects (section 7,
+    /// confluence), unless the foreground gets stuck on a circle of its own (5.3).
+    #[test]
+    fn foreground_and_background_agree_on_a_healthy_graph((text, targets) in healthy_scenes()) {
+        let scene = Scene::new(&text);
+        let removed = |propagation: Propagation| {
+            let plan = foretell(&scene.snapshot, &targets, propagation, Assume::Known);
+            let stuck = plan.stuck();
+            let gone: BTreeSet<ObjectId> =
+                plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted).map(|outcome| outcome.object).collect();
+            (gone, stuck)
+        };
+        let ((foreground, stuck), (background, _)) = (removed(Propagation::Foreground), removed(Propagation::Background));
+        prop_assert!(stuck || foreground == background, "{foreground:?} and {background:?} in\n{text}");
+    }
+
+    /// The same question gets the same answer, and the references of what survives are some of those it had.
+    #[test]
+    fn plans_repeat_and_only_take_away((text, targets, propagation, assume) in scenes()) {
+        let scene = Scene::new(&text);
+        let first = foretell(&scene.snapshot, &targets, propagation, assume);
+        let second = foretell(&scene.snapshot, &targets, propagation, assume);
+        prop_assert_eq!(scene.describe(&first), scene.describe(&second));
+        for (id, object) in scene.snapshot.objects() {
+            let mut counts: BTreeMap<_, i32> = BTreeMap::new();
+            for reference in &object.owners {
+                *counts.entry(reference.uid).or_default() += 1;
+            }
+            for reference in references_after(&scene.snapshot, &first, id).unwrap_or_default() {
+                *counts.entry(reference.uid).or_default() -= 1;
+            }
+            prop_assert!(counts.values().all(|count| *count >= 0), "{} in\n{}", scene.snapshot.short_name(id), text);
+        }
+    }
+}
