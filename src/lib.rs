@@ -2,8 +2,8 @@
 //!
 //! The core ([`model`]) does no I/O and compiles without the features; sources and the command line stand around it.
 
-pub mod model;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 #[cfg(feature = "dump")]
 pub mod dump;
+pub mod model;
