@@ -1,6 +1,8 @@
 //! `kubectl gc`: seeing, foretelling and driving Kubernetes' cascading deletion.
 //!
-//! The core ([`model`]) does no I/O and compiles without the features; sources and the command line stand around it.
+//! The core does no I/O and compiles without the features: what was read ([`model`]), who owns whom ([`graph`], [`tree`]), what the API
+//! server ([`server`]) and the collector ([`collector`]) do, and what comes of it ([`foretell`]). Sources ([`cluster`], [`dump`]) and
+//! the command line stand around it.
 
 #[cfg(feature = "cluster")]
 pub mod cluster;
