@@ -8,3 +8,4 @@ pub mod cluster;
 pub mod dump;
 pub mod graph;
 pub mod model;
+pub mod tree;
