@@ -8,4 +8,6 @@ pub mod cluster;
 pub mod dump;
 pub mod graph;
 pub mod model;
+#[cfg(feature = "cli")]
+pub mod render;
 pub mod tree;
