@@ -1,6 +1,6 @@
 //! Go's `%q`: how the collector's debug endpoint quotes texts. Rust's `{:?}` differs: it knows other escapes, and a newer Unicode.
 
-use std::cmp::Ordering;
+use std::{borrow::Cow, cmp::Ordering};
 
 /// A text as a double-quoted Go string literal, the way `strconv.Quote` of Go 1.26 writes it.
 pub fn quoted(text: &str) -> String {
@@ -9,21 +9,37 @@ pub fn quoted(text: &str) -> String {
     for c in text.chars() {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
-            _ if is_print(c) => quoted.push(c),
-            '\x07' => quoted.push_str("\\a"),
-            '\x08' => quoted.push_str("\\b"),
-            '\x0c' => quoted.push_str("\\f"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\x0b' => quoted.push_str("\\v"),
-            _ if c < ' ' || c == '\x7f' => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            _ if u32::from(c) < 0x10000 => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
-            _ => quoted.push_str(&format!("\\U{:08x}", u32::from(c))),
+            _ => push(&mut quoted, c),
         }
     }
     quoted.push('"');
     quoted
+}
+
+/// A text with all that doesn't print escaped in the same way, so that a name can't do anything to a terminal.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_print) {
+        return Cow::Borrowed(text);
+    }
+    let mut visible = String::with_capacity(text.len() + 8);
+    text.chars().for_each(|c| push(&mut visible, c));
+    Cow::Owned(visible)
+}
+
+fn push(quoted: &mut String, c: char) {
+    match c {
+        _ if is_print(c) => quoted.push(c),
+        '\x07' => quoted.push_str("\\a"),
+        '\x08' => quoted.push_str("\\b"),
+        '\x0c' => quoted.push_str("\\f"),
+        '\n' => quoted.push_str("\\n"),
+        '\r' => quoted.push_str("\\r"),
+        '\t' => quoted.push_str("\\t"),
+        '\x0b' => quoted.push_str("\\v"),
+        _ if c < ' ' || c == '\x7f' => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
+        _ if u32::from(c) < 0x10000 => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+        _ => quoted.push_str(&format!("\\U{:08x}", u32::from(c))),
+    }
 }
 
 /// `strconv.IsPrint`: letters, marks, numbers, punctuation, symbols and the ASCII space.
@@ -178,6 +194,12 @@ mod tests {
         for (text, expected) in examples {
             assert_eq!(quoted(text), expected);
         }
+    }
+
+    #[test]
+    fn makes_controls_visible() {
+        assert_eq!(visible("web \u{1f439} \"x\""), "web \u{1f439} \"x\"");
+        assert_eq!(visible("a\x1b[31m\u{202e}b"), "a\\x1b[31m\\u202eb");
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! The tree as text: lines that fit 80 columns where names allow it, and that say the same without colour.
 
-use std::io::{self, Write};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    io::{self, Write},
+};
 
 use unicode_width::UnicodeWidthStr;
 
@@ -15,6 +19,7 @@ use crate::{
 };
 
 use super::{
+    go_quote::visible,
     guides::Guides,
     style::{Style, Tone},
     words::{KindCounts, count_kinds, middle_cut, plural, wrapped},
@@ -78,7 +83,7 @@ pub fn write_names(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, out: &m
 fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, options: &Options<'_>, row: Row, guides: String) -> Line {
     let entry = &tree.entries[row.entry()];
     let object = graph.object(entry.node);
-    let mut notes = Vec::new();
+    let mut notes: Vec<(Tone, String)> = Vec::new();
     if entry.showing.here()
         && let Some(state) = object.and_then(|id| State::of(snapshot, snapshot.object(id)))
     {
@@ -87,10 +92,15 @@ fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, options: &Options<
     for mark in Mark::of(snapshot, graph, tree, entry) {
         notes.push((if mark.warns() { Tone::Error } else { Tone::Quiet }, mark.words(snapshot, tree.direction)));
     }
+    for (_, note) in &mut notes {
+        if let Cow::Owned(escaped) = visible(note) {
+            *note = escaped;
+        }
+    }
     match row {
         Row::Entry(_) | Row::Lone(_) => Line {
             guides,
-            name: name(snapshot, graph, tree, entry),
+            name: visible(&name(snapshot, graph, tree, entry)).into_owned(),
             wide: options.wide.then(|| wide(snapshot, graph, entry, options.now)),
             notes,
             tone: Tone::Plain,
@@ -150,7 +160,7 @@ fn wide(snapshot: &Snapshot, graph: &OwnerGraph, entry: &Entry, now: Option<i64>
         object.iter().flat_map(|object| &object.finalizers).map(|finalizer| snapshot.text(*finalizer)).collect();
     let age = object.and_then(|object| object.created).zip(now).map(|(created, now)| super::words::age(now - created));
     [
-        uid.map(|uid| snapshot.text(uid).to_owned()).unwrap_or_default(),
+        uid.map(|uid| visible(snapshot.text(uid)).into_owned()).unwrap_or_default(),
         flags.unwrap_or("-").to_owned(),
         if finalizers.is_empty() { "-".to_owned() } else { finalizers.join(",") },
         age.unwrap_or_else(|| "-".to_owned()),
@@ -249,8 +259,15 @@ fn write_total(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut words: Vec<String> = vec![count.to_owned()];
+    let mut same_name: BTreeMap<&str, usize> = BTreeMap::new();
+    for resource in kinds.keys() {
+        *same_name.entry(&snapshot.resources.get(*resource).kind).or_default() += 1;
+    }
     for (resource, count) in kinds.iter().filter(|(_, count)| **count > 0) {
-        words.push(format!("{count} {},", plural(snapshot.resources.get(*resource), *count)));
+        let resource = snapshot.resources.get(*resource);
+        let ambiguous = same_name[resource.kind.as_str()] > 1 && !resource.group.is_empty();
+        let group = if ambiguous { format!(".{}", resource.group) } else { String::new() };
+        words.push(format!("{count} {}{group},", plural(resource, *count)));
     }
     if let Some(last) = words.last_mut() {
         last.pop();

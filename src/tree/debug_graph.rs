@@ -2,14 +2,15 @@
 //!
 //! What the endpoint shows depends on more than the objects: on the order in which the collector came to know them, and, of
 //! objects with a missing owner that have dependents themselves, on the order of a hash map. Where it can show several things,
-//! this shows the one that fits the references:
+//! this shows what a collector does that was there when the objects came, and the edges that fit the references:
 //!
-//! * A uid of which no object is watched is a *virtual* node with the coordinates of the first reference and the namespace of its
-//!   holder (R3.2), as long as the collector can't find out that it is absent: its kind isn't watched or isn't served, or it could
-//!   not be read, or dependents disagree on where it is (R3.18).
+//! * A uid of which no object is watched is a *virtual* node with the coordinates of a reference to it and the namespace of who
+//!   holds that (R3.2), as long as the collector can't find out that it is absent: its kind isn't watched or isn't served, or it
+//!   could not be read. Of several such references it is that of the oldest dependent.
 //! * A uid whose absence is confirmed has no node. Each reference to it gets a *missing* vertex of its own. (Objects that keep
 //!   such a reference are those that the collector doesn't examine: terminating ones, and ones with another reference that is an
-//!   error.)
+//!   error.) A collector that was restarted since, though, keeps a virtual node where dependents disagree on where the owner is
+//!   absent, and changes its coordinates for ever (R3.18).
 //! * The endpoint then files that vertex under the uid of the *dependent*, so that edges to the dependent which it comes to later
 //!   lead to the missing vertex. Only where no order avoids that, for an object that owns itself, is it done here.
 
@@ -133,50 +134,24 @@ fn watched(snapshot: &Snapshot, graph: &OwnerGraph, node: NodeId) -> Option<Obje
     known.then_some(id)
 }
 
-/// What the collector holds of a node's uid, once it has looked where the dependents say it is (R3.2, R3.3, R3.18, R3.19).
+/// What the collector holds of a node's uid, once it has looked where the dependents say it is (R3.2, R3.3, R3.18).
 fn held<'a>(snapshot: &'a Snapshot, graph: &OwnerGraph, node: NodeId) -> Held<'a> {
     if let Some(id) = watched(snapshot, graph, node) {
         return Held::Observed(id);
     }
-    let uid = match graph.object(node) {
-        Some(id) => snapshot.object(id).uid,
-        None => match graph.virtual_uid(node) {
-            Some(uid) => uid,
-            None => return Held::Nothing,
-        },
-    };
-    let mut named: Vec<(&Reference, Symbol)> = Vec::new();
-    for dependent in graph.dependents(node) {
-        let dependent = snapshot.object(*dependent);
-        named.extend(
-            dependent.owners.iter().filter(|reference| reference.uid == uid).map(|reference| (reference, dependent.namespace)),
-        );
-    }
-    let Some(first) = named.first().copied() else { return Held::Nothing };
-    if named.iter().all(|other| same_place(first, *other)) {
-        return if absent(snapshot, graph, first) { Held::Nothing } else { Held::Virtual(first.0, first.1) };
-    }
-    // They disagree: absent at one place, it is looked for at the next, and stays where absence can't be confirmed.
-    named.sort_by(|a, b| place(snapshot, *a).cmp(&place(snapshot, *b)));
-    named.dedup_by(|a, b| place(snapshot, *a) == place(snapshot, *b));
-    let start = named.iter().position(|other| same_place(first, *other)).unwrap_or_default();
-    named.rotate_left(start);
-    let rests = named.iter().copied().find(|place| !absent(snapshot, graph, *place)).unwrap_or(first);
-    Held::Virtual(rests.0, rests.1)
-}
-
-fn same_place(a: (&Reference, Symbol), b: (&Reference, Symbol)) -> bool {
-    // A node without a namespace is compared by coordinates alone: dependents in any namespace agree with it.
-    a.0.same_coordinates(b.0) && (a.1.is_empty() || a.1 == b.1)
-}
-
-/// The order in which alternatives are tried (R3.18).
-fn place<'a>(snapshot: &'a Snapshot, at: (&Reference, Symbol)) -> [&'a str; 4] {
-    [at.0.kind, at.0.api_version, at.1, at.0.name].map(|symbol| snapshot.text(symbol))
+    let uid = graph.object(node).map(|id| snapshot.object(id).uid).or_else(|| graph.virtual_uid(node));
+    // Absent where one dependent says it is, the owner is looked for where the next says so. Of all that agree, the oldest was
+    // the first to be seen; of the same second, the one that was written first.
+    let dependents = graph.dependents(node).iter().map(|id| snapshot.object(*id));
+    dependents
+        .flat_map(|object| object.owners.iter().map(move |reference| (object, reference)))
+        .filter(|(object, reference)| Some(reference.uid) == uid && !absent(snapshot, graph, reference, object.namespace))
+        .min_by_key(|(object, _)| (object.created, snapshot.text(object.resource_version).parse::<u64>().ok()))
+        .map_or(Held::Nothing, |(object, reference)| Held::Virtual(reference, object.namespace))
 }
 
 /// Whether looking there confirms that no object with this uid exists.
-fn absent(snapshot: &Snapshot, graph: &OwnerGraph, (reference, namespace): (&Reference, Symbol)) -> bool {
+fn absent(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> bool {
     match Address::of(snapshot, graph, reference, namespace) {
         Address::Unmappable | Address::InvalidScope => false,
         Address::NoSuchPath => true,

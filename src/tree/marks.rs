@@ -1,7 +1,7 @@
 //! What is said beside a line of the tree: the object's state, and what is wrong or worth knowing about its references.
 
 use crate::{
-    graph::{NodeId, OwnerGraph},
+    graph::OwnerGraph,
     model::{FOREGROUND_FINALIZER, NotWatched, ORPHAN_FINALIZER, Object, ObjectId, Reference, Snapshot, Symbol},
 };
 
@@ -158,12 +158,20 @@ fn object_marks(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &En
             push_once(marks, Mark::Owner { holder: id, reference: *reference, link });
         }
     }
-    if let Some(other) = graph.by_uid(object.uid).filter(|other| *other != NodeId::from(id)).and_then(|other| graph.object(other)) {
+    if let Some(other) = known_instead(snapshot, graph, id) {
         marks.push(Mark::SharedUid(other));
     }
     if let Some(why) = snapshot.resources.not_watched(object.resource).filter(|_| !tree.is_lone(snapshot, graph, entry)) {
         marks.push(Mark::NotWatched(why.clone()));
     }
+}
+
+/// The object that the collector knows by the uid of this one (R3.5). Kinds that it doesn't watch are left aside: events are served
+/// in two groups.
+pub(super) fn known_instead(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Option<ObjectId> {
+    let watched = |id: &ObjectId| snapshot.resources.not_watched(snapshot.object(*id).resource).is_none();
+    let other = graph.by_uid(snapshot.object(id).uid).and_then(|other| graph.object(other))?;
+    (other != id && watched(&id) && watched(&other)).then_some(other)
 }
 
 fn push_once(marks: &mut Vec<Mark>, mark: Mark) {

@@ -202,6 +202,9 @@ fn the_debug_graph_tells_virtual_from_missing() {
     world.add("shop", "ConfigMap/unserved", &["Widget/w"]);
     world.add("shop", "ConfigMap/torn-1", &["Shop/torn"]);
     world.add_with("shop", "ConfigMap/torn-2", vec![RawReference { name: "trn".into(), ..owner("Shop/torn") }], |_| {});
+    world.add("shop", "ConfigMap/mixed", &["Shop/mixed"]);
+    let unserved = RawReference { api_version: "v9".into(), name: "unserved".into(), ..owner("Shop/mixed") };
+    world.add_with("shop", "ConfigMap/mixed-2", vec![unserved], |_| {});
     world.add("", "Node/odd", &["Shop/nowhere"]);
     world.add("shop", "Reading/r", &["Shop/nothing"]);
     world.add("shop", "ConfigMap/of-reading", &["Reading/r"]);
@@ -226,8 +229,10 @@ fn the_debug_graph_tells_virtual_from_missing() {
             "virtual Secret/token in \"shop\"",
             "missing Shop/gone in \"\"",
             "missing Shop/gone in \"\"",
+            "virtual Shop/unserved in \"shop\"",
             "virtual Shop/nowhere in \"\"",
-            "virtual Shop/torn in \"shop\"",
+            "missing Shop/torn in \"\"",
+            "missing Shop/trn in \"\"",
             "missing Shop/vanished in \"\"",
             "virtual Widget/w in \"shop\"",
         ]

@@ -9,7 +9,10 @@ use crate::{
     model::{ObjectId, Reference, Snapshot, Symbol},
 };
 
-use super::roots::{self, Root};
+use super::{
+    marks::known_instead,
+    roots::{self, Root},
+};
 
 /// Which way a tree grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +121,7 @@ impl Tree {
                 let object = snapshot.object(id);
                 object.owners.is_empty()
                     && !object.terminating()
-                    && graph.by_uid(object.uid) == Some(entry.node)
+                    && known_instead(snapshot, graph, id).is_none()
                     && graph.dependents(entry.node).is_empty()
                     && graph.unwatched_dependents(entry.node).is_empty()
             })
