@@ -7,6 +7,7 @@ pub mod reference;
 pub mod resources;
 pub mod snapshot;
 pub mod strings;
+pub mod well_known;
 
 pub use facts::{Fact, Facts};
 pub use gap::Gap;

@@ -137,6 +137,11 @@ impl Snapshot {
         self.confirmed_absent.insert(coordinate, ());
     }
 
+    /// Where look-ups found nothing, in no particular order.
+    pub fn confirmed_absent(&self) -> impl Iterator<Item = Coordinate> {
+        self.confirmed_absent.keys().copied()
+    }
+
     /// Adds an object that a live look-up found. See [`SnapshotBuilder::add`].
     pub fn add(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
         let resource = self.resources.picked(resource);

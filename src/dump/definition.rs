@@ -1,0 +1,72 @@
+//! What a CustomResourceDefinition in a dump says is served.
+
+use serde_json::Value;
+
+/// The resources that a CustomResourceDefinition defines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Definition {
+    pub group: String,
+    pub plural: String,
+    pub singular: String,
+    pub kind: String,
+    pub short_names: Vec<String>,
+    pub categories: Vec<String>,
+    pub namespaced: bool,
+    /// The served ones, as the definition orders them.
+    pub versions: Vec<String>,
+    /// Being deleted, which takes away the verbs that make objects.
+    pub terminating: bool,
+}
+
+impl Definition {
+    /// Reads the whole object; `None` where it serves nothing: incomplete, or with names that were not accepted.
+    pub fn read(object: &Value) -> Option<Definition> {
+        let condition = |name: &str| {
+            let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+            conditions
+                .into_iter()
+                .flatten()
+                .find(|condition| condition["type"] == name)
+                .map(|condition| condition["status"] == "True")
+        };
+        if condition("Established") == Some(false) {
+            return None;
+        }
+        // The accepted names are the ones that are served; a trimmed dump has only those that were asked for.
+        let names = ["/status/acceptedNames", "/spec/names"]
+            .into_iter()
+            .filter_map(|names| object.pointer(names))
+            .find(|names| names["plural"].as_str().is_some_and(|plural| !plural.is_empty()))?;
+        let text = |key: &str| names[key].as_str().unwrap_or_default().to_owned();
+        let texts = |key: &str| {
+            let list = names[key].as_array().into_iter().flatten();
+            list.filter_map(|value| value.as_str().map(str::to_owned)).collect()
+        };
+        let spec = object.get("spec")?;
+        let mut versions: Vec<String> = spec["versions"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|version| version["served"] != false)
+            .filter_map(|version| version["name"].as_str().map(str::to_owned))
+            .collect();
+        if versions.is_empty() && spec["versions"].is_null() {
+            // apiextensions.k8s.io/v1beta1.
+            versions.extend(spec["version"].as_str().map(str::to_owned));
+        }
+        let group = spec["group"].as_str().filter(|group| !group.is_empty())?.to_owned();
+        let kind = Some(text("kind")).filter(|kind| !kind.is_empty())?;
+        let singular = Some(text("singular")).filter(|singular| !singular.is_empty()).unwrap_or_else(|| kind.to_lowercase());
+        Some(Definition {
+            group,
+            plural: text("plural"),
+            singular,
+            kind,
+            short_names: texts("shortNames"),
+            categories: texts("categories"),
+            namespaced: spec["scope"] == "Namespaced",
+            versions,
+            terminating: condition("Terminating") == Some(true),
+        })
+    }
+}

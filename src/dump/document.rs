@@ -1,0 +1,340 @@
+//! One document of a dump, in JSON or YAML: an object, a list, an array or a watch event. Only what a snapshot keeps is held;
+//! specs are looked at only for the kinds that have facts, and let go at once.
+
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::{
+    capture::{self, Budget, Capture},
+    definition::Definition,
+    metadata::Metadata,
+};
+use crate::model::{
+    Fact, Strings,
+    facts::{has_facts, read_facts},
+};
+
+/// Keys of `metadata` that are large, may hold secrets and decide nothing.
+const SKIPPED: &[&str] = &["managedFields", "annotations"];
+
+/// What documents are read into, one per file.
+#[derive(Debug)]
+pub struct Context<'a> {
+    pub strings: &'a mut Strings,
+    pub budget: Budget,
+    /// Set, and reading given up, where a document is this tool's own: its apiVersion.
+    pub own: Option<String>,
+}
+
+/// A value where an object may be.
+#[derive(Debug)]
+pub enum Node {
+    /// Nothing: an empty YAML document.
+    Null,
+    /// Something else, in words.
+    Other(&'static str),
+    /// A bare array.
+    Array(Vec<Node>),
+    /// An object, a list or a watch event.
+    Map(Box<Envelope>),
+}
+
+/// A map that may be an object, a list or a watch event; which it is can only be said when all of it was seen.
+#[derive(Debug, Default)]
+pub struct Envelope {
+    /// Empty where there is none.
+    pub api_version: String,
+    /// Empty where there is none.
+    pub kind: String,
+    pub metadata: Metadata,
+    pub extra: Extra,
+    /// `items`, where they are a list.
+    pub items: Option<Vec<Node>>,
+    /// A watch event's `type`; other objects have one, too.
+    pub event: Option<String>,
+    /// A watch event's object.
+    pub object: Option<Node>,
+    /// The message of a `Status`.
+    pub message: Option<String>,
+}
+
+/// What is known of an object beyond its metadata.
+#[derive(Debug, Default)]
+pub enum Extra {
+    /// Nothing.
+    #[default]
+    None,
+    /// Facts, and what a CustomResourceDefinition serves.
+    Known(Box<(Fact, Option<Definition>)>),
+    /// The object itself, because its kind wasn't known when it was read.
+    Waiting(Box<Value>),
+}
+
+impl Extra {
+    /// What the whole object tells, now that the kind is known.
+    pub fn resolve(self, api_version: &str, kind: &str) -> Extra {
+        match self {
+            Extra::Waiting(object) => Extra::of(api_version, kind, &object),
+            known => known,
+        }
+    }
+
+    fn of(api_version: &str, kind: &str, object: &Value) -> Extra {
+        let Some(fact) = read_facts(group_of(api_version), kind, object) else { return Extra::None };
+        let definition = matches!(fact, Fact::Definition(_)).then(|| Definition::read(object)).flatten();
+        Extra::Known(Box::new((fact, definition)))
+    }
+}
+
+/// The group of an apiVersion; empty for the core group.
+pub fn group_of(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// The apiVersion and kind of the items of a typed list, as in `PodList`; `None` for a plain `List`.
+pub fn item_kind(api_version: &str, kind: &str) -> Option<(String, String)> {
+    let kind = kind.strip_suffix("List").filter(|kind| !kind.is_empty())?;
+    Some((api_version.to_owned(), kind.to_owned()))
+}
+
+/// How far in a document a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Top,
+    InArray,
+    InList,
+}
+
+/// Reads a node.
+pub struct NodeSeed<'c, 'a> {
+    context: &'c mut Context<'a>,
+    level: Level,
+    /// What the list says that its items are.
+    inherited: Option<(String, String)>,
+}
+
+impl<'c, 'a> NodeSeed<'c, 'a> {
+    /// For a whole document.
+    pub fn document(context: &'c mut Context<'a>) -> Self {
+        NodeSeed { context, level: Level::Top, inherited: None }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for NodeSeed<'_, '_> {
+    type Value = Node;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+        self.context.budget.take()?;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a Kubernetes object or list")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Node, E> {
+        Ok(Node::Other("a boolean"))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Node, E> {
+        Ok(Node::Other("a number"))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Node, E> {
+        Ok(Node::Other("a number"))
+    }
+
+    fn visit_i128<E>(self, _: i128) -> Result<Node, E> {
+        Ok(Node::Other("a number"))
+    }
+
+    fn visit_u128<E>(self, _: u128) -> Result<Node, E> {
+        Ok(Node::Other("a number"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Node, E> {
+        Ok(Node::Other("a number"))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Node, E> {
+        Ok(Node::Other("a piece of text"))
+    }
+
+    fn visit_none<E>(self) -> Result<Node, E> {
+        Ok(Node::Null)
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Null)
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Node, A::Error> {
+        let (IgnoredAny, value) = access.variant()?;
+        value.newtype_variant_seed(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
+        if self.level != Level::Top {
+            while access.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(Node::Other("a list"));
+        }
+        let mut nodes = Vec::new();
+        while let Some(node) =
+            access.next_element_seed(NodeSeed { context: self.context, level: Level::InArray, inherited: None })?
+        {
+            nodes.push(node);
+        }
+        Ok(Node::Array(nodes))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
+        let NodeSeed { context, level, inherited } = self;
+        let mut envelope = Envelope::default();
+        let mut whole = Map::new();
+        let mut name = Value::Null;
+        while let Some(key) = access.next_key_seed(Capture::all(&mut context.budget))? {
+            let key = capture::text(key).unwrap_or_default();
+            match key.as_str() {
+                "apiVersion" | "kind" | "type" | "message" => {
+                    let value = capture::text(access.next_value_seed(Capture::all(&mut context.budget))?);
+                    match key.as_str() {
+                        "apiVersion" => envelope.api_version = value.unwrap_or_default(),
+                        "kind" => envelope.kind = value.unwrap_or_default(),
+                        "type" if level != Level::InList => envelope.event = value,
+                        "message" if level != Level::InList || envelope.kind == "Status" => envelope.message = value,
+                        _ => {}
+                    }
+                    if envelope.api_version.starts_with("kubectl-gc/") {
+                        context.own = Some(envelope.api_version);
+                        return Err(A::Error::custom("a document of kubectl gc itself"));
+                    }
+                }
+                "metadata" => {
+                    if let Value::Object(metadata) = access.next_value_seed(Capture::without(&mut context.budget, SKIPPED))? {
+                        name = metadata.get("name").cloned().unwrap_or_default();
+                        envelope.metadata = Metadata::read(context.strings, metadata);
+                    }
+                }
+                "spec" | "status" => {
+                    let (api_version, kind) = match (&inherited, envelope.kind.as_str()) {
+                        (Some((api_version, kind)), "") => (api_version.as_str(), kind.as_str()),
+                        _ => (envelope.api_version.as_str(), envelope.kind.as_str()),
+                    };
+                    let known = !kind.is_empty() && !api_version.is_empty();
+                    if known && !has_facts(group_of(api_version), kind) {
+                        access.next_value::<IgnoredAny>()?;
+                    } else {
+                        let value = access.next_value_seed(Capture::all(&mut context.budget))?;
+                        whole.insert(key, value);
+                    }
+                }
+                "items" if level != Level::InList => {
+                    let inherited = item_kind(&envelope.api_version, &envelope.kind);
+                    envelope.items = access.next_value_seed(ItemsSeed { context, inherited })?;
+                }
+                "object" if level != Level::InList => {
+                    let seed = NodeSeed { context, level: Level::InList, inherited: None };
+                    envelope.object = Some(access.next_value_seed(seed)?);
+                }
+                _ => {
+                    access.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        if !whole.is_empty() {
+            whole.insert("metadata".to_owned(), Value::Object(Map::from_iter([("name".to_owned(), name)])));
+            envelope.extra = Extra::Waiting(Box::new(Value::Object(whole)));
+            if !envelope.kind.is_empty() && !envelope.api_version.is_empty() {
+                envelope.extra = envelope.extra.resolve(&envelope.api_version, &envelope.kind);
+            } else if let Some((api_version, kind)) = &inherited
+                && envelope.kind.is_empty()
+            {
+                envelope.extra = envelope.extra.resolve(api_version, kind);
+            }
+        }
+        Ok(Node::Map(Box::new(envelope)))
+    }
+}
+
+/// Reads `items`: `None` where that isn't a list, an empty one where it is null, as the API server writes it.
+struct ItemsSeed<'c, 'a> {
+    context: &'c mut Context<'a>,
+    inherited: Option<(String, String)>,
+}
+
+impl<'de> DeserializeSeed<'de> for ItemsSeed<'_, '_> {
+    type Value = Option<Vec<Node>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ItemsSeed<'_, '_> {
+    type Value = Option<Vec<Node>>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of Kubernetes objects")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i128<E>(self, _: i128) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u128<E>(self, _: u128) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_none<E>(self) -> Result<Self::Value, E> {
+        Ok(Some(Vec::new()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Some(Vec::new()))
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Self::Value, A::Error> {
+        let (IgnoredAny, value) = access.variant()?;
+        value.newtype_variant_seed(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        while access.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let mut nodes = Vec::new();
+        loop {
+            let seed = NodeSeed { context: self.context, level: Level::InList, inherited: self.inherited.clone() };
+            match access.next_element_seed(seed)? {
+                Some(node) => nodes.push(node),
+                None => return Ok(Some(nodes)),
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What is served, as far as a plain dump tells: what Kubernetes serves by itself, what the dump's CustomResourceDefinitions
+//! define, and what its objects and their owner references show.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use super::{definition::Definition, guess};
+use crate::model::{Resource, Resources, well_known};
+
+const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+/// What remains of a definition that is being deleted.
+const VERBS_TERMINATING: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
+
+/// A kind that something in the dump is of, or names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Seen {
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+    pub namespaced: bool,
+}
+
+/// Collects what is served.
+#[derive(Debug)]
+pub struct Served {
+    /// In order of preference.
+    well_known: Vec<Group>,
+    others: BTreeMap<String, Group>,
+    /// Kinds whose definition the dump has: what it doesn't serve, nothing serves.
+    defined: FxHashSet<(String, String)>,
+    /// The server that the well-known kinds were recorded from.
+    server: String,
+}
+
+#[derive(Debug, Default)]
+struct Group {
+    name: String,
+    preferred: Option<String>,
+    /// In order of preference where the group is well-known.
+    versions: Vec<(String, Vec<Resource>)>,
+}
+
+impl Group {
+    fn version(&mut self, version: &str) -> &mut Vec<Resource> {
+        let index = match self.versions.iter().position(|(known, _)| known == version) {
+            Some(index) => index,
+            None => {
+                self.versions.push((version.to_owned(), Vec::new()));
+                self.versions.len() - 1
+            }
+        };
+        &mut self.versions[index].1
+    }
+
+    fn has_version(&self, version: &str) -> bool {
+        self.versions.iter().any(|(known, _)| known == version)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Resource> {
+        self.versions.iter().flat_map(|(_, resources)| resources)
+    }
+}
+
+impl Served {
+    /// Starts from what Kubernetes serves by itself.
+    pub fn new() -> Self {
+        let known = well_known::resources();
+        let mut groups: Vec<Group> = Vec::new();
+        for resource in known.resources {
+            if groups.last().is_none_or(|group| group.name != resource.group) {
+                let preferred = known.preferred_versions.iter().find(|(group, _)| *group == resource.group);
+                let preferred = preferred.map(|(_, version)| version.clone());
+                groups.push(Group { name: resource.group.clone(), preferred, versions: Vec::new() });
+            }
+            if let Some(group) = groups.last_mut() {
+                let version = resource.version.clone();
+                group.version(&version).push(resource);
+            }
+        }
+        Served { well_known: groups, others: BTreeMap::new(), defined: FxHashSet::default(), server: known.server }
+    }
+
+    fn group(&self, name: &str) -> Option<&Group> {
+        self.well_known.iter().find(|group| group.name == name).or_else(|| self.others.get(name))
+    }
+
+    fn group_mut(&mut self, name: &str) -> &mut Group {
+        match self.well_known.iter().position(|group| group.name == name) {
+            Some(index) => &mut self.well_known[index],
+            None => self.others.entry(name.to_owned()).or_insert_with(|| Group { name: name.to_owned(), ..Group::default() }),
+        }
+    }
+
+    /// Adds what a definition in the dump defines.
+    pub fn define(&mut self, definition: &Definition) {
+        let verbs: &[&str] = if definition.terminating { &VERBS_TERMINATING } else { &VERBS };
+        self.defined.insert((definition.group.clone(), definition.kind.clone()));
+        for version in &definition.versions {
+            let resources = self.group_mut(&definition.group).version(version);
+            if resources.iter().any(|known| known.plural == definition.plural || known.kind == definition.kind) {
+                continue;
+            }
+            resources.push(Resource {
+                group: definition.group.clone(),
+                version: version.clone(),
+                plural: definition.plural.clone(),
+                singular: definition.singular.clone(),
+                kind: definition.kind.clone(),
+                short_names: definition.short_names.clone(),
+                categories: definition.categories.clone(),
+                namespaced: definition.namespaced,
+                verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
+            });
+        }
+    }
+
+    /// Adds the kind of an object in the dump, in the version in which it was read: it must have been served.
+    pub fn see(&mut self, seen: &Seen) {
+        let group = self.group_mut(&seen.group);
+        let known = group.all().find(|resource| resource.kind == seen.kind).cloned();
+        let taken: FxHashSet<String> = group.all().map(|resource| resource.plural.clone()).collect();
+        let resources = group.version(&seen.version);
+        if resources.iter().any(|resource| resource.kind == seen.kind) {
+            return;
+        }
+        let resource = match known {
+            Some(known) => Resource { version: seen.version.clone(), ..known },
+            None => guessed(seen, &taken),
+        };
+        resources.push(resource);
+    }
+
+    /// Takes note of the kind of an owner that an object names. A kind of which nothing else is known may well be served: it is
+    /// added, so that looking its objects up says "unknown", not "no such kind".
+    pub fn name(&mut self, seen: &Seen) {
+        let of_kubernetes = self.well_known.iter().any(|group| group.name == seen.group);
+        // A mapper takes the kind in lower case, and list kinds (R3.15).
+        let known = |resource: &Resource| {
+            let item = seen.kind.strip_suffix("List").unwrap_or(&seen.kind);
+            [&seen.kind, item].into_iter().any(|kind| resource.kind == kind || resource.kind.to_lowercase() == kind)
+        };
+        if of_kubernetes || seen.kind == "List" || self.group(&seen.group).is_some_and(|group| group.all().any(known)) {
+            return;
+        }
+        self.see(seen);
+    }
+
+    /// Whether it is sure that nothing serves this kind in this version, given that it isn't among the resources.
+    pub fn surely_not_served(&self, group: &str, version: &str, kind: &str) -> bool {
+        self.defined.contains(&(group.to_owned(), kind.to_owned()))
+            || self.well_known.iter().any(|known| known.name == group && known.has_version(version))
+    }
+
+    /// Why a kind in this group and version may be served all the same, for a gap.
+    pub fn doubt(&self, group: &str) -> String {
+        if self.well_known.iter().any(|known| known.name == group) {
+            format!("not in the dump, and not served by Kubernetes {}", self.server)
+        } else {
+            "not in the dump".to_owned()
+        }
+    }
+
+    /// All of it, in order of preference: first what Kubernetes serves by itself, then the other groups by the alphabet.
+    pub fn resources(mut self) -> Resources {
+        for group in self.others.values_mut() {
+            group.versions.sort_by(|(a, _), (b, _)| guess::by_preference(a, b));
+            for (_, resources) in &mut group.versions {
+                resources.sort_by(|a, b| a.plural.cmp(&b.plural));
+            }
+            group.preferred = group.versions.first().map(|(version, _)| version.clone());
+        }
+        let mut all = Vec::new();
+        let mut preferred = Vec::new();
+        for group in self.well_known.into_iter().chain(self.others.into_values()) {
+            preferred.extend(group.preferred.map(|version| (group.name, version)));
+            all.extend(group.versions.into_iter().flat_map(|(_, resources)| resources));
+        }
+        Resources::new(all, preferred)
+    }
+}
+
+fn guessed(seen: &Seen, taken: &FxHashSet<String>) -> Resource {
+    // Two kinds never share a plural; where the guess would make them, it is wrong for one of them.
+    let mut plural = guess::plural(&seen.kind);
+    while taken.contains(&plural) {
+        plural.push_str("-2");
+    }
+    Resource {
+        group: seen.group.clone(),
+        version: seen.version.clone(),
+        plural,
+        singular: seen.kind.to_lowercase(),
+        kind: seen.kind.clone(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: seen.namespaced,
+        verbs: VERBS.iter().map(|verb| (*verb).to_owned()).collect(),
+    }
+}

@@ -1,0 +1,186 @@
+//! Writing a snapshot file, object by object.
+
+use std::{
+    fs,
+    io::{self, BufWriter, Write},
+    path::Path,
+};
+
+use flate2::{Compression, write::GzEncoder};
+use serde::Serialize;
+
+use super::{
+    API_VERSION, KIND,
+    format::{Absent, List, Origin, Owner, Pairs, Time},
+};
+use crate::{
+    dump::DumpError,
+    model::{Fact, Mapping, Object, ObjectId, Snapshot},
+};
+
+/// Writes a snapshot as [`read`](crate::dump::read) takes it. The same snapshot gives the same bytes.
+///
+/// # Errors
+/// What `to` says.
+pub fn write(snapshot: &Snapshot, to: &mut dyn Write) -> io::Result<()> {
+    let resources = &snapshot.resources;
+    write!(to, "{{\"apiVersion\":\"{API_VERSION}\",\"kind\":\"{KIND}\",\"complete\":{},\n\"origin\":", snapshot.complete())?;
+    let origin = match snapshot.origin.clone() {
+        crate::model::Origin::Cluster { context, server } => Origin::Cluster { context, server },
+        crate::model::Origin::Dump { paths } => Origin::Dump { paths },
+    };
+    serde_json::to_writer(&mut *to, &origin)?;
+    array(to, "gaps", &snapshot.gaps)?;
+    to.write_all(b",\n\"preferredVersions\":")?;
+    let preferred = resources.preferred_versions().iter().map(|(group, version)| (group.as_str(), version.as_str()));
+    serde_json::to_writer(&mut *to, &Pairs(preferred.collect()))?;
+    array(to, "resources", resources.iter().map(|(_, resource)| resource))?;
+    let lists = snapshot.lists.iter().map(|list| {
+        let resource = resources.get(list.resource);
+        List {
+            resource: resource.full_name(),
+            version: resource.version.clone(),
+            namespace: list.namespace.clone(),
+            resource_version: list.resource_version.clone(),
+            failure: list.failure.clone(),
+        }
+    });
+    array(to, "lists", lists)?;
+    let absent = snapshot.confirmed_absent().map(|coordinate| {
+        let resource = resources.get(coordinate.resource);
+        Absent {
+            resource: resource.full_name(),
+            version: resource.version.clone(),
+            namespace: snapshot.text(coordinate.namespace).to_owned(),
+            name: snapshot.text(coordinate.name).to_owned(),
+        }
+    });
+    let mut absent: Vec<Absent> = absent.collect();
+    absent.sort();
+    array(to, "absent", absent)?;
+    array(to, "objects", snapshot.objects().map(|(id, object)| Line::new(snapshot, id, object)))?;
+    to.write_all(b"}\n")
+}
+
+fn array<T: Serialize>(to: &mut dyn Write, name: &str, values: impl IntoIterator<Item = T>) -> io::Result<()> {
+    write!(to, ",\n\"{name}\":[")?;
+    let mut separator = "\n";
+    for value in values {
+        to.write_all(separator.as_bytes())?;
+        serde_json::to_writer(&mut *to, &value)?;
+        separator = ",\n";
+    }
+    to.write_all(b"]")
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    api_version: String,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource: Option<String>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    namespace: &'a str,
+    name: &'a str,
+    uid: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    resource_version: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    creation_timestamp: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deletion_timestamp: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deletion_grace_period_seconds: Option<i64>,
+    #[serde(skip_serializing_if = "no_pairs")]
+    labels: Pairs<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    finalizers: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    owner_references: Vec<Owner<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    facts: Option<&'a Fact>,
+}
+
+fn no_pairs(pairs: &Pairs<&str>) -> bool {
+    pairs.0.is_empty()
+}
+
+impl<'a> Line<'a> {
+    fn new(snapshot: &'a Snapshot, id: ObjectId, object: &'a Object) -> Self {
+        let resource = snapshot.resources.get(object.resource);
+        let api_version = resource.api_version();
+        let named = match snapshot.resources.map(&api_version, &resource.kind) {
+            Mapping::Served(id) => snapshot.resources.picked(id) == object.resource,
+            _ => false,
+        };
+        let text = |symbol| snapshot.text(symbol);
+        // Symbols are ordered by when they were met; a file is ordered by text.
+        let mut labels: Vec<(&str, &str)> = object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect();
+        labels.sort_unstable();
+        let owners = object.owners.iter().map(|owner| Owner {
+            api_version: text(owner.api_version),
+            kind: text(owner.kind),
+            name: text(owner.name),
+            uid: text(owner.uid),
+            controller: owner.controller,
+            block_owner_deletion: owner.block_owner_deletion,
+        });
+        Line {
+            resource: (!named).then(|| resource.full_name()),
+            api_version,
+            kind: &resource.kind,
+            namespace: text(object.namespace),
+            name: text(object.name),
+            uid: text(object.uid),
+            resource_version: text(object.resource_version),
+            creation_timestamp: object.created.map(Time),
+            deletion_timestamp: object.deleted.map(Time),
+            deletion_grace_period_seconds: object.grace,
+            labels: Pairs(labels),
+            finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
+            owner_references: owners.collect(),
+            facts: snapshot.facts.get(id),
+        }
+    }
+}
+
+/// Writes a snapshot file, gzipped where its name ends in `.gz`. What was there before stays until all of the new one is written.
+///
+/// # Errors
+/// [`DumpError::Unwritable`].
+pub fn write_to_path(snapshot: &Snapshot, path: &Path) -> Result<(), DumpError> {
+    let unwritable = |source| DumpError::Unwritable { path: path.display().to_string(), source };
+    // A pipe or a terminal can't be replaced; a link's target can.
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        let mut file = fs::OpenOptions::new().write(true).open(path).map_err(unwritable)?;
+        return write_named(snapshot, path, &mut file).map_err(unwritable);
+    }
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".kubectl-gc-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // What a file usually gets: the umask takes its share.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(unwritable)?;
+    write_named(snapshot, path, file.as_file_mut()).map_err(unwritable)?;
+    file.as_file().sync_all().map_err(unwritable)?;
+    file.persist(path).map_err(|error| unwritable(error.error))?;
+    Ok(())
+}
+
+fn write_named(snapshot: &Snapshot, path: &Path, file: &mut fs::File) -> io::Result<()> {
+    let mut to = BufWriter::new(file);
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+        let mut packed = BufWriter::new(GzEncoder::new(to, Compression::default()));
+        write(snapshot, &mut packed)?;
+        to = packed.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
+    } else {
+        write(snapshot, &mut to)?;
+    }
+    to.flush()
+}

@@ -1,0 +1,122 @@
+//! Every way for a dump to be bad, and what is said about it.
+
+use super::*;
+
+fn pod(metadata: &str) -> String {
+    format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{{metadata}}}}}"#)
+}
+
+#[test]
+fn malformed_json_is_pointed_at() {
+    assert_eq!(error("{\"a\": 1,\n  oops}"), "dump: malformed JSON at line 2, column 3: key must be a string");
+    assert_eq!(error("{\"kind\":\"List\",\n\"items\":["), "dump: malformed JSON at line 2, column 9: EOF while parsing a list");
+    let second = object("v1", "Pod", "x", "a", "") + "\n{]";
+    assert_eq!(error(&second), "dump: malformed JSON at line 2, column 2: key must be a string");
+}
+
+#[test]
+fn malformed_yaml_is_pointed_at() {
+    let message = error("apiVersion: v1\nkind: Pod\n  metadata: x\n");
+    assert!(message.starts_with("dump: malformed YAML at line 3, column 11: mapping values are not allowed"), "{message}");
+    assert!(error("a: *nothing").starts_with("dump: malformed YAML at line 1, column 4: unknown anchor"));
+    assert!(error("a: \u{7}").contains("malformed YAML"));
+}
+
+#[test]
+fn objects_without_what_makes_them_one_are_named() {
+    let list =
+        |item: &str| format!(r#"{{"apiVersion":"v1","kind":"List","items":[{},{item}]}}"#, object("v1", "Pod", "x", "ok", ""));
+    let uid = "; manifests, as kubectl apply takes them, have none: dump with kubectl get -o yaml";
+    let dump = "; a dump is what kubectl get -o yaml, or -o json, writes";
+    assert_eq!(error(&list(&pod(r#""name":"a","namespace":"x""#))), format!("dump, item 2: Pod/a in namespace x has no uid{uid}"));
+    assert_eq!(error(&list(&pod(r#""uid":"1""#))), "dump, item 2: this Pod has no metadata.name");
+    assert_eq!(error(&list(r#"{"metadata":{"name":"a"}}"#)), format!("dump, item 2: the object a has no kind{dump}"));
+    assert_eq!(error(&list(r#"{"kind":"Pod"}"#)), format!("dump, item 2: this Pod has no apiVersion{dump}"));
+    assert_eq!(error("{}"), format!("dump: this object has no kind{dump}"));
+    assert_eq!(error("replicas: 3\nimage: web\n"), format!("dump: this object has no kind{dump}"));
+    assert_eq!(
+        error("---\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\n"),
+        format!("dump, document 2: Pod/a has no uid{uid}")
+    );
+    assert_eq!(
+        error(&(object("v1", "Pod", "x", "a", "") + &pod(r#""name":"b""#))),
+        format!("dump, document 2: Pod/b has no uid{uid}")
+    );
+}
+
+#[test]
+fn what_is_no_object_is_said() {
+    let belongs = "where a Kubernetes object belongs; a dump is what kubectl get -o yaml, or -o json, writes";
+    assert_eq!(error("I0101 12:00:00 a line of a log"), format!("dump: a piece of text, {belongs}"));
+    assert_eq!(error("No resources found"), format!("dump: a piece of text, {belongs}"));
+    assert_eq!(error("[1]"), format!("dump, item 1: a number, {belongs}"));
+    assert_eq!(error("[[]]"), format!("dump, item 1: a list, {belongs}"));
+    assert_eq!(error("42"), format!("dump: a number, {belongs}"));
+    assert_eq!(error(r#"{"kind":"PodList","apiVersion":"v1","items":[null]}"#), format!("dump, item 1: null, {belongs}"));
+}
+
+#[test]
+fn timestamps_must_be_times() {
+    assert_eq!(
+        error(&pod(r#""name":"a","namespace":"x","uid":"1","deletionTimestamp":"yesterday""#)),
+        "dump: Pod/a in namespace x: metadata.deletionTimestamp is \"yesterday\", not a time as in 2026-01-31T08:00:00Z"
+    );
+    assert!(
+        error(&pod(r#""name":"a","namespace":"x","uid":"1","creationTimestamp":1769846400"#))
+            .contains("creationTimestamp is 1769846400")
+    );
+    assert_eq!(read(&pod(r#""name":"a","namespace":"x","uid":"1","creationTimestamp":null"#)).len(), 1);
+}
+
+#[test]
+fn api_versions_must_be_some() {
+    for bad in ["a/b/c", "/v1", "apps/", "/"] {
+        let message = error(&object(bad, "Pod", "x", "a", ""));
+        assert_eq!(message, format!("dump: Pod/a in namespace x: apiVersion {bad:?} is neither version nor group/version"));
+    }
+}
+
+#[test]
+fn scopes_must_fit() {
+    assert_eq!(error(&object("v1", "Pod", "", "a", "")), "dump: Pod/a has no namespace, yet Pod is namespaced");
+    assert_eq!(
+        error(&object("v1", "Node", "x", "a", "")),
+        "dump: Node/a in namespace x has a namespace, yet Node is cluster-scoped"
+    );
+}
+
+#[test]
+fn partial_metadata_and_tables_lost_their_kind() {
+    let text =
+        r#"{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[{"metadata":{"name":"a","uid":"1"}}]}"#;
+    assert_eq!(
+        error(text),
+        "dump: a PartialObjectMetadataList doesn't say what kind its objects are of; dump whole objects: kubectl get -o yaml"
+    );
+    assert!(error(&object("meta.k8s.io/v1", "PartialObjectMetadata", "x", "a", "")).contains("a PartialObjectMetadata doesn't"));
+    assert!(error(r#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}"#).contains("a Table doesn't"));
+}
+
+#[test]
+fn errors_of_the_server_are_passed_on() {
+    let status = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods is forbidden"}"#;
+    assert_eq!(error(status), "dump: not a dump but the API server's error: pods is forbidden");
+    assert!(error(&format!(r#"{{"type":"ERROR","object":{status}}}"#)).ends_with("pods is forbidden"));
+}
+
+#[test]
+fn bytes_that_are_no_text_are_pointed_at() {
+    let message = |bytes: &[u8]| read_bytes(bytes, false).unwrap_err().to_string();
+    assert_eq!(message(b"a: b\nc: \xff\n"), "dump: not UTF-8, line 2");
+    assert_eq!(message(b"\xff\xfea\0"), "dump: not UTF-8, line 1: this is UTF-16, as PowerShell's > writes it; save it as UTF-8");
+    assert!(message(b"\x1f\x8b\x08garbage").starts_with("dump: broken gzip: "));
+}
+
+#[test]
+fn a_dump_without_objects_is_empty() {
+    for text in
+        ["", " \n", "---\n", "# nothing\n", "null", r#"{"kind":"List","apiVersion":"v1","items":[]}"#, "[]", "%YAML 1.2\n---\n"]
+    {
+        assert_eq!(error(text), "no objects in dump", "{text:?}");
+    }
+}

@@ -1,0 +1,63 @@
+//! What a dump comes to, and what is said about a bad one.
+
+mod errors;
+mod files;
+mod plain;
+mod properties;
+mod shapes;
+mod snapshot_file;
+
+use super::{DumpError, input, read_texts};
+use crate::model::{Coordinate, Object, Presence, Snapshot};
+
+/// Reads bytes as a file named `dump` would be.
+fn read_bytes(bytes: &[u8], assume_complete: bool) -> Result<Snapshot, DumpError> {
+    let text = input::decode("dump", bytes.to_vec()).map(|text| ("dump", text));
+    read_texts(&["dump".to_owned()], 1, [text].into_iter(), assume_complete)
+}
+
+fn read(text: &str) -> Snapshot {
+    read_bytes(text.as_bytes(), false).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn error(text: &str) -> String {
+    match read_bytes(text.as_bytes(), false) {
+        Ok(snapshot) => panic!("{} objects were read", snapshot.len()),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// An object in JSON, its uid made of its name.
+fn object(api_version: &str, kind: &str, namespace: &str, name: &str, more: &str) -> String {
+    let namespace = if namespace.is_empty() { String::new() } else { format!(r#""namespace":"{namespace}","#) };
+    format!(
+        r#"{{"apiVersion":"{api_version}","kind":"{kind}","metadata":{{{namespace}"name":"{name}","uid":"uid-{name}"{more}}}}}"#
+    )
+}
+
+fn owned_by(api_version: &str, kind: &str, name: &str) -> String {
+    format!(r#","ownerReferences":[{{"apiVersion":"{api_version}","kind":"{kind}","name":"{name}","uid":"uid-{name}"}}]"#)
+}
+
+/// `kind/name` of every object, in order.
+fn names(snapshot: &Snapshot) -> Vec<String> {
+    snapshot.objects().map(|(id, _)| snapshot.short_name(id)).collect()
+}
+
+fn only(snapshot: &Snapshot) -> &Object {
+    let mut objects = snapshot.objects();
+    let (_, object) = objects.next().expect("an object");
+    assert!(objects.next().is_none(), "more than one object: {:?}", names(snapshot));
+    object
+}
+
+fn look_up(snapshot: &mut Snapshot, api_version: &str, kind: &str, namespace: &str, name: &str) -> Presence {
+    let crate::model::Mapping::Served(resource) = snapshot.resources.map(api_version, kind) else { panic!("{kind} is not served") };
+    let resource = snapshot.resources.picked(resource);
+    let (namespace, name) = (snapshot.strings.intern(namespace), snapshot.strings.intern(name));
+    snapshot.look_up(Coordinate { resource, namespace, name })
+}
+
+fn gaps(snapshot: &Snapshot) -> Vec<String> {
+    snapshot.gaps.iter().map(ToString::to_string).collect()
+}

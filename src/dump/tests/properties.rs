@@ -1,0 +1,265 @@
+//! Nothing that is read makes the reader panic, and nothing that is written is lost.
+
+use proptest::{collection::vec, option, prelude::*};
+
+use super::*;
+use crate::{
+    dump,
+    model::{Fact, Gap, ListRecord, Origin, RawObject, RawReference, Resource, Resources, SnapshotBuilder, facts},
+};
+
+const DUMP: &str = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    labels: &l {app: web}\n    name: a\n    \
+    namespace: shop\n    uid: \"1\"\n    ownerReferences:\n    - {apiVersion: apps/v1, kind: ReplicaSet, name: rs, uid: \"2\"}\n  \
+    spec: {nodeName: n, x: *l}\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    creationTimestamp: \"2026-01-31T08:00:00Z\"\n    \
+    name: b\n    namespace: shop\n    uid: \"3\"\nkind: List\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n, uid: \"4\"}\n";
+
+const JSON: &str = r#"{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a","namespace":"x","uid":"1","labels":{"a":"b"},
+    "ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"rs","uid":"2","controller":true}]},"spec":{"nodeName":"n"}}]}
+    {"type":"ADDED","object":{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","uid":"4","creationTimestamp":"2026-01-31T08:00:00Z"}}}"#;
+
+/// Pieces that mean something to one of the parsers.
+fn token() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"",
+        "- ",
+        "\n",
+        "  ",
+        "---\n",
+        "...",
+        "&a ",
+        "*a",
+        "!t ",
+        "!!int ",
+        "? ",
+        "|",
+        ">",
+        "%",
+        "#",
+        "null",
+        "1e9",
+        "99999999999999999999999999",
+        "kind",
+        "apiVersion",
+        "items",
+        "metadata",
+        "spec",
+        "List",
+        "Pod",
+        "v1",
+        "ownerReferences",
+        "uid",
+        "name",
+        "object",
+        "type",
+        "\"kind\":\"List\",",
+        "\"items\":[",
+        "kubectl-gc/v1",
+        "\u{feff}",
+        "\0",
+        "\t",
+        "\r",
+        "<<: ",
+        "~",
+        ".inf",
+    ])
+}
+
+fn mutated(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
+    let change = (0..text.len(), 0..text.len() / 4, prop_oneof![Just(String::new()), token().prop_map(str::to_owned), ".{0,4}"]);
+    vec(change, 1..6).prop_map(move |changes| {
+        let mut bytes = text.as_bytes().to_vec();
+        for (at, length, new) in changes {
+            let at = at.min(bytes.len());
+            let end = (at + length).min(bytes.len());
+            bytes.splice(at..end, new.bytes());
+        }
+        bytes
+    })
+}
+
+fn short() -> impl Strategy<Value = String> {
+    prop_oneof![3 => "[a-c]{1,2}", 1 => ".{0,6}"]
+}
+
+fn resource() -> impl Strategy<Value = Resource> {
+    let part = |from: &'static [&'static str]| prop::sample::select(from).prop_map(str::to_owned);
+    (
+        part(&["", "apps", "acme.io"]),
+        part(&["v1", "v1beta1", "v2"]),
+        part(&["as", "bs", "cs"]),
+        part(&["A", "B", "a"]),
+        any::<bool>(),
+        vec(part(&["get", "delete", "list", "watch"]), 0..4),
+        vec(short(), 0..2),
+    )
+        .prop_map(|(group, version, plural, kind, namespaced, verbs, names)| Resource {
+            singular: plural.trim_end_matches('s').to_owned(),
+            group,
+            version,
+            plural,
+            kind,
+            short_names: names.clone(),
+            categories: names,
+            namespaced,
+            verbs,
+        })
+}
+
+fn time() -> impl Strategy<Value = Option<i64>> {
+    option::of(prop_oneof![0..4_000_000_000_i64, any::<i64>()])
+}
+
+fn object_of() -> impl Strategy<Value = RawObject<'static>> {
+    let owner = (short(), short(), short(), short(), any::<Option<bool>>(), any::<Option<bool>>()).prop_map(
+        |(api_version, kind, name, uid, controller, block_owner_deletion)| RawReference {
+            api_version: api_version.into(),
+            kind: kind.into(),
+            name: name.into(),
+            uid: uid.into(),
+            controller,
+            block_owner_deletion,
+        },
+    );
+    let labels = prop::collection::btree_map(short(), short(), 0..4);
+    ((short(), short(), short(), short()), (time(), time(), any::<Option<i64>>()), vec(short(), 0..3), vec(owner, 0..3), labels)
+        .prop_map(|((namespace, name, uid, version), (created, deleted, grace), finalizers, owners, labels)| RawObject {
+            namespace: namespace.into(),
+            name: name.into(),
+            uid: uid.into(),
+            resource_version: version.into(),
+            created,
+            deleted,
+            grace,
+            finalizers: finalizers.into_iter().map(Into::into).collect(),
+            owners,
+            labels: labels.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+        })
+}
+
+fn fact() -> impl Strategy<Value = Fact> {
+    prop_oneof![
+        (option::of(short()), any::<Option<i64>>(), vec(short(), 0..2))
+            .prop_map(|(node, grace, claims)| Fact::Pod(facts::PodFacts { node, phase: None, grace, claims })),
+        vec(short(), 0..2).prop_map(|finalizers| Fact::Namespace(facts::NamespaceFacts { finalizers })),
+        (short(), any::<bool>()).prop_map(|(group, established)| Fact::Definition(facts::DefinitionFacts {
+            group,
+            kind: "K".into(),
+            plural: "ks".into(),
+            established
+        })),
+    ]
+}
+
+prop_compose! {
+    fn snapshot()(
+        resources in vec(resource(), 1..6),
+        preferred in vec((short(), short()), 0..3),
+        objects in vec((any::<prop::sample::Index>(), object_of(), option::of(fact())), 0..8),
+        lists in vec((any::<prop::sample::Index>(), option::of(short()), short(), option::of(short())), 0..4),
+        absent in vec((any::<prop::sample::Index>(), short(), short()), 0..3),
+        gaps in vec((short(), option::of(short()), short()), 0..3),
+        cluster in any::<bool>(),
+    ) -> Snapshot {
+        // One resource in one version has one entry, and one name: discovery never says it twice.
+        let mut seen = std::collections::HashSet::new();
+        let mut resources = resources;
+        resources.retain(|resource| seen.insert((resource.api_version(), resource.plural.clone())));
+        let resources = Resources::new(resources, preferred);
+        let ids: Vec<_> = resources.iter().map(|(id, _)| id).collect();
+        let origin = match cluster {
+            true => Origin::Cluster { context: "c".into(), server: "s:1".into() },
+            false => Origin::Dump { paths: vec!["-".into(), "a\nb".into()] },
+        };
+        let mut builder = SnapshotBuilder::new(origin, resources);
+        for (index, raw, fact) in &objects {
+            let id = builder.add(*index.get(&ids), raw);
+            if let Some(fact) = fact {
+                builder.snapshot().facts.insert(id, fact.clone());
+            }
+        }
+        for (index, namespace, resource_version, failure) in lists {
+            builder.list(ListRecord { resource: *index.get(&ids), namespace, resource_version, failure });
+        }
+        for (index, namespace, name) in absent {
+            let snapshot = builder.snapshot();
+            let resource = snapshot.resources.picked(*index.get(&ids));
+            let (namespace, name) = (snapshot.strings.intern(&namespace), snapshot.strings.intern(&name));
+            snapshot.confirm_absent(Coordinate { resource, namespace, name });
+        }
+        for (resource, namespace, reason) in gaps {
+            builder.gap(Gap { resource, namespace, reason });
+        }
+        builder.build()
+    }
+}
+
+fn written(snapshot: &Snapshot) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    dump::write(snapshot, &mut bytes).unwrap();
+    bytes
+}
+
+/// Reads what may be anything; whatever is read can be written and read again.
+fn endure(bytes: &[u8]) {
+    for assume_complete in [false, true] {
+        match read_bytes(bytes, assume_complete) {
+            Ok(snapshot) => {
+                let first = written(&snapshot);
+                let again = read_bytes(&first, false).unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!(written(&again), first);
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_snapshot_file_loses_nothing(snapshot in snapshot()) {
+        let first = written(&snapshot);
+        let back = read_bytes(&first, false).unwrap();
+        prop_assert_eq!(String::from_utf8(written(&back)).unwrap(), String::from_utf8(first).unwrap());
+        prop_assert_eq!(&back.gaps, &snapshot.gaps);
+        prop_assert_eq!(&back.lists, &snapshot.lists);
+        for (id, object) in snapshot.objects() {
+            let other = back.object(id);
+            prop_assert_eq!(object.resource, other.resource);
+            prop_assert_eq!(snapshot.text(object.name), back.text(other.name));
+            prop_assert_eq!(snapshot.facts.get(id), back.facts.get(id));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_endured(bytes in vec(any::<u8>(), 0..200)) {
+        endure(&bytes);
+    }
+
+    #[test]
+    fn any_row_of_tokens_is_endured(tokens in vec(token(), 0..60)) {
+        endure(tokens.concat().as_bytes());
+    }
+
+    #[test]
+    fn mutated_yaml_is_endured(bytes in mutated(DUMP)) {
+        endure(&bytes);
+    }
+
+    #[test]
+    fn mutated_json_is_endured(bytes in mutated(JSON)) {
+        endure(&bytes);
+    }
+
+    #[test]
+    fn mutated_snapshots_are_endured(snapshot in snapshot(), at in any::<prop::sample::Index>(), new in token()) {
+        let mut bytes = written(&snapshot);
+        let at = at.index(bytes.len());
+        bytes.splice(at..(at + 1), new.bytes());
+        endure(&bytes);
+    }
+}

@@ -1,0 +1,177 @@
+//! The many shapes in which kubectl, and people, write objects down.
+
+use super::*;
+
+#[test]
+fn json_comes_as_one_document_or_many_in_a_row() {
+    let a = object("v1", "ConfigMap", "shop", "a", "");
+    let b = object("v1", "ConfigMap", "shop", "b", "");
+    for text in [format!("{a}\n{b}\n"), format!("{a}{b}"), format!("[{a},{b}]"), format!("\u{feff} {a}\r\n\r\n{b}")] {
+        assert_eq!(names(&read(&text)), ["ConfigMap/a", "ConfigMap/b"], "{text}");
+    }
+}
+
+#[test]
+fn lists_may_name_the_kind_of_their_items_before_or_after_them() {
+    let item = r#"{"metadata":{"namespace":"shop","name":"a","uid":"1"},"spec":{"nodeName":"n1"}}"#;
+    for text in [
+        format!(r#"{{"apiVersion":"v1","kind":"PodList","items":[{item}]}}"#),
+        format!(r#"{{"items":[{item}],"kind":"PodList","apiVersion":"v1"}}"#),
+        format!(r#"{{"apiVersion":"v1","items":[{item}],"kind":"PodList","metadata":{{"resourceVersion":"7"}}}}"#),
+        r#"{"apiVersion":"v1","items":[{"spec":{"nodeName":"n1"},"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"a","uid":"1"}}],"kind":"List"}"#.to_owned(),
+    ] {
+        let snapshot = read(&text);
+        assert_eq!(names(&snapshot), ["Pod/a"], "{text}");
+        let (id, _) = snapshot.objects().next().unwrap();
+        assert_eq!(snapshot.facts.pod(id).unwrap().node.as_deref(), Some("n1"), "{text}");
+    }
+}
+
+#[test]
+fn lists_that_are_empty_or_null_hold_nothing() {
+    let pod = object("v1", "Pod", "shop", "a", "");
+    let text =
+        format!(r#"{{"kind":"NodeList","apiVersion":"v1","items":null}}{{"kind":"List","apiVersion":"v1","items":[]}}{pod}"#);
+    assert_eq!(names(&read(&text)), ["Pod/a"]);
+}
+
+#[test]
+fn an_object_whose_kind_ends_in_list_is_no_list() {
+    let text = r#"{"apiVersion":"acme.io/v1","kind":"AllowList","items":["10.0.0.1"],"metadata":{"name":"a","uid":"1"}}"#;
+    assert_eq!(names(&read(text)), ["AllowList/a"]);
+}
+
+#[test]
+fn watch_events_are_played() {
+    let event = |what: &str, object: String| format!(r#"{{"type":"{what}","object":{object}}}"#);
+    let a = |version: u32| object("v1", "ConfigMap", "shop", "a", &format!(r#","resourceVersion":"{version}""#));
+    let b = || object("v1", "ConfigMap", "shop", "b", "");
+    let bookmark = r#"{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}"#;
+    let text = [event("ADDED", a(9)), event("ADDED", b()), event("MODIFIED", a(10)), bookmark.to_owned(), event("DELETED", b())]
+        .join("\n");
+    let snapshot = read(&text);
+    assert_eq!(snapshot.text(only(&snapshot).resource_version), "10");
+    assert_eq!(names(&read(&(text + &event("ADDED", b())))), ["ConfigMap/a", "ConfigMap/b"]);
+}
+
+#[test]
+fn yaml_comes_with_all_its_liberties() {
+    let text = "\u{feff}# only a comment\r\n---\r\n---\r\n# another\r\n---\r\napiVersion: v1\r\nkind: ConfigMap\r\nmetadata: &meta\r\n  \
+                name: a\r\n  namespace: shop\r\n  uid: 1-a\r\n  labels: &labels {app: web, tier: !!str 1}\r\nmore: *labels\r\ndata: {a: !secret b, ? [x] : y}\r\n\
+                ---\r\napiVersion: v1\r\nkind: !kind Secret\r\nmetadata:\r\n  name: b\r\n  namespace: shop\r\n  uid: 12345\r\n  \
+                resourceVersion: 77\r\n  labels: {app: web, tier: !!str 1}\r\n...\r\n---\r\n";
+    let snapshot = read(text);
+    assert_eq!(names(&snapshot), ["ConfigMap/a", "Secret/b"]);
+    let (_, secret) = snapshot.objects().nth(1).unwrap();
+    assert_eq!((snapshot.text(secret.uid), snapshot.text(secret.resource_version)), ("12345", "77"));
+    let labels: Vec<_> = secret.labels.iter().map(|(key, value)| (snapshot.text(*key), snapshot.text(*value))).collect();
+    assert_eq!(labels, [("app", "web"), ("tier", "1")]);
+}
+
+#[test]
+fn yaml_lists_are_read_as_kubectl_writes_them() {
+    let text = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Namespace\n  metadata:\n    name: shop\n    uid: \"1\"\n  spec:\n    \
+                finalizers:\n    - kubernetes\n- apiVersion: v1\n  kind: PersistentVolume\n  metadata:\n    name: v\n    uid: \"2\"\n  \
+                spec:\n    claimRef:\n      name: c\n      namespace: shop\n    persistentVolumeReclaimPolicy: Delete\nkind: List\n\
+                metadata:\n  resourceVersion: \"\"\n";
+    let snapshot = read(text);
+    assert_eq!(names(&snapshot), ["Namespace/shop", "PersistentVolume/v"]);
+    let ids: Vec<_> = snapshot.objects().map(|(id, _)| id).collect();
+    assert_eq!(snapshot.facts.namespace(ids[0]).unwrap().finalizers, ["kubernetes"]);
+    let volume = snapshot.facts.volume(ids[1]).unwrap();
+    assert_eq!((volume.claim.as_deref(), volume.reclaim_policy.as_deref()), (Some("shop/c"), Some("Delete")));
+}
+
+#[test]
+fn metadata_is_kept_as_it_is_spelled() {
+    let text = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"a","uid":"1","resourceVersion":"5",
+        "creationTimestamp":"2026-01-31T08:00:00Z","deletionTimestamp":"2026-01-31T10:00:30+02:00","deletionGracePeriodSeconds":30,
+        "finalizers":["b","a"],"labels":null,"annotations":{"secret":"thing"},"managedFields":[{"deep":[[[[[[]]]]]]}],
+        "ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"rs","uid":"2","controller":true,"blockOwnerDeletion":false}]}}"#;
+    let snapshot = read(text);
+    let pod = only(&snapshot);
+    assert_eq!((pod.created, pod.deleted, pod.grace), (Some(1_769_846_400), Some(1_769_846_430), Some(30)));
+    assert_eq!(pod.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect::<Vec<_>>(), ["b", "a"]);
+    assert!(pod.labels.is_empty());
+    let owner = pod.owners[0];
+    assert_eq!((owner.controller, owner.block_owner_deletion), (Some(true), Some(false)));
+    assert!(snapshot.strings.find("thing").is_none(), "annotations are not kept");
+}
+
+#[test]
+fn malformed_owner_references_are_kept_as_far_as_they_go() {
+    let text = |owners: &str| object("v1", "Pod", "shop", "a", &format!(r#","ownerReferences":{owners}"#));
+    let owners = |owners: &str| {
+        let snapshot = read(&text(owners));
+        let owners: Vec<_> = only(&snapshot)
+            .owners
+            .iter()
+            .map(|owner| {
+                [owner.api_version, owner.kind, owner.name, owner.uid].map(|text| snapshot.text(text).to_owned()).join(",")
+            })
+            .collect();
+        owners.join(" ")
+    };
+    assert_eq!(owners(r#"[{"uid":"1","controller":"yes"},{"name":"x","kind":{},"uid":7}]"#), ",,,1 ,,x,7");
+    assert_eq!(owners(r#"[null,"x",[],{}]"#), ",,, ,,, ,,, ,,,");
+    assert_eq!(owners(r#"{"kind":"Pod","uid":"1"}"#), ",Pod,,1");
+    assert_eq!(owners("null"), "");
+    assert_eq!(owners("[]"), "");
+}
+
+#[test]
+fn what_is_of_the_wrong_type_counts_as_missing() {
+    let text = object(
+        "v1",
+        "Pod",
+        "shop",
+        "a",
+        r#","finalizers":"x","labels":["x"],"deletionGracePeriodSeconds":1e99,"resourceVersion":[]"#,
+    );
+    let snapshot = read(&text);
+    let pod = only(&snapshot);
+    assert!(pod.finalizers.is_empty() && pod.labels.is_empty() && pod.grace.is_none() && pod.resource_version.is_empty());
+}
+
+#[test]
+fn depth_is_no_danger() {
+    let deep = |open: &str, close: &str| open.repeat(100_000) + &close.repeat(100_000);
+    let with = |spec: &str| {
+        format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"x","name":"a","uid":"1"}},"spec":{spec}}}"#)
+    };
+    assert_eq!(names(&read(&with(&deep("[", "]")))), ["Pod/a"]);
+    assert_eq!(names(&read(&with(&(r#"{"a":"#.repeat(100_000) + "1" + &"}".repeat(100_000))))), ["Pod/a"]);
+    assert!(error(&deep("[", "]")).contains("a list, where a Kubernetes object belongs"));
+    assert!(error(&("--- ".to_owned() + &deep("[", "]"))).contains("a list, where a Kubernetes object belongs"));
+    assert!(error(&("---\n".to_owned() + &"- ".repeat(100_000))).contains("a list, where a Kubernetes object belongs"));
+    assert!(error(&("spec:\n  ".to_owned() + &"? ".repeat(100_000))).contains("has no kind"));
+}
+
+#[test]
+fn huge_numbers_are_no_danger() {
+    let number = "9".repeat(400);
+    let yaml = format!(
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  namespace: x\n  uid: u\n  deletionGracePeriodSeconds: {number}\n\
+         spec: {{terminationGracePeriodSeconds: 170141183460469231731687303715884105727, nodeName: .nan, {number}: -{number}}}\n"
+    );
+    assert_eq!(names(&read(&yaml)), ["Pod/a"]);
+    let json = object("v1", "ConfigMap", "x", "a", &format!(r#","generation":{number}.5e99999"#));
+    assert!(error(&json).ends_with("number out of range"));
+}
+
+#[test]
+fn aliases_cannot_multiply_without_bound() {
+    let list = "x,".repeat(50_000);
+    let aliases = "*a,".repeat(50_000);
+    let text = format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: a, namespace: b, uid: c}}\nspec:\n  a: &a [{list}]\n  b: [{aliases}]\n"
+    );
+    assert!(error(&text).contains("aliases repeat too much"), "{}", error(&text));
+    let ignored = text.replace("kind: Pod", "kind: ConfigMap");
+    assert_eq!(names(&read(&ignored)), ["ConfigMap/a"]);
+    let laughs: String = (1..40).map(|n| format!("l{n}: &l{n} [*l{0}, *l{0}, *l{0}]\n", n - 1)).collect();
+    assert!(
+        error(&format!("apiVersion: v1\nkind: Pod\nmetadata:\n{}", format!("l0: &l0 x\n{laughs}").replace("l", " l")))
+            .contains("YAML")
+    );
+}

@@ -1,0 +1,103 @@
+//! From a text to its documents: JSON, one or many in a row, or YAML.
+
+use serde::de::DeserializeSeed;
+
+use super::{
+    capture::Budget,
+    collect::Collector,
+    document::{Context, Node, NodeSeed},
+    error::{DumpError, Place},
+};
+use crate::model::Strings;
+
+/// What came of reading a text.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All of it is collected.
+    Collected,
+    /// It is a document of this tool's own, with this apiVersion.
+    Own(String),
+}
+
+/// Whether a text is JSON rather than YAML.
+pub fn is_json(text: &str) -> bool {
+    matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'['))
+}
+
+/// Collects the objects in a text.
+pub fn collect(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
+    if is_json(text) { json(path, text, collector) } else { yaml(path, text, collector) }
+}
+
+fn json(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let mut budget = Budget::new(text.len());
+    let mut documents = 0;
+    // `end` says whether anything but space is left, and takes nothing else.
+    while documents == 0 || deserializer.end().is_err() {
+        documents += 1;
+        let (node, rest) =
+            match read(&mut collector.strings, budget, |context| NodeSeed::document(context).deserialize(&mut deserializer)) {
+                Read::Node(node, rest) => (node, rest),
+                Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
+                Read::Failed(error) => return Err(json_error(path, &error)),
+            };
+        budget = rest;
+        let single = documents == 1 && deserializer.end().is_ok();
+        let document = (!single).then_some(documents);
+        collector.document(&Place { file: path.to_owned(), document, item: None }, node)?;
+    }
+    Ok(Outcome::Collected)
+}
+
+fn yaml(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
+    let mut budget = Budget::new(text.len());
+    let mut documents = serde_yaml::Deserializer::from_str(text).peekable();
+    let mut number = 0;
+    while let Some(document) = documents.next() {
+        number += 1;
+        let (node, rest) = match read(&mut collector.strings, budget, |context| NodeSeed::document(context).deserialize(document)) {
+            Read::Node(node, rest) => (node, rest),
+            Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
+            Read::Failed(error) => return Err(yaml_error(path, &error)),
+        };
+        budget = rest;
+        let single = number == 1 && documents.peek().is_none();
+        let document = (!single).then_some(number);
+        collector.document(&Place { file: path.to_owned(), document, item: None }, node)?;
+    }
+    Ok(Outcome::Collected)
+}
+
+enum Read<E> {
+    Node(Node, Budget),
+    Own(String),
+    Failed(E),
+}
+
+fn read<E>(strings: &mut Strings, budget: Budget, document: impl FnOnce(&mut Context<'_>) -> Result<Node, E>) -> Read<E> {
+    let mut context = Context { strings, budget, own: None };
+    match document(&mut context) {
+        Ok(node) => Read::Node(node, context.budget),
+        Err(error) => context.own.map_or(Read::Failed(error), Read::Own),
+    }
+}
+
+/// What serde_json says, its position apart from its words.
+pub fn json_error(path: &str, error: &serde_json::Error) -> DumpError {
+    let message = without_position(error.to_string());
+    DumpError::Json { path: path.to_owned(), line: error.line(), column: error.column(), message }
+}
+
+/// What the YAML parser says, its position apart from its words.
+pub fn yaml_error(path: &str, error: &serde_yaml::Error) -> DumpError {
+    let (line, column) = error.location().map_or((0, 0), |location| (location.line(), location.column()));
+    DumpError::Yaml { path: path.to_owned(), line, column, message: without_position(error.to_string()) }
+}
+
+fn without_position(message: String) -> String {
+    match message.rfind(" at line ") {
+        Some(end) if message[end..].chars().all(|c| c.is_ascii_alphanumeric() || c == ' ') => message[..end].to_owned(),
+        _ => message,
+    }
+}
