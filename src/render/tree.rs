@@ -194,7 +194,11 @@ fn write_lines(lines: &[Line], options: &Options<'_>, out: &mut dyn Write) -> io
             let room = width.saturating_sub(line.guides.width() + notes).max(LEAST_NAME);
             name = middle_cut(&name, room);
         }
-        let gap = name_column.saturating_sub(line.guides.width() + name.width());
+        let used = line.guides.width() + name.width();
+        let mut gap = name_column.saturating_sub(used);
+        if let Some(width) = options.width.filter(|_| !options.wide) {
+            gap = gap.min(width.saturating_sub(used + notes_width(line) + 2));
+        }
         let mut text = format!("{}{}", style.paint(Tone::Quiet, &line.guides), style.paint(line.tone, &name));
         if let Some(wide) = &line.wide {
             text.push_str(&" ".repeat(gap));

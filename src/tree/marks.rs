@@ -203,13 +203,13 @@ fn located(snapshot: &Snapshot, id: ObjectId) -> String {
 fn edge_to_parent(snapshot: &Snapshot, reference: &Reference, link: &Link) -> String {
     let says = named(snapshot, reference);
     match link.standing {
-        Standing::OtherNamespace => "invalid reference: owner in another namespace".to_owned(),
-        Standing::InvalidScope => "invalid reference: cluster-scoped, owner namespaced".to_owned(),
-        Standing::NotServed => format!("invalid reference: kind not served, {} {says}", snapshot.text(reference.api_version)),
-        Standing::ListKind => format!("invalid reference: says {says}, a list kind"),
+        Standing::OtherNamespace => "invalid: owner in another namespace".to_owned(),
+        Standing::InvalidScope => "invalid: cluster-scoped, owner namespaced".to_owned(),
+        Standing::NotServed => format!("invalid: kind not served, {} {says}", snapshot.text(reference.api_version)),
+        Standing::ListKind => format!("invalid: reference says {says}, a list kind"),
         Standing::Unread => format!("reference says {says}, which could not be read"),
-        Standing::OtherKind => format!("invalid reference: says {} {says}", snapshot.text(reference.api_version)),
-        _ => format!("invalid reference: says {says}"),
+        Standing::OtherKind => format!("invalid: reference says {} {says}", snapshot.text(reference.api_version)),
+        _ => format!("invalid: reference says {says}"),
     }
 }
 
@@ -220,7 +220,7 @@ fn edge_from_parent(snapshot: &Snapshot, holder: ObjectId, reference: &Reference
         Standing::OtherUid => "absent: the name has another uid now".to_owned(),
         Standing::Unread => "could not be read".to_owned(),
         Standing::NotServed if link.found.is_none() => format!("kind not served: {}", snapshot.text(reference.api_version)),
-        Standing::InvalidScope => format!("invalid reference: namespaced, {} is cluster-scoped", snapshot.short_name(holder)),
+        Standing::InvalidScope => format!("invalid: namespaced, {} is cluster-scoped", snapshot.short_name(holder)),
         Standing::ListKind if link.found.is_none() => "absent: a list kind".to_owned(),
         _ => edge_to_parent(snapshot, reference, link),
     }
@@ -238,7 +238,7 @@ fn other_owner(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, lin
         }
         (Standing::OtherUid, _) => format!("owner has another uid: {says}"),
         (Standing::OtherNamespace, Some(owner)) => format!("owner in another namespace: {}", is(owner)),
-        (Standing::OtherName | Standing::OtherKind, Some(owner)) => format!("invalid reference: says {says}, is {}", is(owner)),
+        (Standing::OtherName | Standing::OtherKind, Some(owner)) => format!("invalid: reference says {says}, is {}", is(owner)),
         (Standing::ListKind, _) => format!("owner absent: {says}, a list kind"),
         (Standing::NotServed, _) => format!("owner's kind not served: {} {says}", snapshot.text(reference.api_version)),
         (Standing::InvalidScope, _) => format!("cluster-scoped, owned by namespaced {says}"),
