@@ -12,4 +12,7 @@ pub mod dump;
 pub mod foretell;
 pub mod graph;
 pub mod model;
+#[cfg(feature = "cli")]
+pub mod render;
 pub mod server;
+pub mod tree;

@@ -1,0 +1,11 @@
+//! What is shown, in every form. Writers only: nothing here reads or decides.
+
+pub mod dot;
+mod go_quote;
+mod guides;
+pub mod style;
+pub mod tree;
+pub mod words;
+
+#[cfg(test)]
+mod tree_tests;

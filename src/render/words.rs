@@ -1,0 +1,131 @@
+//! Small matters of wording: plurals, counts by kind, cutting, wrapping, ages.
+
+use std::collections::BTreeMap;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::model::{ObjectId, Resource, ResourceId, Snapshot};
+
+/// How many objects there are of each kind, in the order of discovery.
+pub type KindCounts = BTreeMap<ResourceId, usize>;
+
+/// Counts objects by kind.
+pub fn count_kinds(snapshot: &Snapshot, objects: impl Iterator<Item = ObjectId>) -> KindCounts {
+    let mut counts = KindCounts::new();
+    for id in objects {
+        *counts.entry(snapshot.object(id).resource).or_default() += 1;
+    }
+    counts
+}
+
+/// A kind's name for so many of it: `1 Ingress`, `2 Ingresses`, `2 NetworkPolicies`, `2 Endpoints`. The ending is that of the
+/// resource, as far as both agree before it.
+pub fn plural(resource: &Resource, count: usize) -> String {
+    let kind = &resource.kind;
+    if count == 1 {
+        return kind.clone();
+    }
+    let lower = kind.to_lowercase();
+    let common = lower.bytes().zip(resource.plural.bytes()).take_while(|(a, b)| a == b).count();
+    match (kind.get(..common), resource.plural.get(common..)) {
+        (Some(stem), Some(ending)) if common + 1 >= kind.len() && lower.len() == kind.len() => format!("{stem}{ending}"),
+        _ => format!("{kind}s"),
+    }
+}
+
+/// A text with its middle left out, so that it takes no more than `room` columns.
+pub fn middle_cut(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let room = room.saturating_sub(1);
+    let head = take_columns(text.chars(), room.div_ceil(2));
+    let tail = take_columns(text.chars().rev(), room / 2);
+    format!("{head}…{}", tail.chars().rev().collect::<String>())
+}
+
+fn take_columns(chars: impl Iterator<Item = char>, room: usize) -> String {
+    let mut used = 0;
+    chars
+        .take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= room
+        })
+        .collect()
+}
+
+/// Words set in lines of at most `width` columns, where their lengths allow it.
+pub fn wrapped<'a>(words: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut used = 0;
+    for word in words {
+        let columns = word.width();
+        match lines.last_mut() {
+            Some(line) if used + 1 + columns <= width => {
+                line.push(' ');
+                line.push_str(word);
+                used += 1 + columns;
+            }
+            _ => {
+                lines.push(word.to_owned());
+                used = columns;
+            }
+        }
+    }
+    lines
+}
+
+/// An age as kubectl's short form: the largest unit that fits.
+pub fn age(seconds: i64) -> String {
+    match seconds {
+        ..0 => "0s".to_owned(),
+        0..120 => format!("{seconds}s"),
+        120..7_200 => format!("{}m", seconds / 60),
+        7_200..172_800 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plural_of(kind: &str, resource: &str) -> String {
+        let resource = Resource {
+            group: String::new(),
+            version: "v1".to_owned(),
+            plural: resource.to_owned(),
+            singular: String::new(),
+            kind: kind.to_owned(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: true,
+            verbs: Vec::new(),
+        };
+        plural(&resource, 2)
+    }
+
+    #[test]
+    fn plurals_end_like_the_resource() {
+        assert_eq!(plural_of("Pod", "pods"), "Pods");
+        assert_eq!(plural_of("Ingress", "ingresses"), "Ingresses");
+        assert_eq!(plural_of("NetworkPolicy", "networkpolicies"), "NetworkPolicies");
+        assert_eq!(plural_of("Endpoints", "endpoints"), "Endpoints");
+        assert_eq!(plural_of("Person", "people"), "Persons");
+        assert_eq!(plural_of("İ", "ix"), "İs");
+    }
+
+    #[test]
+    fn cuts_the_middle() {
+        assert_eq!(middle_cut("Pod/web-6d5f", 12), "Pod/web-6d5f");
+        assert_eq!(middle_cut("Pod/web-6d5f-x2lqp", 11), "Pod/w…x2lqp");
+        assert_eq!(middle_cut("日本語日本語", 7), "日…語");
+        assert_eq!(middle_cut("abc", 0), "…");
+    }
+
+    #[test]
+    fn wraps_between_words() {
+        assert_eq!(wrapped(["one", "two", "three"].into_iter(), 8), ["one two", "three"]);
+        assert_eq!(wrapped(["in one piece", "a"].into_iter(), 5), ["in one piece", "a"]);
+    }
+}

@@ -1,0 +1,230 @@
+//! The tree as data: nodes by uid, the references between them, the marks. Described in `docs/schema/tree.json`.
+
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+
+use crate::{
+    graph::{NodeId, OwnerGraph},
+    model::{Gap, ObjectId, Reference, Snapshot},
+};
+
+use super::{
+    marks::{Mark, State},
+    standing::{Link, Standing},
+    walk::{Direction, Entry, Showing, Tree},
+};
+
+/// `kind: Tree`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Document<'a> {
+    pub api_version: &'static str,
+    pub kind: &'static str,
+    pub complete: bool,
+    pub gaps: &'a [Gap],
+    /// `Dependents` or `Owners`.
+    pub direction: &'static str,
+    /// The uids at which the tree begins, in the order of the tree.
+    pub roots: Vec<&'a str>,
+    /// Every node of the tree, in its order; then the owners outside of it.
+    pub nodes: Vec<Node<'a>>,
+    /// Every owner reference of every node of the tree.
+    pub edges: Vec<Edge<'a>>,
+}
+
+/// An object, or what is known of one that was not read.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Node<'a> {
+    pub api_version: String,
+    pub kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<&'a str>,
+    pub name: &'a str,
+    pub uid: &'a str,
+    pub terminating: bool,
+    pub finalizers: Vec<&'a str>,
+    pub marks: Vec<&'static str>,
+    /// No object that was read has this uid: the rest is what the first reference to it says.
+    #[serde(rename = "virtual", skip_serializing_if = "is_false")]
+    pub is_virtual: bool,
+    /// Named as an owner by a node of the tree, but no part of it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub outside: bool,
+    /// How many dependents (upwards: owners) the depth asked for leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more: Option<u32>,
+}
+
+/// One owner reference.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Edge<'a> {
+    pub dependent: &'a str,
+    pub owner: &'a str,
+    /// The coordinates as the reference has them.
+    pub api_version: &'a str,
+    pub kind: &'a str,
+    pub name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controller: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_owner_deletion: Option<bool>,
+    pub verdict: &'static str,
+    /// For `OtherUid`: the uid of what is at the coordinates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<&'a str>,
+    /// The walk came back here to a node that it was still below of.
+    #[serde(skip_serializing_if = "is_false")]
+    pub closes_cycle: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl<'a> Document<'a> {
+    /// The document of a tree.
+    pub fn of(snapshot: &'a Snapshot, graph: &OwnerGraph, tree: &Tree) -> Document<'a> {
+        let mut document = Document {
+            api_version: "kubectl-gc/v1",
+            kind: "Tree",
+            complete: snapshot.complete(),
+            gaps: &snapshot.gaps,
+            direction: match tree.direction {
+                Direction::Dependents => "Dependents",
+                Direction::Owners => "Owners",
+            },
+            roots: Vec::new(),
+            nodes: Vec::new(),
+            edges: Vec::new(),
+        };
+        let mut cycles: FxHashSet<(ObjectId, u32)> = FxHashSet::default();
+        let mut roots: FxHashSet<NodeId> = FxHashSet::default();
+        for entry in &tree.entries {
+            if let (Showing::Cycle, Some(via)) = (entry.showing, entry.via) {
+                cycles.insert(via);
+            }
+            if let Some(id) = graph.object(entry.node).filter(|_| entry.depth == 0 && roots.insert(entry.node)) {
+                document.roots.push(snapshot.text(snapshot.object(id).uid));
+            }
+        }
+        let mut outside = Outside { seen: FxHashSet::default(), nodes: Vec::new() };
+        for entry in tree.nodes() {
+            let Some(id) = graph.object(entry.node) else {
+                if let Some(reference) = entry.reference(snapshot) {
+                    let mut node = virtual_node(snapshot, reference, false);
+                    node.marks = codes(Mark::of(snapshot, graph, tree, entry));
+                    document.nodes.push(node);
+                }
+                continue;
+            };
+            document.nodes.push(tree_node(snapshot, graph, tree, entry, id));
+            let object = snapshot.object(id);
+            for (position, reference) in object.owners.iter().enumerate() {
+                let link = Link::of(snapshot, graph, object, reference);
+                let closes_cycle = cycles.contains(&(id, position as u32));
+                document.edges.push(edge(snapshot, id, reference, link, closes_cycle));
+                if let Some(owner) = graph.by_uid(reference.uid).filter(|owner| !tree.shows(*owner)) {
+                    outside.add(snapshot, graph, owner, reference);
+                }
+            }
+        }
+        document.nodes.append(&mut outside.nodes);
+        document
+    }
+}
+
+/// The owners that nodes of the tree name and that it doesn't show.
+struct Outside<'a> {
+    seen: FxHashSet<NodeId>,
+    nodes: Vec<Node<'a>>,
+}
+
+impl<'a> Outside<'a> {
+    fn add(&mut self, snapshot: &'a Snapshot, graph: &OwnerGraph, owner: NodeId, reference: &'a Reference) {
+        if self.seen.insert(owner) {
+            self.nodes.push(match graph.object(owner) {
+                Some(id) => Node { outside: true, ..object_node(snapshot, id) },
+                None => virtual_node(snapshot, reference, true),
+            });
+        }
+    }
+}
+
+fn tree_node<'a>(snapshot: &'a Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry, id: ObjectId) -> Node<'a> {
+    let mut node = object_node(snapshot, id);
+    node.marks.append(&mut codes(Mark::of(snapshot, graph, tree, entry)));
+    if let Showing::Cut(more) = entry.showing {
+        node.more = Some(more);
+    }
+    node
+}
+
+/// The codes of the marks, each once.
+fn codes(marks: Vec<Mark>) -> Vec<&'static str> {
+    let mut codes: Vec<&'static str> = Vec::new();
+    for code in marks.iter().filter_map(Mark::code) {
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
+    }
+    codes
+}
+
+fn object_node(snapshot: &Snapshot, id: ObjectId) -> Node<'_> {
+    let object = snapshot.object(id);
+    let resource = snapshot.resources.get(object.resource);
+    let mut marks = Vec::new();
+    if let Some(state) = State::of(snapshot, object) {
+        marks.extend(state.foreground.then_some("foreground"));
+        marks.extend(state.orphaning.then_some("orphaning"));
+    }
+    Node {
+        api_version: resource.api_version(),
+        kind: &resource.kind,
+        namespace: Some(snapshot.text(object.namespace)).filter(|namespace| !namespace.is_empty()),
+        name: snapshot.text(object.name),
+        uid: snapshot.text(object.uid),
+        terminating: object.terminating(),
+        finalizers: object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect(),
+        marks,
+        is_virtual: false,
+        outside: false,
+        more: None,
+    }
+}
+
+fn virtual_node<'a>(snapshot: &'a Snapshot, reference: &'a Reference, outside: bool) -> Node<'a> {
+    Node {
+        api_version: snapshot.text(reference.api_version).to_owned(),
+        kind: snapshot.text(reference.kind),
+        namespace: None,
+        name: snapshot.text(reference.name),
+        uid: snapshot.text(reference.uid),
+        terminating: false,
+        finalizers: Vec::new(),
+        marks: Vec::new(),
+        is_virtual: true,
+        outside,
+        more: None,
+    }
+}
+
+fn edge<'a>(snapshot: &'a Snapshot, dependent: ObjectId, reference: &'a Reference, link: Link, closes_cycle: bool) -> Edge<'a> {
+    Edge {
+        dependent: snapshot.text(snapshot.object(dependent).uid),
+        owner: snapshot.text(reference.uid),
+        api_version: snapshot.text(reference.api_version),
+        kind: snapshot.text(reference.kind),
+        name: snapshot.text(reference.name),
+        controller: reference.controller,
+        block_owner_deletion: reference.block_owner_deletion,
+        verdict: link.standing.name(),
+        found: match (link.standing, link.found) {
+            (Standing::OtherUid, Some(found)) => Some(snapshot.text(snapshot.object(found).uid)),
+            _ => None,
+        },
+        closes_cycle,
+    }
+}

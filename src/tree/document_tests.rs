@@ -1,0 +1,77 @@
+use serde_json::json;
+
+use super::{
+    document::Document,
+    fixture::{World, shop},
+    *,
+};
+use crate::model::ObjectId;
+
+fn schema() -> jsonschema::Validator {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema/tree.json");
+    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+#[test]
+fn the_document_is_what_the_schema_says() {
+    let (snapshot, graph) = shop();
+    let validator = schema();
+    let all: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
+    let trees = [
+        Tree::of_scope(&snapshot, &graph, None, None),
+        Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), None),
+        Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), Some(1)),
+        Tree::of_targets(&snapshot, &graph, &all, None, Direction::Owners, None),
+        Tree::of_targets(&snapshot, &graph, &[], None, Direction::Dependents, Some(0)),
+    ];
+    for tree in trees {
+        let document = serde_json::to_value(Document::of(&snapshot, &graph, &tree)).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+    assert!(!validator.is_valid(&json!({"apiVersion": "kubectl-gc/v1", "kind": "Tree"})));
+}
+
+#[test]
+fn the_schema_knows_every_code() {
+    let schema: serde_json::Value =
+        serde_json::from_str(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema/tree.json"))).unwrap();
+    let (snapshot, graph) = shop();
+    let known = schema.pointer("/$defs/node/properties/marks/items/anyOf").unwrap().as_array().unwrap();
+    for tree in [Tree::of_scope(&snapshot, &graph, None, Some(1)), Tree::of_scope(&snapshot, &graph, None, None)] {
+        for code in Document::of(&snapshot, &graph, &tree).nodes.iter().flat_map(|node| &node.marks) {
+            assert!(known.iter().any(|known| known["const"] == **code), "{code}");
+        }
+    }
+}
+
+#[test]
+fn nodes_and_edges_say_what_was_read() {
+    let mut world = World::new();
+    world.add("shop", "Deployment/web", &[]);
+    let set = world.add("shop", "ReplicaSet/web", &["Deployment/web", "Shop/gone"]);
+    world.add("shop", "Pod/web", &["ReplicaSet/web"]);
+    let (snapshot, graph) = world.build();
+    let tree = Tree::of_targets(&snapshot, &graph, &[set], None, Direction::Dependents, Some(0));
+    let document = serde_json::to_value(Document::of(&snapshot, &graph, &tree)).unwrap();
+    let expected = json!({
+        "apiVersion": "kubectl-gc/v1", "kind": "Tree", "complete": true, "gaps": [], "direction": "Dependents",
+        "roots": ["replicaset-web"],
+        "nodes": [
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "namespace": "shop", "name": "web", "uid": "replicaset-web",
+             "terminating": false, "finalizers": [], "marks": ["owner-outside", "owner-absent", "depth"], "more": 1},
+            {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web", "uid": "deployment-web",
+             "terminating": false, "finalizers": [], "marks": [], "outside": true},
+            {"apiVersion": "example.org/v1", "kind": "Shop", "name": "gone", "uid": "shop-gone",
+             "terminating": false, "finalizers": [], "marks": [], "virtual": true, "outside": true},
+        ],
+        "edges": [
+            {"dependent": "replicaset-web", "owner": "deployment-web", "apiVersion": "apps/v1", "kind": "Deployment",
+             "name": "web", "controller": true, "blockOwnerDeletion": true, "verdict": "Solid"},
+            {"dependent": "replicaset-web", "owner": "shop-gone", "apiVersion": "example.org/v1", "kind": "Shop",
+             "name": "gone", "controller": true, "blockOwnerDeletion": true, "verdict": "Absent"},
+        ],
+    });
+    assert_eq!(document, expected);
+}

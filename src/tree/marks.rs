@@ -1,0 +1,248 @@
+//! What is said beside a line of the tree: the object's state, and what is wrong or worth knowing about its references.
+
+use crate::{
+    graph::OwnerGraph,
+    model::{FOREGROUND_FINALIZER, NotWatched, ORPHAN_FINALIZER, Object, ObjectId, Reference, Snapshot, Symbol},
+};
+
+use super::{
+    standing::{Link, Standing},
+    walk::{Direction, Entry, Showing, Tree},
+};
+
+/// What a terminating object waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Its dependents go first (section 5 of the rules).
+    pub foreground: bool,
+    /// Its dependents are being freed (section 6 of the rules).
+    pub orphaning: bool,
+    /// The finalizers that are not the collector's.
+    pub finalizers: Vec<Symbol>,
+}
+
+impl State {
+    /// The state of a terminating object.
+    pub fn of(snapshot: &Snapshot, object: &Object) -> Option<State> {
+        object.terminating().then(|| {
+            let mut state = State { foreground: false, orphaning: false, finalizers: Vec::new() };
+            for finalizer in &object.finalizers {
+                match snapshot.text(*finalizer) {
+                    FOREGROUND_FINALIZER => state.foreground = true,
+                    ORPHAN_FINALIZER => state.orphaning = true,
+                    _ => state.finalizers.push(*finalizer),
+                }
+            }
+            state
+        })
+    }
+
+    /// The state in words.
+    pub fn words(&self, snapshot: &Snapshot) -> String {
+        let mut words = String::from(match (self.foreground, self.orphaning) {
+            (false, false) => "Terminating",
+            (true, false) => "Terminating (foreground)",
+            (false, true) => "Terminating (orphaning)",
+            (true, true) => "Terminating (foreground, orphaning)",
+        });
+        for (index, finalizer) in self.finalizers.iter().enumerate() {
+            words.push_str(match (index, self.finalizers.len()) {
+                (0, 1) => ", finalizer ",
+                (0, _) => ", finalizers ",
+                _ => ", ",
+            });
+            words.push_str(snapshot.text(*finalizer));
+        }
+        words
+    }
+}
+
+/// One remark on an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// The reference that connects the entry with its parent is at fault.
+    Edge { holder: ObjectId, reference: Reference, link: Link },
+    /// Another reference of the object leads to nothing that the tree shows.
+    Owner { holder: ObjectId, reference: Reference, link: Link },
+    /// The collector runs no informer for the kind (R2.7).
+    NotWatched(NotWatched),
+    /// Another object has the same uid: the one that the collector knows (R3.5).
+    SharedUid(ObjectId),
+    /// It represents a cycle, or points to where the node is shown.
+    Place(Showing),
+}
+
+impl Mark {
+    /// The remarks on an entry, in the order in which they are read.
+    pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        if let Some((holder, position)) = entry.via {
+            edge_marks(snapshot, graph, holder, position, &mut marks);
+        }
+        if let Some(id) = graph.object(entry.node).filter(|_| entry.showing.here()) {
+            object_marks(snapshot, graph, tree, entry, id, &mut marks);
+        }
+        if entry.showing != Showing::Full {
+            marks.push(Mark::Place(entry.showing));
+        }
+        marks
+    }
+
+    /// The code of the mark in JSON.
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            Mark::Edge { link, .. } => link.standing.code(),
+            Mark::Owner { link, .. } => link.standing.code().or(Some("owner-outside")),
+            Mark::NotWatched(_) => Some("not-watched"),
+            Mark::SharedUid(_) => Some("shared-uid"),
+            Mark::Place(Showing::CycleStart | Showing::Cycle) => Some("cycle"),
+            Mark::Place(Showing::Cut(_)) => Some("depth"),
+            Mark::Place(_) => None,
+        }
+    }
+
+    /// Whether it tells of something wrong.
+    pub fn warns(&self) -> bool {
+        match self {
+            Mark::Edge { link, .. } | Mark::Owner { link, .. } => !link.standing.valid(),
+            Mark::SharedUid(_) | Mark::Place(Showing::CycleStart | Showing::Cycle) => true,
+            Mark::NotWatched(_) | Mark::Place(_) => false,
+        }
+    }
+
+    /// The mark in words.
+    pub fn words(&self, snapshot: &Snapshot, direction: Direction) -> String {
+        match self {
+            Mark::Edge { holder, reference, link } => match direction {
+                Direction::Dependents => edge_to_parent(snapshot, reference, link),
+                Direction::Owners => edge_from_parent(snapshot, *holder, reference, link),
+            },
+            Mark::Owner { holder, reference, link } => other_owner(snapshot, *holder, reference, link),
+            Mark::NotWatched(why) => format!("not watched: {why}"),
+            Mark::SharedUid(other) => format!("same uid as {}", located(snapshot, *other)),
+            Mark::Place(showing) => match showing {
+                Showing::Full => String::new(),
+                Showing::CycleStart => "part of a cycle".to_owned(),
+                Showing::Cut(1) => "1 more below".to_owned(),
+                Showing::Cut(count) => format!("{count} more below"),
+                Showing::Above => "see above".to_owned(),
+                Showing::Below => "see below".to_owned(),
+                Showing::Cycle => "cycle, see above".to_owned(),
+            },
+        }
+    }
+}
+
+/// The faults of the references along which an entry hangs on its parent: usually one, but a uid may be named twice.
+fn edge_marks(snapshot: &Snapshot, graph: &OwnerGraph, holder: ObjectId, first: u32, marks: &mut Vec<Mark>) {
+    let object = snapshot.object(holder);
+    let uid = object.owners[first as usize].uid;
+    for reference in object.owners[first as usize..].iter().filter(|reference| reference.uid == uid) {
+        let link = Link::of(snapshot, graph, object, reference);
+        if !link.standing.valid() {
+            push_once(marks, Mark::Edge { holder, reference: *reference, link });
+        }
+    }
+}
+
+fn object_marks(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry, id: ObjectId, marks: &mut Vec<Mark>) {
+    let object = snapshot.object(id);
+    let parent = entry.reference(snapshot).map(|reference| reference.uid);
+    if tree.direction == Direction::Dependents {
+        for reference in object.owners.iter().filter(|reference| Some(reference.uid) != parent) {
+            // An owner that the tree shows has this object below it, with the faults of that reference.
+            if graph.by_uid(reference.uid).is_some_and(|owner| tree.shows(owner)) {
+                continue;
+            }
+            let link = Link::of(snapshot, graph, object, reference);
+            push_once(marks, Mark::Owner { holder: id, reference: *reference, link });
+        }
+    }
+    if let Some(other) = known_instead(snapshot, graph, id) {
+        marks.push(Mark::SharedUid(other));
+    }
+    if let Some(why) = snapshot.resources.not_watched(object.resource).filter(|_| !tree.is_lone(snapshot, graph, entry)) {
+        marks.push(Mark::NotWatched(why.clone()));
+    }
+}
+
+/// The object that the collector knows by the uid of this one (R3.5). Kinds that it doesn't watch are left aside: events are served
+/// in two groups.
+pub(super) fn known_instead(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Option<ObjectId> {
+    let watched = |id: &ObjectId| snapshot.resources.not_watched(snapshot.object(*id).resource).is_none();
+    let other = graph.by_uid(snapshot.object(id).uid).and_then(|other| graph.object(other))?;
+    (other != id && watched(&id) && watched(&other)).then_some(other)
+}
+
+fn push_once(marks: &mut Vec<Mark>, mark: Mark) {
+    // Flags make no difference to what is said.
+    let same = |known: &Mark| match (known, &mark) {
+        (Mark::Edge { reference: a, .. }, Mark::Edge { reference: b, .. })
+        | (Mark::Owner { reference: a, .. }, Mark::Owner { reference: b, .. }) => a.same_coordinates(b),
+        _ => false,
+    };
+    if !marks.iter().any(same) {
+        marks.push(mark);
+    }
+}
+
+/// `Kind/name` as a reference spells it.
+pub fn named(snapshot: &Snapshot, reference: &Reference) -> String {
+    format!("{}/{}", snapshot.text(reference.kind), snapshot.text(reference.name))
+}
+
+/// `Kind/name`, with its namespace if it has one.
+fn located(snapshot: &Snapshot, id: ObjectId) -> String {
+    match snapshot.text(snapshot.object(id).namespace) {
+        "" => snapshot.short_name(id),
+        namespace => format!("{} -n {namespace}", snapshot.short_name(id)),
+    }
+}
+
+/// A fault of the reference to the owner that stands right above.
+fn edge_to_parent(snapshot: &Snapshot, reference: &Reference, link: &Link) -> String {
+    let says = named(snapshot, reference);
+    match link.standing {
+        Standing::OtherNamespace => "invalid: owner in another namespace".to_owned(),
+        Standing::InvalidScope => "invalid: cluster-scoped, owner namespaced".to_owned(),
+        Standing::NotServed => format!("invalid: kind not served, {} {says}", snapshot.text(reference.api_version)),
+        Standing::ListKind => format!("invalid: reference says {says}, a list kind"),
+        Standing::Unread => format!("reference says {says}, which could not be read"),
+        Standing::OtherKind => format!("invalid: reference says {} {says}", snapshot.text(reference.api_version)),
+        _ => format!("invalid: reference says {says}"),
+    }
+}
+
+/// A fault of the reference from the object that stands right above (going up), said of the owner.
+fn edge_from_parent(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, link: &Link) -> String {
+    match link.standing {
+        Standing::Absent => "absent".to_owned(),
+        Standing::OtherUid => "absent: the name has another uid now".to_owned(),
+        Standing::Unread => "could not be read".to_owned(),
+        Standing::NotServed if link.found.is_none() => format!("kind not served: {}", snapshot.text(reference.api_version)),
+        Standing::InvalidScope => format!("invalid: namespaced, {} is cluster-scoped", snapshot.short_name(holder)),
+        Standing::ListKind if link.found.is_none() => "absent: a list kind".to_owned(),
+        _ => edge_to_parent(snapshot, reference, link),
+    }
+}
+
+/// What another reference leads to, said of its holder.
+fn other_owner(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, link: &Link) -> String {
+    let says = named(snapshot, reference);
+    let is = |id| located(snapshot, id);
+    match (link.standing, link.found) {
+        (Standing::Solid | Standing::Waiting, Some(owner)) => {
+            let owner_namespace = snapshot.object(owner).namespace;
+            let near = owner_namespace.is_empty() || owner_namespace == snapshot.object(holder).namespace;
+            format!("owned by {}", if near { snapshot.short_name(owner) } else { is(owner) })
+        }
+        (Standing::OtherUid, _) => format!("owner has another uid: {says}"),
+        (Standing::OtherNamespace, Some(owner)) => format!("owner in another namespace: {}", is(owner)),
+        (Standing::OtherName | Standing::OtherKind, Some(owner)) => format!("invalid: reference says {says}, is {}", is(owner)),
+        (Standing::ListKind, _) => format!("owner absent: {says}, a list kind"),
+        (Standing::NotServed, _) => format!("owner's kind not served: {} {says}", snapshot.text(reference.api_version)),
+        (Standing::InvalidScope, _) => format!("cluster-scoped, owned by namespaced {says}"),
+        (Standing::Unread, _) => format!("owner could not be read: {says}"),
+        _ => format!("owner absent: {says}"),
+    }
+}

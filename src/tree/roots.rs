@@ -1,0 +1,93 @@
+//! Where a tree without a target begins: at the objects in scope that nothing in scope owns, and once in each pure cycle.
+
+use crate::{
+    graph::{NodeId, OwnerGraph},
+    model::{ObjectId, Snapshot, Symbol},
+};
+
+/// An object at the top of the forest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    pub object: ObjectId,
+    /// It stands for a cycle that nothing outside of it owns.
+    pub cycle: bool,
+}
+
+/// The roots of a namespace, or (`None`) of everything, in the order in which they are shown. Time linear in the snapshot, but for
+/// the sorting.
+pub fn roots(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>) -> Vec<Root> {
+    let in_scope = |id: ObjectId| namespace.is_none_or(|namespace| snapshot.object(id).namespace == namespace);
+    let mut scope: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(|id| in_scope(*id)).collect();
+    sort_roots(snapshot, &mut scope);
+    let mut reached = vec![false; snapshot.len()];
+    let mut roots = Vec::new();
+    for id in &scope {
+        let owned = snapshot
+            .object(*id)
+            .owners
+            .iter()
+            .filter_map(|reference| graph.by_uid(reference.uid).and_then(|node| graph.object(node)))
+            .any(in_scope);
+        if !owned {
+            roots.push(Root { object: *id, cycle: false });
+            reach(graph, *id, &mut reached, |_| {});
+        }
+    }
+    // What is left hangs on a cycle: every object has an owner that is left, too. Of all that finish in a depth-first search the
+    // last lies on a cycle that no other leads to; started in order, it is the first of its cycle.
+    let mut finished = Vec::new();
+    let mut searched = reached.clone();
+    for id in scope.iter().filter(|id| !reached[id.index()]) {
+        reach(graph, *id, &mut searched, |done| finished.push(done));
+    }
+    let ordinary = roots.len();
+    for id in finished.into_iter().rev() {
+        if !reached[id.index()] && in_scope(id) {
+            roots.push(Root { object: id, cycle: true });
+            reach(graph, id, &mut reached, |_| {});
+        }
+    }
+    if roots.len() > ordinary {
+        roots.sort_by_cached_key(|root| root_key(snapshot, root.object));
+    }
+    roots
+}
+
+/// Goes depth first to all dependents that were not reached yet, and tells of each object when all of its own are done.
+fn reach(graph: &OwnerGraph, from: ObjectId, reached: &mut [bool], mut finish: impl FnMut(ObjectId)) {
+    if std::mem::replace(&mut reached[from.index()], true) {
+        return;
+    }
+    let mut path = vec![(from, 0)];
+    while let Some((id, next)) = path.last_mut() {
+        let dependent = nth_dependent(graph, *id, *next);
+        *next += 1;
+        match dependent {
+            Some(dependent) => {
+                if !std::mem::replace(&mut reached[dependent.index()], true) {
+                    path.push((dependent, 0));
+                }
+            }
+            None => {
+                finish(*id);
+                path.pop();
+            }
+        }
+    }
+}
+
+fn nth_dependent(graph: &OwnerGraph, id: ObjectId, index: usize) -> Option<ObjectId> {
+    let node = NodeId::from(id);
+    let watched = graph.dependents(node);
+    watched.get(index).or_else(|| graph.unwatched_dependents(node).get(index - watched.len())).copied()
+}
+
+fn root_key(snapshot: &Snapshot, id: ObjectId) -> (&str, u32, &str, ObjectId) {
+    let object = snapshot.object(id);
+    (snapshot.text(object.namespace), object.resource.0, snapshot.text(object.name), id)
+}
+
+/// Cluster-scoped objects first, then by namespace; kinds in the order of discovery, then by name.
+fn sort_roots(snapshot: &Snapshot, ids: &mut [ObjectId]) {
+    ids.sort_unstable_by(|a, b| root_key(snapshot, *a).cmp(&root_key(snapshot, *b)));
+}

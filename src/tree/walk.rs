@@ -1,0 +1,279 @@
+//! The walk: from the roots down to dependents or up to owners, each node shown once, as a flat list in reading order.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    graph::{NodeId, OwnerGraph},
+    model::{ObjectId, Reference, Snapshot, Symbol},
+};
+
+use super::{
+    marks::known_instead,
+    roots::{self, Root},
+};
+
+/// Which way a tree grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From owners down to their dependents.
+    Dependents,
+    /// From dependents up to their owners.
+    Owners,
+}
+
+/// How an entry shows its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Showing {
+    /// Here, with everything below it.
+    Full,
+    /// Here, as the representative of a cycle that nothing outside of it owns.
+    CycleStart,
+    /// Here, without what is below it, for the depth asked for ends: so many more.
+    Cut(u32),
+    /// It has been shown above.
+    Above,
+    /// It is shown below, less deep.
+    Below,
+    /// It has been shown on the way to here: a cycle closes.
+    Cycle,
+}
+
+impl Showing {
+    /// Whether this is the one place where the node is shown, not a pointer to it.
+    pub fn here(self) -> bool {
+        matches!(self, Showing::Full | Showing::CycleStart | Showing::Cut(_))
+    }
+}
+
+/// One line of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// An object; upwards also a uid that no object has.
+    pub node: NodeId,
+    /// How many lines are above it on the way to its root.
+    pub depth: u32,
+    /// The reference that connects it with its parent: who holds it, and as which of its `ownerReferences`. None for roots.
+    pub via: Option<(ObjectId, u32)>,
+    pub showing: Showing,
+}
+
+impl Entry {
+    /// The reference that connects the entry with its parent.
+    pub fn reference<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Reference> {
+        self.via.map(|(holder, position)| &snapshot.object(holder).owners[position as usize])
+    }
+}
+
+/// The forest, flat: every entry comes right before what is below it.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    pub direction: Direction,
+    /// The namespace that is covered; `None` for everything.
+    pub namespace: Option<Symbol>,
+    /// Whether the roots were asked for by name.
+    pub targeted: bool,
+    pub entries: Vec<Entry>,
+    shown: Vec<bool>,
+}
+
+impl Tree {
+    /// The trees of these objects, in this order.
+    pub fn of_targets(
+        snapshot: &Snapshot,
+        graph: &OwnerGraph,
+        targets: &[ObjectId],
+        namespace: Option<Symbol>,
+        direction: Direction,
+        depth: Option<u32>,
+    ) -> Tree {
+        let roots: Vec<Root> = targets.iter().map(|object| Root { object: *object, cycle: false }).collect();
+        Walk::new(snapshot, graph, direction, depth).run(&roots, namespace, true)
+    }
+
+    /// The dependents of every root in scope ([`roots::roots`]).
+    pub fn of_scope(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>, depth: Option<u32>) -> Tree {
+        let roots = roots::roots(snapshot, graph, namespace);
+        Walk::new(snapshot, graph, Direction::Dependents, depth).run(&roots, namespace, false)
+    }
+
+    /// Whether the tree shows this node.
+    pub fn shows(&self, node: NodeId) -> bool {
+        self.shown[node.index()]
+    }
+
+    /// The places where nodes are shown: each node once, no pointers.
+    pub fn nodes(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.showing.here())
+    }
+
+    /// The objects that are shown, each once, in the order of the tree.
+    pub fn objects(&self, graph: &OwnerGraph) -> impl Iterator<Item = ObjectId> {
+        self.nodes().filter_map(|entry| graph.object(entry.node))
+    }
+
+    /// Whether an object has neither owners nor dependents and nothing else that is worth a line of its own.
+    pub fn is_lone(&self, snapshot: &Snapshot, graph: &OwnerGraph, entry: &Entry) -> bool {
+        !self.targeted
+            && entry.depth == 0
+            && graph.object(entry.node).is_some_and(|id| {
+                let object = snapshot.object(id);
+                object.owners.is_empty()
+                    && !object.terminating()
+                    && known_instead(snapshot, graph, id).is_none()
+                    && graph.dependents(entry.node).is_empty()
+                    && graph.unwatched_dependents(entry.node).is_empty()
+            })
+    }
+}
+
+type Child = (NodeId, (ObjectId, u32));
+
+struct Walk<'a> {
+    snapshot: &'a Snapshot,
+    graph: &'a OwnerGraph,
+    direction: Direction,
+    limit: Option<u32>,
+    shown: Vec<bool>,
+    on_path: Vec<bool>,
+    entries: Vec<Entry>,
+}
+
+/// A node whose children are being shown.
+struct Frame {
+    node: NodeId,
+    children: std::vec::IntoIter<Child>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(snapshot: &'a Snapshot, graph: &'a OwnerGraph, direction: Direction, limit: Option<u32>) -> Self {
+        Walk {
+            snapshot,
+            graph,
+            direction,
+            limit,
+            shown: vec![false; graph.len()],
+            on_path: vec![false; graph.len()],
+            entries: Vec::new(),
+        }
+    }
+
+    fn run(mut self, roots: &[Root], namespace: Option<Symbol>, targeted: bool) -> Tree {
+        // With a limit, a node belongs where it is least deep: elsewhere, what is below it might be cut off.
+        let least = self.limit.map(|limit| self.least_depths(roots, limit));
+        let mut path: Vec<Frame> = Vec::new();
+        for root in roots {
+            let node = NodeId::from(root.object);
+            if self.shown[node.index()] && !targeted {
+                continue;
+            }
+            if let Some(children) = self.enter(node, None, 0, root.cycle, least.as_ref()) {
+                path.push(Frame { node, children: children.into_iter() });
+            }
+            while let Some(frame) = path.last_mut() {
+                let Some((child, via)) = frame.children.next() else {
+                    self.on_path[frame.node.index()] = false;
+                    path.pop();
+                    continue;
+                };
+                let depth = path.len() as u32;
+                if let Some(children) = self.enter(child, Some(via), depth, false, least.as_ref()) {
+                    path.push(Frame { node: child, children: children.into_iter() });
+                }
+            }
+        }
+        Tree { direction: self.direction, namespace, targeted, entries: self.entries, shown: self.shown }
+    }
+
+    /// Adds the entry of a node, and returns its children if they are to be shown here.
+    fn enter(
+        &mut self,
+        node: NodeId,
+        via: Option<(ObjectId, u32)>,
+        depth: u32,
+        cycle: bool,
+        least: Option<&FxHashMap<NodeId, u32>>,
+    ) -> Option<Vec<Child>> {
+        let mut entry = Entry { node, depth, via, showing: if cycle { Showing::CycleStart } else { Showing::Full } };
+        let mut children = None;
+        if self.on_path[node.index()] {
+            entry.showing = Showing::Cycle;
+        } else if self.shown[node.index()] {
+            entry.showing = Showing::Above;
+        } else if least.is_some_and(|least| least.get(&node).is_some_and(|least| *least < depth)) {
+            entry.showing = Showing::Below;
+        } else {
+            self.shown[node.index()] = true;
+            let below = children_of(self.snapshot, self.graph, self.direction, node);
+            if self.limit.is_some_and(|limit| depth >= limit) && !below.is_empty() {
+                entry.showing = Showing::Cut(below.len() as u32);
+            } else {
+                self.on_path[node.index()] = true;
+                children = Some(below);
+            }
+        }
+        self.entries.push(entry);
+        children
+    }
+
+    /// The least depth of every node within the limit.
+    fn least_depths(&self, roots: &[Root], limit: u32) -> FxHashMap<NodeId, u32> {
+        let mut least: FxHashMap<NodeId, u32> = FxHashMap::default();
+        let mut queue: VecDeque<(NodeId, u32)> = VecDeque::new();
+        for root in roots {
+            let node = NodeId::from(root.object);
+            if least.insert(node, 0).is_none() {
+                queue.push_back((node, 0));
+            }
+        }
+        while let Some((node, depth)) = queue.pop_front() {
+            if depth == limit {
+                continue;
+            }
+            for (child, _) in children_of(self.snapshot, self.graph, self.direction, node) {
+                least.entry(child).or_insert_with(|| {
+                    queue.push_back((child, depth + 1));
+                    depth + 1
+                });
+            }
+        }
+        least
+    }
+}
+
+/// What is right below a node. Dependents: kinds in the order of discovery, then by name. Owners: as they are listed.
+fn children_of(snapshot: &Snapshot, graph: &OwnerGraph, direction: Direction, node: NodeId) -> Vec<Child> {
+    match direction {
+        Direction::Dependents => dependents_of(snapshot, graph, node),
+        Direction::Owners => graph.object(node).map_or_else(Vec::new, |id| owners_of(snapshot, graph, id)),
+    }
+}
+
+fn dependents_of(snapshot: &Snapshot, graph: &OwnerGraph, node: NodeId) -> Vec<Child> {
+    let Some(owner) = graph.object(node) else { return Vec::new() };
+    let uid = snapshot.object(owner).uid;
+    let mut ids: Vec<ObjectId> = graph.dependents(node).iter().chain(graph.unwatched_dependents(node)).copied().collect();
+    ids.sort_unstable_by_key(|id| {
+        let object = snapshot.object(*id);
+        (object.resource, snapshot.text(object.name), snapshot.text(object.namespace), *id)
+    });
+    ids.into_iter()
+        .map(|id| {
+            let position = snapshot.object(id).owners.iter().position(|reference| reference.uid == uid).unwrap_or_default();
+            (id.into(), (id, position as u32))
+        })
+        .collect()
+}
+
+fn owners_of(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Vec<Child> {
+    let mut owners: Vec<Child> = Vec::new();
+    for (position, reference) in snapshot.object(id).owners.iter().enumerate() {
+        if let Some(node) = graph.by_uid(reference.uid)
+            && owners.iter().all(|(known, _)| *known != node)
+        {
+            owners.push((node, (id, position as u32)));
+        }
+    }
+    owners
+}

@@ -1,0 +1,53 @@
+//! The debug graph against a recording: a collector v1.36.3 that was running while the objects came, and what its endpoint printed.
+#![cfg(feature = "cli")]
+
+use kubectl_gc::{
+    dump,
+    graph::OwnerGraph,
+    model::Snapshot,
+    render::dot,
+    tree::{DebugGraph, Tree},
+};
+
+fn recorded() -> (Snapshot, OwnerGraph) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/debug-graph/objects.json");
+    let snapshot = dump::read(&[path.to_owned()], true).unwrap();
+    let graph = OwnerGraph::new(&snapshot);
+    (snapshot, graph)
+}
+
+fn dot_of(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<&str>) -> String {
+    let namespace = namespace.map(|namespace| snapshot.strings.find(namespace).unwrap());
+    let tree = Tree::of_scope(snapshot, graph, namespace, None);
+    let mut out = Vec::new();
+    dot::write(&DebugGraph::of(snapshot, graph, &tree), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_graph_of_everything_is_what_the_endpoint_printed() {
+    let (snapshot, graph) = recorded();
+    assert_eq!(dot_of(&snapshot, &graph, None), include_str!("debug-graph/graph.dot"));
+}
+
+#[test]
+fn the_graph_of_a_namespace_is_a_part_of_that() {
+    let (snapshot, graph) = recorded();
+    let whole = include_str!("debug-graph/graph.dot");
+    // A vertex is a block of lines that ends with `  ];`, an edge is a line.
+    let parts = |text: &str| -> Vec<String> {
+        let joined = text.replace("[\n    ", "[ ").replace("\"\n    ", "\" ").replace("\n  ];", " ];");
+        joined.lines().map(str::to_owned).collect()
+    };
+    let whole = parts(whole);
+    for namespace in ["shop", "other"] {
+        let part = parts(&dot_of(&snapshot, &graph, Some(namespace)));
+        assert!(part.len() > 8 && part.len() < whole.len());
+        for line in &part {
+            assert!(whole.contains(line), "{line}");
+        }
+        for line in whole.iter().filter(|line| line.contains(&format!("namespace=\"{namespace}\""))) {
+            assert!(part.contains(line), "{line}");
+        }
+    }
+}
