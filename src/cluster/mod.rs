@@ -1,11 +1,41 @@
 //! Reading a live cluster. Nothing here writes to one.
+//!
+//! Everything goes through one [`Connection`]: [`discover`](Connection::discover) says what there is,
+//! [`read`](Connection::read) lists it as metadata into a [`Snapshot`](crate::model::Snapshot), and
+//! [`look_up`](Connection::look_up) and [`fetch_facts`](Connection::fetch_facts) add the few things that lists don't tell. What
+//! cannot be read becomes a [`Gap`](crate::model::Gap); an error is only what leaves nothing to show.
 
-use crate::model::{Coordinate, ObjectId, ResourceId, Resources, Snapshot};
+mod answer;
+mod connect;
+mod credentials;
+mod discovery;
+mod error;
+mod facts;
+mod facts_protobuf;
+mod failure;
+mod gaps;
+mod json;
+mod kubeconfig;
+mod list;
+mod look_up;
+mod path;
+mod protobuf;
+mod proxy;
+mod request;
+mod retry;
+mod select;
+
+use std::{path::PathBuf, time::Duration};
+
+use crate::model::Resource;
+
+pub use connect::Connection;
+pub use error::{ConnectError, Endpoint};
 
 /// kubectl's connection flags, as they were given.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionOptions {
-    pub kubeconfig: Option<std::path::PathBuf>,
+    pub kubeconfig: Option<PathBuf>,
     pub context: Option<String>,
     pub cluster: Option<String>,
     pub user: Option<String>,
@@ -16,18 +46,16 @@ pub struct ConnectionOptions {
     pub impersonate: Option<String>,
     pub impersonate_groups: Vec<String>,
     pub impersonate_uid: Option<String>,
-    pub certificate_authority: Option<std::path::PathBuf>,
-    pub client_certificate: Option<std::path::PathBuf>,
-    pub client_key: Option<std::path::PathBuf>,
+    pub certificate_authority: Option<PathBuf>,
+    pub client_certificate: Option<PathBuf>,
+    pub client_key: Option<PathBuf>,
     pub insecure_skip_tls_verify: bool,
     pub tls_server_name: Option<String>,
     pub disable_compression: bool,
-    /// As kubectl writes it: `0`, `10`, `10s`, `1m30s`.
-    pub request_timeout: Option<std::time::Duration>,
+    /// As kubectl writes it: `0`, `10`, `10s`, `1m30s`. Zero means no limit at all; without it, a server that is silent for 30
+    /// seconds is given up.
+    pub request_timeout: Option<Duration>,
 }
-
-/// An open connection to one API server.
-pub struct Connection {}
 
 /// What to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,49 +66,13 @@ pub enum Scope {
     Namespace(String),
 }
 
-/// What can go wrong before there is anything to show. (The real one is a thiserror enum.)
-pub type ConnectError = std::io::Error;
-
-impl Connection {
-    /// Opens a connection.
-    pub async fn open(_options: &ConnectionOptions) -> Result<Connection, ConnectError> {
-        todo!()
-    }
-
-    /// The namespace of the kubeconfig's context, or `default`.
-    pub fn default_namespace(&self) -> &str {
-        todo!()
-    }
-
-    /// What the server serves, with a gap for each group version that could not be discovered.
-    pub async fn discover(&self) -> Result<(Resources, Vec<crate::model::Gap>), ConnectError> {
-        todo!()
-    }
-
-    /// Lists what the scope takes.
-    pub async fn read(&self, _resources: Resources, _scope: &Scope) -> Result<Snapshot, ConnectError> {
-        todo!()
-    }
-
-    /// The uids of the objects of one resource that the selectors pick; the server evaluates them.
-    pub async fn select(
-        &self,
-        _resources: &Resources,
-        _resource: ResourceId,
-        _namespace: Option<&str>,
-        _labels: Option<&str>,
-        _fields: Option<&str>,
-    ) -> Result<Vec<String>, ConnectError> {
-        todo!()
-    }
-
-    /// GETs coordinates that no list covers, and records what is there, or that nothing is. What can't be read stays unknown and becomes a gap.
-    pub async fn look_up(&self, _snapshot: &mut Snapshot, _coordinates: &[Coordinate]) {
-        todo!()
-    }
-
-    /// Reads the facts of these objects (`Fact`) into the snapshot. What can't be read stays unknown and becomes a gap.
-    pub async fn fetch_facts(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) {
-        todo!()
-    }
+/// Told how reading gets on. It is called from within the reading, and must not take long.
+pub trait Progress: Send + Sync {
+    /// Reading begins, with this many lists.
+    fn started(&self, _lists: usize) {}
+    /// One list is through, whether it could be read or not, with this many objects.
+    fn list_done(&self, _resource: &Resource, _objects: usize) {}
 }
+
+/// Nobody is told.
+impl Progress for () {}

@@ -1,0 +1,201 @@
+//! One answer of the API server: in which format it is, what it says, and if it is a refusal, what the refusal says.
+
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::model::RawObject;
+
+use super::{json, protobuf};
+
+/// Bytes that are not what they should be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Malformed(pub(crate) String);
+
+impl Malformed {
+    pub(super) fn new(why: &str) -> Self {
+        Malformed(why.to_owned())
+    }
+}
+
+impl From<prost::DecodeError> for Malformed {
+    fn from(error: prost::DecodeError) -> Self {
+        Malformed(error.to_string())
+    }
+}
+
+impl From<serde_json::Error> for Malformed {
+    fn from(error: serde_json::Error) -> Self {
+        Malformed(error.to_string())
+    }
+}
+
+/// What a page of a list says besides its items.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Page {
+    pub resource_version: String,
+    /// The token that asks for the next page, if there is one.
+    pub next: Option<String>,
+}
+
+/// An answer with its whole body.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) content_type: String,
+    /// The seconds of a `Retry-After` header.
+    pub(crate) retry_after: Option<u64>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    /// Whether the body is protobuf; anything else is taken for JSON.
+    pub(super) fn is_protobuf(&self) -> bool {
+        self.content_type.starts_with("application/vnd.kubernetes.protobuf")
+    }
+
+    /// Reads a list's metadata item by item, in whichever format it came.
+    pub(super) fn read_list(&self, mut each: impl FnMut(&RawObject<'_>)) -> Result<Page, Malformed> {
+        if self.is_protobuf() { protobuf::read_list(&self.body, &mut each) } else { json::read_list(&self.body, &mut each) }
+    }
+
+    /// Reads one object's metadata.
+    pub(super) fn read_object(&self) -> Result<RawObject<'_>, Malformed> {
+        if self.is_protobuf() { protobuf::read_object(&self.body) } else { json::read_object(&self.body) }
+    }
+
+    /// What a refusal says; whatever the body is, it is read as far as it goes.
+    pub(super) fn refusal(&self) -> Refusal {
+        let said = if self.is_protobuf() { Said::from_protobuf(&self.body) } else { Said::from_json(&self.body) };
+        let said = said.unwrap_or_else(|| Said { message: first_line(&self.body), ..Said::default() });
+        Refusal {
+            status: self.status,
+            retry_after: self.retry_after.or(said.retry_after),
+            message: said.message,
+            names_object: said.names_object,
+        }
+    }
+}
+
+/// An answer that is not a success.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    /// The server's own words; empty if it has none.
+    pub(crate) message: String,
+    /// Whether it speaks of a named object. A 404 that doesn't means that the path is not served, which says nothing of the
+    /// object (R3.16).
+    pub(crate) names_object: bool,
+    pub(crate) retry_after: Option<u64>,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.status {
+            StatusCode::FORBIDDEN => f.write_str("forbidden"),
+            StatusCode::UNAUTHORIZED => f.write_str("not authenticated"),
+            StatusCode::NOT_FOUND if !self.names_object => f.write_str("not served any more (404 Not Found)"),
+            // A status that http knows displays as "503 Service Unavailable".
+            status if self.message.is_empty() => write!(f, "{}", status.to_string().trim_end_matches(" <unknown status code>")),
+            status => {
+                write!(f, "{}: {}", status.to_string().trim_end_matches(" <unknown status code>"), self.message)
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Said {
+    message: String,
+    names_object: bool,
+    retry_after: Option<u64>,
+}
+
+impl Said {
+    fn from_json(body: &[u8]) -> Option<Said> {
+        #[derive(Deserialize)]
+        struct Status {
+            #[serde(default)]
+            kind: String,
+            #[serde(default)]
+            message: Option<String>,
+            #[serde(default)]
+            details: Option<Details>,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
+        struct Details {
+            name: Option<String>,
+            retry_after_seconds: Option<u64>,
+        }
+        let status: Status = serde_json::from_slice(body).ok()?;
+        (status.kind == "Status").then_some(())?;
+        let details = status.details.unwrap_or_default();
+        Some(Said {
+            message: status.message.unwrap_or_default(),
+            names_object: details.name.is_some_and(|name| !name.is_empty()),
+            retry_after: details.retry_after_seconds,
+        })
+    }
+
+    /// Status: message 3, details 5 { name 1, retryAfterSeconds 5 }.
+    fn from_protobuf(body: &[u8]) -> Option<Said> {
+        let status = protobuf::open(body).ok().filter(|envelope| envelope.kind == "Status")?.raw;
+        let details = protobuf::at(status, &[5]).ok()?.unwrap_or_default();
+        Some(Said {
+            message: protobuf::text_at(status, &[3]).ok()?.unwrap_or_default(),
+            names_object: protobuf::at(details, &[1]).ok()?.is_some_and(|name| !name.is_empty()),
+            retry_after: protobuf::number(details, 5).ok()?.and_then(|seconds| u64::try_from(seconds).ok()),
+        })
+    }
+}
+
+/// The first line of a text that was not written for us, cut to a length that fits a message.
+fn first_line(body: &[u8]) -> String {
+    const LONGEST: usize = 200;
+    let start = &body[..body.len().min(4 * LONGEST)];
+    let text = String::from_utf8_lossy(start);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    // Bodies in HTML come from something in between; their mark-up helps nobody.
+    if line.starts_with('<') {
+        return String::new();
+    }
+    line.chars().filter(|character| !character.is_control()).take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, content_type: &str, body: &str) -> Answer {
+        Answer {
+            status: StatusCode::from_u16(status).unwrap(),
+            content_type: content_type.to_owned(),
+            retry_after: None,
+            body: body.as_bytes().to_vec(),
+        }
+    }
+
+    #[test]
+    fn refusals_say_what_the_server_said() {
+        let status = r#"{"kind":"Status","message":"etcd is away","details":{"retryAfterSeconds":2}}"#;
+        let refusal = answer(503, "application/json", status).refusal();
+        assert_eq!(refusal.to_string(), "503 Service Unavailable: etcd is away");
+        assert_eq!(refusal.retry_after, Some(2));
+        assert_eq!(answer(403, "application/json", status).refusal().to_string(), "forbidden");
+        assert_eq!(answer(502, "text/html", "<html>\n<b>nginx").refusal().to_string(), "502 Bad Gateway");
+        assert_eq!(answer(500, "text/plain", "\n boom \nstack").refusal().to_string(), "500 Internal Server Error: boom");
+        assert_eq!(answer(599, "text/plain", "").refusal().to_string(), "599");
+    }
+
+    #[test]
+    fn a_missing_path_is_no_missing_object() {
+        assert!(!answer(404, "text/plain", "404 page not found").refusal().names_object);
+        let path =
+            r#"{"kind":"Status","message":"the server could not find the requested resource","reason":"NotFound","details":{}}"#;
+        assert!(!answer(404, "application/json", path).refusal().names_object);
+        let object =
+            r#"{"kind":"Status","message":"pods \"a\" not found","reason":"NotFound","details":{"name":"a","kind":"pods"}}"#;
+        assert!(answer(404, "application/json", object).refusal().names_object);
+    }
+}

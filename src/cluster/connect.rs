@@ -1,0 +1,148 @@
+//! Opening a connection. Nothing is sent yet: whether the server is there shows with the first request, which is discovery.
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use http::Request;
+use kube::{
+    Client,
+    client::{Body, ClientBuilder},
+};
+
+use crate::model::Origin;
+
+use super::{
+    ConnectionOptions, Progress,
+    credentials::{self, Authorizer},
+    error::{ConnectError, Endpoint},
+    failure::Failure,
+    kubeconfig::{self, Chosen},
+    request::Limits,
+};
+
+/// An open connection to one API server.
+pub struct Connection {
+    pub(super) client: Client,
+    authorizer: Option<Authorizer>,
+    endpoint: Endpoint,
+    default_namespace: String,
+    pub(super) fallback_namespace: Option<String>,
+    pub(super) limits: Limits,
+    /// Whether the server has answered anything yet.
+    pub(super) reached: AtomicBool,
+    pub(super) progress: Arc<dyn Progress>,
+}
+
+impl Connection {
+    /// Chooses a server as kubectl does (`--kubeconfig`, else the files of `KUBECONFIG` merged, else `~/.kube/config`, else
+    /// the pod's service account), lets the options override it, and gets the credentials; a credential plugin is run once.
+    /// The server itself is not asked anything yet. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// When there is nothing to choose from, what is chosen doesn't exist or makes no sense, or there are no credentials.
+    pub async fn open(options: &ConnectionOptions) -> Result<Connection, ConnectError> {
+        let options = options.clone();
+        // Files are read and plugins run here; some wait for a log-in in the browser.
+        let opened = tokio::task::spawn_blocking(move || Self::open_now(&options)).await;
+        opened.unwrap_or_else(|error| Err(ConnectError::Setting { what: "connecting".to_owned(), reason: error.to_string() }))
+    }
+
+    fn open_now(options: &ConnectionOptions) -> Result<Connection, ConnectError> {
+        let Chosen { mut config, context, user } = kubeconfig::choose(options, &kubeconfig::Process)?;
+        let endpoint = Endpoint { context, user, server: host_and_port(&config.cluster_url) };
+        let plugin = config.auth_info.exec.clone();
+        let failed = |error: kube::Error| match error {
+            kube::Error::Auth(error) => {
+                ConnectError::Credentials { endpoint: endpoint.clone(), reason: credentials::explain(&error, plugin.as_ref()) }
+            }
+            kube::Error::InferKubeconfig(error) => {
+                ConnectError::Setting { what: format!("the user's settings for {endpoint}"), reason: error.to_string() }
+            }
+            error => ConnectError::Setting { what: format!("the settings for {endpoint}"), reason: error.to_string() },
+        };
+        let authorizer = credentials::take_plugin(&mut config).map_err(failed)?;
+        let default_namespace = config.default_namespace.clone();
+        let client = ClientBuilder::try_from(config).map_err(failed)?.build();
+        Ok(Connection {
+            client,
+            authorizer,
+            endpoint,
+            default_namespace,
+            fallback_namespace: None,
+            limits: Limits::new(options.request_timeout),
+            reached: AtomicBool::new(false),
+            progress: Arc::new(()),
+        })
+    }
+
+    /// Reports the progress of [`Connection::read`].
+    #[must_use]
+    pub fn with_progress(mut self, progress: Arc<dyn Progress>) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Where to read what must not be read cluster-wide; by itself [`Connection::default_namespace`].
+    #[must_use]
+    pub fn with_fallback_namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.fallback_namespace = Some(namespace.into());
+        self
+    }
+
+    /// The namespace of the kubeconfig's context, or `default`; inside a pod the pod's own.
+    pub fn default_namespace(&self) -> &str {
+        &self.default_namespace
+    }
+
+    /// Where this connection leads: context, user and server, for messages.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// What a snapshot read from here says of its origin.
+    pub fn origin(&self) -> Origin {
+        Origin::Cluster { context: self.endpoint.context.clone(), server: self.endpoint.server.clone() }
+    }
+
+    pub(super) async fn authorize(&self, request: Request<Body>) -> Result<Request<Body>, Failure> {
+        match &self.authorizer {
+            Some(authorizer) => credentials::authorize(authorizer, request).await,
+            None => Ok(request),
+        }
+    }
+
+    /// The error that a failure is if nothing else worked, either; `None` if it is only about what was asked for.
+    pub(super) fn connect_error(&self, failure: &Failure) -> Option<ConnectError> {
+        let endpoint = self.endpoint.clone();
+        match failure {
+            Failure::Unconnected(_) | Failure::Interrupted(_) | Failure::TimedOut(_) => {
+                Some(ConnectError::Unreachable { endpoint, reason: failure.to_string() })
+            }
+            Failure::Credentials(reason) => Some(ConnectError::Credentials { endpoint, reason: reason.clone() }),
+            Failure::Refused(refusal) if refusal.status == http::StatusCode::UNAUTHORIZED => {
+                Some(ConnectError::Unauthorized { endpoint })
+            }
+            Failure::Refused(_) | Failure::Malformed(_) => None,
+        }
+    }
+}
+
+/// `host:port`, and the path where there is one (several clusters behind one host).
+fn host_and_port(url: &http::Uri) -> String {
+    let port = url.port_u16().unwrap_or(if url.scheme_str() == Some("http") { 80 } else { 443 });
+    format!("{}:{port}{}", url.host().unwrap_or_default(), url.path().trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host_and_port;
+
+    #[test]
+    fn servers_are_named_with_their_port() {
+        assert_eq!(host_and_port(&"https://api.example.com".parse().unwrap()), "api.example.com:443");
+        assert_eq!(host_and_port(&"http://user:secret@[::1]:8080/".parse().unwrap()), "[::1]:8080");
+        assert_eq!(
+            host_and_port(&"https://r.example.com/k8s/clusters/c-1/".parse().unwrap()),
+            "r.example.com:443/k8s/clusters/c-1"
+        );
+    }
+}

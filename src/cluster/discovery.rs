@@ -1,0 +1,319 @@
+//! What a server serves: aggregated discovery, two documents in all, and the older documents, one for each group version, from
+//! servers that don't have it.
+
+use futures::StreamExt as _;
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::model::{Gap, Resource, Resources};
+
+use super::{
+    Connection,
+    answer::{Answer, Malformed},
+    error::ConnectError,
+    failure::Failure,
+    path,
+};
+
+/// Asks for aggregated discovery, and takes what there is.
+const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+                      application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
+                      application/json";
+/// How many group versions are asked about at once, where each has to be.
+const AT_ONCE: usize = 16;
+
+/// What discovery brought so far, in the server's order.
+#[derive(Debug, Default, PartialEq)]
+struct Found {
+    resources: Vec<Resource>,
+    preferred_versions: Vec<(String, String)>,
+    gaps: Vec<Gap>,
+}
+
+/// What one of the two entrances, `/api` and `/apis`, leads to.
+#[derive(Debug, PartialEq)]
+enum Entrance {
+    /// All there is to know.
+    Aggregated(Found),
+    /// The groups, each with its versions and the preferred one; the resources are yet to be asked for.
+    Groups(Vec<Group>),
+}
+
+#[derive(Debug, PartialEq)]
+struct Group {
+    name: String,
+    versions: Vec<String>,
+    preferred: Option<String>,
+}
+
+impl Connection {
+    /// What the server serves, with a gap for each group version that could not be discovered.
+    ///
+    /// # Errors
+    /// When the server can't be reached, doesn't accept the credentials, or does not say what it serves at all.
+    pub async fn discover(&self) -> Result<(Resources, Vec<Gap>), ConnectError> {
+        let (core, named) = futures::join!(self.enter("/api"), self.enter("/apis"));
+        let mut found = Found::default();
+        for entrance in [core, named] {
+            let entrance = entrance.map_err(|failure| {
+                let garbled = || ConnectError::Discovery { endpoint: self.endpoint().clone(), reason: explain(&failure) };
+                self.connect_error(&failure).unwrap_or_else(garbled)
+            })?;
+            let next = match entrance {
+                Entrance::Aggregated(found) => found,
+                Entrance::Groups(groups) => self.ask_each(groups).await,
+            };
+            found.resources.extend(next.resources);
+            found.preferred_versions.extend(next.preferred_versions);
+            found.gaps.extend(next.gaps);
+        }
+        if found.resources.is_empty() && found.gaps.is_empty() {
+            let reason = "it serves nothing; is this a Kubernetes API server?".to_owned();
+            return Err(ConnectError::Discovery { endpoint: self.endpoint().clone(), reason });
+        }
+        found.gaps.sort();
+        Ok((Resources::new(found.resources, found.preferred_versions), found.gaps))
+    }
+
+    async fn enter(&self, entrance: &str) -> Result<Entrance, Failure> {
+        match self.get(entrance, ACCEPT).await {
+            Ok(answer) => Ok(read_entrance(&answer)?),
+            // A server may do without the core group, or have nothing else.
+            Err(failure) if failure.status() == Some(StatusCode::NOT_FOUND) => Ok(Entrance::Groups(Vec::new())),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Asks each group version for its resources.
+    async fn ask_each(&self, groups: Vec<Group>) -> Found {
+        let mut found = Found::default();
+        let mut wanted = Vec::new();
+        for group in groups {
+            found.preferred_versions.extend(group.preferred.map(|version| (group.name.clone(), version)));
+            wanted.extend(group.versions.into_iter().map(|version| (group.name.clone(), version)));
+        }
+        let mut answers = futures::stream::iter(wanted)
+            .map(async |(group, version)| {
+                let read = self.ask(&group, &version).await;
+                (group, version, read)
+            })
+            .buffered(AT_ONCE);
+        while let Some((group, version, read)) = answers.next().await {
+            match read {
+                Ok(resources) => found.resources.extend(resources),
+                Err(failure) => found.gaps.push(gap(&group, &version, failure.to_string())),
+            }
+        }
+        found
+    }
+
+    async fn ask(&self, group: &str, version: &str) -> Result<Vec<Resource>, Failure> {
+        let url = match group {
+            "" => format!("/api/{}", path::encoded(version)),
+            group => format!("/apis/{}/{}", path::encoded(group), path::encoded(version)),
+        };
+        Ok(read_group_version(&self.get(&url, super::request::JSON).await?.body, group, version)?)
+    }
+}
+
+fn explain(failure: &Failure) -> String {
+    match failure {
+        Failure::Refused(refusal) if refusal.status == StatusCode::FORBIDDEN => format!("forbidden: {}", refusal.message),
+        failure => failure.to_string(),
+    }
+}
+
+fn gap(group: &str, version: &str, reason: String) -> Gap {
+    let resource = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    Gap { resource, namespace: None, reason }
+}
+
+/// The document's kind decides what it is: a server that doesn't know the parameters of the content type ignores them.
+fn read_entrance(answer: &Answer) -> Result<Entrance, Malformed> {
+    #[derive(Deserialize)]
+    struct Kind {
+        #[serde(default)]
+        kind: String,
+    }
+    let body = answer.body.as_slice();
+    match serde_json::from_slice::<Kind>(body)?.kind.as_str() {
+        "APIGroupDiscoveryList" => Ok(Entrance::Aggregated(read_aggregated(body)?)),
+        "APIGroupList" => Ok(Entrance::Groups(read_groups(body)?)),
+        "APIVersions" => Ok(Entrance::Groups(read_core_versions(body)?)),
+        other => Err(Malformed(format!("discovery answered with {other:?}"))),
+    }
+}
+
+/// Reads aggregated discovery: `apidiscovery.k8s.io`, `v2` or `v2beta1`, which say the same.
+fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
+    #[derive(Deserialize)]
+    struct Document {
+        #[serde(default)]
+        items: Vec<Group>,
+    }
+    #[derive(Deserialize)]
+    struct Group {
+        #[serde(default)]
+        metadata: Metadata,
+        #[serde(default)]
+        versions: Vec<Version>,
+    }
+    #[derive(Default, Deserialize)]
+    struct Metadata {
+        #[serde(default)]
+        name: String,
+    }
+    #[derive(Deserialize)]
+    struct Version {
+        version: String,
+        #[serde(default)]
+        freshness: String,
+        #[serde(default)]
+        resources: Vec<Described>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Described {
+        resource: String,
+        #[serde(default)]
+        response_kind: Option<ResponseKind>,
+        #[serde(default)]
+        scope: String,
+        #[serde(default)]
+        singular_resource: String,
+        #[serde(default)]
+        verbs: Vec<String>,
+        #[serde(default)]
+        short_names: Vec<String>,
+        #[serde(default)]
+        categories: Vec<String>,
+    }
+    #[derive(Default, Deserialize)]
+    struct ResponseKind {
+        #[serde(default)]
+        kind: String,
+    }
+
+    let document: Document = serde_json::from_slice(body)?;
+    let mut found = Found::default();
+    for group in document.items {
+        let name = group.metadata.name;
+        let mut preferred = None;
+        for version in group.versions {
+            if version.freshness == "Stale" {
+                // Like client-go: what a stale version lists is what it once served, if anything.
+                found.gaps.push(gap(&name, &version.version, "its server does not answer (stale discovery)".to_owned()));
+                continue;
+            }
+            preferred.get_or_insert_with(|| version.version.clone());
+            for described in version.resources {
+                let kind = described.response_kind.unwrap_or_default().kind;
+                // Without a kind it is only there to have subresources.
+                if kind.is_empty() || described.resource.contains('/') {
+                    continue;
+                }
+                found.resources.push(Resource {
+                    group: name.clone(),
+                    version: version.version.clone(),
+                    plural: described.resource,
+                    singular: described.singular_resource,
+                    kind,
+                    short_names: described.short_names,
+                    categories: described.categories,
+                    namespaced: described.scope == "Namespaced",
+                    verbs: described.verbs,
+                });
+            }
+        }
+        found.preferred_versions.extend(preferred.map(|version| (name, version)));
+    }
+    Ok(found)
+}
+
+/// Reads `/apis` of a server without aggregated discovery.
+fn read_groups(body: &[u8]) -> Result<Vec<Group>, Malformed> {
+    #[derive(Deserialize)]
+    struct Document {
+        #[serde(default)]
+        groups: Vec<Named>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Named {
+        name: String,
+        #[serde(default)]
+        versions: Vec<Version>,
+        #[serde(default)]
+        preferred_version: Option<Version>,
+    }
+    #[derive(Deserialize)]
+    struct Version {
+        version: String,
+    }
+    let document: Document = serde_json::from_slice(body)?;
+    let groups = document.groups.into_iter().map(|group| Group {
+        name: group.name,
+        versions: group.versions.into_iter().map(|version| version.version).collect(),
+        preferred: group.preferred_version.map(|version| version.version).filter(|version| !version.is_empty()),
+    });
+    Ok(groups.collect())
+}
+
+/// Reads `/api` of a server without aggregated discovery.
+fn read_core_versions(body: &[u8]) -> Result<Vec<Group>, Malformed> {
+    #[derive(Deserialize)]
+    struct Document {
+        #[serde(default)]
+        versions: Vec<String>,
+    }
+    let versions = serde_json::from_slice::<Document>(body)?.versions;
+    Ok(vec![Group { name: String::new(), preferred: versions.first().cloned(), versions }])
+}
+
+/// Reads one group version's resources.
+fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Resource>, Malformed> {
+    #[derive(Deserialize)]
+    struct Document {
+        #[serde(default)]
+        kind: String,
+        #[serde(default)]
+        resources: Option<Vec<Described>>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Described {
+        name: String,
+        #[serde(default)]
+        singular_name: String,
+        #[serde(default)]
+        namespaced: bool,
+        #[serde(default)]
+        kind: String,
+        #[serde(default)]
+        verbs: Option<Vec<String>>,
+        #[serde(default)]
+        short_names: Option<Vec<String>>,
+        #[serde(default)]
+        categories: Option<Vec<String>>,
+    }
+    let document: Document = serde_json::from_slice(body)?;
+    if document.kind != "APIResourceList" {
+        return Err(Malformed(format!("discovery answered with {:?}", document.kind)));
+    }
+    let resources = document.resources.unwrap_or_default().into_iter();
+    // A slash makes a subresource.
+    let resources = resources.filter(|described| !described.name.contains('/') && !described.kind.is_empty());
+    Ok(resources
+        .map(|described| Resource {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            plural: described.name,
+            singular: described.singular_name,
+            kind: described.kind,
+            short_names: described.short_names.unwrap_or_default(),
+            categories: described.categories.unwrap_or_default(),
+            namespaced: described.namespaced,
+            verbs: described.verbs.unwrap_or_default(),
+        })
+        .collect())
+}

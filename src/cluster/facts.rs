@@ -1,0 +1,197 @@
+//! The few things beyond metadata that decide an outcome, read for the objects that a question is about.
+
+use std::collections::BTreeMap;
+
+use futures::StreamExt as _;
+use http::StatusCode;
+use rustc_hash::FxHashMap;
+
+use crate::model::{
+    Fact, ObjectId, RawObject, Resource, ResourceId, Snapshot,
+    facts::{has_facts, read_facts},
+};
+
+use super::{
+    Connection,
+    answer::{Answer, Malformed, Page},
+    facts_protobuf,
+    failure::Failure,
+    gaps::Gaps,
+    json,
+    look_up::AT_ONCE,
+    path, protobuf,
+    request::{TakePages, WHOLE},
+};
+
+/// From how many objects of one kind in one namespace on the whole list is cheaper than asking for each.
+const LIST_FROM: usize = 9;
+
+/// Objects of one kind in one namespace.
+struct Batch {
+    resource: Resource,
+    namespace: String,
+    /// By uid, with the name.
+    wanted: FxHashMap<String, (ObjectId, String)>,
+}
+
+/// One request, and what it is to bring.
+enum Request {
+    All(Batch),
+    One { resource: Resource, namespace: String, name: String, uid: String, object: ObjectId },
+}
+
+/// What came of one request: facts, and objects of which there are none.
+#[derive(Default)]
+struct Outcome {
+    facts: Vec<(ObjectId, Fact)>,
+    missing: Vec<Missing>,
+}
+
+struct Missing {
+    resource: String,
+    namespace: String,
+    name: String,
+    reason: String,
+}
+
+const GONE: &str = "gone since it was listed";
+const FACTLESS: &str = "its spec is missing";
+
+impl Connection {
+    /// Reads the facts of these objects into the snapshot: those of kinds that have facts ([`has_facts`]), and that are not
+    /// known yet. What can't be read stays unknown and becomes a gap; so does what is not the same object any more.
+    pub async fn fetch_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
+        let requests = plan(snapshot, objects);
+        let mut outcomes = futures::stream::iter(requests)
+            .map(async |request| match request {
+                Request::All(batch) => self.fetch_all(batch).await,
+                Request::One { resource, namespace, name, uid, object } => {
+                    self.fetch_one(&resource, namespace, name, &uid, object).await
+                }
+            })
+            .buffer_unordered(AT_ONCE);
+        let mut gaps = Gaps::default();
+        while let Some(outcome) = outcomes.next().await {
+            for (object, fact) in outcome.facts {
+                snapshot.facts.insert(object, fact);
+            }
+            for missing in outcome.missing {
+                gaps.add(missing.resource, &missing.namespace, &missing.name, missing.reason);
+            }
+        }
+        gaps.record(snapshot);
+    }
+
+    async fn fetch_one(&self, resource: &Resource, namespace: String, name: String, uid: &str, object: ObjectId) -> Outcome {
+        let read = match path::of_object(resource, &namespace, &name) {
+            Some(url) => self.get(&url, WHOLE).await.and_then(|answer| Ok(read_one(&answer, resource)?)),
+            None => Err(Failure::Malformed("its name has no URL".to_owned())),
+        };
+        let reason = match read {
+            Ok((found, Some(fact))) if found == uid => return Outcome { facts: vec![(object, fact)], missing: Vec::new() },
+            Ok((found, None)) if found == uid => FACTLESS.to_owned(),
+            Ok(_) => GONE.to_owned(),
+            Err(failure) if failure.status() == Some(StatusCode::NOT_FOUND) => GONE.to_owned(),
+            Err(failure) => failure.to_string(),
+        };
+        Outcome { facts: Vec::new(), missing: vec![Missing { resource: resource.full_name(), namespace, name, reason }] }
+    }
+
+    async fn fetch_all(&self, batch: Batch) -> Outcome {
+        let url = path::of_resource(&batch.resource, Some(&batch.namespace));
+        let mut taker = FromList { batch, facts: FxHashMap::default() };
+        let failure = self.get_pages(&url, "", WHOLE, &mut taker).await.err();
+        let FromList { batch, facts } = taker;
+        let missing = batch.wanted.into_values().filter(|(object, _)| !facts.contains_key(object)).map(|(_, name)| Missing {
+            resource: batch.resource.full_name(),
+            namespace: batch.namespace.clone(),
+            name,
+            reason: failure.as_ref().map_or_else(|| GONE.to_owned(), Failure::to_string),
+        });
+        Outcome { missing: missing.collect(), facts: facts.into_iter().collect() }
+    }
+}
+
+/// Decides what is asked for one by one and what in lists.
+fn plan(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Request> {
+    let mut batches: BTreeMap<(ResourceId, String), Batch> = BTreeMap::new();
+    for id in objects {
+        let object = snapshot.object(*id);
+        let resource = snapshot.resources.get(object.resource);
+        if !has_facts(&resource.group, &resource.kind) || snapshot.facts.get(*id).is_some() {
+            continue;
+        }
+        let namespace = snapshot.text(object.namespace).to_owned();
+        let batch = batches.entry((object.resource, namespace.clone())).or_insert_with(|| Batch {
+            resource: resource.clone(),
+            namespace,
+            wanted: FxHashMap::default(),
+        });
+        batch.wanted.insert(snapshot.text(object.uid).to_owned(), (*id, snapshot.text(object.name).to_owned()));
+    }
+    let mut requests = Vec::new();
+    for batch in batches.into_values() {
+        if batch.wanted.len() >= LIST_FROM {
+            requests.push(Request::All(batch));
+            continue;
+        }
+        for (uid, (object, name)) in batch.wanted {
+            let (resource, namespace) = (batch.resource.clone(), batch.namespace.clone());
+            requests.push(Request::One { resource, namespace, name, uid, object });
+        }
+    }
+    requests
+}
+
+/// Takes the wanted objects' facts from a list.
+struct FromList {
+    batch: Batch,
+    facts: FxHashMap<ObjectId, Fact>,
+}
+
+impl TakePages for FromList {
+    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
+        let FromList { batch, facts } = self;
+        let (group, kind) = (batch.resource.group.as_str(), batch.resource.kind.as_str());
+        if !answer.is_protobuf() {
+            return json::read_items(&answer.body, &mut |item: serde_json::Value| {
+                if let Some((object, _)) = uid_of(&item).and_then(|uid| batch.wanted.get(uid))
+                    && let Some(fact) = read_facts(group, kind, &item)
+                {
+                    facts.insert(*object, fact);
+                }
+                Ok(())
+            });
+        }
+        let mut metadata = RawObject::default();
+        protobuf::read_items(&answer.body, |item| {
+            protobuf::metadata(protobuf::at(item, &[1])?.unwrap_or_default(), &mut metadata)?;
+            if let Some((object, _)) = batch.wanted.get(&*metadata.uid)
+                && let Some(fact) = facts_protobuf::read_facts(group, kind, &metadata.name, item)?
+            {
+                facts.insert(*object, fact);
+            }
+            Ok(())
+        })
+    }
+
+    /// Facts are kept by uid: what came of the first attempt is as true as what comes of the second.
+    fn restart(&mut self) {}
+}
+
+/// Reads one whole object's uid and facts.
+fn read_one(answer: &Answer, resource: &Resource) -> Result<(String, Option<Fact>), Malformed> {
+    let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
+    if answer.is_protobuf() {
+        let metadata = protobuf::read_object(&answer.body)?;
+        let whole = protobuf::open(&answer.body)?.raw;
+        let fact = facts_protobuf::read_facts(group, kind, &metadata.name, whole)?;
+        return Ok((metadata.uid.into_owned(), fact));
+    }
+    let whole: serde_json::Value = serde_json::from_slice(&answer.body)?;
+    Ok((uid_of(&whole).unwrap_or_default().to_owned(), read_facts(group, kind, &whole)))
+}
+
+fn uid_of(object: &serde_json::Value) -> Option<&str> {
+    object.pointer("/metadata/uid")?.as_str()
+}

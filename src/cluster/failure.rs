@@ -1,0 +1,127 @@
+//! How one request can fail, told apart by what follows from it.
+
+use std::{error::Error, io, time::Duration};
+
+use super::{
+    answer::{Malformed, Refusal},
+    credentials,
+};
+
+/// Why a request brought nothing. It displays as the reason of a gap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The server answered, and not with what was asked for.
+    Refused(Refusal),
+    /// No connection came about: refused, unresolvable, a certificate that is not trusted.
+    Unconnected(String),
+    /// A connection broke while it was in use.
+    Interrupted(String),
+    /// Nothing came for this long.
+    TimedOut(Duration),
+    /// The credentials could not be renewed.
+    Credentials(String),
+    /// The answer makes no sense.
+    Malformed(String),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Refused(refusal) => refusal.fmt(f),
+            Failure::Unconnected(why) | Failure::Interrupted(why) => f.write_str(why),
+            Failure::TimedOut(limit) => write!(f, "timed out after {limit:?}"),
+            Failure::Credentials(why) => write!(f, "no credentials: {why}"),
+            Failure::Malformed(why) => write!(f, "unreadable answer: {why}"),
+        }
+    }
+}
+
+impl From<Malformed> for Failure {
+    fn from(malformed: Malformed) -> Self {
+        Failure::Malformed(malformed.0)
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Failure::Refused(refusal)
+    }
+}
+
+impl Failure {
+    /// The status of the answer, if there was one.
+    pub(crate) fn status(&self) -> Option<http::StatusCode> {
+        match self {
+            Failure::Refused(refusal) => Some(refusal.status),
+            _ => None,
+        }
+    }
+
+    /// Tells apart what an HTTP client reports, which it wraps several times.
+    pub(super) fn of_transport(error: &(dyn Error + 'static)) -> Failure {
+        let mut chain = Vec::new();
+        let mut kind = None;
+        let mut next = Some(error);
+        while let Some(error) = next {
+            chain.push(error.to_string());
+            next = error.source();
+            if let Some(error) = error.downcast_ref::<io::Error>() {
+                kind = Some(error.kind());
+                // What an io::Error wraps is not its source: its source is that one's source.
+                next = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
+            }
+            if let Some(error) = error.downcast_ref::<kube::client::AuthError>() {
+                return Failure::Credentials(credentials::explain(error, None));
+            }
+        }
+        let innermost = chain.last().cloned().unwrap_or_default();
+        let says = |text: &str| chain.iter().any(|message| message.contains(text));
+        match kind {
+            _ if says("dns error") => Failure::Unconnected(format!("its name cannot be resolved: {innermost}")),
+            _ if says("invalid peer certificate") => Failure::Unconnected(format!(
+                "its certificate is not trusted: {}",
+                innermost.trim_start_matches("invalid peer certificate: ")
+            )),
+            Some(io::ErrorKind::ConnectionRefused) => Failure::Unconnected("connection refused; is it running?".to_owned()),
+            Some(io::ErrorKind::TimedOut) => Failure::Unconnected("no connection came about in time".to_owned()),
+            Some(
+                io::ErrorKind::ConnectionReset
+                | io::ErrorKind::ConnectionAborted
+                | io::ErrorKind::BrokenPipe
+                | io::ErrorKind::UnexpectedEof,
+            ) => Failure::Interrupted("the connection was lost".to_owned()),
+            _ if says("connection closed before message completed") => Failure::Interrupted("the connection was lost".to_owned()),
+            _ if says("(Connect)") => Failure::Unconnected(innermost),
+            _ => Failure::Interrupted(innermost),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct Wrapped(&'static str, #[source] io::Error);
+
+    #[test]
+    fn causes_are_found_behind_their_wrappings() {
+        let refused = Wrapped("client error (Connect)", io::ErrorKind::ConnectionRefused.into());
+        assert_eq!(Failure::of_transport(&refused).to_string(), "connection refused; is it running?");
+        let dns = Wrapped("dns error", io::Error::other("failed to lookup address information: Name or service not known"));
+        assert_eq!(
+            Failure::of_transport(&dns),
+            Failure::Unconnected(
+                "its name cannot be resolved: failed to lookup address information: Name or service not known".into()
+            )
+        );
+        let tls = Wrapped(
+            "client error (Connect)",
+            io::Error::new(io::ErrorKind::InvalidData, io::Error::other("invalid peer certificate: UnknownIssuer")),
+        );
+        assert_eq!(Failure::of_transport(&tls).to_string(), "its certificate is not trusted: UnknownIssuer");
+        let reset = Wrapped("client error (SendRequest)", io::ErrorKind::ConnectionReset.into());
+        assert!(matches!(Failure::of_transport(&reset), Failure::Interrupted(_)));
+    }
+}

@@ -1,0 +1,57 @@
+//! Gaps of single objects, told together: one line for all that failed in the same way, not one each.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Gap, Snapshot};
+
+/// Collects what could not be read of single objects.
+#[derive(Default)]
+pub(super) struct Gaps {
+    /// By resource, namespace and reason: the names.
+    found: BTreeMap<(String, String, String), Vec<String>>,
+}
+
+impl Gaps {
+    pub(super) fn add(&mut self, resource: String, namespace: &str, name: &str, reason: impl Into<String>) {
+        self.found.entry((resource, namespace.to_owned(), reason.into())).or_default().push(name.to_owned());
+    }
+
+    /// The gaps, each with the first names.
+    fn finish(self) -> impl Iterator<Item = Gap> {
+        self.found.into_iter().map(|((resource, namespace, reason), mut names)| {
+            names.sort();
+            let names = match names.as_slice() {
+                [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
+                _ => names.join(", "),
+            };
+            let namespace = Some(namespace).filter(|namespace| !namespace.is_empty());
+            Gap { resource, namespace, reason: format!("{names}: {reason}") }
+        })
+    }
+
+    /// Puts them among those of the snapshot, which keep their order.
+    pub(super) fn record(self, snapshot: &mut Snapshot) {
+        for gap in self.finish() {
+            if !snapshot.gaps.contains(&gap) {
+                snapshot.gaps.push(gap);
+            }
+        }
+        snapshot.gaps.sort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_of_one_reason_are_one_gap() {
+        let mut gaps = Gaps::default();
+        for name in ["e", "d", "c", "b", "a"] {
+            gaps.add("pods".into(), "shop", name, "forbidden");
+        }
+        gaps.add("nodes".into(), "", "n", "timed out after 30s");
+        let gaps: Vec<String> = gaps.finish().map(|gap| gap.to_string()).collect();
+        assert_eq!(gaps, ["nodes (n: timed out after 30s)", "pods in namespace shop (a, b, c and 2 more: forbidden)"]);
+    }
+}

@@ -1,0 +1,326 @@
+//! Lists and objects in JSON, for servers that don't speak protobuf: streamed over the items, keeping only the metadata.
+
+use std::{borrow::Cow, fmt, marker::PhantomData};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+
+use crate::model::{RawObject, RawReference};
+
+use super::answer::{Malformed, Page};
+
+/// Reads a list item by item.
+pub(super) fn read_list<'a>(body: &'a [u8], each: &mut impl FnMut(&RawObject<'a>)) -> Result<Page, Malformed> {
+    read_items(body, &mut |item: Item<'a>| {
+        each(&item.into_raw()?);
+        Ok(())
+    })
+}
+
+/// Hands over the items of a list one by one, as whatever type they are asked to be.
+pub(super) fn read_items<'a, T: Deserialize<'a>>(
+    body: &'a [u8],
+    each: &mut impl FnMut(T) -> Result<(), Malformed>,
+) -> Result<Page, Malformed> {
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let page = reader.deserialize_map(ListVisitor { each, item: PhantomData })?;
+    reader.end()?;
+    Ok(page)
+}
+
+/// Reads one object.
+pub(super) fn read_object(body: &[u8]) -> Result<RawObject<'_>, Malformed> {
+    serde_json::from_slice::<Item<'_>>(body)?.into_raw()
+}
+
+struct ListVisitor<'f, F, T> {
+    each: &'f mut F,
+    item: PhantomData<T>,
+}
+
+impl<'de, F, T> Visitor<'de> for ListVisitor<'_, F, T>
+where
+    F: FnMut(T) -> Result<(), Malformed>,
+    T: Deserialize<'de>,
+{
+    type Value = Page;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Page, A::Error> {
+        let mut page = Page::default();
+        let (mut kind, mut items) = (None, false);
+        while let Some(key) = map.next_key::<Text<'de>>()? {
+            match &*key.0 {
+                "kind" => kind = map.next_value::<Option<Text<'de>>>()?,
+                "metadata" => {
+                    let meta: ListMeta = map.next_value::<Option<ListMeta>>()?.unwrap_or_default();
+                    page.resource_version = meta.resource_version.unwrap_or_default();
+                    page.next = meta.next.filter(|token| !token.is_empty());
+                }
+                "items" => {
+                    items = true;
+                    map.next_value_seed(Items { each: self.each, item: PhantomData::<T> })?;
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        match kind {
+            Some(Text(kind)) if kind.ends_with("List") => Ok(page),
+            Some(Text(kind)) => Err(de::Error::custom(format_args!("a {kind} instead of a list"))),
+            None if items => Ok(page),
+            None => Err(de::Error::custom("not a list")),
+        }
+    }
+}
+
+struct Items<'f, F, T> {
+    each: &'f mut F,
+    item: PhantomData<T>,
+}
+
+impl<'de, F, T> DeserializeSeed<'de> for Items<'_, F, T>
+where
+    F: FnMut(T) -> Result<(), Malformed>,
+    T: Deserialize<'de>,
+{
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, F, T> Visitor<'de> for Items<'_, F, T>
+where
+    F: FnMut(T) -> Result<(), Malformed>,
+    T: Deserialize<'de>,
+{
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("items")
+    }
+
+    /// An empty list may be written as null.
+    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element()? {
+            (self.each)(item).map_err(de::Error::custom)?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ListMeta {
+    resource_version: Option<String>,
+    #[serde(rename = "continue")]
+    next: Option<String>,
+}
+
+/// A string that borrows from the body where it has no escapes. (`Cow` by itself only does so as a direct field.)
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// An object of which only the metadata is looked at.
+#[derive(Deserialize)]
+pub(super) struct Item<'a> {
+    #[serde(borrow, default)]
+    metadata: Option<Metadata<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata<'a> {
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
+    #[serde(borrow)]
+    namespace: Option<Text<'a>>,
+    #[serde(borrow)]
+    uid: Option<Text<'a>>,
+    #[serde(borrow)]
+    resource_version: Option<Text<'a>>,
+    #[serde(borrow)]
+    creation_timestamp: Option<Text<'a>>,
+    #[serde(borrow)]
+    deletion_timestamp: Option<Text<'a>>,
+    deletion_grace_period_seconds: Option<i64>,
+    #[serde(borrow)]
+    labels: Option<Labels<'a>>,
+    #[serde(borrow)]
+    owner_references: Option<Vec<Owner<'a>>>,
+    #[serde(borrow)]
+    finalizers: Option<Vec<Text<'a>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Owner<'a> {
+    #[serde(borrow)]
+    api_version: Text<'a>,
+    #[serde(borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    uid: Text<'a>,
+    controller: Option<bool>,
+    block_owner_deletion: Option<bool>,
+}
+
+struct Labels<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Labels<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Pairs;
+
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Labels<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("labels")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Labels<'de>, A::Error> {
+                let mut labels = Vec::with_capacity(map.size_hint().unwrap_or(0));
+                while let Some((key, value)) = map.next_entry::<Text<'de>, Option<Text<'de>>>()? {
+                    labels.push((key.0, value.unwrap_or_default().0));
+                }
+                Ok(Labels(labels))
+            }
+        }
+
+        deserializer.deserialize_map(Pairs)
+    }
+}
+
+impl<'a> Item<'a> {
+    pub(super) fn into_raw(self) -> Result<RawObject<'a>, Malformed> {
+        let metadata = self.metadata.unwrap_or_default();
+        let text = |text: Option<Text<'a>>| text.unwrap_or_default().0;
+        let owners = metadata.owner_references.into_iter().flatten().map(|owner| RawReference {
+            api_version: owner.api_version.0,
+            kind: owner.kind.0,
+            name: owner.name.0,
+            uid: owner.uid.0,
+            controller: owner.controller,
+            block_owner_deletion: owner.block_owner_deletion,
+        });
+        Ok(RawObject {
+            namespace: text(metadata.namespace),
+            name: text(metadata.name),
+            uid: text(metadata.uid),
+            resource_version: text(metadata.resource_version),
+            created: metadata.creation_timestamp.map(unix_seconds).transpose()?,
+            deleted: metadata.deletion_timestamp.map(unix_seconds).transpose()?,
+            grace: metadata.deletion_grace_period_seconds,
+            finalizers: metadata.finalizers.into_iter().flatten().map(|finalizer| finalizer.0).collect(),
+            owners: owners.collect(),
+            labels: metadata.labels.map(|labels| labels.0).unwrap_or_default(),
+        })
+    }
+}
+
+fn unix_seconds(time: Text<'_>) -> Result<i64, Malformed> {
+    let parsed: Result<jiff::Timestamp, _> = time.0.parse();
+    parsed.map(jiff::Timestamp::as_second).map_err(|_| Malformed(format!("{:?} is no time", time.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LIST: &str = r#"{
+        "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
+        "metadata": {"resourceVersion": "77", "continue": "next-page", "remainingItemCount": 5},
+        "items": [
+            {"kind": "PartialObjectMetadata", "metadata": {
+                "name": "web-1", "namespace": "shop", "uid": "uid-1", "resourceVersion": "42", "generation": 3,
+                "creationTimestamp": "2023-11-14T22:13:20Z", "deletionTimestamp": "2023-11-14T22:13:50Z",
+                "deletionGracePeriodSeconds": 30, "labels": {"app": "we\u0062", "empty": null},
+                "annotations": {"note": "skipped"}, "managedFields": [{"manager": "x"}],
+                "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "owner-uid",
+                                     "controller": true, "blockOwnerDeletion": false}],
+                "finalizers": ["acme.io/drain", "orphan"]}, "spec": {"ignored": [1, 2]}},
+            {"metadata": {"name": "web-2", "uid": "uid-2", "creationTimestamp": null, "labels": null, "finalizers": null}}
+        ]}"#;
+
+    fn read(body: &str) -> Result<(Page, Vec<RawObject<'_>>), Malformed> {
+        let mut seen = Vec::new();
+        let page = read_list(body.as_bytes(), &mut |object| seen.push(object.clone()))?;
+        Ok((page, seen))
+    }
+
+    #[test]
+    fn a_list_is_read_item_by_item() {
+        let (page, seen) = read(LIST).unwrap();
+        assert_eq!((page.resource_version.as_str(), page.next.as_deref()), ("77", Some("next-page")));
+        let [first, second] = seen.as_slice() else { panic!("two items") };
+        assert_eq!((&*first.namespace, &*first.name, &*first.uid, &*first.resource_version), ("shop", "web-1", "uid-1", "42"));
+        assert!(matches!(first.name, Cow::Borrowed(_)), "names are not copied");
+        assert_eq!((first.created, first.deleted, first.grace), (Some(1_700_000_000), Some(1_700_000_030), Some(30)));
+        assert_eq!(first.finalizers, ["acme.io/drain", "orphan"]);
+        assert!(matches!(first.finalizers[0], Cow::Borrowed(_)));
+        assert_eq!(first.labels, [("app".into(), "web".into()), ("empty".into(), "".into())]);
+        let owner = &first.owners[0];
+        assert_eq!((&*owner.api_version, &*owner.kind, &*owner.name, &*owner.uid), ("apps/v1", "ReplicaSet", "web", "owner-uid"));
+        assert_eq!((owner.controller, owner.block_owner_deletion), (Some(true), Some(false)));
+        assert_eq!((&*second.name, second.created, second.owners.len()), ("web-2", None, 0));
+    }
+
+    #[test]
+    fn empty_lists_have_many_spellings() {
+        for body in
+            [r#"{"kind":"XList","items":null}"#, r#"{"kind":"XList"}"#, r#"{"items":[]}"#, r#"{"kind":"XList","metadata":null}"#]
+        {
+            assert_eq!(read(body).unwrap().1.len(), 0, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_is_an_error() {
+        for body in ["", "[]", "{}", "null", r#"{"kind":"Status"}"#, r#"{"kind":"XList","items":{}}"#, r#"{"kind":"XList"} x"#] {
+            assert!(read(body).is_err(), "{body}");
+        }
+        let time = r#"{"kind":"XList","items":[{"metadata":{"deletionTimestamp":"yesterday"}}]}"#;
+        assert_eq!(read(time).unwrap_err().to_string(), "\"yesterday\" is no time at line 1 column 72");
+    }
+
+    #[test]
+    fn one_object_is_read() {
+        let object = read_object(br#"{"kind":"PartialObjectMetadata","metadata":{"name":"n","uid":"u"}}"#).unwrap();
+        assert_eq!((&*object.name, &*object.uid), ("n", "u"));
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_lists_never_panic(cut in 0usize..1200, flip in 0usize..1200, to in any::<u8>()) {
+            let mut body = LIST.as_bytes().to_vec();
+            if let Some(byte) = body.get_mut(flip) {
+                *byte = to;
+            }
+            body.truncate(cut);
+            let _ = read_list(&body, &mut |_| ());
+        }
+
+        #[test]
+        fn a_truncated_list_is_never_taken_for_a_whole_one(cut in 0usize..1200) {
+            prop_assume!(cut < LIST.len());
+            prop_assert!(read_list(&LIST.as_bytes()[..cut], &mut |_| ()).is_err());
+        }
+    }
+}

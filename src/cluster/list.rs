@@ -1,0 +1,244 @@
+//! Listing what the collector works on: metadata only, many lists at once, each in pages, straight into the snapshot.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futures::StreamExt as _;
+use http::StatusCode;
+use rustc_hash::FxHashSet;
+
+use crate::model::{
+    Gap, ListRecord, Object, ObjectId, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, Strings,
+};
+
+use super::{
+    Connection, Scope,
+    answer::{Answer, Malformed, Page},
+    error::ConnectError,
+    failure::Failure,
+    path,
+    request::{METADATA_LIST, TakePages},
+};
+
+/// How many lists are read at once. Most are empty and cost a way there and back, so that it takes some to make use of a line;
+/// each has a connection of its own, and the server's fair queueing gives one user about this many seats at a time.
+const LISTS_AT_ONCE: usize = 12;
+
+/// One list to read.
+struct Job {
+    id: ResourceId,
+    resource: Resource,
+    namespace: Option<String>,
+}
+
+/// What came of one list: the record, and why it failed, if it did.
+struct Done {
+    record: ListRecord,
+    failure: Option<Failure>,
+}
+
+/// What all lists write to. Only one of them decodes at a time; the waiting is what is done in parallel.
+struct Shared {
+    builder: SnapshotBuilder,
+    /// Objects of a first attempt at a list that its second attempt didn't find again.
+    vanished: FxHashSet<ObjectId>,
+}
+
+/// Takes the pages of one list.
+struct IntoSnapshot<'s> {
+    shared: &'s Mutex<Shared>,
+    job: &'s Job,
+    objects: usize,
+    /// What the attempts before this one found; those that are found again are taken out.
+    before: Option<FxHashSet<ObjectId>>,
+}
+
+impl IntoSnapshot<'_> {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TakePages for IntoSnapshot<'_> {
+    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut nameless = None;
+        let page = answer.read_list(|object| {
+            if object.uid.is_empty() || object.name.is_empty() {
+                nameless.get_or_insert_with(|| describe_nameless(object));
+                return;
+            }
+            self.objects += 1;
+            let id = shared.builder.add(self.job.id, object);
+            if let Some(before) = &mut self.before {
+                before.remove(&id);
+            }
+        })?;
+        if let Some(reason) = nameless {
+            let namespace = self.job.namespace.clone();
+            shared.builder.gap(Gap { resource: self.job.resource.full_name(), namespace, reason });
+        }
+        Ok(page)
+    }
+
+    fn restart(&mut self) {
+        self.objects = 0;
+        let before: FxHashSet<ObjectId> = {
+            let mut shared = self.lock();
+            let snapshot = shared.builder.snapshot();
+            snapshot.objects().filter(|(_, object)| object.resource == self.job.id).map(|(id, _)| id).collect()
+        };
+        self.before = Some(before);
+    }
+}
+
+/// What is said of an object that a reference could not lead to and a delete could not name.
+fn describe_nameless(object: &RawObject<'_>) -> String {
+    let missing = if object.uid.is_empty() { "uid" } else { "name" };
+    match (&*object.namespace, &*object.name, &*object.uid) {
+        (_, "", uid) => format!("an object without {missing} ({uid:?}) was left out"),
+        ("", name, _) => format!("{name} has no {missing} and was left out"),
+        (namespace, name, _) => format!("{namespace}/{name} has no {missing} and was left out"),
+    }
+}
+
+impl Connection {
+    /// Lists what the scope takes: each deletable resource once, its metadata only. Objects get their ids as they come in, which
+    /// is not the same order each time.
+    ///
+    /// A list that fails is a gap. One that is forbidden cluster-wide is read in one namespace instead
+    /// ([`Connection::with_fallback_namespace`]), and the rest is a gap.
+    ///
+    /// # Errors
+    /// When no list at all could be read because the server went away or doesn't accept the credentials any more.
+    pub async fn read(&self, resources: Resources, scope: &Scope) -> Result<Snapshot, ConnectError> {
+        let jobs: Vec<Job> = resources
+            .deletable()
+            .map(|(id, resource)| {
+                let namespace = match scope {
+                    Scope::Namespace(namespace) if resource.namespaced => Some(namespace.clone()),
+                    _ => None,
+                };
+                Job { id, resource: resource.clone(), namespace }
+            })
+            .collect();
+        self.progress.started(jobs.len());
+        let builder = SnapshotBuilder::new(self.origin(), resources);
+        let shared = Mutex::new(Shared { builder, vanished: FxHashSet::default() });
+        let mut lists =
+            futures::stream::iter(jobs).map(async |job| self.read_list(job, &shared).await).buffer_unordered(LISTS_AT_ONCE);
+        let mut failures = Vec::new();
+        let mut read = 0;
+        while let Some(done) = lists.next().await {
+            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            for Done { record, failure } in done {
+                match failure {
+                    Some(failure) => failures.push(failure),
+                    None => read += 1,
+                }
+                shared.builder.list(record);
+            }
+        }
+        drop(lists);
+        if read == 0
+            && let Some(errors) = failures.iter().map(|failure| self.connect_error(failure)).collect::<Option<Vec<_>>>()
+            && let Some(error) = errors.into_iter().next()
+        {
+            return Err(error);
+        }
+        let Shared { builder, vanished } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let snapshot = builder.build();
+        Ok(if vanished.is_empty() { snapshot } else { without(&snapshot, &vanished) })
+    }
+
+    /// Reads one list, or where that is forbidden, as much of it as is not.
+    async fn read_list(&self, job: Job, shared: &Mutex<Shared>) -> Vec<Done> {
+        let (mut whole, mut objects) = self.read_into(&job, shared).await;
+        let forbidden = whole.failure.as_ref().and_then(Failure::status) == Some(StatusCode::FORBIDDEN);
+        let mut done = Vec::new();
+        if forbidden && job.resource.namespaced && job.namespace.is_none() {
+            let namespace = self.fallback_namespace.clone().unwrap_or_else(|| self.default_namespace().to_owned());
+            whole.record.failure = Some(format!("forbidden outside of namespace {namespace}"));
+            let job = Job { namespace: Some(namespace), resource: job.resource.clone(), ..job };
+            let (part, found) = self.read_into(&job, shared).await;
+            if part.failure.is_none() {
+                objects = found;
+                done.push(part);
+            } else {
+                // The namespace is part of what is forbidden, then: one gap says it all.
+                whole.record.failure = whole.failure.as_ref().map(Failure::to_string);
+            }
+        }
+        done.push(whole);
+        self.progress.list_done(&job.resource, objects);
+        done
+    }
+
+    async fn read_into(&self, job: &Job, shared: &Mutex<Shared>) -> (Done, usize) {
+        let mut taker = IntoSnapshot { shared, job, objects: 0, before: None };
+        let url = path::of_resource(&job.resource, job.namespace.as_deref());
+        let read = self.get_pages(&url, "", METADATA_LIST, &mut taker).await;
+        if read.is_ok()
+            && let Some(before) = taker.before.take()
+        {
+            taker.lock().vanished.extend(before);
+        }
+        let objects = taker.objects;
+        let (resource_version, failure) = match read {
+            Ok(version) => (version, None),
+            Err(failure) => (String::new(), Some(failure)),
+        };
+        let record = ListRecord {
+            resource: job.id,
+            namespace: job.namespace.clone(),
+            resource_version,
+            failure: failure.as_ref().map(Failure::to_string),
+        };
+        (Done { record, failure }, objects)
+    }
+}
+
+/// The same snapshot without some objects. Rare enough (a list had to be begun anew and had changed meanwhile) to do it the
+/// simple way.
+fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> Snapshot {
+    let mut builder = SnapshotBuilder::new(snapshot.origin.clone(), snapshot.resources.clone());
+    for (_, object) in snapshot.objects().filter(|(id, _)| !vanished.contains(id)) {
+        builder.add(object.resource, &raw(&snapshot.strings, object));
+    }
+    for list in snapshot.lists.iter().filter(|list| list.failure.is_none()) {
+        builder.list(list.clone());
+    }
+    for gap in &snapshot.gaps {
+        builder.gap(gap.clone());
+    }
+    for list in snapshot.lists.iter().filter(|list| list.failure.is_some()) {
+        builder.list(list.clone());
+    }
+    builder.build()
+}
+
+fn raw<'s>(strings: &'s Strings, object: &Object) -> RawObject<'s> {
+    let text = |symbol| strings.text(symbol).into();
+    RawObject {
+        namespace: text(object.namespace),
+        name: text(object.name),
+        uid: text(object.uid),
+        resource_version: text(object.resource_version),
+        created: object.created,
+        deleted: object.deleted,
+        grace: object.grace,
+        finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
+        owners: object
+            .owners
+            .iter()
+            .map(|owner| RawReference {
+                api_version: text(owner.api_version),
+                kind: text(owner.kind),
+                name: text(owner.name),
+                uid: text(owner.uid),
+                controller: owner.controller,
+                block_owner_deletion: owner.block_owner_deletion,
+            })
+            .collect(),
+        labels: object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect(),
+    }
+}

@@ -1,0 +1,61 @@
+//! Asking for single objects by where they would be. Only such an answer proves that something is not there (R8.7).
+
+use futures::StreamExt as _;
+use http::StatusCode;
+
+use crate::model::{Coordinate, Snapshot};
+
+use super::{Connection, answer::Answer, failure::Failure, gaps::Gaps, path, request::METADATA};
+
+/// How many objects are asked for at once: enough to hide the way there and back, few enough to go unnoticed.
+pub(super) const AT_ONCE: usize = 16;
+
+impl Connection {
+    /// GETs coordinates that no list covers, and records what is there, or that nothing is. What can't be read stays unknown and
+    /// becomes a gap; so does a coordinate that no URL stands for, or whose resource is not served any more (R3.16).
+    pub async fn look_up(&self, snapshot: &mut Snapshot, coordinates: &[Coordinate]) {
+        let mut wanted = coordinates.to_vec();
+        wanted.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
+        wanted.dedup();
+        let mut gaps = Gaps::default();
+        let mut requests = Vec::new();
+        for coordinate in wanted {
+            let resource = snapshot.resources.get(coordinate.resource);
+            let (namespace, name) = (snapshot.text(coordinate.namespace), snapshot.text(coordinate.name));
+            match path::of_object(resource, namespace, name) {
+                Some(url) => requests.push((coordinate, url)),
+                None => gaps.add(resource.full_name(), namespace, name, "not the name of an object there can be"),
+            }
+        }
+        let mut answers = futures::stream::iter(requests)
+            .map(async |(coordinate, url)| (coordinate, self.get(&url, METADATA).await))
+            .buffer_unordered(AT_ONCE);
+        while let Some((coordinate, answer)) = answers.next().await {
+            if let Err(failure) = record(snapshot, coordinate, answer) {
+                let resource = snapshot.resources.get(coordinate.resource).full_name();
+                let (namespace, name) = (snapshot.text(coordinate.namespace), snapshot.text(coordinate.name));
+                gaps.add(resource, namespace, name, failure.to_string());
+            }
+        }
+        gaps.record(snapshot);
+    }
+}
+
+fn record(snapshot: &mut Snapshot, coordinate: Coordinate, answer: Result<Answer, Failure>) -> Result<(), Failure> {
+    match answer {
+        Ok(answer) => {
+            let object = answer.read_object()?;
+            // An answer about something else is none.
+            if object.uid.is_empty() || object.name != snapshot.text(coordinate.name) {
+                return Err(Failure::Malformed("an object without its name and uid".to_owned()));
+            }
+            snapshot.add(coordinate.resource, &object);
+            Ok(())
+        }
+        Err(Failure::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND && refusal.names_object => {
+            snapshot.confirm_absent(coordinate);
+            Ok(())
+        }
+        Err(failure) => Err(failure),
+    }
+}

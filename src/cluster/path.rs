@@ -1,0 +1,80 @@
+//! The paths of the API: what is asked of it is put together here, and only here, whatever a name contains.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::model::Resource;
+
+/// What stands for itself in a path segment. Names of RBAC objects have colons.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
+
+/// The path of a resource: all of it, or what is in one namespace.
+pub(crate) fn of_resource(resource: &Resource, namespace: Option<&str>) -> String {
+    let mut path = match resource.group.as_str() {
+        "" => "/api".to_owned(),
+        group => format!("/apis/{}", encoded(group)),
+    };
+    let namespace = namespace.filter(|namespace| resource.namespaced && !namespace.is_empty());
+    let in_namespace = namespace.map(|namespace| ["namespaces".to_owned(), encoded(namespace)]);
+    for segment in [encoded(&resource.version)].into_iter().chain(in_namespace.into_iter().flatten()) {
+        path.push('/');
+        path.push_str(&segment);
+    }
+    path.push('/');
+    path.push_str(&encoded(&resource.plural));
+    path
+}
+
+/// The path of an object; an empty namespace means cluster scope.
+///
+/// Nothing checks the name in an owner reference (R1.31), and one that is no path segment must not lead elsewhere: an empty
+/// one would list the resource. Such a name has no path, as it has none for the collector's client.
+pub(crate) fn of_object(resource: &Resource, namespace: &str, name: &str) -> Option<String> {
+    let possible = |segment: &str| !segment.is_empty() && !matches!(segment, "." | "..") && !segment.contains(['/', '%']);
+    if !possible(name) || resource.namespaced == namespace.is_empty() || (resource.namespaced && !possible(namespace)) {
+        return None;
+    }
+    Some(format!("{}/{}", of_resource(resource, Some(namespace)), encoded(name)))
+}
+
+/// A value as it is written in a path segment or a query.
+pub(crate) fn encoded(value: &str) -> String {
+    utf8_percent_encode(value, SEGMENT).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resource(group: &str, namespaced: bool) -> Resource {
+        Resource {
+            group: group.to_owned(),
+            version: "v1".to_owned(),
+            plural: "things".to_owned(),
+            singular: String::new(),
+            kind: "Thing".to_owned(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced,
+            verbs: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn paths_are_those_of_the_api() {
+        assert_eq!(of_resource(&resource("", true), None), "/api/v1/things");
+        assert_eq!(of_resource(&resource("apps", true), Some("shop")), "/apis/apps/v1/namespaces/shop/things");
+        assert_eq!(of_resource(&resource("apps", false), Some("shop")), "/apis/apps/v1/things");
+        let path = of_object(&resource("", true), "shop", "system:a b?c#d").unwrap();
+        assert_eq!(path, "/api/v1/namespaces/shop/things/system:a%20b%3Fc%23d");
+        assert_eq!(of_object(&resource("", false), "", "x").unwrap(), "/api/v1/things/x");
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_have_no_path() {
+        for name in ["", ".", "..", "a/b", "a%2fb"] {
+            assert_eq!(of_object(&resource("", false), "", name), None, "{name}");
+            assert_eq!(of_object(&resource("", true), name, "x"), None, "{name}");
+        }
+        assert_eq!(of_object(&resource("", false), "shop", "x"), None, "no namespace in cluster scope");
+    }
+}

@@ -1,0 +1,162 @@
+//! Sending requests: one exchange with its time limits, tries and pages.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use http::{Method, Request, StatusCode, header};
+use http_body_util::BodyExt as _;
+use kube::client::Body;
+
+use super::{
+    Connection,
+    answer::{Answer, Malformed, Page},
+    failure::Failure,
+    path, retry,
+};
+
+/// How long a connection may take to come about.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the server may be silent where no `--request-timeout` was given. That one limits a request as a whole, as kubectl's
+/// does; this one doesn't cut off a long list over a slow line.
+const LONGEST_SILENCE: Duration = Duration::from_secs(30);
+/// How many objects to ask for at once, like kubectl. Larger pages take as long in all, and the server more memory.
+const PAGE_SIZE: usize = 500;
+/// No more than this is set aside for a body on the word of its header.
+const LARGEST_RESERVE: usize = 16 << 20;
+
+/// Metadata of a list's items, from whoever can give it; JSON from servers that have no protobuf.
+pub(super) const METADATA_LIST: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
+                                        application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+/// The metadata of one object.
+pub(super) const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
+                                   application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/// Whole objects.
+pub(super) const WHOLE: &str = "application/vnd.kubernetes.protobuf,application/json";
+/// What every server can give.
+pub(super) const JSON: &str = "application/json";
+
+/// How long a request may take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Limits {
+    /// In all.
+    whole: Option<Duration>,
+    /// Without anything coming.
+    silence: Option<Duration>,
+}
+
+impl Limits {
+    /// By `--request-timeout`, of which zero means none.
+    pub(super) fn new(request_timeout: Option<Duration>) -> Self {
+        match request_timeout {
+            None => Limits { whole: None, silence: Some(LONGEST_SILENCE) },
+            Some(limit) => Limits { whole: Some(limit).filter(|limit| !limit.is_zero()), silence: None },
+        }
+    }
+}
+
+/// Takes the pages of a list.
+pub(super) trait TakePages {
+    /// Reads one page.
+    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed>;
+    /// What came so far is void: the list begins anew.
+    fn restart(&mut self);
+}
+
+impl Connection {
+    /// Sends one request, once, and takes the whole answer, whatever its status.
+    pub(crate) async fn send(&self, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
+        let request = self.authorize(request.map(Body::from)).await?;
+        let answer = within(self.limits.whole, async {
+            let sent = within(self.limits.silence, async {
+                self.client.send(request).await.map_err(|error| Failure::of_transport(&error))
+            });
+            let response = sent.await?;
+            self.reached.store(true, Ordering::Relaxed);
+            let (head, mut rest) = response.into_parts();
+            let text = |name| head.headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
+            let announced = text(header::CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(0);
+            let mut body = Vec::with_capacity(LARGEST_RESERVE.min(announced));
+            while let Some(frame) = within(self.limits.silence, async { Ok(rest.frame().await) }).await? {
+                if let Ok(data) = frame.map_err(|error| Failure::of_transport(&error))?.into_data() {
+                    body.extend_from_slice(&data);
+                }
+            }
+            Ok(Answer {
+                status: head.status,
+                content_type: text(header::CONTENT_TYPE).unwrap_or_default().to_owned(),
+                retry_after: text(header::RETRY_AFTER).and_then(|seconds| seconds.trim().parse().ok()),
+                body,
+            })
+        });
+        answer.await
+    }
+
+    /// GETs a path until there is an answer or no use in trying further. Anything but a success is a failure.
+    pub(super) async fn get(&self, path_and_query: &str, accept: &str) -> Result<Answer, Failure> {
+        let mut accept = accept;
+        let mut tried = 0;
+        loop {
+            let request = Request::builder().method(Method::GET).uri(path_and_query).header(header::ACCEPT, accept);
+            let request = request.body(Vec::new()).map_err(|error| Failure::Malformed(error.to_string()))?;
+            tried += 1;
+            let failure = match self.send(request).await {
+                Ok(answer) if answer.status.is_success() => return Ok(answer),
+                Ok(answer) => Failure::Refused(answer.refusal()),
+                Err(failure) => failure,
+            };
+            if failure.status() == Some(StatusCode::NOT_ACCEPTABLE) && accept != JSON {
+                accept = JSON;
+            } else if let Some(pause) = retry::pause_after(&failure, tried, self.reached.load(Ordering::Relaxed)) {
+                tokio::time::sleep(pause).await;
+            } else {
+                return Err(failure);
+            }
+        }
+    }
+
+    /// GETs a list page by page. Returns its resourceVersion.
+    pub(super) async fn get_pages(
+        &self,
+        path: &str,
+        query: &str,
+        accept: &str,
+        taker: &mut (dyn TakePages + Send),
+    ) -> Result<String, Failure> {
+        let mut paged = true;
+        let mut next: Option<String> = None;
+        loop {
+            let mut url = format!("{path}?{query}");
+            if paged {
+                url.push_str(&format!("{}limit={PAGE_SIZE}", if query.is_empty() { "" } else { "&" }));
+            }
+            if let Some(token) = &next {
+                url.push_str("&continue=");
+                url.push_str(&path::encoded(token));
+            }
+            let answer = match self.get(&url, accept).await {
+                // The token has expired while the list was being read. The whole list at once can't.
+                Err(failure) if next.is_some() && failure.status() == Some(StatusCode::GONE) => {
+                    taker.restart();
+                    (paged, next) = (false, None);
+                    continue;
+                }
+                answer => answer?,
+            };
+            let page = taker.page(&answer)?;
+            // A server that gave the same token for ever would be followed for ever.
+            if page.next.is_some() && page.next == next {
+                return Err(Failure::Malformed("the list does not get on".to_owned()));
+            }
+            next = page.next;
+            if next.is_none() {
+                return Ok(page.resource_version);
+            }
+        }
+    }
+}
+
+async fn within<T>(limit: Option<Duration>, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    match limit {
+        Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or(Err(Failure::TimedOut(limit))),
+        None => work.await,
+    }
+}

@@ -1,0 +1,88 @@
+//! When a request is tried again, and how long to wait before. kube's own policy goes on for a quarter of an hour; a person is
+//! waiting here, and a list that stays away is a gap that is named.
+
+use std::time::Duration;
+
+use http::StatusCode;
+
+use super::failure::Failure;
+
+/// How often one request is sent at most.
+const TRIES: u32 = 4;
+/// A server that sheds load says when to come back, and does take the request later: it is given more tries.
+const TRIES_WHEN_BUSY: u32 = 8;
+/// The first pause; each one after is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// The longest pause, a server's own wish included.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// How long to wait before the next try; `None` to give up. `tried` counts the tries so far, from one. `reached` says whether
+/// the server has ever answered: a first connection that is refused is a wrong address, and waiting does not help.
+pub(super) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Option<Duration> {
+    let (tries, wished) = match failure {
+        Failure::Refused(refusal) => match refusal.status {
+            StatusCode::TOO_MANY_REQUESTS => (TRIES_WHEN_BUSY, refusal.retry_after),
+            status if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => (TRIES, refusal.retry_after),
+            _ => return None,
+        },
+        Failure::Interrupted(_) => (TRIES, None),
+        Failure::Unconnected(_) if reached => (TRIES, None),
+        // A timeout has already taken as long as anybody wanted to wait.
+        Failure::Unconnected(_) | Failure::TimedOut(_) | Failure::Credentials(_) | Failure::Malformed(_) => return None,
+    };
+    if tried >= tries {
+        return None;
+    }
+    let doubled = FIRST_PAUSE.saturating_mul(1 << (tried - 1).min(10));
+    Some(wished.map_or(doubled, |seconds| Duration::from_secs(seconds).max(doubled)).min(LONGEST_PAUSE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::answer::Refusal;
+
+    fn refused(status: u16, retry_after: Option<u64>) -> Failure {
+        let status = StatusCode::from_u16(status).unwrap();
+        Failure::Refused(Refusal { status, message: String::new(), names_object: false, retry_after })
+    }
+
+    #[test]
+    fn what_may_pass_is_tried_again() {
+        for failure in [refused(429, None), refused(500, None), refused(503, None), Failure::Interrupted("reset".into())] {
+            assert_eq!(pause_after(&failure, 1, true), Some(Duration::from_millis(200)), "{failure}");
+            assert_eq!(pause_after(&failure, 2, true), Some(Duration::from_millis(400)), "{failure}");
+        }
+    }
+
+    #[test]
+    fn what_stays_is_not() {
+        for status in [400, 401, 403, 404, 405, 406, 409, 410, 422, 501] {
+            assert_eq!(pause_after(&refused(status, Some(1)), 1, true), None, "{status}");
+        }
+        assert_eq!(pause_after(&Failure::TimedOut(Duration::from_secs(30)), 1, true), None);
+        assert_eq!(pause_after(&Failure::Malformed("x".into()), 1, true), None);
+    }
+
+    #[test]
+    fn a_server_that_never_answered_is_not_waited_for() {
+        let refused = Failure::Unconnected("connection refused".into());
+        assert_eq!(pause_after(&refused, 1, false), None);
+        assert_eq!(pause_after(&refused, 1, true), Some(Duration::from_millis(200)));
+    }
+
+    #[test]
+    fn the_servers_wish_counts_within_reason() {
+        assert_eq!(pause_after(&refused(429, Some(1)), 1, true), Some(Duration::from_secs(1)));
+        assert_eq!(pause_after(&refused(429, Some(0)), 1, true), Some(Duration::from_millis(200)));
+        assert_eq!(pause_after(&refused(429, Some(9999)), 1, true), Some(Duration::from_secs(10)));
+    }
+
+    #[test]
+    fn there_is_an_end() {
+        assert_eq!(pause_after(&refused(503, None), 4, true), None);
+        assert!(pause_after(&refused(429, None), 7, true).is_some());
+        assert_eq!(pause_after(&refused(429, None), 8, true), None);
+        assert_eq!(pause_after(&refused(429, None), u32::MAX, true), None);
+    }
+}
