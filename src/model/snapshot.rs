@@ -140,7 +140,7 @@ impl Snapshot {
 
     /// Where look-ups found nothing, in no particular order.
     pub fn confirmed_absent(&self) -> impl Iterator<Item = Coordinate> {
-        self.confirmed_absent.keys().copied()
+        self.confirmed_absent.iter().copied()
     }
 
     /// Adds an object that a live look-up found. See [`SnapshotBuilder::add`].

@@ -1,0 +1,121 @@
+//! Requests to one server, blocking from the caller's point of view.
+
+use std::{path::Path, sync::LazyLock, time::Duration};
+
+use http::{Method, Request, header};
+use kube::{
+    Client, Config,
+    client::Body,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+/// Everything asynchronous in the tests runs here, so that tests themselves are plain functions on plain threads.
+pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).thread_name("harness").enable_all().build().expect("a tokio runtime can be started")
+});
+
+/// No request of a test takes longer; a server that hangs must not hang the test run.
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// A connection as one user.
+#[derive(Clone)]
+pub struct Api {
+    client: Client,
+}
+
+/// What the server said.
+#[derive(Debug)]
+pub struct Answer {
+    /// The HTTP status code.
+    pub status: u16,
+    /// The body as it came.
+    pub bytes: Vec<u8>,
+}
+
+impl Answer {
+    /// The body as JSON, or null.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap_or_default()
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    /// Whether the server did what it was asked to.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+impl Api {
+    /// Prepares a connection as a kubeconfig file says; `server` instead of the one in there, if given.
+    pub fn connect(kubeconfig: &Path, server: Option<&str>) -> Result<Self, String> {
+        Ok(Self { client: client(kubeconfig, server)? })
+    }
+
+    /// Sends a request; the error is that no answer came.
+    pub fn send(&self, request: Request<Vec<u8>>) -> Result<Answer, String> {
+        let exchange = async {
+            let response = self.client.send(request.map(Body::from)).await?;
+            let status = response.status().as_u16();
+            let bytes = response.into_body().collect_bytes().await?.to_vec();
+            Ok::<_, kube::Error>(Answer { status, bytes })
+        };
+        match RUNTIME.block_on(async { tokio::time::timeout(DEADLINE, exchange).await }) {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(chain(&error)),
+            Err(_) => Err(format!("no answer within {DEADLINE:?}")),
+        }
+    }
+
+    /// Sends a request with a body of the given type; panics only if no answer comes.
+    #[track_caller]
+    pub fn ask(&self, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Answer {
+        let mut request = Request::builder().method(method).uri(path).header(header::ACCEPT, "application/json");
+        let mut bytes = Vec::new();
+        if let Some((content_type, body)) = body {
+            request = request.header(header::CONTENT_TYPE, content_type);
+            bytes = body.to_string().into_bytes();
+        }
+        let request = request.body(bytes).unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+        self.send(request).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+    }
+
+    /// GET; the error is that no answer came.
+    pub fn get(&self, path: &str) -> Result<Answer, String> {
+        self.send(Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?)
+    }
+}
+
+/// A client that does exactly what it is told: no retries, no compression, no proxy.
+pub fn client(kubeconfig: &Path, server: Option<&str>) -> Result<Client, String> {
+    let failed = |error: &dyn std::error::Error| format!("{}: {}", kubeconfig.display(), chain(error));
+    RUNTIME.block_on(async {
+        let file = Kubeconfig::read_from(kubeconfig).map_err(|error| failed(&error))?;
+        let options = KubeConfigOptions::default();
+        let mut config = Config::from_custom_kubeconfig(file, &options).await.map_err(|error| failed(&error))?;
+        if let Some(server) = server {
+            config.cluster_url = server.parse().map_err(|error| failed(&error))?;
+        }
+        config.default_retry = false;
+        config.disable_compression = true;
+        config.proxy_url = None;
+        Client::try_from(config).map_err(|error| failed(&error))
+    })
+}
+
+/// An error with all its causes.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,248 @@
+//! Starting and stopping a cluster.
+
+use std::{
+    net::TcpListener,
+    path::{Path, PathBuf},
+    sync::{
+        LazyLock, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use super::{
+    api::Api,
+    binaries::Binaries,
+    controllers::{self, Controllers},
+    credentials::{ADMIN, Credentials},
+    fixtures,
+    objects::Resources,
+    supervisor::{Folder, Program, Supervised},
+    wait::{Retry, poll},
+};
+
+/// Generous, because a busy machine is no reason for a test to fail.
+const START: Duration = Duration::from_secs(90);
+
+/// Between finding a free port and using it, someone else can take it; this often in a row nobody does.
+pub const ATTEMPTS: usize = 5;
+
+/// The cluster of the test binary, with the kinds of [`fixtures`], the collector and the controllers of workloads.
+#[track_caller]
+pub fn shared() -> &'static Cluster {
+    // A failure is kept: it would not go away, only take its time again in every test.
+    static SHARED: LazyLock<Result<Cluster, String>> = LazyLock::new(|| {
+        let cluster = Cluster::try_start(&Options::default())?;
+        // Before the controllers, because the collector looks for new kinds only twice a minute.
+        cluster.apply_yaml(fixtures::KINDS);
+        cluster.try_start_controllers(&[&[controllers::COLLECTOR, controllers::NAMESPACES], controllers::WORKLOADS].concat())?;
+        Ok(cluster)
+    });
+    match &*SHARED {
+        Ok(cluster) => cluster,
+        Err(error) => panic!("the shared test cluster could not be started: {error}"),
+    }
+}
+
+/// What is different from the usual cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// More flags for kube-apiserver; the last one wins.
+    pub api_server: Vec<String>,
+    /// More flags for kube-controller-manager.
+    pub controller_manager: Vec<String>,
+}
+
+/// An API server with its etcd, and a controller manager when a test wants one.
+///
+/// All of it ends when the value is dropped or the process is gone.
+pub struct Cluster {
+    // The order matters: fields are dropped from top to bottom, and etcd should go after those who talk to it.
+    pub(super) controllers: Mutex<Option<Controllers>>,
+    api_server: Supervised,
+    etcd: Supervised,
+    pub(super) api: Api,
+    pub(super) credentials: Credentials,
+    pub(super) options: Options,
+    pub(super) resources: Resources,
+    pub(super) counter: AtomicUsize,
+    folder: Folder,
+}
+
+impl Cluster {
+    /// Starts a cluster without controllers; panics with the servers' last words if it does not come up.
+    #[track_caller]
+    pub fn start(options: &Options) -> Self {
+        Self::try_start(options).unwrap_or_else(|error| panic!("a test cluster could not be started: {error}"))
+    }
+
+    fn try_start(options: &Options) -> Result<Self, String> {
+        let binaries = Binaries::find()?;
+        let mut last = String::new();
+        for _ in 0..ATTEMPTS {
+            match Self::attempt(&binaries, options) {
+                Err(error) if error.contains("address already in use") => last = error,
+                result => return result,
+            }
+        }
+        Err(last)
+    }
+
+    fn attempt(binaries: &Binaries, options: &Options) -> Result<Self, String> {
+        let folder = Folder::new().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+        let credentials =
+            Credentials::create(folder.path().join("credentials")).map_err(|error| format!("cannot write credentials: {error}"))?;
+        let [client_port, peer_port, port] = free_ports()?;
+        let etcd_url = format!("http://127.0.0.1:{client_port}");
+        let etcd = etcd(binaries, folder.path(), &etcd_url, &format!("http://127.0.0.1:{peer_port}"))?;
+        let api_server = api_server(binaries, folder.path(), &credentials, &etcd_url, port, &options.api_server)?;
+        let url = format!("https://127.0.0.1:{port}");
+        let api = poll(START, || connect(&credentials, &url, [&etcd, &api_server]))?;
+        Ok(Self {
+            controllers: Mutex::default(),
+            api_server,
+            etcd,
+            api,
+            credentials,
+            options: options.clone(),
+            resources: Resources::default(),
+            counter: AtomicUsize::new(0),
+            folder,
+        })
+    }
+
+    /// A kubeconfig file for one of the users [`ADMIN`], `VIEWER` and `NOBODY`; its only context is `test`.
+    #[track_caller]
+    pub fn kubeconfig(&self, user: &str) -> PathBuf {
+        self.credentials.kubeconfig(user)
+    }
+
+    /// A folder that goes when the cluster goes; logs of the servers are in it.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The pids of the servers that run.
+    pub fn pids(&self) -> Vec<u32> {
+        let controllers = self.controllers.lock().unwrap();
+        let servers = [Some(&self.etcd), Some(&self.api_server), controllers.as_ref().map(Controllers::process)];
+        servers.into_iter().flatten().filter_map(Supervised::pid).collect()
+    }
+
+    /// A name that nothing else in this cluster has.
+    pub fn unique(&self, prefix: &str) -> String {
+        format!("{prefix}-{}", self.counter.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Like [`wait_until`](super::wait_until), and gives up at once when a server has died.
+    #[track_caller]
+    pub fn wait_until(&self, what: &str, timeout: Duration, mut done: impl FnMut() -> bool) {
+        let verdict = poll(timeout, || {
+            if done() {
+                return Ok(());
+            }
+            Err(self.obituary().map_or_else(|| Retry::Later("not yet".to_owned()), Retry::Never))
+        });
+        if let Err(last) = verdict {
+            panic!("waited up to {timeout:?} for {what}: {last}");
+        }
+    }
+
+    fn obituary(&self) -> Option<String> {
+        let controllers = self.controllers.lock().unwrap();
+        let controllers = controllers.as_ref().and_then(|controllers| controllers.process().obituary());
+        self.etcd.obituary().or_else(|| self.api_server.obituary()).or(controllers)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // All at once, so that their seconds of patience do not add up.
+        if let Ok(Some(controllers)) = self.controllers.get_mut() {
+            controllers.process().release();
+        }
+        self.api_server.release();
+        self.etcd.release();
+    }
+}
+
+/// One look at whether the API server serves.
+fn connect(credentials: &Credentials, url: &str, servers: [&Supervised; 2]) -> Result<Api, Retry> {
+    if let Some(obituary) = servers.iter().find_map(|server| server.obituary()) {
+        return Err(Retry::Never(obituary));
+    }
+    // The certificate is whole once its key is there.
+    if !credentials.certificate_key().exists() {
+        return Err(Retry::Later("kube-apiserver has not made its certificate yet".to_owned()));
+    }
+    credentials.write_kubeconfigs(url).map_err(|error| Retry::Never(format!("cannot write a kubeconfig: {error}")))?;
+    let api = Api::connect(&credentials.kubeconfig(ADMIN), None).map_err(Retry::Later)?;
+    for path in ["/readyz", "/api/v1/namespaces/default"] {
+        let answer = api.get(path).map_err(|error| Retry::Later(format!("{path}: {error}")))?;
+        if !answer.is_success() {
+            return Err(Retry::Later(format!("{path}: {} {}", answer.status, answer.text())));
+        }
+    }
+    Ok(api)
+}
+
+fn etcd(binaries: &Binaries, folder: &Path, url: &str, peer_url: &str) -> Result<Supervised, String> {
+    let program = Program::new(&binaries.etcd).without_proxies().args([
+        format!("--data-dir={}", folder.join("etcd").display()),
+        format!("--listen-client-urls={url}"),
+        format!("--advertise-client-urls={url}"),
+        format!("--listen-peer-urls={peer_url}"),
+        format!("--initial-advertise-peer-urls={peer_url}"),
+        format!("--initial-cluster=default={peer_url}"),
+        // Nothing in here has to survive a crash.
+        "--unsafe-no-fsync".to_owned(),
+        "--quota-backend-bytes=8589934592".to_owned(),
+        "--log-level=error".to_owned(),
+    ]);
+    Supervised::start("etcd", folder, program).map_err(|error| format!("cannot run etcd: {error}"))
+}
+
+fn api_server(
+    binaries: &Binaries,
+    folder: &Path,
+    credentials: &Credentials,
+    etcd_url: &str,
+    port: u16,
+    more: &[String],
+) -> Result<Supervised, String> {
+    let key = credentials.signing_key();
+    let program = Program::new(&binaries.api_server).without_proxies().args([
+        format!("--etcd-servers={etcd_url}"),
+        format!("--secure-port={port}"),
+        "--bind-address=127.0.0.1".to_owned(),
+        "--advertise-address=127.0.0.1".to_owned(),
+        "--endpoint-reconciler-type=none".to_owned(),
+        format!("--cert-dir={}", credentials.certificates().display()),
+        format!("--token-auth-file={}", credentials.token_file().display()),
+        "--authorization-mode=RBAC".to_owned(),
+        format!("--service-account-key-file={}", key.display()),
+        format!("--service-account-signing-key-file={}", key.display()),
+        "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
+        "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+        // Nobody makes service accounts here, and no pod is ever mounted to a volume.
+        "--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection".to_owned(),
+        "--max-requests-inflight=4000".to_owned(),
+        "--max-mutating-requests-inflight=2000".to_owned(),
+        "--event-ttl=10m".to_owned(),
+        "--profiling=false".to_owned(),
+    ]);
+    Supervised::start("kube-apiserver", folder, program.args(more)).map_err(|error| format!("cannot run kube-apiserver: {error}"))
+}
+
+/// Ports that nobody listens on, all different because they are taken all at the same time.
+pub fn free_ports<const N: usize>() -> Result<[u16; N], String> {
+    let failed = |error| format!("cannot find a free port: {error}");
+    let mut listeners = Vec::new();
+    let mut ports = [0; N];
+    for port in &mut ports {
+        let listener = TcpListener::bind("127.0.0.1:0").map_err(failed)?;
+        *port = listener.local_addr().map_err(failed)?.port();
+        listeners.push(listener);
+    }
+    Ok(ports)
+}

@@ -1,0 +1,214 @@
+//! The controller manager: the collector itself, and the controllers whose objects it collects.
+
+use std::{fmt::Write as _, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::{
+    api::Api,
+    binaries::Binaries,
+    cluster::{ATTEMPTS, Cluster, free_ports},
+    credentials::ADMIN,
+    objects::{owner_reference, uid},
+    supervisor::{Program, Supervised},
+    wait::{Retry, poll},
+};
+
+/// The garbage collector.
+pub const COLLECTOR: &str = "garbage-collector-controller";
+/// Empties namespaces that are being deleted.
+pub const NAMESPACES: &str = "namespace-controller";
+/// The controllers that make objects with owners.
+pub const WORKLOADS: &[&str] =
+    &["deployment-controller", "replicaset-controller", "statefulset-controller", "job-controller", "cronjob-controller"];
+
+/// The collector asks for new kinds twice a minute.
+const NEW_KIND: Duration = Duration::from_mins(1);
+/// Generous, because a busy machine is no reason for a test to fail.
+const START: Duration = Duration::from_secs(90);
+/// The collector's queues, without their prefix.
+const QUEUES: [&str; 3] = ["attempt_to_delete", "attempt_to_orphan", "graph_changes"];
+/// Queues are empty for moments while events are on their way; this many looks in a row are taken for rest.
+const QUIET_LOOKS: usize = 8;
+/// After this time a collector that still works is a finding of its own.
+const SETTLE: Duration = Duration::from_mins(2);
+
+/// A running controller manager.
+pub struct Controllers {
+    process: Supervised,
+    api: Api,
+    collects: bool,
+}
+
+impl Controllers {
+    /// Its process.
+    pub fn process(&self) -> &Supervised {
+        &self.process
+    }
+}
+
+impl Cluster {
+    /// Starts a controller manager with these controllers; returns when it is up and the collector, if it is one of them,
+    /// has seen the whole cluster. Kinds that are defined later are noticed by the collector only after up to 30 seconds.
+    #[track_caller]
+    pub fn start_controllers(&self, names: &[&str]) {
+        self.try_start_controllers(names).unwrap_or_else(|error| panic!("the controller manager could not be started: {error}"));
+    }
+
+    pub(super) fn try_start_controllers(&self, names: &[&str]) -> Result<(), String> {
+        let mut running = self.controllers.lock().unwrap();
+        if running.is_some() {
+            return Err("there is one already; stop it first".to_owned());
+        }
+        let mut last = String::new();
+        for _ in 0..ATTEMPTS {
+            match self.launch(names) {
+                Ok(started) => {
+                    *running = Some(started);
+                    return Ok(());
+                }
+                Err(error) if error.contains("address already in use") => last = error,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last)
+    }
+
+    /// Ends the controller manager, and with it the collector; the API server goes on.
+    pub fn stop_controllers(&self) {
+        drop(self.controllers.lock().unwrap().take());
+    }
+
+    fn launch(&self, names: &[&str]) -> Result<Controllers, String> {
+        let [port] = free_ports()?;
+        let name = self.unique("kube-controller-manager");
+        let program = self.controller_manager(names, port)?;
+        let process = Supervised::start(&name, self.folder(), program)
+            .map_err(|error| format!("cannot run kube-controller-manager: {error}"))?;
+        let api = Api::connect(&self.kubeconfig(ADMIN), Some(&format!("https://127.0.0.1:{port}")))?;
+        let collects = names.contains(&COLLECTOR);
+        let ready = poll(START, || {
+            if let Some(obituary) = process.obituary() {
+                return Err(Retry::Never(obituary));
+            }
+            let answer = api.get("/healthz").map_err(Retry::Later)?;
+            if !answer.is_success() {
+                return Err(Retry::Later(format!("/healthz: {} {}", answer.status, answer.text())));
+            }
+            // The collector has no other way to say that it has begun: its queues are empty before, too.
+            if collects && !process.log().contains("Proceeding to collect garbage") {
+                return Err(Retry::Later(format!("the collector has not begun:\n{}", process.log_tail())));
+            }
+            Ok(())
+        });
+        ready.map(|()| Controllers { process, api, collects })
+    }
+
+    fn controller_manager(&self, names: &[&str], port: u16) -> Result<Program, String> {
+        let kubeconfig = self.kubeconfig(ADMIN);
+        let kubeconfig = kubeconfig.display();
+        let program = Program::new(Binaries::find()?.controller_manager).without_proxies().args([
+            format!("--controllers={}", names.join(",")),
+            format!("--kubeconfig={kubeconfig}"),
+            format!("--authentication-kubeconfig={kubeconfig}"),
+            format!("--authorization-kubeconfig={kubeconfig}"),
+            "--bind-address=127.0.0.1".to_owned(),
+            format!("--secure-port={port}"),
+            // The API server's, which is for the same address and which the kubeconfig files trust already.
+            format!("--tls-cert-file={}", self.credentials.certificate().display()),
+            format!("--tls-private-key-file={}", self.credentials.certificate_key().display()),
+            "--leader-elect=false".to_owned(),
+            "--kube-api-qps=1000".to_owned(),
+            "--kube-api-burst=2000".to_owned(),
+        ]);
+        Ok(program.args(&self.options.controller_manager))
+    }
+
+    /// Waits until the collector has nothing to do: its queues are empty and nothing is in work, over some time.
+    ///
+    /// This is rest, not the end: what failed waits outside the queues for its next turn, the longer the more often it
+    /// failed. So a state that is not the expected one is to be looked at again before it is called a mismatch.
+    #[track_caller]
+    pub fn settled(&self) {
+        let api = self.collector();
+        let mut quiet = 0;
+        let verdict = poll(SETTLE, || {
+            let metrics = text(&api, "/metrics").map_err(Retry::Later)?;
+            let busy: Vec<&str> = metrics.lines().filter(|line| is_work(line)).collect();
+            if !busy.is_empty() {
+                quiet = 0;
+                return Err(Retry::Later(busy.join(", ")));
+            }
+            quiet += 1;
+            if quiet < QUIET_LOOKS { Err(Retry::Later("quiet only for a moment".to_owned())) } else { Ok(()) }
+        });
+        verdict.unwrap_or_else(|error| panic!("the collector did not come to rest within {SETTLE:?}: {error}"));
+    }
+
+    /// The collector's graph around these objects, or all of it, in DOT; an edge goes from a dependent to its owner.
+    /// The collector leaves out objects that have neither owners nor dependents.
+    #[track_caller]
+    pub fn collector_graph(&self, uids: &[&str]) -> String {
+        let mut path = "/debug/controllers/garbage-collector-controller/graph".to_owned();
+        for (index, uid) in uids.iter().enumerate() {
+            let _ = write!(path, "{}uid={uid}", if index == 0 { '?' } else { '&' });
+        }
+        text(&self.collector(), &path).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Waits until the collector has learnt of these objects by watching them; each must have an owner or a dependent.
+    #[track_caller]
+    pub fn seen_by_collector(&self, uids: &[&str]) {
+        self.wait_until(&format!("the collector to see {uids:?}"), NEW_KIND, || {
+            let graph = self.collector_graph(uids);
+            uids.iter().all(|uid| graph.split("];").any(|node| is_observed(node, uid)))
+        });
+    }
+
+    /// Waits until the collector watches the kind of this object, of which it has then seen this one, too. The object
+    /// gets a dependent for that time, because the graph does not show objects that have nothing to do with others.
+    #[track_caller]
+    pub fn watched_by_collector(&self, object: &Value) {
+        let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
+        let probe = self.create(json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": self.unique("probe"),
+                "namespace": namespace,
+                "ownerReferences": [owner_reference(object)],
+            },
+        }));
+        self.seen_by_collector(&[uid(object)]);
+        self.delete(&self.path_of(&probe), None, None);
+        self.wait_until("the collector to forget a probe", START, || !self.collector_graph(&[uid(object)]).contains(uid(&probe)));
+    }
+
+    #[track_caller]
+    fn collector(&self) -> Api {
+        let controllers = self.controllers.lock().unwrap();
+        match &*controllers {
+            Some(controllers) if controllers.collects => controllers.api.clone(),
+            _ => panic!("this cluster has no collector running"),
+        }
+    }
+}
+
+/// Whether a part of the graph is the node of an object that the collector's watches have told it about.
+fn is_observed(node: &str, uid: &str) -> bool {
+    let has = |key: &str, value: &str| node.lines().any(|line| line.trim() == format!("{key}={value:?}"));
+    has("uid", uid) && has("virtual", "false") && has("missing", "false")
+}
+
+/// Whether a line of the metrics says that something is waiting or being worked on in one of the collector's queues.
+fn is_work(line: &str) -> bool {
+    let Some((metric, value)) = line.rsplit_once(' ') else { return false };
+    let counts = metric.starts_with("workqueue_depth{") || metric.starts_with("workqueue_unfinished_work_seconds{");
+    let ours = QUEUES.iter().any(|queue| metric.contains(&format!("name=\"garbage_collector_{queue}\"")));
+    counts && ours && value.parse::<f64>().is_ok_and(|value| value > 0.0)
+}
+
+fn text(api: &Api, path: &str) -> Result<String, String> {
+    let answer = api.get(path).map_err(|error| format!("{path}: {error}"))?;
+    if answer.is_success() { Ok(answer.text()) } else { Err(format!("{path}: {} {}", answer.status, answer.text())) }
+}

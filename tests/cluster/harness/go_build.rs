@@ -1,0 +1,175 @@
+//! Building the control plane from the Go module in `tests/control-plane`, once per set of versions.
+
+use std::{
+    fmt::Write as _,
+    fs::{self, File, TryLockError},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use sha2::{Digest, Sha256};
+
+use super::{
+    binaries::Binaries,
+    supervisor::{Program, Supervised},
+};
+
+const INSTALL_GO: &str = "The tests for clusters build a control plane and need Go 1.26 or newer (https://go.dev/dl/), or \
+                          KUBEBUILDER_ASSETS set to a folder with etcd, kube-apiserver and kube-controller-manager.";
+
+/// How often a line says that the build is still going on.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(30);
+
+/// Returns the folder with the programs, after having built them if need be.
+pub fn build() -> Result<PathBuf, String> {
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/control-plane");
+    let version = kubernetes_version(&module)?;
+    let cache = cache_folder();
+    let finished = cache.join(format!("{version}-{}", fingerprint(&module)?));
+    // Folders get their final name only when they are complete, so no lock is needed to use one.
+    if finished.is_dir() {
+        return Ok(finished);
+    }
+    fs::create_dir_all(&cache).map_err(|error| format!("cannot make {}: {error}", cache.display()))?;
+    let _lock = lock(&cache)?;
+    if finished.is_dir() {
+        return Ok(finished);
+    }
+    check_go(&module)?;
+    let unfinished = cache.join("unfinished");
+    // What a killed build left behind; the lock says that no other is at work in it.
+    let _ = fs::remove_dir_all(&unfinished);
+    let built = run_go(&module, &version, &unfinished).and_then(|programs| {
+        fs::rename(&programs, &finished).map_err(|error| format!("cannot make {}: {error}", finished.display()))
+    });
+    let _ = fs::remove_dir_all(&unfinished);
+    built.map(|()| finished)
+}
+
+/// `target/control-plane`, wherever the target folder is.
+fn cache_folder() -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp has a parent");
+    target.join("control-plane")
+}
+
+/// The version of Kubernetes, from the one place where it is kept.
+fn kubernetes_version(module: &Path) -> Result<String, String> {
+    let go_mod = read(&module.join("go.mod"))?;
+    let version = String::from_utf8_lossy(&go_mod)
+        .lines()
+        .find_map(|line| line.trim().trim_start_matches("require ").strip_prefix("k8s.io/kubernetes "))
+        .and_then(|rest| rest.split_whitespace().next().map(str::to_owned));
+    version.ok_or_else(|| "tests/control-plane/go.mod does not require k8s.io/kubernetes".to_owned())
+}
+
+/// A digest of everything that decides what is built.
+fn fingerprint(module: &Path) -> Result<String, String> {
+    let sources = Binaries::NAMES.map(|name| format!("{name}/main.go"));
+    let mut hash = Sha256::new();
+    for file in ["go.mod", "go.sum"].into_iter().chain(sources.iter().map(String::as_str)) {
+        hash.update(read(&module.join(file))?);
+    }
+    let mut text = String::new();
+    for byte in &hash.finalize()[..6] {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}
+
+/// One build at a time, even from several test processes: it takes all processors and a few gigabytes of memory.
+fn lock(cache: &Path) -> Result<File, String> {
+    let path = cache.join("lock");
+    let failed = |error: io::Error| format!("cannot lock {}: {error}", path.display());
+    let file = File::create(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            say("another process is building the control plane for the tests; waiting for it");
+            file.lock().map_err(failed)?;
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    Ok(file)
+}
+
+/// Asks Go itself, inside the module: it knows best whether it is new enough or may fetch a newer toolchain.
+fn check_go(module: &Path) -> Result<(), String> {
+    let answer = Command::new("go").args(["list", "-f", "{{.Dir}}", "-m"]).envs(GO_ENVIRONMENT).current_dir(module).output();
+    let answer = answer.map_err(|error| format!("cannot run `go`: {error}. {INSTALL_GO}"))?;
+    if answer.status.success() {
+        return Ok(());
+    }
+    Err(format!("Go refuses the module of the control plane: {}\n{INSTALL_GO}", String::from_utf8_lossy(&answer.stderr).trim()))
+}
+
+/// Settings of the environment that would change what is built, or keep it from being built.
+const GO_ENVIRONMENT: [(&str, &str); 2] = [("GOFLAGS", "-mod=readonly -buildvcs=false"), ("GOWORK", "off")];
+
+/// Builds into a new folder inside `unfinished`, and returns it.
+fn run_go(module: &Path, version: &str, unfinished: &Path) -> Result<PathBuf, String> {
+    let programs = unfinished.join("programs");
+    let scratch = unfinished.join("scratch");
+    for folder in [&programs, &scratch] {
+        fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    }
+    let names = Binaries::NAMES.join(", ");
+    say(&format!("building the control plane for the tests ({names} {version}): about 8 minutes the first time"));
+    let started = Instant::now();
+    // Supervised, so that a build does not go on after the tests have been killed.
+    let mut program = Program::new("go").in_folder(module).env("GOTMPDIR", &scratch);
+    for (name, value) in GO_ENVIRONMENT {
+        program = program.env(name, value);
+    }
+    let program = program.args([
+        "build",
+        "-trimpath",
+        "-ldflags",
+        &linker_flags(version)?,
+        "-o",
+        &format!("{}/", programs.display()),
+        "./...",
+    ]);
+    let build = Supervised::start("go-build", unfinished, program).map_err(|error| format!("cannot run go: {error}"))?;
+    let status = watch(&build, started);
+    if !status {
+        return Err(format!("building the control plane for the tests failed:\n{}", build.log_tail()));
+    }
+    say(&format!("the control plane is built, after {} seconds", started.elapsed().as_secs()));
+    Ok(programs)
+}
+
+/// Waits for the end of the build, and says now and then that it is still at it; whether it succeeded.
+fn watch(build: &Supervised, started: Instant) -> bool {
+    let mut next = SIGN_OF_LIFE;
+    loop {
+        if let Some(status) = build.ended() {
+            return status.success();
+        }
+        if started.elapsed() >= next {
+            say(&format!("still building the control plane ({} seconds)", started.elapsed().as_secs()));
+            next += SIGN_OF_LIFE;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// Without the version, the server would call itself v0.0.0 and kubectl would complain.
+fn linker_flags(version: &str) -> Result<String, String> {
+    let mut parts = version.trim_start_matches('v').split('.');
+    let (Some(major), Some(minor)) = (parts.next(), parts.next()) else {
+        return Err(format!("tests/control-plane/go.mod requires k8s.io/kubernetes {version}, which is no version"));
+    };
+    let package = "k8s.io/component-base/version";
+    Ok(format!("-s -w -X {package}.gitVersion={version} -X {package}.gitMajor={major} -X {package}.gitMinor={minor}"))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+/// Says something at once: what the print macros write is kept back until the test fails.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}

@@ -1,0 +1,28 @@
+//! A real control plane for the tests: etcd, kube-apiserver and kube-controller-manager.
+//!
+//! [`shared`] is the cluster nearly every test uses; each test makes its own namespaces in it, so they can run side by
+//! side. A test that needs the collector off, or flags of its own, starts its own [`Cluster`].
+//!
+//! Nothing here outlives the test run, however it ends: see [`supervisor`].
+
+mod api;
+mod binaries;
+mod cluster;
+mod controllers;
+mod credentials;
+mod fixtures;
+mod go_build;
+mod objects;
+mod proxy;
+mod run;
+mod supervisor;
+mod wait;
+
+pub use api::{Answer, Api};
+pub use cluster::{Cluster, Options, shared};
+pub use controllers::{COLLECTOR, NAMESPACES, WORKLOADS};
+pub use credentials::{ADMIN, NOBODY, VIEWER};
+pub use objects::{owner_reference, uid};
+pub use proxy::{CountingProxy, Fault, old_discovery};
+pub use run::Ran;
+pub use wait::wait_until;

@@ -1,0 +1,203 @@
+//! Reading and writing objects the way tests want to: as JSON or YAML, without having to know a URL.
+
+use std::{borrow::Borrow, collections::HashMap, sync::Mutex, time::Duration};
+
+use http::Method;
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+
+use super::{
+    api::Answer,
+    cluster::Cluster,
+    credentials::VIEWER,
+    wait::{Retry, poll},
+};
+
+/// A kind whose definition was just written is served after a moment.
+const SERVED: Duration = Duration::from_secs(20);
+
+const JSON: &str = "application/json";
+
+/// What discovery said about each group version that was asked for.
+#[derive(Default)]
+pub struct Resources(Mutex<HashMap<String, Vec<Value>>>);
+
+/// An object's uid; panics if it has none.
+#[track_caller]
+pub fn uid(object: &Value) -> &str {
+    object["metadata"]["uid"].as_str().unwrap_or_else(|| panic!("no uid in {object}"))
+}
+
+/// A reference to an owner as it is written into its dependents; neither controller nor blocking.
+#[track_caller]
+pub fn owner_reference(owner: &Value) -> Value {
+    json!({
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": uid(owner),
+    })
+}
+
+impl Cluster {
+    /// The object or whatever else is at a path; nothing if the server says 404.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Option<Value> {
+        found(&self.api.ask(&Method::GET, path, None), "GET", path)
+    }
+
+    /// The items of a list.
+    #[track_caller]
+    pub fn list(&self, path: &str) -> Vec<Value> {
+        let list = self.get(path).unwrap_or_else(|| panic!("GET {path}: not found"));
+        list["items"].as_array().cloned().unwrap_or_else(|| panic!("GET {path}: not a list: {list}"))
+    }
+
+    /// Creates an object in the namespace it names, or in `default`.
+    #[track_caller]
+    pub fn create(&self, object: impl Borrow<Value>) -> Value {
+        let object = object.borrow();
+        self.write(&Method::POST, &self.collection_of(object), JSON, object)
+    }
+
+    /// Creates or changes all objects in a YAML stream, with server-side apply.
+    #[track_caller]
+    pub fn apply_yaml(&self, yaml: &str) -> Vec<Value> {
+        let documents = serde_yaml::Deserializer::from_str(yaml)
+            .map(|document| Value::deserialize(document).unwrap_or_else(|error| panic!("not an object in YAML: {error}\n{yaml}")));
+        let objects: Vec<Value> = documents.filter(|document| !document.is_null()).collect();
+        objects.iter().map(|object| self.apply(object)).collect()
+    }
+
+    #[track_caller]
+    fn apply(&self, object: &Value) -> Value {
+        let path = format!("{}?fieldManager=test&force=true", self.path_of(object));
+        self.write(&Method::PATCH, &path, "application/apply-patch+yaml", object)
+    }
+
+    /// Deletes; nothing if it was not there. What comes back is the object where it stays for a while, otherwise a Status.
+    #[track_caller]
+    pub fn delete(&self, path: &str, propagation: Option<&str>, grace: Option<i64>) -> Option<Value> {
+        let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
+        if let Some(propagation) = propagation {
+            options["propagationPolicy"] = json!(propagation);
+        }
+        if let Some(grace) = grace {
+            options["gracePeriodSeconds"] = json!(grace);
+        }
+        found(&self.api.ask(&Method::DELETE, path, Some((JSON, &options))), "DELETE", path)
+    }
+
+    /// Changes an object by a JSON merge patch.
+    #[track_caller]
+    pub fn patch(&self, path: &str, changes: &Value) -> Value {
+        self.write(&Method::PATCH, path, "application/merge-patch+json", changes)
+    }
+
+    /// Any request as the admin, whatever the answer.
+    #[track_caller]
+    pub fn ask(&self, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Answer {
+        self.api.ask(method, path, body)
+    }
+
+    /// Makes a namespace that no other test has, and returns its name.
+    #[track_caller]
+    pub fn namespace(&self, prefix: &str) -> String {
+        let name = self.unique(prefix);
+        self.create(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}));
+        name
+    }
+
+    /// Lets [`VIEWER`] read everything in a namespace.
+    #[track_caller]
+    pub fn let_viewer_see(&self, namespace: &str) {
+        let metadata = json!({"name": "viewer", "namespace": namespace});
+        // Not the cluster role `view`: it is an aggregate, which another controller would have to put together.
+        self.create(json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "Role",
+            "metadata": metadata,
+            "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}],
+        }));
+        self.create(json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "RoleBinding",
+            "metadata": metadata,
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "viewer"},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": VIEWER}],
+        }));
+    }
+
+    /// The path of an object that says its apiVersion, kind, namespace and name.
+    #[track_caller]
+    pub fn path_of(&self, object: &Value) -> String {
+        let name = object["metadata"]["name"].as_str().unwrap_or_else(|| panic!("no name in {object}"));
+        format!("{}/{name}", self.collection_of(object))
+    }
+
+    /// The path of the list that an object belongs to.
+    #[track_caller]
+    pub fn collection_of(&self, object: &Value) -> String {
+        let (Some(version), Some(kind)) = (object["apiVersion"].as_str(), object["kind"].as_str()) else {
+            panic!("no apiVersion or kind in {object}");
+        };
+        let resource = poll(SERVED, || self.resource(version, kind).ok_or_else(|| Retry::Later(String::new())))
+            .unwrap_or_else(|_| panic!("the server does not know {version} {kind}"));
+        let plural = resource["name"].as_str().unwrap_or_default();
+        let base = group_version_path(version);
+        if resource["namespaced"] == true {
+            let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
+            format!("{base}/namespaces/{namespace}/{plural}")
+        } else {
+            format!("{base}/{plural}")
+        }
+    }
+
+    /// What discovery says about a kind; asks again when the kind is not among what it said before.
+    fn resource(&self, version: &str, kind: &str) -> Option<Value> {
+        let of_kind =
+            |resource: &&Value| resource["kind"] == kind && resource["name"].as_str().is_some_and(|name| !name.contains('/'));
+        let mut known = self.resources.0.lock().unwrap();
+        if let Some(resource) = known.get(version).and_then(|resources| resources.iter().find(of_kind)) {
+            return Some(resource.clone());
+        }
+        let answer = self.api.get(&group_version_path(version)).ok()?;
+        let resources = answer.json()["resources"].as_array().cloned().unwrap_or_default();
+        let found = resources.iter().find(of_kind).cloned();
+        known.insert(version.to_owned(), resources);
+        found
+    }
+
+    /// Sends an object that has to be accepted.
+    #[track_caller]
+    fn write(&self, method: &Method, path: &str, content_type: &str, body: &Value) -> Value {
+        let verdict = poll(SERVED, || {
+            let answer = self.api.ask(method, path, Some((content_type, body)));
+            match answer.is_success() {
+                true => Ok(answer.json()),
+                false if not_served_yet(&answer) => Err(Retry::Later(answer.text())),
+                false => Err(Retry::Never(format!("{} {}", answer.status, answer.text()))),
+            }
+        });
+        verdict.unwrap_or_else(|error| panic!("{method} {path}: {error}\nsent: {body}"))
+    }
+}
+
+/// `/api/v1` or `/apis/GROUP/VERSION`.
+fn group_version_path(version: &str) -> String {
+    if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") }
+}
+
+/// A new kind is in the discovery documents slightly before it is served.
+fn not_served_yet(answer: &Answer) -> bool {
+    answer.status == 404 && answer.text().contains("could not find the requested resource")
+}
+
+#[track_caller]
+fn found(answer: &Answer, method: &str, path: &str) -> Option<Value> {
+    match answer.status {
+        404 => None,
+        _ if answer.is_success() => Some(answer.json()),
+        status => panic!("{method} {path}: {status} {}", answer.text()),
+    }
+}

@@ -1,0 +1,130 @@
+//! The server side of the proxy, and its way to the API server.
+
+use std::{
+    convert::Infallible,
+    sync::{Arc, Mutex},
+};
+
+use http::{HeaderMap, HeaderName, HeaderValue, Response, header, request::Parts};
+use http_body_util::{BodyExt as _, Full};
+use hyper::{
+    body::{Bytes, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use kube::Client;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use super::{
+    super::api::chain,
+    Fault, Request,
+    counted::{AnyBody, Entry, Failure, count},
+};
+
+type Hook = dyn Fn(&Request) -> Option<Fault> + Send + Sync;
+
+/// What all connections share.
+pub struct State {
+    pub client: Client,
+    pub requests: Mutex<Vec<Entry>>,
+    pub hook: Mutex<Option<Arc<Hook>>>,
+}
+
+/// Accepts connections until it is aborted.
+pub async fn listen(listener: TcpListener, state: Arc<State>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let _ = stream.set_nodelay(true);
+        let state = Arc::clone(&state);
+        tokio::spawn(async move {
+            let service = service_fn(move |request| {
+                let state = Arc::clone(&state);
+                async move { Ok::<_, Infallible>(state.answer(request).await) }
+            });
+            let connection = http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
+            // A connection that the client leaves, or that a fault breaks, is none of our concern.
+            let _ = connection.await;
+        });
+    }
+}
+
+impl State {
+    async fn answer(&self, request: http::Request<Incoming>) -> Response<AnyBody> {
+        let (mut parts, body) = request.into_parts();
+        let Ok(body) = body.collect().await else { return refuse("the request broke off") };
+        let body = body.to_bytes();
+        let entry = Request::of(&parts, &body);
+        let hook = self.hook.lock().unwrap().clone();
+        let fault = hook.and_then(|hook| hook(&entry));
+        let entry = Arc::new(Mutex::new(entry));
+        self.requests.lock().unwrap().push(Arc::clone(&entry));
+        let mut left = None;
+        match fault {
+            None => {}
+            Some(Fault::Answer { status, headers, body }) => return count(own(status, &headers, &body), entry, None),
+            Some(Fault::Hang) => std::future::pending().await,
+            Some(Fault::Delay(time)) => tokio::time::sleep(time).await,
+            Some(Fault::Accept(accept)) => {
+                parts.headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
+            }
+            Some(Fault::CutAfter(bytes)) => left = Some(bytes),
+        }
+        let response = self.forward(parts, body).await.unwrap_or_else(|error| refuse(&error));
+        count(response, entry, left)
+    }
+
+    async fn forward(&self, parts: Parts, body: Bytes) -> Result<Response<AnyBody>, String> {
+        let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
+        let mut request = http::Request::builder().method(parts.method.clone()).uri(target);
+        if let Some(headers) = request.headers_mut() {
+            headers.extend(end_to_end(&parts.headers, &[header::HOST, header::AUTHORIZATION, header::CONTENT_LENGTH]));
+        }
+        let request = request.body(body.into()).map_err(|error| chain(&error))?;
+        let response = self.client.send(request).await.map_err(|error| chain(&error))?;
+        let (parts, body) = response.into_parts();
+        let mut answer = Response::new(body.map_err(Failure::from).boxed_unsync());
+        *answer.status_mut() = parts.status;
+        answer.headers_mut().extend(end_to_end(&parts.headers, &[]));
+        Ok(answer)
+    }
+}
+
+impl Request {
+    fn of(parts: &Parts, body: &Bytes) -> Self {
+        let accept = parts.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+        Self {
+            method: parts.method.to_string(),
+            path: parts.uri.path().to_owned(),
+            query: parts.uri.query().unwrap_or_default().to_owned(),
+            accept: accept.unwrap_or_default().to_owned(),
+            body: body.to_vec(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The headers that are not about one connection only.
+fn end_to_end(headers: &HeaderMap, except: &[HeaderName]) -> HeaderMap {
+    let hop = [header::CONNECTION, header::TRANSFER_ENCODING, header::TE, header::TRAILER, header::UPGRADE];
+    let mut kept = headers.clone();
+    for name in hop.iter().chain(except) {
+        kept.remove(name);
+    }
+    kept
+}
+
+/// An answer of the proxy's own.
+fn own(status: u16, headers: &[(&'static str, &'static str)], body: &Value) -> Response<AnyBody> {
+    let full = Full::new(Bytes::from(body.to_string())).map_err(Failure::from).boxed_unsync();
+    let mut builder = Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
+    for (name, value) in headers {
+        builder = builder.header(*name, *value);
+    }
+    builder.body(full).expect("a test names a valid status and valid headers")
+}
+
+/// The answer when the API server gives none.
+fn refuse(why: &str) -> Response<AnyBody> {
+    own(502, &[], &json!({"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 502, "message": why}))
+}

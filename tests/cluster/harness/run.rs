@@ -1,0 +1,112 @@
+//! Running the built `kubectl-gc` against a cluster.
+
+use std::{
+    fs,
+    io::Read,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use super::{
+    cluster::Cluster,
+    credentials::ADMIN,
+    supervisor::without_proxies,
+    wait::{Retry, poll},
+};
+
+/// No command of a test takes longer; one that hangs must not hang the test run.
+const DEADLINE: Duration = Duration::from_mins(2);
+
+/// What a run left behind.
+#[derive(Debug)]
+pub struct Ran {
+    /// The exit code; none if a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it said.
+    pub stderr: String,
+}
+
+impl Ran {
+    /// What it printed; panics unless it ended with this exit code.
+    #[track_caller]
+    pub fn expect(&self, code: i32) -> &str {
+        let Self { stdout, stderr, .. } = self;
+        assert_eq!(self.code, Some(code), "exit code\n--- stdout\n{stdout}\n--- stderr\n{stderr}");
+        &self.stdout
+    }
+
+    /// What it printed, as JSON; panics unless it is JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("not JSON: {error}\n--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr))
+    }
+}
+
+impl Cluster {
+    /// Runs `kubectl-gc` as the admin.
+    #[track_caller]
+    pub fn gc(&self, args: &[&str]) -> Ran {
+        self.gc_as(ADMIN, args)
+    }
+
+    /// Runs `kubectl-gc` as one of the users.
+    #[track_caller]
+    pub fn gc_as(&self, user: &str, args: &[&str]) -> Ran {
+        self.gc_with(&self.kubeconfig(user), args)
+    }
+
+    /// Runs `kubectl-gc` with any kubeconfig file, for instance that of a proxy.
+    #[track_caller]
+    pub fn gc_with(&self, kubeconfig: &Path, args: &[&str]) -> Ran {
+        let mut command = self.gc_command(kubeconfig);
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+        let stdout = collect(child.stdout.take());
+        let stderr = collect(child.stderr.take());
+        let ended = poll(DEADLINE, || {
+            let status = child.try_wait().map_err(|error| Retry::Never(error.to_string()))?;
+            status.ok_or_else(|| Retry::Later(format!("it did not end within {DEADLINE:?}")))
+        });
+        if ended.is_err() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let [stdout, stderr] = [stdout, stderr].map(|reader| reader.join().unwrap_or_default());
+        match ended {
+            Ok(status) => Ran { code: status.code(), stdout, stderr },
+            Err(error) => panic!("kubectl-gc {args:?}: {error}\n--- stdout\n{stdout}\n--- stderr\n{stderr}"),
+        }
+    }
+
+    /// The command to run `kubectl-gc`, for tests that need its input or have to signal it. Nothing of the environment
+    /// of whoever runs the tests shows in what it does.
+    pub fn gc_command(&self, kubeconfig: &Path) -> Command {
+        let home = self.folder().join("home");
+        let _ = fs::create_dir_all(&home);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-gc"));
+        command.env("KUBECONFIG", kubeconfig).env("HOME", &home).env("XDG_CACHE_HOME", home.join(".cache"));
+        without_proxies(&mut command);
+        for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "COLUMNS"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+}
+
+/// Reads to the end on a thread of its own, so that neither stream can fill up and block the program.
+fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            let _ = stream.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}

@@ -1,0 +1,171 @@
+//! Programs that cannot outlive the test process.
+//!
+//! A killed process runs no destructor, and a `static` is never dropped, so cleaning up must not depend on this process.
+//! Each program therefore runs under a small shell script whose standard input is a pipe held here: when this process is
+//! gone the kernel closes the pipe, and the script ends its program. The scripts are in process groups of their own, or
+//! Ctrl-C in a terminal would end them before they have cleaned up.
+
+use std::{
+    ffi::OsStr,
+    fs::{self, File},
+    io,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
+    sync::Mutex,
+};
+
+const SERVER: &str = include_str!("server.sh");
+const JANITOR: &str = include_str!("janitor.sh");
+
+/// What proxies are to be used for other addresses is no business of servers on the loopback interface.
+const PROXY_VARIABLES: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+
+/// A program that ends when this value is dropped or when this process ends.
+pub struct Supervised {
+    name: String,
+    log: PathBuf,
+    pid_file: PathBuf,
+    child: Mutex<Child>,
+    lifeline: Mutex<Option<ChildStdin>>,
+}
+
+impl Supervised {
+    /// Starts a program; what it prints goes to `<folder>/<name>.log`, and `<folder>/<name>.pid` exists while it runs.
+    pub fn start(name: &str, folder: &Path, mut program: Program) -> io::Result<Self> {
+        let log = folder.join(name).with_extension("log");
+        let pid_file = folder.join(name).with_extension("pid");
+        let output = File::create(&log)?;
+        // Before the script has written it, so that the janitor cannot overtake a program that is just starting.
+        File::create(&pid_file)?;
+        let spawned = program.0.env("PID_FILE", &pid_file).stdout(output.try_clone()?).stderr(output).spawn();
+        let mut child = spawned.inspect_err(|_| {
+            let _ = fs::remove_file(&pid_file);
+        })?;
+        let lifeline = Mutex::new(child.stdin.take());
+        Ok(Self { name: name.to_owned(), log, pid_file, child: Mutex::new(child), lifeline })
+    }
+
+    /// The program's own pid (not its supervisor's), as long as it runs.
+    pub fn pid(&self) -> Option<u32> {
+        fs::read_to_string(&self.pid_file).ok()?.trim().parse().ok()
+    }
+
+    /// How the program ended, if it did.
+    pub fn ended(&self) -> Option<ExitStatus> {
+        self.child.lock().unwrap().try_wait().ok().flatten()
+    }
+
+    /// Says how the program ended and with what last words, if it did.
+    pub fn obituary(&self) -> Option<String> {
+        let status = self.ended()?;
+        Some(format!("{} ended by itself ({status}); the end of its log:\n{}", self.name, self.log_tail()))
+    }
+
+    /// Everything the program has printed.
+    pub fn log(&self) -> String {
+        fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    }
+
+    /// The last lines of what the program has printed.
+    pub fn log_tail(&self) -> String {
+        let log = self.log();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(25)..].join("\n")
+    }
+
+    /// Asks the program to end, without waiting for it.
+    pub fn release(&self) {
+        drop(self.lifeline.lock().unwrap().take());
+    }
+
+    /// Waits until the program has ended.
+    pub fn wait(&self) -> io::Result<ExitStatus> {
+        self.child.lock().unwrap().wait()
+    }
+}
+
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        self.release();
+        let _ = self.wait();
+    }
+}
+
+/// A command line to be run under supervision.
+pub struct Program(Command);
+
+impl Program {
+    /// Nothing is started yet: see [`Supervised::start`].
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        let mut command = shell(SERVER);
+        command.arg(path.as_ref());
+        Self(command)
+    }
+
+    /// Sets the working folder.
+    pub fn in_folder(mut self, folder: &Path) -> Self {
+        self.0.current_dir(folder);
+        self
+    }
+
+    /// Sets a variable of the environment.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.0.env(name, value);
+        self
+    }
+
+    /// Takes the proxy settings out of the environment.
+    pub fn without_proxies(mut self) -> Self {
+        without_proxies(&mut self.0);
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.0.args(args);
+        self
+    }
+}
+
+/// A temporary folder that is removed when this value is dropped or when this process ends, after the programs that
+/// were started in it have ended.
+pub struct Folder {
+    path: PathBuf,
+    janitor: Child,
+}
+
+impl Folder {
+    /// Makes a new folder that only this user can read.
+    pub fn new() -> io::Result<Self> {
+        let path = tempfile::Builder::new().prefix("kubectl-gc-test-").tempdir()?.keep();
+        let janitor = shell(JANITOR).arg(&path).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        Ok(Self { path, janitor })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(self.janitor.stdin.take());
+        let _ = self.janitor.wait();
+    }
+}
+
+/// A shell running `script`, whose standard input is a pipe from this process.
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", script, "supervisor"]).stdin(Stdio::piped()).process_group(0);
+    command
+}
+
+/// Takes the proxy settings out of a program's environment.
+pub fn without_proxies(command: &mut Command) {
+    for variable in PROXY_VARIABLES {
+        command.env_remove(variable);
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests against a real control plane: etcd, kube-apiserver and kube-controller-manager, built from
+//! `tests/control-plane`. One binary, so that one cluster serves them all.
+
+#[allow(dead_code, unused_imports, reason = "a kit for all tests of this binary; what one of them needs comes with it")]
+mod harness;
+
+mod self_test;

@@ -1,0 +1,75 @@
+//! Whether anything stays behind when a test run is killed or ends.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use crate::harness::{COLLECTOR, Cluster, Options, wait_until};
+
+/// Where the process that is to be killed writes what it has started.
+const REPORT: &str = "KUBECTL_GC_TEST_REPORT";
+
+/// Longer than the servers' supervisors are patient with them.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Not a test of its own: the process that the next test kills.
+#[test]
+#[ignore = "waits to be killed; another test runs it"]
+fn holds_a_cluster() {
+    let report = PathBuf::from(env::var_os(REPORT).expect("run by another test only"));
+    let cluster = Cluster::start(&Options::default());
+    cluster.start_controllers(&[COLLECTOR]);
+    let started = json!({"pids": cluster.pids(), "folder": cluster.folder()});
+    let draft = report.with_extension("draft");
+    fs::write(&draft, started.to_string()).unwrap();
+    fs::rename(draft, report).unwrap();
+    // Not for ever, should the other test have been killed itself.
+    thread::sleep(Duration::from_mins(5));
+}
+
+#[test]
+fn nothing_outlives_a_killed_test_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report");
+    let mut victim = Command::new(env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "self_test::leftovers::holds_a_cluster"])
+        .env(REPORT, &report)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("another process to start a cluster", Duration::from_mins(2), || {
+        assert!(victim.try_wait().unwrap().is_none(), "it ended by itself");
+        report.exists()
+    });
+    let started: Value = serde_json::from_slice(&fs::read(&report).unwrap()).unwrap();
+    let pids: Vec<u64> = started["pids"].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
+    let folder = Path::new(started["folder"].as_str().unwrap());
+    assert_eq!(pids.len(), 3, "{started}");
+    assert!(pids.iter().all(|pid| runs(*pid)) && folder.is_dir(), "{started}");
+
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    wait_until("the servers to end", PATIENCE, || !pids.iter().any(|pid| runs(*pid)));
+    wait_until("the folder to be removed", PATIENCE, || !folder.exists());
+}
+
+#[test]
+fn nothing_outlives_a_cluster_that_is_dropped() {
+    let cluster = Cluster::start(&Options::default());
+    let (pids, folder) = (cluster.pids(), cluster.folder().to_owned());
+    assert_eq!(pids.len(), 2);
+    drop(cluster);
+    assert!(!pids.iter().any(|pid| runs((*pid).into())) && !folder.exists());
+}
+
+/// Whether there is a process with this pid.
+fn runs(pid: u64) -> bool {
+    let asked = Command::new("kill").args(["-0", &pid.to_string()]).stderr(Stdio::null()).status();
+    asked.is_ok_and(|status| status.success())
+}

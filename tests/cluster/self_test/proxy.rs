@@ -1,0 +1,56 @@
+//! The proxy that counts requests and spoils them.
+
+use std::time::Duration;
+
+use http::{Request, header};
+
+use crate::harness::{Api, CountingProxy, Fault, old_discovery, shared};
+
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+fn get(proxy: &CountingProxy, target: &str, accept: &str) -> Result<(u16, String), String> {
+    let request = Request::get(target).header(header::ACCEPT, accept).body(Vec::new()).unwrap();
+    let answer = Api::connect(proxy.kubeconfig(), None).unwrap().send(request)?;
+    Ok((answer.status, answer.text()))
+}
+
+#[test]
+fn requests_and_bytes_are_counted() {
+    let cluster = shared();
+    let proxy = CountingProxy::start(cluster);
+    let (status, text) = get(&proxy, "/api/v1/namespaces?limit=1", "application/json").unwrap();
+    assert_eq!(status, 200);
+    let requests = proxy.requests();
+    assert_eq!(requests.len(), 1);
+    let request = &requests[0];
+    assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/api/v1/namespaces"));
+    assert_eq!((request.query.as_str(), request.accept.as_str()), ("limit=1", "application/json"));
+    assert_eq!((request.status, request.response_bytes), (Some(200), text.len() as u64));
+    assert!(request.finished);
+    proxy.forget();
+    assert!(proxy.requests().is_empty());
+}
+
+#[test]
+fn requests_fail_as_a_test_wants() {
+    let proxy = CountingProxy::start(shared());
+    let secrets = "/api/v1/secrets";
+    proxy.with(move |request| (request.path == secrets).then(|| Fault::status(403, "Forbidden")));
+    assert_eq!(get(&proxy, secrets, "*/*").unwrap().0, 403);
+    assert_eq!(get(&proxy, "/api/v1/pods", "*/*").unwrap().0, 200);
+    proxy.with(|_| Some(Fault::CutAfter(10)));
+    get(&proxy, "/api/v1/namespaces", "*/*").expect_err("the answer breaks off");
+    assert_eq!(proxy.requests().last().unwrap().response_bytes, 10);
+    proxy.with(|_| Some(Fault::Delay(Duration::from_millis(1))));
+    assert_eq!(get(&proxy, secrets, "*/*").unwrap().0, 200);
+    proxy.without();
+    assert_eq!(get(&proxy, secrets, "*/*").unwrap().0, 200);
+}
+
+#[test]
+fn discovery_can_answer_like_an_old_server() {
+    let proxy = CountingProxy::start(shared());
+    assert!(get(&proxy, "/apis", AGGREGATED).unwrap().1.contains("APIGroupDiscoveryList"));
+    proxy.with(old_discovery);
+    assert!(get(&proxy, "/apis", AGGREGATED).unwrap().1.contains("\"kind\":\"APIGroupList\""));
+}
