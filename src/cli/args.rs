@@ -1,0 +1,299 @@
+//! The command line as it is typed: raw arguments, nothing checked beyond their form.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::connection::ConnectionArgs;
+
+/// See, foretell and drive Kubernetes' cascading deletion.
+///
+/// Shows what Kubernetes' garbage collector sees, and says beforehand what a delete will do to every object.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl-gc",
+    bin_name = "kubectl gc",
+    display_name = "kubectl gc",
+    version,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    infer_long_args = false,
+    after_help = "The flags that choose a cluster are those of kubectl: see `kubectl gc help` or `kubectl options`.",
+    after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 it was done and the answer is bad news."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+pub struct GlobalArgs {
+    /// Colour the output
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
+    pub color: ColorArg,
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+}
+
+/// One variant for each command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Who owns whom: dependents down, owners up
+    Tree(TreeArgs),
+    /// What a delete would do to every object, and why
+    Plan(PlanArgs),
+    /// What can be deleted, and what of that the garbage collector watches
+    Resources(ResourcesArgs),
+    /// Write the cluster's metadata into one file, for --from
+    Snapshot(SnapshotArgs),
+    /// Print a shell's completion script
+    Completion(CompletionArgs),
+    /// Print the version
+    Version(VersionArgs),
+}
+
+/// Where a reading command reads: a cluster, or with `--from` files.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Source")]
+pub struct SourceArgs {
+    /// Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated
+    #[arg(long, value_name = "FILE|FOLDER|-")]
+    pub from: Vec<String>,
+    /// The dump is everything there is: what it lacks does not exist
+    #[arg(long, requires = "from")]
+    pub assume_complete: bool,
+}
+
+/// Which objects are meant, in kubectl's ways of saying it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct TargetArgs {
+    /// TYPE/NAME..., TYPE NAME..., or TYPE[,TYPE...] with -l, --field-selector or --all
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// Objects of the TYPE whose labels match, as in kubectl
+    #[arg(short = 'l', long, value_name = "LABELS", help_heading = "Targets", allow_hyphen_values = true)]
+    pub selector: Option<String>,
+    /// Objects of the TYPE whose fields match, as in kubectl
+    #[arg(long, value_name = "FIELDS", help_heading = "Targets")]
+    pub field_selector: Option<String>,
+    /// Every object of the TYPE; without a TARGET: list all, not only the worst
+    #[arg(long, help_heading = "Targets")]
+    pub all: bool,
+    /// The objects named in a manifest: a file, a folder or -; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "MANIFEST", help_heading = "Targets")]
+    pub filenames: Vec<String>,
+    /// Look for manifests in sub-folders too
+    #[arg(short = 'R', long, requires = "filenames", help_heading = "Targets")]
+    pub recursive: bool,
+    /// In all namespaces
+    #[arg(short = 'A', long, help_heading = "Targets")]
+    pub all_namespaces: bool,
+}
+
+/// `kubectl gc tree`
+#[derive(Debug, Args)]
+pub struct TreeArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// Show owners upwards instead of dependents downwards
+    #[arg(long)]
+    pub owners: bool,
+    /// Show at most this many levels below (or above) each target
+    #[arg(long, value_name = "LEVELS")]
+    pub depth: Option<usize>,
+    /// Show every object, also where many alike are folded into one line
+    #[arg(long)]
+    pub no_fold: bool,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<TreeFormat>,
+    #[command(flatten)]
+    pub source: SourceArgs,
+}
+
+/// `kubectl gc plan`
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    #[command(flatten)]
+    pub propagation: PropagationArgs,
+    #[command(flatten)]
+    pub grace: GraceArgs,
+    /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    pub assume: AssumeArg,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<PlanFormat>,
+    #[command(flatten)]
+    pub source: SourceArgs,
+}
+
+/// `kubectl gc resources`
+#[derive(Debug, Args)]
+pub struct ResourcesArgs {
+    /// Count the objects of each resource (reads them all)
+    #[arg(long)]
+    pub count: bool,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<TableFormat>,
+    #[command(flatten)]
+    pub source: SourceArgs,
+}
+
+/// `kubectl gc snapshot`
+#[derive(Debug, Args)]
+pub struct SnapshotArgs {
+    /// The file to write, compressed if it ends in .gz; without it: standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<std::path::PathBuf>,
+    /// Replace an existing file without asking
+    #[arg(long, requires = "output")]
+    pub force: bool,
+}
+
+/// `kubectl gc completion`
+#[derive(Debug, Args)]
+pub struct CompletionArgs {
+    #[arg(value_enum)]
+    pub shell: ShellArg,
+}
+
+/// `kubectl gc version`
+#[derive(Debug, Args)]
+pub struct VersionArgs {
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<DocumentFormat>,
+}
+
+/// The policy of a delete, as `--propagation` or as kubectl's `--cascade`.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Deletion")]
+pub struct PropagationArgs {
+    /// How the delete treats dependents [default: background]
+    #[arg(long, value_name = "POLICY", value_enum, ignore_case = true)]
+    pub propagation: Option<PropagationArg>,
+    /// kubectl's name for --propagation
+    #[arg(
+        long,
+        value_name = "POLICY",
+        value_enum,
+        ignore_case = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "background",
+        conflicts_with = "propagation"
+    )]
+    pub cascade: Option<PropagationArg>,
+}
+
+impl PropagationArgs {
+    /// The policy that was asked for, if any was.
+    pub fn policy(&self) -> Option<PropagationArg> {
+        self.propagation.or(self.cascade)
+    }
+}
+
+/// How long pods get to end, as kubectl takes it.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "Deletion")]
+pub struct GraceArgs {
+    /// Seconds a pod gets to end; negative: the pod's own
+    #[arg(long, value_name = "SECONDS", default_value_t = -1, hide_default_value = true, allow_hyphen_values = true)]
+    pub grace_period: i64,
+    /// One second of grace
+    #[arg(long)]
+    pub now: bool,
+    /// No grace: pods are removed at once
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `--propagation`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PropagationArg {
+    /// Owner first, then the dependents
+    #[value(alias = "true")]
+    Background,
+    /// Dependents first, then the owner
+    Foreground,
+    /// Only the owner; the dependents stay
+    #[value(alias = "false")]
+    Orphan,
+}
+
+/// `--assume`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum AssumeArg {
+    /// Known controllers do what they are known to do
+    #[default]
+    Known,
+    /// No other controller does anything
+    None,
+}
+
+/// `--color`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorArg {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Formats of `tree`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TreeFormat {
+    Json,
+    Yaml,
+    /// TYPE/NAME, one a line
+    Name,
+    /// For Graphviz
+    Dot,
+    /// Text with more columns
+    Wide,
+}
+
+/// Formats of `plan`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    Json,
+    Yaml,
+    /// TYPE/NAME of what would go, one a line
+    Name,
+    /// Text with more columns
+    Wide,
+}
+
+/// Formats of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    Json,
+    Yaml,
+    /// Only the names, one a line
+    Name,
+    /// Every column, one line a row
+    Wide,
+}
+
+/// Formats of a document that is nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DocumentFormat {
+    Json,
+    Yaml,
+}
+
+/// The shells that get a completion script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShellArg {
+    Bash,
+    Zsh,
+    Fish,
+    #[value(name = "powershell")]
+    PowerShell,
+}

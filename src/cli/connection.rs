@@ -1,0 +1,163 @@
+//! kubectl's connection flags: they mean what they mean there.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+
+use crate::cluster::ConnectionOptions;
+
+/// The flags as typed.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Connection (as in kubectl)")]
+pub struct ConnectionArgs {
+    /// The namespace; without it that of the kubeconfig's context
+    #[arg(short, long, value_name = "NAMESPACE", global = true)]
+    pub namespace: Option<String>,
+    /// The kubeconfig's context to use
+    #[arg(long, value_name = "CONTEXT", global = true)]
+    pub context: Option<String>,
+    /// The kubeconfig file to use
+    #[arg(long, value_name = "FILE", global = true)]
+    pub kubeconfig: Option<PathBuf>,
+    /// The kubeconfig's cluster to use
+    #[arg(long, value_name = "CLUSTER", global = true, hide_short_help = true)]
+    pub cluster: Option<String>,
+    /// The kubeconfig's user to use
+    #[arg(long, value_name = "USER", global = true, hide_short_help = true)]
+    pub user: Option<String>,
+    /// The address and port of the API server
+    #[arg(short, long, value_name = "URL", global = true, hide_short_help = true)]
+    pub server: Option<String>,
+    /// Bearer token for the API server
+    #[arg(long, value_name = "TOKEN", global = true, hide_short_help = true)]
+    pub token: Option<String>,
+    /// User name for basic authentication
+    #[arg(long, value_name = "NAME", global = true, hide_short_help = true)]
+    pub username: Option<String>,
+    /// Password for basic authentication
+    #[arg(long, value_name = "PASSWORD", global = true, hide_short_help = true)]
+    pub password: Option<String>,
+    /// The user to impersonate
+    #[arg(long = "as", value_name = "USER", global = true, hide_short_help = true)]
+    pub impersonate: Option<String>,
+    /// A group to impersonate; may be repeated
+    #[arg(long = "as-group", value_name = "GROUP", global = true, hide_short_help = true)]
+    pub impersonate_groups: Vec<String>,
+    /// The uid to impersonate
+    #[arg(long = "as-uid", value_name = "UID", global = true, hide_short_help = true)]
+    pub impersonate_uid: Option<String>,
+    /// The certificate authority's file
+    #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
+    pub certificate_authority: Option<PathBuf>,
+    /// The client certificate's file
+    #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
+    pub client_certificate: Option<PathBuf>,
+    /// The client key's file
+    #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
+    pub client_key: Option<PathBuf>,
+    /// Don't check the server's certificate: this is insecure
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        default_value_t = false,
+        action = clap::ArgAction::Set
+    )]
+    pub insecure_skip_tls_verify: bool,
+    /// The name that the server's certificate is checked for
+    #[arg(long, value_name = "NAME", global = true, hide_short_help = true)]
+    pub tls_server_name: Option<String>,
+    /// How long one request may take: 10s, 2m, 1h; 0 is for ever
+    #[arg(long, value_name = "TIME", global = true, hide_short_help = true)]
+    pub request_timeout: Option<String>,
+    /// Don't ask for compressed responses
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        default_value_t = false,
+        action = clap::ArgAction::Set
+    )]
+    pub disable_compression: bool,
+    /// Accepted because kubectl does; nothing is cached
+    #[arg(long, value_name = "FOLDER", global = true, hide_short_help = true)]
+    pub cache_dir: Option<PathBuf>,
+    /// How much to tell on standard error, 0 to 9
+    #[arg(short, long = "v", value_name = "LEVEL", default_value_t = 0, hide_default_value = true, global = true, hide_short_help = true)]
+    pub verbosity: u8,
+}
+
+impl ConnectionArgs {
+    /// The checked form. As in kubectl an empty value is no value.
+    pub fn options(&self) -> Result<ConnectionOptions, TimeoutError> {
+        let text = |value: &Option<String>| value.clone().filter(|value| !value.is_empty());
+        let path = |value: &Option<PathBuf>| value.clone().filter(|value| !value.as_os_str().is_empty());
+        Ok(ConnectionOptions {
+            kubeconfig: path(&self.kubeconfig),
+            context: text(&self.context),
+            cluster: text(&self.cluster),
+            user: text(&self.user),
+            server: text(&self.server),
+            token: text(&self.token),
+            username: text(&self.username),
+            password: text(&self.password),
+            impersonate: text(&self.impersonate),
+            impersonate_groups: self.impersonate_groups.clone(),
+            impersonate_uid: text(&self.impersonate_uid),
+            certificate_authority: path(&self.certificate_authority),
+            client_certificate: path(&self.client_certificate),
+            client_key: path(&self.client_key),
+            insecure_skip_tls_verify: self.insecure_skip_tls_verify,
+            tls_server_name: text(&self.tls_server_name),
+            disable_compression: self.disable_compression,
+            request_timeout: self.request_timeout.as_deref().map(request_timeout).transpose()?.flatten(),
+        })
+    }
+
+    /// The namespace that was asked for.
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref().filter(|namespace| !namespace.is_empty())
+    }
+}
+
+/// A `--request-timeout` that is not a time.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("--request-timeout={0:?} is not a time: give seconds, or a number with its unit such as 1s, 2m, 3h")]
+pub struct TimeoutError(String);
+
+/// Reads kubectl's notation: whole seconds, or Go's durations; zero is no limit.
+fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
+    let unreadable = || TimeoutError(text.to_owned());
+    let seconds = match text.parse::<u64>() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let duration: jiff::SignedDuration = text.parse().map_err(|_| unreadable())?;
+            Duration::try_from(duration).map_err(|_| unreadable())?
+        }
+    };
+    Ok((!seconds.is_zero()).then_some(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_are_read_as_kubectl_reads_them() {
+        assert_eq!(request_timeout("0"), Ok(None));
+        assert_eq!(request_timeout("0s"), Ok(None));
+        assert_eq!(request_timeout("10"), Ok(Some(Duration::from_secs(10))));
+        assert_eq!(request_timeout("1m30s"), Ok(Some(Duration::from_secs(90))));
+        assert_eq!(request_timeout("1.5h"), Ok(Some(Duration::from_secs(5400))));
+        assert_eq!(request_timeout("500ms"), Ok(Some(Duration::from_millis(500))));
+        for bad in ["", "soon", "-1s", "10 parsecs", "9999999999999999999999"] {
+            assert!(request_timeout(bad).is_err(), "{bad:?}");
+        }
+    }
+}
