@@ -5,6 +5,7 @@ mod go_quote;
 mod guides;
 pub mod style;
 pub mod tree;
+pub mod tree_forms;
 pub mod words;
 
 #[cfg(test)]
