@@ -1,8 +1,12 @@
 //! What is shown, in every form. Writers only: nothing here reads or decides.
 
+pub mod document;
 pub mod dot;
 mod go_quote;
 mod guides;
+pub mod header;
+pub mod plan;
+pub mod resources;
 pub mod style;
 pub mod tree;
 pub mod tree_forms;
