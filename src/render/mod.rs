@@ -1,5 +1,6 @@
 //! What is shown, in every form. Writers only: nothing here reads or decides.
 
+pub mod document;
 pub mod dot;
 mod go_quote;
 mod guides;
