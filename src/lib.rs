@@ -4,9 +4,12 @@
 //! server ([`server`]) and the collector ([`collector`]) do, and what comes of it ([`foretell`]). Sources ([`cluster`], [`dump`]) and
 //! the command line stand around it.
 
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 pub mod collector;
+pub mod document;
 #[cfg(feature = "dump")]
 pub mod dump;
 pub mod foretell;

@@ -1,21 +1,70 @@
-//! Colours by meaning, or none.
+//! Colours by meaning, or none. Whether there are any is decided elsewhere: nothing here looks at a terminal.
+
+use owo_colors::OwoColorize;
 
 /// What a text means to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,
+    /// What can be skipped.
     Quiet,
+    /// What is to be seen first: headings, verdicts.
+    Strong,
+    /// As it should be.
+    Good,
     Warning,
     Error,
 }
 
-/// How tones are shown.
+/// How tones are shown. The default has no colours.
 #[derive(Clone, Debug, Default)]
-pub struct Style {}
+pub struct Style {
+    colours: bool,
+}
 
 impl Style {
-    /// A text in its tone.
-    pub fn paint(&self, _tone: Tone, text: &str) -> String {
-        text.to_owned()
+    /// With or without colours.
+    pub fn new(colours: bool) -> Self {
+        Style { colours }
+    }
+
+    /// Whether there are colours.
+    pub fn colours(&self) -> bool {
+        self.colours
+    }
+
+    /// A text in its tone. Pad it before: the escape sequences count as characters to everyone but the terminal.
+    pub fn paint(&self, tone: Tone, text: &str) -> String {
+        let style = owo_colors::Style::new();
+        let style = match tone {
+            // The sixteen colours of the terminal's own palette, and no bright ones: they are readable on light and on dark.
+            _ if !self.colours || text.is_empty() => return text.to_owned(),
+            Tone::Plain => return text.to_owned(),
+            Tone::Quiet => style.dimmed(),
+            Tone::Strong => style.bold(),
+            Tone::Good => style.green(),
+            Tone::Warning => style.yellow(),
+            Tone::Error => style.red().bold(),
+        };
+        text.style(style).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paints_only_when_told_to() {
+        let tones = [Tone::Plain, Tone::Quiet, Tone::Strong, Tone::Good, Tone::Warning, Tone::Error];
+        let painted = tones.map(|tone| Style::new(true).paint(tone, "x"));
+        assert_eq!(
+            painted,
+            ["x", "\x1b[2mx\x1b[0m", "\x1b[1mx\x1b[0m", "\x1b[32mx\x1b[0m", "\x1b[33mx\x1b[0m", "\x1b[31;1mx\x1b[0m"]
+        );
+        for tone in tones {
+            assert_eq!(Style::default().paint(tone, "x"), "x");
+            assert_eq!(Style::new(true).paint(tone, ""), "");
+        }
     }
 }

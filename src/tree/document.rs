@@ -4,8 +4,9 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::{
+    document::{Head, ObjectJson},
     graph::{NodeId, OwnerGraph},
-    model::{Gap, ObjectId, Reference, Snapshot},
+    model::{ObjectId, Reference, Snapshot},
 };
 
 use super::{
@@ -18,10 +19,8 @@ use super::{
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Document<'a> {
-    pub api_version: &'static str,
-    pub kind: &'static str,
-    pub complete: bool,
-    pub gaps: &'a [Gap],
+    #[serde(flatten)]
+    pub head: Head<'a>,
     /// `Dependents` or `Owners`.
     pub direction: &'static str,
     /// The uids at which the tree begins, in the order of the tree.
@@ -36,12 +35,8 @@ pub struct Document<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Node<'a> {
-    pub api_version: String,
-    pub kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<&'a str>,
-    pub name: &'a str,
-    pub uid: &'a str,
+    #[serde(flatten)]
+    pub object: ObjectJson<'a>,
     pub terminating: bool,
     pub finalizers: Vec<&'a str>,
     pub marks: Vec<&'static str>,
@@ -87,10 +82,7 @@ impl<'a> Document<'a> {
     /// The document of a tree.
     pub fn of(snapshot: &'a Snapshot, graph: &OwnerGraph, tree: &Tree) -> Document<'a> {
         let mut document = Document {
-            api_version: "kubectl-gc/v1",
-            kind: "Tree",
-            complete: snapshot.complete(),
-            gaps: &snapshot.gaps,
+            head: Head::new("Tree", &snapshot.gaps),
             direction: match tree.direction {
                 Direction::Dependents => "Dependents",
                 Direction::Owners => "Owners",
@@ -174,18 +166,13 @@ fn codes(marks: Vec<Mark>) -> Vec<&'static str> {
 
 fn object_node(snapshot: &Snapshot, id: ObjectId) -> Node<'_> {
     let object = snapshot.object(id);
-    let resource = snapshot.resources.get(object.resource);
     let mut marks = Vec::new();
     if let Some(state) = State::of(snapshot, object) {
         marks.extend(state.foreground.then_some("foreground"));
         marks.extend(state.orphaning.then_some("orphaning"));
     }
     Node {
-        api_version: resource.api_version(),
-        kind: &resource.kind,
-        namespace: Some(snapshot.text(object.namespace)).filter(|namespace| !namespace.is_empty()),
-        name: snapshot.text(object.name),
-        uid: snapshot.text(object.uid),
+        object: ObjectJson::of(snapshot, id),
         terminating: object.terminating(),
         finalizers: object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect(),
         marks,
@@ -197,11 +184,13 @@ fn object_node(snapshot: &Snapshot, id: ObjectId) -> Node<'_> {
 
 fn virtual_node<'a>(snapshot: &'a Snapshot, reference: &'a Reference, outside: bool) -> Node<'a> {
     Node {
-        api_version: snapshot.text(reference.api_version).to_owned(),
-        kind: snapshot.text(reference.kind),
-        namespace: None,
-        name: snapshot.text(reference.name),
-        uid: snapshot.text(reference.uid),
+        object: ObjectJson {
+            api_version: snapshot.text(reference.api_version).to_owned(),
+            kind: snapshot.text(reference.kind),
+            namespace: None,
+            name: snapshot.text(reference.name),
+            uid: snapshot.text(reference.uid),
+        },
         terminating: false,
         finalizers: Vec::new(),
         marks: Vec::new(),

@@ -71,7 +71,7 @@ proptest! {
         let document = Document::of(&snapshot, &graph, &tree);
         let references: usize = shown.iter().map(|id| snapshot.object(*id).owners.len()).sum();
         prop_assert_eq!(document.edges.len(), references);
-        let uids: BTreeSet<&str> = document.nodes.iter().map(|node| node.uid).collect();
+        let uids: BTreeSet<&str> = document.nodes.iter().map(|node| node.object.uid).collect();
         prop_assert_eq!(uids.len(), document.nodes.len());
         prop_assert!(document.edges.iter().all(|edge| uids.contains(edge.dependent) && uids.contains(edge.owner)));
     }

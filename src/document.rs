@@ -1,0 +1,54 @@
+//! What every JSON document has in common: how it begins, and how it names an object.
+
+use serde::Serialize;
+
+use crate::model::{Gap, ObjectId, Snapshot};
+
+/// The `apiVersion` of every document.
+pub const API_VERSION: &str = "kubectl-gc/v1";
+
+/// The beginning of a document about what was read; to be flattened into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Head<'a> {
+    pub api_version: &'static str,
+    pub kind: &'static str,
+    /// Whether everything in question could be read.
+    pub complete: bool,
+    pub gaps: &'a [Gap],
+}
+
+impl<'a> Head<'a> {
+    /// The head of a document of this kind.
+    pub fn new(kind: &'static str, gaps: &'a [Gap]) -> Self {
+        Head { api_version: API_VERSION, kind, complete: gaps.is_empty(), gaps }
+    }
+}
+
+/// How a document names an object, alone or flattened into what is said of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectJson<'a> {
+    pub api_version: String,
+    pub kind: &'a str,
+    /// Absent for cluster scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<&'a str>,
+    pub name: &'a str,
+    pub uid: &'a str,
+}
+
+impl<'a> ObjectJson<'a> {
+    /// An object of the snapshot, in the version that the collector picks.
+    pub fn of(snapshot: &'a Snapshot, id: ObjectId) -> Self {
+        let object = snapshot.object(id);
+        let resource = snapshot.resources.get(object.resource);
+        ObjectJson {
+            api_version: resource.api_version(),
+            kind: &resource.kind,
+            namespace: Some(snapshot.text(object.namespace)).filter(|namespace| !namespace.is_empty()),
+            name: snapshot.text(object.name),
+            uid: snapshot.text(object.uid),
+        }
+    }
+}
