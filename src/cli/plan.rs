@@ -8,6 +8,7 @@ use crate::{
         document,
         header::header,
         plan::{self as render, BlastRadius, PlanDocument, PlanView, Radius},
+        style::Style,
         tree::Options,
     },
     server::Propagation,
@@ -102,7 +103,7 @@ fn tell(
         Some(PlanFormat::Name) => view.names().into_bytes(),
         None | Some(PlanFormat::Wide) => {
             let mut out = format!("{} Nothing was changed.\n\n", header(snapshot, namespace.as_deref())).into_bytes();
-            let style = colour::style(global.color);
+            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
             render::write(&view, &text_options(args, &style), &mut out).map_err(in_memory)?;
             out
         }
@@ -125,7 +126,7 @@ fn namespace_of(session: &Session, plan: &Plan) -> Option<String> {
     }
 }
 
-fn text_options<'a>(args: &PlanArgs, style: &'a crate::render::style::Style) -> Options<'a> {
+fn text_options<'a>(args: &PlanArgs, style: &'a Style) -> Options<'a> {
     let wide = args.output == Some(PlanFormat::Wide);
     Options { width: terminal_width(), fold: !wide && !args.targets.all, wide, now: None, style }
 }
@@ -166,7 +167,7 @@ fn radius(
         Some(PlanFormat::Name) => radius.names().into_bytes(),
         None | Some(PlanFormat::Wide) => {
             let mut out = format!("{} Nothing was changed.\n\n", header(snapshot, session.namespace.as_deref())).into_bytes();
-            let style = colour::style(global.color);
+            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
             radius.write(&text_options(args, &style), &mut out).map_err(in_memory)?;
             out
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     model::{ResourceId, Snapshot},
-    render::{document, header::header, resources::ResourcesView},
+    render::{document, header::header, resources::ResourcesView, style::Style},
 };
 
 use super::{
@@ -33,7 +33,7 @@ pub fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, CliError
         None | Some(TableFormat::Wide) => {
             out.extend_from_slice(header(&snapshot, None).as_bytes());
             out.extend_from_slice(b"\n\n");
-            let style = colour::style(global.color);
+            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
             view.write_table(args.output.is_some(), terminal_width(), &style, &mut out).map_err(in_memory)?;
         }
     }

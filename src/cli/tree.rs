@@ -2,8 +2,13 @@
 
 use crate::{
     graph::OwnerGraph,
-    render::{document, dot, header::header, tree as render},
-    tree::{DebugGraph, Direction, Tree, document::Document},
+    render::{
+        header::header,
+        style::Style,
+        tree as render,
+        tree_forms::{self, Form},
+    },
+    tree::{Direction, Tree},
 };
 
 use super::{
@@ -30,25 +35,27 @@ pub fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, CliError> {
         Some(targets) => Tree::of_targets(snapshot, &graph, targets, namespace, direction, depth),
         None => Tree::of_scope(snapshot, &graph, namespace, depth),
     };
+    let form = match args.output {
+        None => Form::Text,
+        Some(TreeFormat::Wide) => Form::Wide,
+        Some(TreeFormat::Json) => Form::Json,
+        Some(TreeFormat::Yaml) => Form::Yaml,
+        Some(TreeFormat::Name) => Form::Name,
+        Some(TreeFormat::Dot) => Form::Dot,
+    };
     let mut out = Vec::new();
-    match args.output {
-        Some(TreeFormat::Json) => out = document::json(&Document::of(snapshot, &graph, &tree)).into_bytes(),
-        Some(TreeFormat::Yaml) => out = document::yaml(&Document::of(snapshot, &graph, &tree)).into_bytes(),
-        Some(TreeFormat::Name) => render::write_names(snapshot, &graph, &tree, &mut out).map_err(in_memory)?,
-        Some(TreeFormat::Dot) => dot::write(&DebugGraph::of(snapshot, &graph, &tree), &mut out).map_err(in_memory)?,
-        None | Some(TreeFormat::Wide) => {
-            let options = render::Options {
-                width: terminal_width(),
-                fold: !args.no_fold,
-                wide: args.output.is_some(),
-                now: Some(jiff::Timestamp::now().as_second()),
-                style: &colour::style(global.color),
-            };
-            out.extend_from_slice(header(snapshot, session.namespace.as_deref()).as_bytes());
-            out.extend_from_slice(b"\n\n");
-            render::write(snapshot, &graph, &tree, &options, &mut out).map_err(in_memory)?;
-        }
+    if matches!(form, Form::Text | Form::Wide) {
+        out.extend_from_slice(header(snapshot, session.namespace.as_deref()).as_bytes());
+        out.extend_from_slice(b"\n\n");
     }
+    let options = render::Options {
+        width: terminal_width(),
+        fold: !args.no_fold,
+        wide: form == Form::Wide,
+        now: Some(jiff::Timestamp::now().as_second()),
+        style: &Style::new(colour::wanted(global.color, &std::io::stdout())),
+    };
+    tree_forms::write(form, snapshot, &graph, &tree, &options, &mut out).map_err(in_memory)?;
     Ok(Report::of(out).with_gaps(&snapshot.gaps))
 }
 

@@ -145,9 +145,12 @@ impl Connection {
         {
             return Err(error);
         }
-        let Shared { builder, vanished } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let snapshot = builder.build();
-        Ok(if vanished.is_empty() { snapshot } else { without(&snapshot, &vanished) })
+        let Shared { mut builder, vanished } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !vanished.is_empty() {
+            builder = without(&builder.build(), &vanished);
+        }
+        builder.sort();
+        Ok(builder.build())
     }
 
     /// Reads one list, or where that is forbidden, as much of it as is not.
@@ -197,9 +200,9 @@ impl Connection {
     }
 }
 
-/// The same snapshot without some objects. Rare enough (a list had to be begun anew and had changed meanwhile) to do it the
+/// The same without some objects. Rare enough (a list had to be begun anew and had changed meanwhile) to do it the
 /// simple way.
-fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> Snapshot {
+fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> SnapshotBuilder {
     let mut builder = SnapshotBuilder::new(snapshot.origin.clone(), snapshot.resources.clone());
     for (_, object) in snapshot.objects().filter(|(id, _)| !vanished.contains(id)) {
         builder.add(object.resource, &raw(&snapshot.strings, object));
@@ -213,7 +216,7 @@ fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> Snapshot {
     for list in snapshot.lists.iter().filter(|list| list.failure.is_some()) {
         builder.list(list.clone());
     }
-    builder.build()
+    builder
 }
 
 fn raw<'s>(strings: &'s Strings, object: &Object) -> RawObject<'s> {

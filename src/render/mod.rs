@@ -6,7 +6,7 @@ mod go_quote;
 mod guides;
 pub mod header;
 pub mod plan;
-pub mod resources;
+// pub mod resources;
 pub mod style;
 pub mod tree;
 pub mod tree_forms;

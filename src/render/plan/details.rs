@@ -112,8 +112,7 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
         });
     }
     if !outcome.waits_for.is_empty() {
-        let named: Vec<String> =
-            outcome.waits_for.iter().take(NAMED_BLOCKERS).map(|object| name(view, *object, None)).collect();
+        let named: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(|object| name(view, *object, None)).collect();
         let rest = outcome.waits_for.len() - named.len();
         let rest = if rest == 0 { String::new() } else { format!(" and {rest} more") };
         parts.push(format!("waits for {}{rest}", named.join(", ")));
@@ -126,7 +125,9 @@ pub fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> S
     let found = view.snapshot.object(object);
     let namespace = view.snapshot.text(found.namespace);
     let expected = match above {
-        Some(above) if !view.snapshot.object(above).namespace.is_empty() => Some(view.snapshot.text(view.snapshot.object(above).namespace)),
+        Some(above) if !view.snapshot.object(above).namespace.is_empty() => {
+            Some(view.snapshot.text(view.snapshot.object(above).namespace))
+        }
         _ => view.namespace,
     };
     let short = view.snapshot.short_name(object);

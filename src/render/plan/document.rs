@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::{
+    document::{Head, ObjectJson},
     foretell::{After, Holder, Outcome, OutcomeKind, Summary},
-    model::{Gap, ObjectId, Snapshot},
-    render::document::ObjectJson,
+    model::Snapshot,
     server::Propagation,
 };
 
@@ -15,12 +15,10 @@ use super::{PlanView, because::because};
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanDocument<'a> {
-    api_version: &'static str,
-    kind: &'static str,
+    #[serde(flatten)]
+    head: Head<'a>,
     propagation: &'static str,
-    targets: Vec<ObjectJson>,
-    complete: bool,
-    gaps: &'a [Gap],
+    targets: Vec<ObjectJson<'a>>,
     outcomes: Vec<OutcomeJson<'a>>,
     summary: SummaryJson,
     assumes: Vec<String>,
@@ -30,7 +28,7 @@ pub struct PlanDocument<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OutcomeJson<'a> {
-    object: ObjectJson,
+    object: ObjectJson<'a>,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<u32>,
@@ -41,7 +39,7 @@ struct OutcomeJson<'a> {
     because: Option<BecauseJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'static str>,
-    waits_for: Vec<ObjectJson>,
+    waits_for: Vec<ObjectJson<'a>>,
     held_by: Vec<&'a str>,
     after: AfterJson<'a>,
 }
@@ -111,18 +109,14 @@ impl SummaryJson {
 impl<'a> PlanDocument<'a> {
     /// The document of a plan.
     pub fn of(view: &PlanView<'a>) -> Self {
-        let objects = |ids: &[ObjectId]| ids.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect();
         let instead = |(propagation, summary): &(Propagation, Summary)| InsteadJson {
             propagation: propagation.name(),
             summary: SummaryJson::of(*summary),
         };
         PlanDocument {
-            api_version: "kubectl-gc/v1",
-            kind: "Plan",
+            head: Head::new("Plan", &view.snapshot.gaps),
             propagation: view.plan.request.propagation.name(),
-            targets: objects(&view.plan.request.targets),
-            complete: view.snapshot.complete(),
-            gaps: &view.snapshot.gaps,
+            targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
             outcomes: view.plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
             summary: SummaryJson::of(view.plan.summary),
             assumes: view.plan.assumptions.iter().map(ToString::to_string).collect(),

@@ -10,7 +10,10 @@ use crate::{
     model::{ObjectId, Snapshot},
 };
 
-use super::{PlanView, details::{Word, detail, word}};
+use super::{
+    PlanView,
+    details::{Word, detail, word},
+};
 
 /// Likes among siblings are folded from this many on.
 const FOLD_FROM: usize = 5;
@@ -30,8 +33,7 @@ pub struct Row {
 
 /// The lines of a plan. With `fold`, long runs of likes become one line.
 pub fn rows(view: &PlanView<'_>, fold: bool) -> Vec<Row> {
-    let outcomes: FxHashMap<ObjectId, &Outcome> =
-        view.plan.outcomes.iter().map(|outcome| (outcome.object, outcome)).collect();
+    let outcomes: FxHashMap<ObjectId, &Outcome> = view.plan.outcomes.iter().map(|outcome| (outcome.object, outcome)).collect();
     let (roots, children) = arrange(view, &outcomes);
     let mut rows = Vec::new();
     let mut open: Vec<(u32, Vec<Row>)> = vec![(0, siblings(view, &outcomes, &children, &roots, 0, fold))];
@@ -66,10 +68,8 @@ fn arrange(view: &PlanView<'_>, outcomes: &FxHashMap<ObjectId, &Outcome>) -> (Ve
     let targets = || view.plan.request.targets.iter().copied();
     let uids: FxHashSet<_> = targets().map(|target| view.snapshot.object(target).uid).collect();
     let owned = |target: &ObjectId| view.snapshot.object(*target).owners.iter().any(|reference| uids.contains(&reference.uid));
-    let candidates = targets()
-        .filter(|target| !owned(target))
-        .chain(targets())
-        .chain(view.plan.outcomes.iter().map(|outcome| outcome.object));
+    let candidates =
+        targets().filter(|target| !owned(target)).chain(targets()).chain(view.plan.outcomes.iter().map(|outcome| outcome.object));
     for root in candidates {
         if !outcomes.contains_key(&root) || !placed.insert(root) {
             continue;

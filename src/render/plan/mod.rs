@@ -8,7 +8,7 @@ mod radius;
 mod text;
 
 pub use document::{PlanDocument, SummaryJson};
-pub use radius::{BlastRadius, BlastRadiusDocument};
+pub use radius::{BlastRadius, BlastRadiusDocument, Radius};
 pub use text::write;
 
 use crate::{

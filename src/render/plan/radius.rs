@@ -6,9 +6,10 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
+    document::{Head, ObjectJson},
     foretell::Summary,
-    model::{Gap, ObjectId, Snapshot},
-    render::{document::ObjectJson, style::Tone, tree::Options, words::middle_cut},
+    model::{ObjectId, Snapshot},
+    render::{style::Tone, tree::Options, words::middle_cut},
     server::Propagation,
 };
 
@@ -38,18 +39,16 @@ pub struct Radius {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BlastRadiusDocument<'a> {
-    api_version: &'static str,
-    kind: &'static str,
+    #[serde(flatten)]
+    head: Head<'a>,
     propagation: &'static str,
-    complete: bool,
-    gaps: &'a [Gap],
     total: usize,
-    rows: Vec<RadiusJson>,
+    rows: Vec<RadiusJson<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct RadiusJson {
-    object: ObjectJson,
+struct RadiusJson<'a> {
+    object: ObjectJson<'a>,
     certain: bool,
     summary: SummaryJson,
 }
@@ -80,11 +79,8 @@ impl<'a> BlastRadius<'a> {
             summary: SummaryJson::of(row.summary),
         };
         BlastRadiusDocument {
-            api_version: "kubectl-gc/v1",
-            kind: "BlastRadius",
+            head: Head::new("BlastRadius", &self.snapshot.gaps),
             propagation: self.propagation.name(),
-            complete: self.snapshot.complete(),
-            gaps: &self.snapshot.gaps,
             total: self.total,
             rows: self.rows.iter().map(row).collect(),
         }

@@ -84,8 +84,11 @@ fn verdict(view: &PlanView<'_>) -> (&'static str, Tone, String) {
         return ("STUCK", Tone::Error, sentence);
     }
     if summary.terminating > 0 {
-        let sentence =
-            format!("{}; {} Terminating until somebody else is done.{stay}{unsure}", objects_go(summary, &kinds), count(summary.terminating, "stays", "stay"));
+        let sentence = format!(
+            "{}; {} Terminating until somebody else is done.{stay}{unsure}",
+            objects_go(summary, &kinds),
+            count(summary.terminating, "stays", "stay")
+        );
         return ("WAITS", Tone::Warning, sentence);
     }
     let word = if uncertain > 0 { "UNSURE" } else { "GOES" };
@@ -229,7 +232,10 @@ fn next(view: &PlanView<'_>) -> Vec<String> {
         }
     }
     for (finalizer, object) in held.iter().take(2) {
-        lines.push(format!("see that the controller behind {finalizer} runs ({} has it), and plan again", name(view, *object, None)));
+        lines.push(format!(
+            "see that the controller behind {finalizer} runs ({} has it), and plan again",
+            name(view, *object, None)
+        ));
     }
     let (best, least) = view
         .instead
@@ -252,7 +258,8 @@ fn next(view: &PlanView<'_>) -> Vec<String> {
 /// The delete that was planned, as kubectl takes it.
 fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> String {
     let targets = &view.plan.request.targets;
-    let mut namespaces: Vec<&str> = targets.iter().map(|target| view.snapshot.text(view.snapshot.object(*target).namespace)).collect();
+    let mut namespaces: Vec<&str> =
+        targets.iter().map(|target| view.snapshot.text(view.snapshot.object(*target).namespace)).collect();
     namespaces.retain(|namespace| !namespace.is_empty());
     namespaces.dedup();
     let namespace = match namespaces.as_slice() {
@@ -265,7 +272,11 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> String {
         seconds => format!(" --grace-period={seconds}"),
     });
     if targets.len() > 5 {
-        return format!("kubectl delete the {} targets{namespace} --cascade={}{grace}", targets.len(), propagation.name().to_lowercase());
+        return format!(
+            "kubectl delete the {} targets{namespace} --cascade={}{grace}",
+            targets.len(),
+            propagation.name().to_lowercase()
+        );
     }
     let names: Vec<String> = targets.iter().map(|target| kubectl_name(view, *target)).collect();
     format!("kubectl delete {}{namespace} --cascade={}{grace}", names.join(" "), propagation.name().to_lowercase())
@@ -293,7 +304,11 @@ fn write_sections(sections: &[(&'static str, Vec<String>)], options: &Options<'_
     for (heading, lines) in sections {
         for (index, line) in lines.iter().enumerate() {
             // A command is never broken: it is there to be pasted.
-            let room = if line.starts_with("kubectl ") { usize::MAX } else { options.width.map_or(usize::MAX, |width| width.saturating_sub(SECTION_INDENT)) };
+            let room = if line.starts_with("kubectl ") {
+                usize::MAX
+            } else {
+                options.width.map_or(usize::MAX, |width| width.saturating_sub(SECTION_INDENT))
+            };
             for (part, text) in wrapped(line.split(' '), room).iter().enumerate() {
                 let label = if index == 0 && part == 0 { *heading } else { "" };
                 let padding = " ".repeat(SECTION_INDENT.saturating_sub(label.width()));
