@@ -102,7 +102,7 @@ fn tell(
         Some(PlanFormat::Yaml) => document::yaml(&PlanDocument::of(&view)).into_bytes(),
         Some(PlanFormat::Name) => view.names().into_bytes(),
         None | Some(PlanFormat::Wide) => {
-            let mut out = format!("{} Nothing was changed.\n\n", header(snapshot, namespace.as_deref())).into_bytes();
+            let mut out = format!("{} Nothing was changed.\n\n", header(snapshot, namespace.as_deref(), &args.source.from)).into_bytes();
             let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
             render::write(&view, &text_options(args, &style), &mut out).map_err(in_memory)?;
             out
@@ -166,7 +166,7 @@ fn radius(
         Some(PlanFormat::Yaml) => document::yaml(&radius.document()).into_bytes(),
         Some(PlanFormat::Name) => radius.names().into_bytes(),
         None | Some(PlanFormat::Wide) => {
-            let mut out = format!("{} Nothing was changed.\n\n", header(snapshot, session.namespace.as_deref())).into_bytes();
+            let mut out = format!("{} Nothing was changed.\n\n", header(snapshot, session.namespace.as_deref(), &args.source.from)).into_bytes();
             let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
             radius.write(&text_options(args, &style), &mut out).map_err(in_memory)?;
             out

@@ -31,7 +31,7 @@ pub fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, CliError
         Some(TableFormat::Yaml) => out = document::yaml(&view.document()).into_bytes(),
         Some(TableFormat::Name) => view.write_names(&mut out).map_err(in_memory)?,
         None | Some(TableFormat::Wide) => {
-            out.extend_from_slice(header(&snapshot, None).as_bytes());
+            out.extend_from_slice(header(&snapshot, None, &args.source.from).as_bytes());
             out.extend_from_slice(b"\n\n");
             let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
             view.write_table(args.output.is_some(), terminal_width(), &style, &mut out).map_err(in_memory)?;

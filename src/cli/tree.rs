@@ -45,7 +45,7 @@ pub fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, CliError> {
     };
     let mut out = Vec::new();
     if matches!(form, Form::Text | Form::Wide) {
-        out.extend_from_slice(header(snapshot, session.namespace.as_deref()).as_bytes());
+        out.extend_from_slice(header(snapshot, session.namespace.as_deref(), &args.source.from).as_bytes());
         out.extend_from_slice(b"\n\n");
     }
     let options = render::Options {

@@ -167,7 +167,7 @@ fn gaps(snapshot: &Snapshot, unsure: &FxHashMap<String, String>) -> BTreeSet<Gap
                         });
                     }
                 }
-                Mapping::Unmappable => {
+                Mapping::Unmappable | Mapping::Undiscovered => {
                     if let Some(reason) = unsure.get(&format!("{api_version} {kind}")) {
                         gaps.insert(Gap { resource: api_version.to_owned(), namespace: None, reason: reason.clone() });
                     }

@@ -205,7 +205,8 @@ impl Snapshot {
     pub fn may_hide_dependents(&self) -> bool {
         let failed = |list: &ListRecord| list.failure.is_some();
         // Group versions that discovery could not describe are gaps without a list: only they are written with a slash.
-        self.lists.iter().any(failed) || self.gaps.iter().any(|gap| gap.resource.contains('/'))
+        let live = matches!(self.origin, Origin::Cluster { .. });
+        self.lists.iter().any(failed) || live && self.gaps.iter().any(|gap| gap.resource.contains('/'))
     }
 
     /// `Kind/name` of an object.
