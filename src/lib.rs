@@ -4,6 +4,8 @@
 //! server ([`server`]) and the collector ([`collector`]) do, and what comes of it ([`foretell`]). Sources ([`cluster`], [`dump`]) and
 //! the command line stand around it.
 
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 pub mod collector;

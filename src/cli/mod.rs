@@ -1,0 +1,5 @@
+//! The command line.
+
+pub mod args;
+pub mod connection;
+pub mod targets;
