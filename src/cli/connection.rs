@@ -89,7 +89,15 @@ pub struct ConnectionArgs {
     #[arg(long, value_name = "FOLDER", global = true, hide_short_help = true)]
     pub cache_dir: Option<PathBuf>,
     /// How much to tell on standard error, 0 to 9
-    #[arg(short, long = "v", value_name = "LEVEL", default_value_t = 0, hide_default_value = true, global = true, hide_short_help = true)]
+    #[arg(
+        short,
+        long = "v",
+        value_name = "LEVEL",
+        default_value_t = 0,
+        hide_default_value = true,
+        global = true,
+        hide_short_help = true
+    )]
     pub verbosity: u8,
 }
 

@@ -64,9 +64,7 @@ impl Resources {
             return self.named(name, |_| true);
         }
         self.named(name, |resource| resource.group.eq_ignore_ascii_case(group)).or_else(|| {
-            self.named(name, |resource| {
-                resource.group.get(..group.len()).is_some_and(|start| start.eq_ignore_ascii_case(group))
-            })
+            self.named(name, |resource| resource.group.get(..group.len()).is_some_and(|start| start.eq_ignore_ascii_case(group)))
         })
     }
 
@@ -83,10 +81,11 @@ impl Resources {
     }
 
     fn nearest_types(&self, name: &str) -> Vec<String> {
-        let names = self.iter().filter(|(id, resource)| reachable(resource) && self.picked(*id) == *id).flat_map(|(id, resource)| {
-            let names = [&resource.plural, &resource.singular, &resource.kind].into_iter().chain(&resource.short_names);
-            names.map(move |name| (id, name.as_str()))
-        });
+        let names =
+            self.iter().filter(|(id, resource)| reachable(resource) && self.picked(*id) == *id).flat_map(|(id, resource)| {
+                let names = [&resource.plural, &resource.singular, &resource.kind].into_iter().chain(&resource.short_names);
+                names.map(move |name| (id, name.as_str()))
+            });
         nearest(name, names).into_iter().map(|id| self.typeable_name(id)).collect()
     }
 
@@ -212,6 +211,9 @@ mod tests {
         assert_eq!(text("deploi"), "the server has no resource type \"deploi\"; did you mean deployments?");
         assert_eq!(text("pdos"), "the server has no resource type \"pdos\"; did you mean pods?");
         assert_eq!(text("qqqqqqqq"), "the server has no resource type \"qqqqqqqq\"");
-        assert_eq!(text("deployment.aps"), "the server has no resource type \"deployment.aps\"; did you mean deployments, deployments.example.com?");
+        assert_eq!(
+            text("deployment.aps"),
+            "the server has no resource type \"deployment.aps\"; did you mean deployments, deployments.example.com?"
+        );
     }
 }
