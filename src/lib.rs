@@ -5,7 +5,7 @@
 //! the command line stand around it.
 
 #[cfg(feature = "cli")]
-// pub mod cli;
+pub mod cli;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 pub mod collector;

@@ -2,18 +2,17 @@
 
 pub mod args;
 pub mod colour;
-pub mod completion;
+
 pub mod connection;
 pub mod error;
 pub mod exit;
 pub mod plan;
 pub mod report;
-pub mod resources;
+
 pub mod session;
 pub mod snapshot;
 pub mod targets;
 pub mod tree;
-pub mod version;
 
 use std::io::{self, Write};
 
@@ -46,10 +45,9 @@ fn dispatch(cli: &Cli) -> Result<Report, CliError> {
     match &cli.command {
         Command::Tree(args) => tree::run(&cli.global, args),
         Command::Plan(args) => plan::run(&cli.global, args),
-        Command::Resources(args) => resources::run(&cli.global, args),
+
         Command::Snapshot(args) => snapshot::run(&cli.global, args),
-        Command::Completion(args) => Ok(Report::of(completion::script(args.shell))),
-        Command::Version(args) => Ok(Report::of(version::text(args))),
+        _ => Err(CliError::Usage("later".into())),
     }
 }
 

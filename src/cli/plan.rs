@@ -81,7 +81,8 @@ fn fetch(session: &mut Session, needs: &Needs) -> bool {
     if needs.is_empty() {
         return false;
     }
-    let known = |session: &Session| (session.snapshot.facts.len(), session.snapshot.len(), session.snapshot.confirmed_absent().count());
+    let known =
+        |session: &Session| (session.snapshot.facts.len(), session.snapshot.len(), session.snapshot.confirmed_absent().count());
     let before = known(session);
     session.fetch(needs) && known(session) != before
 }
@@ -102,7 +103,8 @@ fn tell(
         Some(PlanFormat::Yaml) => document::yaml(&PlanDocument::of(&view)).into_bytes(),
         Some(PlanFormat::Name) => view.names().into_bytes(),
         None | Some(PlanFormat::Wide) => {
-            let mut out = format!("{} Nothing was changed.\n\n", header(snapshot, namespace.as_deref(), &args.source.from)).into_bytes();
+            let mut out =
+                format!("{} Nothing was changed.\n\n", header(snapshot, namespace.as_deref(), &args.source.from)).into_bytes();
             let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
             render::write(&view, &text_options(args, &style), &mut out).map_err(in_memory)?;
             out
@@ -117,7 +119,8 @@ fn tell(
 
 /// Where the targets are, which in a dump may be known although nobody said it.
 fn namespace_of(session: &Session, plan: &Plan) -> Option<String> {
-    let mut namespaces: Vec<Symbol> = plan.request.targets.iter().map(|target| session.snapshot.object(*target).namespace).collect();
+    let mut namespaces: Vec<Symbol> =
+        plan.request.targets.iter().map(|target| session.snapshot.object(*target).namespace).collect();
     namespaces.dedup();
     match namespaces.as_slice() {
         [namespace] if !namespace.is_empty() => Some(session.snapshot.text(*namespace).to_owned()),
@@ -166,7 +169,8 @@ fn radius(
         Some(PlanFormat::Yaml) => document::yaml(&radius.document()).into_bytes(),
         Some(PlanFormat::Name) => radius.names().into_bytes(),
         None | Some(PlanFormat::Wide) => {
-            let mut out = format!("{} Nothing was changed.\n\n", header(snapshot, session.namespace.as_deref(), &args.source.from)).into_bytes();
+            let mut out = format!("{} Nothing was changed.\n\n", header(snapshot, session.namespace.as_deref(), &args.source.from))
+                .into_bytes();
             let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
             radius.write(&text_options(args, &style), &mut out).map_err(in_memory)?;
             out

@@ -211,12 +211,12 @@ fn require_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), CliErro
     if snapshot.objects().any(|(_, object)| Some(object.namespace) == found) {
         return Ok(());
     }
-    let known: std::collections::BTreeSet<&str> =
-        snapshot.objects().filter(|(_, object)| !object.namespace.is_empty()).map(|(_, object)| snapshot.text(object.namespace)).collect();
-    Err(CliError::NamespaceNotInDump {
-        namespace: namespace.to_owned(),
-        known: known.into_iter().map(str::to_owned).collect(),
-    })
+    let known: std::collections::BTreeSet<&str> = snapshot
+        .objects()
+        .filter(|(_, object)| !object.namespace.is_empty())
+        .map(|(_, object)| snapshot.text(object.namespace))
+        .collect();
+    Err(CliError::NamespaceNotInDump { namespace: namespace.to_owned(), known: known.into_iter().map(str::to_owned).collect() })
 }
 
 /// Reading, as a bar on standard error.

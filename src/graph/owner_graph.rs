@@ -58,10 +58,7 @@ impl OwnerGraph {
         }
         for (_, object) in snapshot.objects() {
             for reference in &object.owners {
-                graph
-                    .mappings
-                    .entry((reference.api_version, reference.kind))
-                    .or_insert_with(|| mapping(snapshot, reference));
+                graph.mappings.entry((reference.api_version, reference.kind)).or_insert_with(|| mapping(snapshot, reference));
                 let node = &mut graph.by_uid[reference.uid.index()];
                 if *node == NO_NODE {
                     *node = graph.objects + graph.virtual_uids.len() as u32;
