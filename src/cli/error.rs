@@ -8,11 +8,11 @@ use super::{connection::TimeoutError, targets::TargetError};
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     #[error(transparent)]
-    Connect(#[from] ConnectError),
+    Connect(Box<ConnectError>),
     #[error(transparent)]
-    Dump(#[from] DumpError),
+    Dump(Box<DumpError>),
     #[error(transparent)]
-    Target(#[from] TargetError),
+    Target(Box<TargetError>),
     #[error(transparent)]
     Timeout(#[from] TimeoutError),
     /// The namespace that was asked for is not in the dump.
@@ -39,4 +39,22 @@ pub enum CliError {
     /// The asynchronous runtime could not be started.
     #[error("cannot start: {0}")]
     Runtime(std::io::Error),
+}
+
+impl From<ConnectError> for CliError {
+    fn from(error: ConnectError) -> Self {
+        CliError::Connect(Box::new(error))
+    }
+}
+
+impl From<DumpError> for CliError {
+    fn from(error: DumpError) -> Self {
+        CliError::Dump(Box::new(error))
+    }
+}
+
+impl From<TargetError> for CliError {
+    fn from(error: TargetError) -> Self {
+        CliError::Target(Box::new(error))
+    }
 }

@@ -3,6 +3,7 @@
 use crate::{
     foretell::{Cause, Holder, Outcome, OutcomeKind, State},
     model::{ObjectId, facts::PodFacts},
+    tree::{Link, Standing},
 };
 
 use super::{PlanView, because::because, document::holder_name};
@@ -64,9 +65,9 @@ pub fn word(outcome: &Outcome) -> Word {
 /// The remark on an outcome; empty where the word says it all.
 pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let remark = match outcome.kind {
-        OutcomeKind::Deleted => grace(view, outcome).unwrap_or_default(),
+        OutcomeKind::Deleted => grace(view, outcome).or_else(|| bent(view, outcome)).unwrap_or_default(),
         OutcomeKind::Terminating => held(view, outcome),
-        OutcomeKind::Orphaned => "free: no owner left".to_owned(),
+        OutcomeKind::Orphaned => "no owner left".to_owned(),
         OutcomeKind::Detached => message(view, outcome),
         OutcomeKind::Unblocked => "no longer blocks its owner".to_owned(),
         OutcomeKind::Unchanged => "something it depends on could not be read".to_owned(),
@@ -93,6 +94,42 @@ fn grace(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
     ended_by_kubelet.then(|| format!("after its grace period, {seconds}s"))
 }
 
+/// For what goes because its reference doesn't lead to its owner: nobody would expect it to.
+fn bent(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
+    if !matches!(outcome.because, Some(Cause::Collector(_))) {
+        return None;
+    }
+    let fault = faults(view, outcome.object).find(|standing| {
+        matches!(standing, Standing::OtherNamespace | Standing::OtherName | Standing::OtherKind | Standing::ListKind)
+    })?;
+    Some(format!("{}, which counts as gone", in_words(fault)))
+}
+
+/// Why a live object that is waited for is never deleted (S4, S5).
+fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
+    let changes = view.plan.outcomes.iter().any(|outcome| outcome.object == object);
+    let fault = faults(view, object).find(|standing| matches!(standing, Standing::NotServed | Standing::InvalidScope));
+    fault.filter(|_| !changes).map(|fault| format!(", which the collector never deletes: {}", in_words(fault)))
+}
+
+fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = Standing> + 'v {
+    let holder = view.snapshot.object(object);
+    let standing = |reference| Link::of(view.snapshot, view.graph, holder, reference).standing;
+    holder.owners.iter().map(standing).filter(|standing| !standing.valid())
+}
+
+fn in_words(standing: Standing) -> &'static str {
+    match standing {
+        Standing::OtherNamespace => "owner in another namespace",
+        Standing::OtherName => "owner under another name",
+        Standing::OtherKind => "owner of another kind",
+        Standing::ListKind => "owner of a list kind",
+        Standing::NotServed => "it names an owner of a kind that is not served",
+        Standing::InvalidScope => "it is cluster-scoped, and names a namespaced owner",
+        _ => "its owner reference is invalid",
+    }
+}
+
 fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let mut parts: Vec<String> = Vec::new();
     let finalizers: Vec<&str> = outcome
@@ -112,7 +149,10 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
         });
     }
     if !outcome.waits_for.is_empty() {
-        let named: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(|object| name(view, *object, None)).collect();
+        let told = |object: &ObjectId| {
+            format!("{}{}", name(view, *object, Some(outcome.object)), immune(view, *object).unwrap_or_default())
+        };
+        let named: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(told).collect();
         let rest = outcome.waits_for.len() - named.len();
         let rest = if rest == 0 { String::new() } else { format!(" and {rest} more") };
         parts.push(format!("waits for {}{rest}", named.join(", ")));
@@ -124,10 +164,10 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
 pub fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> String {
     let found = view.snapshot.object(object);
     let namespace = view.snapshot.text(found.namespace);
-    let expected = match above {
-        Some(above) if !view.snapshot.object(above).namespace.is_empty() => {
-            Some(view.snapshot.text(view.snapshot.object(above).namespace))
-        }
+    let expected = match above.map(|above| view.snapshot.object(above)) {
+        Some(above) if !above.namespace.is_empty() => Some(view.snapshot.text(above.namespace)),
+        // Below a Namespace everything is in it.
+        Some(above) if view.snapshot.resources.get(above.resource).kind == "Namespace" => Some(view.snapshot.text(above.name)),
         _ => view.namespace,
     };
     let short = view.snapshot.short_name(object);

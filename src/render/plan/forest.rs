@@ -6,7 +6,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     foretell::{Cause, Outcome, State},
-    graph::OwnerGraph,
     model::{ObjectId, Snapshot},
 };
 
@@ -112,12 +111,12 @@ fn siblings(
             (!stuck, object.resource, row.word, row.detail.clone(), view.snapshot.text(object.name).to_owned())
         });
     }
-    let rows = if fold { folded(view.snapshot, view.graph, children, rows) } else { rows };
+    let rows = if fold { folded(view.snapshot, children, rows) } else { rows };
     rows.into_iter().rev().collect()
 }
 
 /// Folds runs of likes without anything below them.
-fn folded(snapshot: &Snapshot, _graph: &OwnerGraph, children: &FxHashMap<ObjectId, Vec<ObjectId>>, rows: Vec<Row>) -> Vec<Row> {
+fn folded(snapshot: &Snapshot, children: &FxHashMap<ObjectId, Vec<ObjectId>>, rows: Vec<Row>) -> Vec<Row> {
     let alike = |left: &Row, right: &Row| {
         snapshot.object(left.object).resource == snapshot.object(right.object).resource
             && left.word == right.word

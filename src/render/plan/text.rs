@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    foretell::{Holder, Outcome, OutcomeKind, State, Summary},
+    foretell::{Assumption, Holder, Outcome, OutcomeKind, State, Summary},
     model::{ObjectId, facts::has_facts},
     render::{
         guides::Guides,
@@ -18,6 +18,7 @@ use crate::{
 
 use super::{
     PlanView,
+    because::because,
     details::name,
     document::holder_name,
     forest::{Row, rows},
@@ -25,12 +26,16 @@ use super::{
 
 /// What stands before the second column of the sections below.
 const SECTION_INDENT: usize = 10;
+/// What stands before every line.
+const MARGIN: usize = 2;
+/// What the word of a line takes, with the space around it.
+const WORD_COLUMNS: usize = 10;
 /// No name is cut to less than this.
 const LEAST_NAME: usize = 16;
 /// The second column begins no later than this.
 const MOST_ALIGNED: usize = 60;
-/// So many assumptions are printed.
-const NAMED_ASSUMPTIONS: usize = 4;
+/// So many nodes are named, and one more.
+const NAMED_NODES: usize = 2;
 
 /// Writes the verdict, the lines, and the sections below them.
 pub fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -66,7 +71,7 @@ fn verdict(view: &PlanView<'_>) -> (&'static str, Tone, String) {
         count => format!(" Not certain for {count} of them, because something could not be read."),
     };
     let survivors = summary.orphaned + summary.detached + summary.unblocked;
-    let stay = if survivors == 0 { String::new() } else { format!(" {} changed.", count(survivors, "survives", "survive")) };
+    let stay = if survivors == 0 { String::new() } else { format!(" {}, changed.", count(survivors, "survives", "survive")) };
     let targets: Vec<ObjectId> = view.plan.request.targets.clone();
     if view.plan.outcomes.is_empty() {
         return ("NOTHING", Tone::Warning, format!("this delete changes nothing about {}.", listed(view, &targets)));
@@ -154,16 +159,46 @@ fn write_rows(view: &PlanView<'_>, rows: &[Row], options: &Options<'_>, out: &mu
         let padding = " ".repeat(column.saturating_sub(guide.width() + name.width()));
         let tone = if row.more > 0 { Tone::Quiet } else { Tone::Plain };
         let word = format!("{:<7}", row.word.text());
+        let before = MARGIN + column.max(guide.width() + name.width()) + WORD_COLUMNS;
+        let details =
+            wrapped(remark(view, row, options).split(' '), options.width.map_or(usize::MAX, |width| width.saturating_sub(before)));
+        let mut details = details.iter();
         let line = format!(
             "  {}{}{padding}  {} {}",
             options.style.paint(Tone::Quiet, guide),
             options.style.paint(tone, &name),
             options.style.paint(row.word.tone(), &word),
-            row.detail
+            details.next().map_or("", String::as_str)
         );
         writeln!(out, "{}", line.trim_end())?;
+        for detail in details {
+            let guide = continued(guide);
+            let padding = " ".repeat(before.saturating_sub(MARGIN + guide.width()));
+            writeln!(out, "  {}{padding}{detail}", options.style.paint(Tone::Quiet, &guide))?;
+        }
     }
     Ok(())
+}
+
+/// The guide of a line that goes on: its own branch leads nowhere, those of its elders go on.
+fn continued(guide: &str) -> String {
+    guide.replace("├─ ", "│  ").replace("└─ ", "   ")
+}
+
+/// What is said beside a line; in wide output with the uid and the reason.
+fn remark(view: &PlanView<'_>, row: &Row, options: &Options<'_>) -> String {
+    let outcome = view.plan.outcome(row.object).filter(|_| options.wide);
+    let Some(outcome) = outcome else { return row.detail.clone() };
+    let mut parts: Vec<String> = Vec::new();
+    if !row.detail.is_empty() {
+        parts.push(row.detail.clone());
+    }
+    if let Some(cause) = &outcome.because {
+        let (rule, message) = because(view.snapshot, row.object, cause, view.plan.request.propagation);
+        parts.push(format!("[{rule}] {message}"));
+    }
+    parts.push(format!("uid {}", view.snapshot.text(view.snapshot.object(row.object).uid)));
+    parts.join("; ")
 }
 
 fn row_name(view: &PlanView<'_>, row: &Row, above: Option<ObjectId>) -> String {
@@ -177,13 +212,9 @@ fn row_name(view: &PlanView<'_>, row: &Row, above: Option<ObjectId>) -> String {
 /// The sections below the lines: a word each, and what is to be said.
 fn sections(view: &PlanView<'_>) -> Vec<(&'static str, Vec<String>)> {
     let mut sections: Vec<(&'static str, Vec<String>)> = Vec::new();
-    let assumptions: Vec<String> = view.plan.assumptions.iter().map(ToString::to_string).collect();
-    if !assumptions.is_empty() {
-        let mut lines: Vec<String> = assumptions.iter().take(NAMED_ASSUMPTIONS).cloned().collect();
-        if assumptions.len() > lines.len() {
-            lines.push(format!("and {} more of the kind", assumptions.len() - lines.len()));
-        }
-        sections.push(("Assumes", lines));
+    let assumes = assumes(view);
+    if !assumes.is_empty() {
+        sections.push(("Assumes", assumes));
     }
     let instead: Vec<String> = view
         .instead
@@ -195,6 +226,27 @@ fn sections(view: &PlanView<'_>) -> Vec<(&'static str, Vec<String>)> {
     }
     sections.push(("Next", next(view)));
     sections
+}
+
+/// What others are taken to do; kubelets in one line, however many there are.
+fn assumes(view: &PlanView<'_>) -> Vec<String> {
+    let mut nodes: Vec<&str> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for assumption in &view.plan.assumptions {
+        match assumption {
+            Assumption::Kubelet { node } => nodes.push(node),
+            other => lines.push(other.to_string()),
+        }
+    }
+    let kubelets = match nodes.as_slice() {
+        [] => None,
+        [one] => Some(format!("the kubelet on node {one} ends its pods after their grace period")),
+        [some @ .., last] if some.len() <= NAMED_NODES => {
+            Some(format!("the kubelets on nodes {} and {last} end their pods after their grace period", some.join(", ")))
+        }
+        many => Some(format!("the kubelets on {} nodes end their pods after their grace period", many.len())),
+    };
+    kubelets.into_iter().chain(lines).collect()
 }
 
 /// A summary in half a line.
