@@ -123,6 +123,9 @@ pub enum TargetError {
     /// No object of this name.
     #[error(transparent)]
     Missing(Box<Missing>),
+    /// Several objects that aren't found, one a line.
+    #[error("{}", .0.iter().map(Missing::to_string).collect::<Vec<_>>().join("\n"))]
+    AllMissing(Vec<Missing>),
     /// A selection without objects.
     #[error(transparent)]
     NoMatch(Box<NoMatch>),

@@ -225,6 +225,10 @@ impl<'de> Visitor<'de> for NodeVisitor {
         Ok(Node::Null)
     }
 
+    fn visit_none<E>(self) -> Result<Node, E> {
+        Ok(Node::Null)
+    }
+
     fn visit_str<E>(self, _: &str) -> Result<Node, E> {
         Ok(Node::Other("text"))
     }
@@ -279,6 +283,10 @@ impl<'de> Visitor<'de> for ItemsVisitor {
     }
 
     fn visit_unit<E>(self) -> Result<Items, E> {
+        Ok(Items(None))
+    }
+
+    fn visit_none<E>(self) -> Result<Items, E> {
         Ok(Items(None))
     }
 

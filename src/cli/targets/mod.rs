@@ -13,6 +13,9 @@ mod parse;
 mod resolve;
 mod selector;
 
+#[cfg(test)]
+mod tests;
+
 pub use error::{Hint, Missing, NoMatch, Place, TargetError, Why};
 pub use fields::FieldSelector;
 pub use selector::{LabelSelector, SelectorError};

@@ -19,7 +19,7 @@ impl TypedQuery {
     ) -> Result<Vec<ObjectId>, TargetError> {
         let search = Search { snapshot, choice: namespace };
         let mut found = match &self.what {
-            What::Objects(objects) => objects.iter().map(|wanted| search.named(wanted)).collect::<Result<Vec<_>, TargetError>>()?,
+            What::Objects(objects) => search.all_named(objects)?,
             What::Selection { types, selection } => search.selected(types, selection, selected)?,
         };
         let mut seen = FxHashSet::default();
@@ -34,6 +34,24 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
+    /// Every missing object is told, not only the first: of a folder of manifests some may be gone already.
+    fn all_named(&self, objects: &[Wanted]) -> Result<Vec<ObjectId>, TargetError> {
+        let mut found = Vec::with_capacity(objects.len());
+        let mut missing = Vec::new();
+        for wanted in objects {
+            match self.named(wanted) {
+                Ok(id) => found.push(id),
+                Err(TargetError::Missing(one)) => missing.push(*one),
+                Err(error) => return Err(error),
+            }
+        }
+        match missing.len() {
+            0 => Ok(found),
+            1 => Err(TargetError::Missing(Box::new(missing.remove(0)))),
+            _ => Err(TargetError::AllMissing(missing)),
+        }
+    }
+
     fn named(&self, wanted: &Wanted) -> Result<ObjectId, TargetError> {
         let namespace = match (&wanted.namespace, self.choice) {
             _ if !wanted.namespaced => "",
@@ -267,7 +285,7 @@ impl<'a> Search<'a> {
 
 impl Selection {
     /// As it is typed.
-    fn flags(&self) -> String {
+    pub(super) fn flags(&self) -> String {
         let labels = self.labels.as_ref().map(|labels| format!("-l {}", quoted(&labels.to_string())));
         let fields = self.fields.as_ref().map(|fields| format!("--field-selector {}", quoted(&fields.to_string())));
         labels.into_iter().chain(fields).collect::<Vec<_>>().join(" ")
