@@ -2,4 +2,6 @@
 
 pub mod args;
 pub mod colour;
+pub mod completion;
 pub mod connection;
+pub mod version;

@@ -1,0 +1,4 @@
+//! What is shipped around the binary: completion scripts, the krew manifest, the licence.
+
+mod completions;
+mod licence;
