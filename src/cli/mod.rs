@@ -2,7 +2,7 @@
 
 pub mod args;
 pub mod colour;
-
+pub mod completion;
 pub mod connection;
 pub mod error;
 pub mod exit;
@@ -13,6 +13,7 @@ pub mod session;
 pub mod snapshot;
 pub mod targets;
 pub mod tree;
+pub mod version;
 
 use std::io::{self, Write};
 
@@ -45,9 +46,10 @@ fn dispatch(cli: &Cli) -> Result<Report, CliError> {
     match &cli.command {
         Command::Tree(args) => tree::run(&cli.global, args),
         Command::Plan(args) => plan::run(&cli.global, args),
-
+        Command::Resources(_) => Err(CliError::Usage("later".into())),
         Command::Snapshot(args) => snapshot::run(&cli.global, args),
-        _ => Err(CliError::Usage("later".into())),
+        Command::Completion(args) => Ok(Report::of(completion::script(args.shell))),
+        Command::Version(args) => Ok(Report::of(version::text(args))),
     }
 }
 

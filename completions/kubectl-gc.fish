@@ -1,0 +1,280 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_kubectl_gc_global_optspecs
+    string join \n color= n/namespace= context= kubeconfig= cluster= user= s/server= token= username= password= as= as-group= as-uid= certificate-authority= client-certificate= client-key= insecure-skip-tls-verify= tls-server-name= request-timeout= disable-compression= cache-dir= v/v= h/help V/version
+end
+
+function __fish_kubectl_gc_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_kubectl_gc_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_kubectl_gc_using_subcommand
+    set -l cmd (__fish_kubectl_gc_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s V -l version -d 'Print version'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "plan" -d 'What a delete would do to every object, and why'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'What can be deleted, and what of that the garbage collector watches'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "completion" -d 'Print a shell\'s completion script'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "version" -d 'Print the version'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l depth -d 'Show at most this many levels below (or above) each target' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''
+name\t'TYPE/NAME, one a line'
+dot\t'For Graphviz'
+wide\t'Text with more columns'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s R -l recursive -d 'Look for manifests in sub-folders too'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s A -l all-namespaces -d 'In all namespaces'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l owners -d 'Show owners upwards instead of dependents downwards'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l no-fold -d 'Show every object, also where many alike are folded into one line'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l propagation -d 'How the delete treats dependents [default: background]' -r -f -a "background\t'Owner first, then the dependents'
+foreground\t'Dependents first, then the owner'
+orphan\t'Only the owner; the dependents stay'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cascade -d 'kubectl\'s name for --propagation' -r -f -a "background\t'Owner first, then the dependents'
+foreground\t'Dependents first, then the owner'
+orphan\t'Only the owner; the dependents stay'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l grace-period -d 'Seconds a pod gets to end; negative: the pod\'s own' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume -d 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
+none\t'No other controller does anything'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''
+name\t'TYPE/NAME of what would go, one a line'
+wide\t'Text with more columns'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s R -l recursive -d 'Look for manifests in sub-folders too'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s A -l all-namespaces -d 'In all namespaces'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l now -d 'One second of grace'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l force -d 'No grace: pods are removed at once'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''
+name\t'Only the names, one a line'
+wide\t'Every column, one line a row'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l count -d 'Count the objects of each resource (reads them all)'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s o -l output -d 'The file to write, compressed if it ends in .gz; without it: standard output' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l force -d 'Replace an existing file without asking'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "plan" -d 'What a delete would do to every object, and why'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "resources" -d 'What can be deleted, and what of that the garbage collector watches'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "completion" -d 'Print a shell\'s completion script'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "version" -d 'Print the version'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

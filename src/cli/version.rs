@@ -1,0 +1,56 @@
+//! `kubectl gc version`
+
+use serde::Serialize;
+
+use crate::render::document::{API_VERSION, json, yaml};
+
+use super::args::{DocumentFormat, VersionArgs};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    api_version: &'static str,
+    kind: &'static str,
+    version: &'static str,
+}
+
+/// The version of this program, in the form that was asked for.
+pub fn text(args: &VersionArgs) -> String {
+    let document = Document { api_version: API_VERSION, kind: "Version", version: VERSION };
+    match args.output {
+        // As `--version` has it.
+        None => format!("kubectl gc {VERSION}\n"),
+        Some(DocumentFormat::Json) => json(&document),
+        Some(DocumentFormat::Yaml) => yaml(&document),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::{super::args::Cli, *};
+
+    #[test]
+    fn says_the_same_in_every_form() {
+        let text = |output| text(&VersionArgs { output });
+        assert_eq!(text(None), Cli::command().render_version());
+        assert_eq!(
+            text(Some(DocumentFormat::Json)),
+            format!("{{\n  \"apiVersion\": \"kubectl-gc/v1\",\n  \"kind\": \"Version\",\n  \"version\": \"{VERSION}\"\n}}\n")
+        );
+        assert_eq!(text(Some(DocumentFormat::Yaml)), format!("apiVersion: kubectl-gc/v1\nkind: Version\nversion: {VERSION}\n"));
+    }
+
+    #[test]
+    fn the_document_is_what_the_schema_says() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema/version.json");
+        let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        let document = text(&VersionArgs { output: Some(DocumentFormat::Json) });
+        assert!(validator.is_valid(&serde_json::from_str(&document).unwrap()));
+        assert!(!validator.is_valid(&serde_json::json!({"apiVersion": "kubectl-gc/v1", "kind": "Version"})));
+    }
+}

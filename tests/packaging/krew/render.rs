@@ -1,0 +1,37 @@
+//! Fills in the template, as envsubst does, and holds it to be whole.
+
+use std::collections::BTreeMap;
+
+/// What a release puts into the manifest.
+pub struct Release<'a> {
+    /// Without the v.
+    pub version: &'a str,
+    pub homepage: &'a str,
+    /// The sha256 of each archive, `kubectl-gc-vVERSION-OS-ARCH.ENDING`.
+    pub archives: &'a BTreeMap<String, String>,
+}
+
+/// The manifest of a release; an error where the two don't fit.
+pub fn render(template: &str, release: &Release<'_>) -> Result<String, String> {
+    let mut text = template.to_owned();
+    let mut fill = |variable: &str, value: &str| {
+        let placeholder = format!("${{{variable}}}");
+        let used = text.contains(&placeholder);
+        text = text.replace(&placeholder, value);
+        used
+    };
+    fill("VERSION", release.version);
+    fill("HOMEPAGE", release.homepage);
+    let prefix = format!("kubectl-gc-v{}-", release.version);
+    for (archive, sha256) in release.archives {
+        let platform = archive.strip_prefix(&prefix).and_then(|rest| rest.split('.').next()).unwrap_or_default();
+        let variable = format!("SHA256_{}", platform.to_uppercase().replace('-', "_"));
+        if !fill(&variable, sha256) {
+            return Err(format!("no platform has {archive}"));
+        }
+    }
+    match text.split_once("${") {
+        Some((_, rest)) => Err(format!("nothing is given for {}", rest.split('}').next().unwrap_or_default())),
+        None => Ok(text),
+    }
+}

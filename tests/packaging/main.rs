@@ -1,0 +1,5 @@
+//! What is shipped around the binary: completion scripts, the krew manifest, the licence.
+
+mod completions;
+mod krew;
+mod licence;
