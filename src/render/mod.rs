@@ -4,9 +4,13 @@ pub mod document;
 pub mod dot;
 mod go_quote;
 mod guides;
+pub mod resources;
 pub mod style;
+pub mod table;
 pub mod tree;
 pub mod words;
 
+#[cfg(test)]
+mod resources_tests;
 #[cfg(test)]
 mod tree_tests;
