@@ -1,7 +1,65 @@
-//! The command line: arguments in, text out.
+//! The command line: arguments in, reports out.
 
 pub mod args;
 pub mod colour;
 pub mod completion;
 pub mod connection;
+pub mod error;
+pub mod exit;
+pub mod plan;
+pub mod report;
+
+pub mod session;
+pub mod snapshot;
+pub mod targets;
+pub mod tree;
 pub mod version;
+
+use std::io::{self, Write};
+
+use clap::{Parser, error::ErrorKind};
+
+use self::{
+    args::{Cli, Command},
+    error::CliError,
+    exit::Exit,
+    report::Report,
+};
+
+/// Runs the command that the process was started with.
+pub fn run() -> Exit {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    match dispatch(&cli) {
+        Ok(report) => report.print(),
+        Err(error) => {
+            // Nobody is left to tell when standard error is closed.
+            let _ = writeln!(io::stderr(), "error: {error}");
+            Exit::Failed
+        }
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<Report, CliError> {
+    match &cli.command {
+        Command::Tree(args) => tree::run(&cli.global, args),
+        Command::Plan(args) => plan::run(&cli.global, args),
+        Command::Resources(_) => Err(CliError::Usage("later".into())),
+        Command::Snapshot(args) => snapshot::run(&cli.global, args),
+        Command::Completion(args) => Ok(Report::of(completion::script(args.shell))),
+        Command::Version(args) => Ok(Report::of(version::text(args))),
+    }
+}
+
+/// Help and version are answers; everything else clap says is a usage error, which is exit code 1 here and not clap's 2.
+fn usage(error: &clap::Error) -> Exit {
+    let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    match error.print() {
+        Err(closed) if closed.kind() == io::ErrorKind::BrokenPipe => Exit::Fine,
+        Err(_) => Exit::Failed,
+        Ok(()) if asked_for => Exit::Fine,
+        Ok(()) => Exit::Failed,
+    }
+}

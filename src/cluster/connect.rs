@@ -48,7 +48,8 @@ impl Connection {
 
     fn open_now(options: &ConnectionOptions) -> Result<Connection, ConnectError> {
         let Chosen { mut config, context, user } = kubeconfig::choose(options, &kubeconfig::Process)?;
-        let endpoint = Endpoint { context, user, server: host_and_port(&config.cluster_url) };
+        let proxy = config.proxy_url.as_ref().map(host_and_port).unwrap_or_default();
+        let endpoint = Endpoint { context, user, server: host_and_port(&config.cluster_url), proxy };
         let plugin = config.auth_info.exec.clone();
         let failed = |error: kube::Error| match error {
             kube::Error::Auth(error) => {
@@ -128,7 +129,11 @@ impl Connection {
 
 /// `host:port`, and the path where there is one (several clusters behind one host).
 fn host_and_port(url: &http::Uri) -> String {
-    let port = url.port_u16().unwrap_or(if url.scheme_str() == Some("http") { 80 } else { 443 });
+    let port = url.port_u16().unwrap_or(match url.scheme_str() {
+        Some("http") => 80,
+        Some("socks5") => 1080,
+        _ => 443,
+    });
     format!("{}:{port}{}", url.host().unwrap_or_default(), url.path().trim_end_matches('/'))
 }
 

@@ -42,22 +42,70 @@ pub(super) async fn authorize(authorizer: &Authorizer, request: Request<Body>) -
 
 /// What went wrong with the credentials, in words. kube prints a failed plugin's output as it is in memory.
 pub(super) fn explain(error: &AuthError, plugin: Option<&kube::config::ExecConfig>) -> String {
-    let name = plugin.and_then(|plugin| plugin.command.as_deref()).unwrap_or("the credential plugin");
+    let name = match plugin.and_then(|plugin| plugin.command.as_deref()) {
+        Some(command) => format!("credential plugin {command}"),
+        None => "the credential plugin".to_owned(),
+    };
     match error {
         AuthError::AuthExecStart(error) => {
             let hint = plugin.and_then(|plugin| plugin.install_hint.as_deref()).unwrap_or_default().trim();
             let end = if hint.is_empty() { String::new() } else { format!("\n{hint}") };
-            format!("credential plugin {name} cannot be run: {error}{end}")
+            format!("{name} cannot be run: {error}{end}")
         }
         AuthError::AuthExecRun { out, .. } => {
             let said = String::from_utf8_lossy(&out.stderr);
             let said = said.trim();
             let end = if said.is_empty() { String::new() } else { format!(": {said}") };
-            format!("credential plugin {name} failed ({}){end}", out.status)
+            format!("{name} failed ({}){end}", out.status)
         }
-        AuthError::AuthExecParse(error) => format!("credential plugin {name} gave no ExecCredential: {error}"),
-        AuthError::ExecPluginFailed => format!("credential plugin {name} gave no credentials"),
+        AuthError::AuthExecParse(error) => format!("{name} gave no ExecCredential: {error}"),
+        AuthError::ExecPluginFailed => format!("{name} gave no credentials"),
         AuthError::ReadTokenFile(error, file) => format!("token file {}: {error}", file.display()),
         error => error.to_string(),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use crate::cluster::{Connection, ConnectionOptions};
+
+    /// Opens a connection with a plugin that is this script, in a folder of its own.
+    async fn open(script: &str, folder: &std::path::Path) -> Result<Connection, String> {
+        let kubeconfig = folder.join("config");
+        let settings = format!(
+            "current-context: x\ncontexts: [{{name: x, context: {{cluster: c, user: u}}}}]\n\
+             clusters: [{{name: c, cluster: {{server: 'http://127.0.0.1:1'}}}}]\n\
+             users: [{{name: u, user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never,\n  \
+             command: sh, args: ['-c', '{script}']}}}}}}]\n"
+        );
+        std::fs::write(&kubeconfig, settings).unwrap();
+        let options = ConnectionOptions { kubeconfig: Some(kubeconfig), ..Default::default() };
+        Connection::open(&options).await.map_err(|error| error.to_string())
+    }
+
+    #[tokio::test]
+    async fn a_plugin_is_run_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = folder.path().join("runs");
+        let credential = r#"{"kind":"ExecCredential","status":{"token":"t","expirationTimestamp":"2099-01-01T00:00:00Z"}}"#;
+        let script =
+            format!("echo run >> {}; echo \"$KUBERNETES_EXEC_INFO\" > /dev/null; printf %s ''{credential}''", runs.display());
+        let connection = open(&script, folder.path()).await.unwrap();
+        let request = http::Request::new(kube::client::Body::empty());
+        let request = connection.authorize(request).await.unwrap();
+        assert_eq!(request.headers()[http::header::AUTHORIZATION], "Bearer t");
+        assert_eq!(std::fs::read_to_string(runs).unwrap(), "run\n");
+    }
+
+    #[tokio::test]
+    async fn a_plugin_that_fails_has_its_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = open("echo log in first >&2; exit 3", folder.path()).await.err().unwrap();
+        assert_eq!(
+            error,
+            "no credentials for 127.0.0.1:1 (context x, user u): credential plugin sh failed (exit status: 3): log in first"
+        );
+        let error = open("echo no idea", folder.path()).await.err().unwrap();
+        assert!(error.contains("credential plugin sh gave no ExecCredential"), "{error}");
     }
 }

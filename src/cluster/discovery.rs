@@ -56,7 +56,7 @@ impl Connection {
         let mut found = Found::default();
         for entrance in [core, named] {
             let entrance = entrance.map_err(|failure| {
-                let garbled = || ConnectError::Discovery { endpoint: self.endpoint().clone(), reason: explain(&failure) };
+                let garbled = || ConnectError::Discovery { endpoint: self.endpoint().clone(), reason: failure.in_full() };
                 self.connect_error(&failure).unwrap_or_else(garbled)
             })?;
             let next = match entrance {
@@ -113,13 +113,6 @@ impl Connection {
             group => format!("/apis/{}/{}", path::encoded(group), path::encoded(version)),
         };
         Ok(read_group_version(&self.get(&url, super::request::JSON).await?.body, group, version)?)
-    }
-}
-
-fn explain(failure: &Failure) -> String {
-    match failure {
-        Failure::Refused(refusal) if refusal.status == StatusCode::FORBIDDEN => format!("forbidden: {}", refusal.message),
-        failure => failure.to_string(),
     }
 }
 
@@ -316,4 +309,113 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
             verbs: described.verbs.unwrap_or_default(),
         })
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::cluster::testing::{Say, json, refuse, serve};
+
+    // As v1.36.3 answers, cut down to a few groups and resources.
+    const AGGREGATED: &str = include_str!("testdata/discovery-aggregated.json");
+    const LEGACY: &str = include_str!("testdata/discovery-legacy.json");
+
+    fn documents(recorded: &str) -> HashMap<String, String> {
+        let documents: HashMap<String, serde_json::Value> = serde_json::from_str(recorded).unwrap();
+        documents.into_iter().map(|(path, document)| (path, document.to_string())).collect()
+    }
+
+    async fn discover(documents: HashMap<String, String>, otherwise: fn() -> Say) -> Result<(Resources, Vec<Gap>), ConnectError> {
+        let answer = move |asked: &crate::cluster::testing::Asked| match documents.get(&asked.url) {
+            Some(document) => json(200, document.as_bytes()),
+            None => otherwise(),
+        };
+        serve(answer).await.discover().await
+    }
+
+    #[tokio::test]
+    async fn both_ways_to_discover_say_the_same() {
+        let (aggregated, gaps) = discover(documents(AGGREGATED), || refuse(404)).await.unwrap();
+        assert!(gaps.is_empty());
+        let (legacy, gaps) = discover(documents(LEGACY), || refuse(404)).await.unwrap();
+        assert!(gaps.is_empty());
+        // Only within a group version the order differs.
+        let sorted = |resources: &Resources| {
+            let mut all: Vec<Resource> = resources.iter().map(|(_, resource)| resource.clone()).collect();
+            all.sort_by_key(|resource| (resource.api_version(), resource.plural.clone()));
+            for resource in &mut all {
+                resource.verbs.sort();
+            }
+            all
+        };
+        assert_eq!(sorted(&aggregated), sorted(&legacy));
+        assert_eq!(aggregated.preferred_versions(), legacy.preferred_versions());
+        let kinds = |resources: &Resources| resources.deletable().map(|(_, resource)| resource.full_name()).collect::<Vec<_>>();
+        let mut expected = kinds(&legacy);
+        let mut found = kinds(&aggregated);
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected);
+    }
+
+    #[tokio::test]
+    async fn all_that_is_served_is_kept() {
+        let (resources, _) = discover(documents(AGGREGATED), || refuse(404)).await.unwrap();
+        let find = |group: &str, version: &str, plural: &str| {
+            let mut all = resources.iter().map(|(_, resource)| resource);
+            all.find(|resource| resource.group == group && resource.version == version && resource.plural == plural).unwrap()
+        };
+        let deployments = find("apps", "v1", "deployments");
+        assert_eq!((deployments.kind.as_str(), deployments.singular.as_str()), ("Deployment", "deployment"));
+        assert_eq!(
+            (deployments.short_names.as_slice(), deployments.categories.as_slice()),
+            (&["deploy".to_owned()][..], &["all".to_owned()][..])
+        );
+        assert!(deployments.namespaced && deployments.has_verb("deletecollection"));
+        assert!(!find("", "v1", "namespaces").namespaced);
+        assert_eq!(find("autoscaling", "v1", "horizontalpodautoscalers").kind, "HorizontalPodAutoscaler");
+        assert_eq!(find("autoscaling", "v2", "horizontalpodautoscalers").kind, "HorizontalPodAutoscaler");
+        assert!(!find("", "v1", "bindings").has_verb("list"));
+        assert!(resources.iter().all(|(_, resource)| !resource.plural.contains('/')), "subresources are dropped");
+    }
+
+    #[test]
+    fn stale_versions_are_gaps() {
+        let document = r#"{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"metrics.k8s.io"},"versions":[
+            {"version":"v1","freshness":"Stale","resources":[]},
+            {"version":"v1beta1","freshness":"Current","resources":[
+                {"resource":"pods","responseKind":{"kind":"PodMetrics"},"scope":"Namespaced","verbs":["get","list"]},
+                {"resource":"parents","scope":"Namespaced","subresources":[{"subresource":"x"}]}]}]}]}"#;
+        let found = read_aggregated(document.as_bytes()).unwrap();
+        assert_eq!(found.gaps[0].to_string(), "metrics.k8s.io/v1 (its server does not answer (stale discovery))");
+        assert_eq!(found.preferred_versions, [("metrics.k8s.io".to_owned(), "v1beta1".to_owned())]);
+        assert_eq!(found.resources.len(), 1, "what has no kind is no resource");
+    }
+
+    #[tokio::test]
+    async fn a_group_version_that_fails_is_a_gap() {
+        let mut documents = documents(LEGACY);
+        documents.remove("/apis/autoscaling/v2");
+        documents.insert("/apis/apps/v1".to_owned(), r#"{"kind":"Table"}"#.to_owned());
+        let (resources, gaps) = discover(documents, || refuse(501)).await.unwrap();
+        let gaps: Vec<String> = gaps.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            gaps,
+            ["apps/v1 (unreadable answer: discovery answered with \"Table\")", "autoscaling/v2 (501 Not Implemented: no)"]
+        );
+        assert!(resources.by_group_kind("autoscaling", "HorizontalPodAutoscaler").is_some(), "in its other version");
+    }
+
+    #[tokio::test]
+    async fn without_an_answer_there_is_an_error() {
+        let fails = async |otherwise: fn() -> Say| discover(HashMap::new(), otherwise).await.err().unwrap();
+        assert!(matches!(fails(|| refuse(401)).await, ConnectError::Unauthorized { .. }));
+        let forbidden = fails(|| refuse(403)).await;
+        assert!(forbidden.to_string().ends_with("does not say what it serves: forbidden: no"), "{forbidden}");
+        assert!(fails(|| refuse(404)).await.to_string().ends_with("is this a Kubernetes API server?"));
+        assert!(matches!(fails(|| json(200, "<html>")).await, ConnectError::Discovery { .. }));
+        assert!(matches!(fails(|| json(200, "{}")).await, ConnectError::Discovery { .. }));
+    }
 }

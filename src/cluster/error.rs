@@ -12,11 +12,16 @@ pub struct Endpoint {
     pub user: String,
     /// `host:port` of the API server.
     pub server: String,
+    /// `host:port` of the proxy in between; empty where there is none.
+    pub proxy: String,
 }
 
 impl std::fmt::Display for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.server)?;
+        if !self.proxy.is_empty() {
+            write!(f, " through the proxy {}", self.proxy)?;
+        }
         match (self.context.as_str(), self.user.as_str()) {
             ("", "") => Ok(()),
             (context, "") => write!(f, " (context {context})"),
@@ -156,8 +161,10 @@ mod tests {
         assert_eq!(error.to_string(), "there is no context \"prod\" in the kubeconfig (it has dev, test)");
         let error = ConnectError::NoContext { known: vec![] };
         assert!(error.to_string().ends_with("(it has none)"));
-        let endpoint = Endpoint { context: "dev".into(), user: "me".into(), server: "localhost:6443".into() };
-        let error = ConnectError::Unreachable { endpoint, reason: "connection refused".into() };
+        let endpoint = Endpoint { context: "dev".into(), user: "me".into(), server: "localhost:6443".into(), ..Default::default() };
+        let error = ConnectError::Unreachable { endpoint: endpoint.clone(), reason: "connection refused".into() };
         assert_eq!(error.to_string(), "cannot reach localhost:6443 (context dev, user me): connection refused");
+        let endpoint = Endpoint { proxy: "proxy:3128".into(), ..endpoint };
+        assert_eq!(endpoint.to_string(), "localhost:6443 through the proxy proxy:3128 (context dev, user me)");
     }
 }

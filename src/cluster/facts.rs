@@ -195,3 +195,79 @@ fn read_one(answer: &Answer, resource: &Resource) -> Result<(String, Option<Fact
 fn uid_of(object: &serde_json::Value) -> Option<&str> {
     object.pointer("/metadata/uid")?.as_str()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        cluster::testing::{json, refuse, serve},
+        model::{Origin, Resources, SnapshotBuilder},
+    };
+
+    fn pods() -> Resource {
+        Resource {
+            group: String::new(),
+            version: "v1".to_owned(),
+            plural: "pods".to_owned(),
+            singular: String::new(),
+            kind: "Pod".to_owned(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: true,
+            verbs: Vec::new(),
+        }
+    }
+
+    fn snapshot(count: usize) -> (Snapshot, Vec<ObjectId>) {
+        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
+        let ids = (0..count).map(|index| {
+            let (name, uid) = (format!("p{index}"), format!("u{index}"));
+            builder.add(
+                ResourceId(0),
+                &RawObject { namespace: "shop".into(), name: name.into(), uid: uid.into(), ..RawObject::default() },
+            )
+        });
+        let ids = ids.collect();
+        (builder.build(), ids)
+    }
+
+    fn pod(name: &str, uid: &str) -> String {
+        format!(r#"{{"metadata":{{"name":"{name}","uid":"{uid}"}},"spec":{{"nodeName":"n-{name}"}}}}"#)
+    }
+
+    #[tokio::test]
+    async fn a_few_are_asked_for_one_by_one() {
+        let connection = serve(|asked| match asked.url.as_str() {
+            "/api/v1/namespaces/shop/pods/p0" => json(200, pod("p0", "u0")),
+            "/api/v1/namespaces/shop/pods/p1" => json(200, pod("p1", "another")),
+            "/api/v1/namespaces/shop/pods/p2" => refuse(404),
+            "/api/v1/namespaces/shop/pods/p3" => refuse(403),
+            other => panic!("{other}"),
+        });
+        let (mut snapshot, ids) = snapshot(4);
+        connection.await.fetch_facts(&mut snapshot, &ids).await;
+        assert_eq!(snapshot.facts.len(), 1);
+        assert_eq!(snapshot.facts.pod(ids[0]).unwrap().node.as_deref(), Some("n-p0"));
+        let gaps: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
+        assert_eq!(gaps, ["pods in namespace shop (p1, p2: gone since it was listed)", "pods in namespace shop (p3: forbidden)"]);
+    }
+
+    #[tokio::test]
+    async fn many_are_listed() {
+        let connection = serve(|asked| match asked.url.as_str() {
+            "/api/v1/namespaces/shop/pods?limit=500" => {
+                let items: Vec<String> = (1..20).map(|index| pod(&format!("p{index}"), &format!("u{index}"))).collect();
+                json(200, format!(r#"{{"kind":"PodList","metadata":{{}},"items":[{}]}}"#, items.join(",")))
+            }
+            other => panic!("{other}"),
+        });
+        let (mut snapshot, ids) = snapshot(10);
+        let connection = connection.await;
+        connection.fetch_facts(&mut snapshot, &ids).await;
+        assert_eq!(snapshot.facts.len(), 9);
+        let gaps: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
+        assert_eq!(gaps, ["pods in namespace shop (p0: gone since it was listed)"]);
+        // What is known is not asked for again.
+        connection.fetch_facts(&mut snapshot, &ids[1..]).await;
+    }
+}

@@ -74,3 +74,104 @@ fn definition(spec: &[u8], status: &[u8]) -> Result<DefinitionFacts, Malformed> 
         established,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        cluster::testing::{bytes, varint},
+        model::facts::read_facts as read_json,
+    };
+
+    fn message(fields: &[Vec<u8>]) -> Vec<u8> {
+        fields.concat()
+    }
+
+    /// The same object in protobuf and in JSON.
+    fn pod() -> (Vec<u8>, serde_json::Value) {
+        let claim = message(&[bytes(1, b"data"), bytes(2, &bytes(10, &message(&[bytes(1, b"claim"), varint(2, 0)])))]);
+        let ephemeral = message(&[bytes(1, b"scratch"), bytes(2, &bytes(29, b""))]);
+        let config = message(&[bytes(1, b"config"), bytes(2, &bytes(19, b""))]);
+        let spec = message(&[
+            bytes(1, &claim),
+            bytes(1, &ephemeral),
+            bytes(1, &config),
+            bytes(2, b"containers, not looked into"),
+            varint(4, 30),
+            bytes(10, b"node-1"),
+        ]);
+        let object = message(&[bytes(1, b""), bytes(2, &spec), bytes(3, &bytes(1, b"Running"))]);
+        let json = serde_json::json!({"metadata": {"name": "web"},
+            "spec": {"nodeName": "node-1", "terminationGracePeriodSeconds": 30, "volumes": [
+                {"name": "data", "persistentVolumeClaim": {"claimName": "claim", "readOnly": false}},
+                {"name": "scratch", "ephemeral": {}}, {"name": "config", "configMap": {}}]},
+            "status": {"phase": "Running"}});
+        (object, json)
+    }
+
+    fn says_the_same(group: &str, kind: &str, object: &[u8], json: &serde_json::Value) {
+        let fact = read_facts(group, kind, "web", object).unwrap();
+        assert!(fact.is_some());
+        assert_eq!(fact, read_json(group, kind, json));
+    }
+
+    #[test]
+    fn protobuf_and_json_say_the_same() {
+        let (object, json) = pod();
+        says_the_same("", "Pod", &object, &json);
+        // The server writes what is not set as an empty string.
+        let unscheduled = message(&[bytes(2, &bytes(10, b"")), bytes(3, b"")]);
+        says_the_same("", "Pod", &unscheduled, &serde_json::json!({"spec": {}, "status": {}}));
+
+        let claim = message(&[bytes(2, b"shop"), bytes(3, b"data"), bytes(4, b"uid")]);
+        let spec = message(&[bytes(4, &claim), bytes(5, b"Delete"), bytes(6, b"fast")]);
+        says_the_same(
+            "",
+            "PersistentVolume",
+            &message(&[bytes(2, &spec), bytes(3, &bytes(1, b"Bound"))]),
+            &serde_json::json!({"spec": {"persistentVolumeReclaimPolicy": "Delete", "claimRef": {"namespace": "shop", "name": "data"}},
+                                "status": {"phase": "Bound"}}),
+        );
+
+        says_the_same(
+            "",
+            "Namespace",
+            &bytes(2, &message(&[bytes(1, b"kubernetes"), bytes(1, b"acme.io/x")])),
+            &serde_json::json!({"spec": {"finalizers": ["kubernetes", "acme.io/x"]}}),
+        );
+
+        let names = message(&[bytes(1, b"buckets"), bytes(2, b"bucket"), bytes(4, b"Bucket")]);
+        let spec = message(&[bytes(1, b"s3.example.org"), bytes(3, &names), bytes(4, b"Namespaced")]);
+        let condition = |kind: &[u8], status: &[u8]| bytes(1, &message(&[bytes(1, kind), bytes(2, status)]));
+        let status = message(&[condition(b"NamesAccepted", b"True"), condition(b"Established", b"True")]);
+        let json = serde_json::json!({"spec": {"group": "s3.example.org", "names": {"plural": "buckets", "kind": "Bucket"}},
+            "status": {"conditions": [{"type": "Established", "status": "True"}]}});
+        let group = "apiextensions.k8s.io";
+        says_the_same(group, "CustomResourceDefinition", &message(&[bytes(2, &spec), bytes(3, &status)]), &json);
+        let fact = read_facts(group, "CustomResourceDefinition", "x", &bytes(2, &spec)).unwrap();
+        assert!(matches!(fact, Some(Fact::Definition(facts)) if !facts.established));
+    }
+
+    #[test]
+    fn without_a_spec_nothing_is_known() {
+        assert_eq!(read_facts("", "Pod", "web", &bytes(1, b"")).unwrap(), None);
+        assert_eq!(read_facts("", "Secret", "x", &bytes(2, b"")).unwrap(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_objects_never_panic(cut in 0usize..120, flip in 0usize..120, to in any::<u8>()) {
+            let (mut object, _) = pod();
+            if let Some(byte) = object.get_mut(flip) {
+                *byte = to;
+            }
+            object.truncate(cut);
+            for kind in ["Pod", "PersistentVolume", "Namespace"] {
+                let _ = read_facts("", kind, "web", &object);
+            }
+            let _ = read_facts("apiextensions.k8s.io", "CustomResourceDefinition", "x", &object);
+        }
+    }
+}

@@ -145,9 +145,12 @@ impl Connection {
         {
             return Err(error);
         }
-        let Shared { builder, vanished } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let snapshot = builder.build();
-        Ok(if vanished.is_empty() { snapshot } else { without(&snapshot, &vanished) })
+        let Shared { mut builder, vanished } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if !vanished.is_empty() {
+            builder = without(&builder.build(), &vanished);
+        }
+        builder.sort();
+        Ok(builder.build())
     }
 
     /// Reads one list, or where that is forbidden, as much of it as is not.
@@ -197,9 +200,9 @@ impl Connection {
     }
 }
 
-/// The same snapshot without some objects. Rare enough (a list had to be begun anew and had changed meanwhile) to do it the
+/// The same without some objects. Rare enough (a list had to be begun anew and had changed meanwhile) to do it the
 /// simple way.
-fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> Snapshot {
+fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> SnapshotBuilder {
     let mut builder = SnapshotBuilder::new(snapshot.origin.clone(), snapshot.resources.clone());
     for (_, object) in snapshot.objects().filter(|(id, _)| !vanished.contains(id)) {
         builder.add(object.resource, &raw(&snapshot.strings, object));
@@ -213,7 +216,7 @@ fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> Snapshot {
     for list in snapshot.lists.iter().filter(|list| list.failure.is_some()) {
         builder.list(list.clone());
     }
-    builder.build()
+    builder
 }
 
 fn raw<'s>(strings: &'s Strings, object: &Object) -> RawObject<'s> {
@@ -240,5 +243,189 @@ fn raw<'s>(strings: &'s Strings, object: &Object) -> RawObject<'s> {
             })
             .collect(),
         labels: object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::testing::{Asked, Say, json, refuse, serve};
+
+    fn resource(plural: &str, kind: &str, namespaced: bool) -> Resource {
+        Resource {
+            group: String::new(),
+            version: "v1".to_owned(),
+            plural: plural.to_owned(),
+            singular: String::new(),
+            kind: kind.to_owned(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced,
+            verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(),
+        }
+    }
+
+    fn resources() -> Resources {
+        Resources::new(vec![resource("pods", "Pod", true), resource("nodes", "Node", false)], Vec::new())
+    }
+
+    fn list(names: &[&str], next: &str) -> Say {
+        let items: Vec<String> = names
+            .iter()
+            .map(|name| format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"uid-{name}"}}}}"#))
+            .collect();
+        let items = items.join(",");
+        let body = format!(r#"{{"kind":"XList","metadata":{{"resourceVersion":"7","continue":"{next}"}},"items":[{items}]}}"#);
+        json(200, body)
+    }
+
+    async fn read(scope: Scope, answer: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> Result<Snapshot, ConnectError> {
+        serve(answer).await.with_fallback_namespace("shop").read(resources(), &scope).await
+    }
+
+    fn names(snapshot: &Snapshot) -> Vec<String> {
+        let mut names: Vec<String> = snapshot.objects().map(|(id, _)| snapshot.short_name(id)).collect();
+        names.sort();
+        names
+    }
+
+    fn gaps(snapshot: &Snapshot) -> Vec<String> {
+        snapshot.gaps.iter().map(ToString::to_string).collect()
+    }
+
+    #[tokio::test]
+    async fn lists_are_read_page_by_page() {
+        let snapshot = read(Scope::Everything, |asked| match asked.url.as_str() {
+            "/api/v1/pods?limit=500" => list(&["a", "b"], "t/1"),
+            "/api/v1/pods?limit=2000&continue=t%2F1" => list(&["c"], ""),
+            "/api/v1/nodes?limit=500" => list(&[], ""),
+            other => panic!("{other}"),
+        });
+        let snapshot = snapshot.await.unwrap();
+        assert_eq!(names(&snapshot), ["Pod/a", "Pod/b", "Pod/c"]);
+        assert!(snapshot.complete() && snapshot.lists.iter().all(|list| list.resource_version == "7"));
+        assert!(snapshot.covers(ResourceId(0), None) && snapshot.covers(ResourceId(1), None));
+    }
+
+    #[tokio::test]
+    async fn a_namespace_is_read_with_what_is_in_no_namespace() {
+        let snapshot = read(Scope::Namespace("shop".into()), |asked| match asked.url.as_str() {
+            "/api/v1/namespaces/shop/pods?limit=500" => list(&["a"], ""),
+            "/api/v1/nodes?limit=500" => list(&["n"], ""),
+            other => panic!("{other}"),
+        });
+        let snapshot = snapshot.await.unwrap();
+        assert_eq!(names(&snapshot), ["Node/n", "Pod/a"]);
+        assert!(!snapshot.covers(ResourceId(0), None) && snapshot.covers(ResourceId(1), None));
+    }
+
+    #[tokio::test]
+    async fn a_list_that_expires_is_begun_anew_and_what_went_meanwhile_is_gone() {
+        let snapshot = read(Scope::Everything, |asked| match asked.url.as_str() {
+            "/api/v1/pods?limit=500" => list(&["a", "b"], "old"),
+            "/api/v1/pods?limit=2000&continue=old" => refuse(410),
+            "/api/v1/pods?" => list(&["b", "c"], ""),
+            _ => list(&["n"], ""),
+        });
+        let snapshot = snapshot.await.unwrap();
+        assert_eq!(names(&snapshot), ["Node/n", "Pod/b", "Pod/c"]);
+        assert!(snapshot.complete() && snapshot.covers(ResourceId(0), None));
+    }
+
+    #[tokio::test]
+    async fn a_list_without_end_is_not_followed() {
+        let snapshot = read(Scope::Everything, |asked| match asked.url.contains("pods") {
+            true => list(&["a"], "same"),
+            false => list(&[], ""),
+        });
+        assert_eq!(gaps(&snapshot.await.unwrap()), ["pods (unreadable answer: the list does not get on)"]);
+    }
+
+    #[tokio::test]
+    async fn what_is_forbidden_everywhere_is_read_in_one_namespace() {
+        let snapshot = read(Scope::Everything, |asked| match asked.url.as_str() {
+            "/api/v1/namespaces/shop/pods?limit=500" => list(&["a"], ""),
+            _ => refuse(403),
+        });
+        let snapshot = snapshot.await.unwrap();
+        assert_eq!(names(&snapshot), ["Pod/a"]);
+        assert_eq!(gaps(&snapshot), ["nodes (forbidden)", "pods (forbidden outside of namespace shop)"]);
+        let shop = snapshot.strings.find("shop");
+        assert!(snapshot.covers(ResourceId(0), shop) && !snapshot.covers(ResourceId(0), None));
+
+        let snapshot = read(Scope::Everything, |_| refuse(403)).await.unwrap();
+        assert_eq!(gaps(&snapshot), ["nodes (forbidden)", "pods (forbidden)"]);
+    }
+
+    #[tokio::test]
+    async fn one_failing_list_is_a_gap() {
+        for (status, reason) in
+            [(404, "not served any more (404 Not Found)"), (405, "405 Method Not Allowed: no"), (501, "501 Not Implemented: no")]
+        {
+            let snapshot = read(Scope::Everything, move |asked| match asked.url.contains("pods") {
+                true => refuse(status),
+                false => list(&["n"], ""),
+            });
+            assert_eq!(gaps(&snapshot.await.unwrap()), [format!("pods ({reason})")]);
+        }
+        let snapshot = read(Scope::Everything, |asked| match asked.url.contains("pods") {
+            true => Say {
+                status: 200,
+                content_type: "application/vnd.kubernetes.protobuf",
+                headers: "",
+                body: b"k8s\0\x12\x7f".to_vec(),
+            },
+            false => list(&["n"], ""),
+        });
+        let snapshot = snapshot.await.unwrap();
+        assert_eq!(gaps(&snapshot), ["pods (unreadable answer: a field is longer than the message it is in)"]);
+        assert!(!snapshot.covers(ResourceId(0), None));
+    }
+
+    #[tokio::test]
+    async fn objects_without_a_name_are_named_as_a_gap() {
+        let snapshot = read(Scope::Everything, |asked| match asked.url.contains("pods") {
+            true => json(
+                200,
+                r#"{"kind":"XList","items":[{"metadata":{"name":"a","namespace":"shop"}},{"metadata":{"name":"b","uid":"u"}}]}"#,
+            ),
+            false => list(&[], ""),
+        });
+        let snapshot = snapshot.await.unwrap();
+        assert_eq!(gaps(&snapshot), ["pods (shop/a has no uid and was left out)"]);
+        assert_eq!(names(&snapshot), ["Pod/b"]);
+    }
+
+    #[tokio::test]
+    async fn what_may_pass_is_waited_for() {
+        let snapshot = read(Scope::Everything, |asked| match (asked.url.contains("pods"), asked.before) {
+            (true, 0) => Say { headers: "retry-after: 0\r\n", ..refuse(429) },
+            (true, 1) => Say { status: 0, ..refuse(503) },
+            (true, _) => list(&["a"], ""),
+            (false, 0) => refuse(503),
+            (false, _) => list(&["n"], ""),
+        });
+        let snapshot = snapshot.await.unwrap();
+        assert_eq!(names(&snapshot), ["Node/n", "Pod/a"]);
+        assert!(snapshot.complete());
+    }
+
+    #[tokio::test]
+    async fn a_server_without_protobuf_and_metadata_is_asked_for_json() {
+        let snapshot = read(Scope::Everything, |asked| match asked.accept.as_str() {
+            "application/json" => list(&["x"], ""),
+            _ => refuse(406),
+        });
+        assert_eq!(names(&snapshot.await.unwrap()), ["Node/x", "Pod/x"]);
+    }
+
+    #[tokio::test]
+    async fn credentials_that_expired_are_an_error_only_if_nothing_was_read() {
+        let nothing = read(Scope::Everything, |_| refuse(401)).await;
+        assert!(matches!(nothing, Err(ConnectError::Unauthorized { .. })));
+        let gone = read(Scope::Everything, |_| Say { status: 0, ..refuse(500) }).await;
+        assert!(matches!(gone, Err(ConnectError::Unreachable { .. })));
+        let some = read(Scope::Everything, |asked| if asked.url.contains("pods") { refuse(401) } else { list(&[], "") }).await;
+        assert_eq!(gaps(&some.unwrap()), ["pods (not authenticated)"]);
     }
 }

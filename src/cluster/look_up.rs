@@ -59,3 +59,55 @@ fn record(snapshot: &mut Snapshot, coordinate: Coordinate, answer: Result<Answer
         Err(failure) => Err(failure),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        cluster::testing::{json, refuse, serve},
+        model::{Origin, Presence, Resource, ResourceId, Resources, SnapshotBuilder},
+    };
+
+    #[tokio::test]
+    async fn only_the_servers_word_on_the_object_proves_absence() {
+        let pods = Resource {
+            group: String::new(),
+            version: "v1".to_owned(),
+            plural: "pods".to_owned(),
+            singular: String::new(),
+            kind: "Pod".to_owned(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: true,
+            verbs: Vec::new(),
+        };
+        let origin = Origin::Dump { paths: Vec::new() };
+        let mut snapshot = SnapshotBuilder::new(origin, Resources::new(vec![pods], Vec::new())).build();
+        let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
+            "there" => json(200, r#"{"kind":"PartialObjectMetadata","metadata":{"name":"there","namespace":"shop","uid":"u"}}"#),
+            "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
+            "unserved" => refuse(404),
+            "odd" => json(200, r#"{"kind":"PartialObjectMetadata","metadata":{"name":"another","uid":"u2"}}"#),
+            _ => refuse(403),
+        });
+        let names = ["there", "gone", "unserved", "odd", "secret", "a/b", ""];
+        let namespace = snapshot.strings.intern("shop");
+        let coordinates = names.map(|name| Coordinate { resource: ResourceId(0), namespace, name: snapshot.strings.intern(name) });
+        let connection = connection.await;
+        connection.look_up(&mut snapshot, &coordinates).await;
+        let [there, gone, rest @ ..] = coordinates.map(|coordinate| snapshot.look_up(coordinate));
+        assert!(matches!(there, Presence::Present(_)));
+        assert_eq!(gone, Presence::Absent);
+        assert_eq!(rest, [Presence::Unknown; 5]);
+        let gaps: Vec<String> = snapshot.gaps.iter().map(|gap| gap.reason.clone()).collect();
+        assert_eq!(
+            gaps,
+            [
+                r#""", a/b: not the name of an object there can be"#,
+                "odd: unreadable answer: an object without its name and uid",
+                "secret: forbidden",
+                "unserved: not served any more (404 Not Found)",
+            ]
+        );
+    }
+}

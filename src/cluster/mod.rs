@@ -24,6 +24,8 @@ mod proxy;
 mod request;
 mod retry;
 mod select;
+#[cfg(test)]
+mod testing;
 
 use std::{path::PathBuf, time::Duration};
 

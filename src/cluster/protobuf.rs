@@ -220,24 +220,9 @@ fn reference(bytes: &[u8]) -> Result<RawReference<'_>, Malformed> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use prost::encoding::{encode_key, encode_varint};
 
     use super::*;
-
-    fn bytes(tag: u32, content: &[u8]) -> Vec<u8> {
-        let mut out = Vec::new();
-        encode_key(tag, WireType::LengthDelimited, &mut out);
-        encode_varint(content.len() as u64, &mut out);
-        out.extend_from_slice(content);
-        out
-    }
-
-    fn varint(tag: u32, value: u64) -> Vec<u8> {
-        let mut out = Vec::new();
-        encode_key(tag, WireType::Varint, &mut out);
-        encode_varint(value, &mut out);
-        out
-    }
+    use crate::cluster::testing::{bytes, varint};
 
     fn envelope(kind: &str, raw: &[u8]) -> Vec<u8> {
         let type_meta = [bytes(1, b"meta.k8s.io/v1"), bytes(2, kind.as_bytes())].concat();

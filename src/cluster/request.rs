@@ -18,8 +18,11 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the server may be silent where no `--request-timeout` was given. That one limits a request as a whole, as kubectl's
 /// does; this one doesn't cut off a long list over a slow line.
 const LONGEST_SILENCE: Duration = Duration::from_secs(30);
-/// How many objects to ask for at once, like kubectl. Larger pages take as long in all, and the server more memory.
-const PAGE_SIZE: usize = 500;
+/// How many objects to ask for at first, like kubectl: most lists are shorter.
+const FIRST_PAGE: usize = 500;
+/// How many more at a time where a list turns out to be long. Each page is a way there and back, and nothing of one list can be
+/// asked for before the last page is there. Still larger pages gain little, and take memory on both sides.
+const NEXT_PAGES: usize = 2000;
 /// No more than this is set aside for a body on the word of its header.
 const LARGEST_RESERVE: usize = 16 << 20;
 
@@ -126,7 +129,8 @@ impl Connection {
         loop {
             let mut url = format!("{path}?{query}");
             if paged {
-                url.push_str(&format!("{}limit={PAGE_SIZE}", if query.is_empty() { "" } else { "&" }));
+                let size = if next.is_none() { FIRST_PAGE } else { NEXT_PAGES };
+                url.push_str(&format!("{}limit={size}", if query.is_empty() { "" } else { "&" }));
             }
             if let Some(token) = &next {
                 url.push_str("&continue=");

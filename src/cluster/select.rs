@@ -51,7 +51,7 @@ impl Connection {
             Ok(_) => Ok(uids.0),
             Err(failure) => Err(self
                 .connect_error(&failure)
-                .unwrap_or_else(|| ConnectError::Refused { resource: resource.full_name(), reason: failure.to_string() })),
+                .unwrap_or_else(|| ConnectError::Refused { resource: resource.full_name(), reason: failure.in_full() })),
         }
     }
 }

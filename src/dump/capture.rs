@@ -1,68 +1,34 @@
-//! Reads a part of a document into a value whatever it holds: bounded in depth, bounded in what aliases can make of it, and
-//! never an error for what merely is of the wrong type.
+//! Reads a part of a document into a value whatever it holds: bounded in depth, and never an error for what merely is of the wrong type.
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, IgnoredAny, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 /// Below this depth everything is null. Nothing that is read of an object lies deeper, and schemas of CRDs do.
 const DEPTH: usize = 12;
 
-/// How many more values a file may yield. A value takes at least a byte to write, so only aliases can need more.
-#[derive(Debug)]
-pub struct Budget {
-    left: usize,
-}
-
-/// How often a text's values may be repeated by aliases, on the average.
-const REPETITIONS: usize = 2;
-
-impl Budget {
-    /// For a text of this many bytes.
-    pub fn new(bytes: usize) -> Self {
-        Budget { left: bytes.saturating_add(64).saturating_mul(REPETITIONS) }
-    }
-
-    /// Takes one value.
-    pub fn take<E: Error>(&mut self) -> Result<(), E> {
-        match self.left.checked_sub(1) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
-            None => Err(E::custom("its aliases repeat too much")),
-        }
-    }
-}
-
 /// Reads one value. `skip` names keys of its top level that are not looked at.
-pub struct Capture<'a> {
-    budget: &'a mut Budget,
+#[derive(Default)]
+pub struct Capture {
     skip: &'static [&'static str],
     depth: usize,
 }
 
-impl<'a> Capture<'a> {
-    /// Everything.
-    pub fn all(budget: &'a mut Budget) -> Self {
-        Capture { budget, skip: &[], depth: 0 }
-    }
-
+impl Capture {
     /// Everything but these keys.
-    pub fn without(budget: &'a mut Budget, skip: &'static [&'static str]) -> Self {
-        Capture { budget, skip, depth: 0 }
+    pub fn without(skip: &'static [&'static str]) -> Self {
+        Capture { skip, depth: 0 }
     }
 
-    fn inner(&mut self) -> Capture<'_> {
-        Capture { budget: self.budget, skip: &[], depth: self.depth + 1 }
+    fn inner(&self) -> Capture {
+        Capture { skip: &[], depth: self.depth + 1 }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Capture<'_> {
+impl<'de> DeserializeSeed<'de> for Capture {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        self.budget.take()?;
         if self.depth > DEPTH {
             IgnoredAny::deserialize(deserializer)?;
             return Ok(Value::Null);
@@ -71,7 +37,7 @@ impl<'de> DeserializeSeed<'de> for Capture<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Capture<'_> {
+impl<'de> Visitor<'de> for Capture {
     type Value = Value;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -136,7 +102,7 @@ impl<'de> Visitor<'de> for Capture<'_> {
         value.newtype_variant_seed(self)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut access: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
         while let Some(value) = access.next_element_seed(self.inner())? {
             values.push(value);
@@ -144,7 +110,7 @@ impl<'de> Visitor<'de> for Capture<'_> {
         Ok(Value::Array(values))
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut access: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut values = Map::new();
         while let Some(key) = access.next_key_seed(self.inner())? {
             match text(key) {

@@ -5,7 +5,7 @@ use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, Ma
 use serde_json::{Map, Value};
 
 use super::{
-    capture::{self, Budget, Capture},
+    capture::{self, Capture},
     definition::Definition,
     metadata::Metadata,
 };
@@ -21,7 +21,6 @@ const SKIPPED: &[&str] = &["managedFields", "annotations"];
 #[derive(Debug)]
 pub struct Context<'a> {
     pub strings: &'a mut Strings,
-    pub budget: Budget,
     /// Set, and reading given up, where a document is this tool's own: its apiVersion.
     pub own: Option<String>,
 }
@@ -124,7 +123,6 @@ impl<'de> DeserializeSeed<'de> for NodeSeed<'_, '_> {
     type Value = Node;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
-        self.context.budget.take()?;
         deserializer.deserialize_any(self)
     }
 }
@@ -196,11 +194,11 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
         let mut envelope = Envelope::default();
         let mut whole = Map::new();
         let mut name = Value::Null;
-        while let Some(key) = access.next_key_seed(Capture::all(&mut context.budget))? {
+        while let Some(key) = access.next_key_seed(Capture::default())? {
             let key = capture::text(key).unwrap_or_default();
             match key.as_str() {
                 "apiVersion" | "kind" | "type" | "message" => {
-                    let value = capture::text(access.next_value_seed(Capture::all(&mut context.budget))?);
+                    let value = capture::text(access.next_value_seed(Capture::default())?);
                     match key.as_str() {
                         "apiVersion" => envelope.api_version = value.unwrap_or_default(),
                         "kind" => envelope.kind = value.unwrap_or_default(),
@@ -214,7 +212,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
                     }
                 }
                 "metadata" => {
-                    if let Value::Object(metadata) = access.next_value_seed(Capture::without(&mut context.budget, SKIPPED))? {
+                    if let Value::Object(metadata) = access.next_value_seed(Capture::without(SKIPPED))? {
                         name = metadata.get("name").cloned().unwrap_or_default();
                         envelope.metadata = Metadata::read(context.strings, metadata);
                     }
@@ -228,7 +226,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
                     if known && !has_facts(group_of(api_version), kind) {
                         access.next_value::<IgnoredAny>()?;
                     } else {
-                        let value = access.next_value_seed(Capture::all(&mut context.budget))?;
+                        let value = access.next_value_seed(Capture::default())?;
                         whole.insert(key, value);
                     }
                 }

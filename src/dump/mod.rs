@@ -1,7 +1,7 @@
 //! Reading and writing files: dumps as `kubectl get -o yaml` makes them, folders of such, and snapshot files.
 //!
 //! ```text
-//! input     which files, and their texts        text        the documents of a text, JSON or YAML
+//! input     which files, and their texts        text        the documents of a text, JSON or YAML (yaml)
 //! document  one document: objects, lists        collect     every object, checked, once
 //! plain     objects to snapshot (with served, definition, guess)
 //! snapshot_file                                 a whole snapshot, written and read
@@ -19,6 +19,7 @@ mod plain;
 mod served;
 mod snapshot_file;
 mod text;
+mod yaml;
 
 pub use error::{DumpError, Place};
 pub use snapshot_file::{write, write_to_path};
@@ -27,7 +28,7 @@ use crate::model::Snapshot;
 
 /// Reads everything that `--from` names: files, folders, `-` for standard input.
 ///
-/// A file may hold JSON (one document or many), YAML documents, either of them gzipped, or a snapshot as [`write`] makes it, which
+/// A file may hold JSON (one document or many), YAML documents, either of them gzipped, or a snapshot as [`write()`] makes it, which
 /// must then be the only file. In a plain dump nothing is absent of whose kind and namespace the dump holds no object;
 /// `assume_complete` says that the dump is everything there is. It changes nothing about a snapshot file, which knows what it
 /// covers.

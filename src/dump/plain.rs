@@ -144,6 +144,7 @@ fn lists(snapshot: &Snapshot, assume_complete: bool) -> Vec<ListRecord> {
 
 /// The owners that the dump can't tell about: neither in it, nor of a kind and scope that it holds.
 fn gaps(snapshot: &Snapshot, unsure: &FxHashMap<String, String>) -> BTreeSet<Gap> {
+    let held: FxHashSet<ResourceId> = snapshot.objects().map(|(_, object)| object.resource).collect();
     let mut gaps = BTreeSet::new();
     for (_, object) in snapshot.objects() {
         for owner in &object.owners {
@@ -157,14 +158,16 @@ fn gaps(snapshot: &Snapshot, unsure: &FxHashMap<String, String>) -> BTreeSet<Gap
                     let namespace = if resource.namespaced { object.namespace } else { Symbol::EMPTY };
                     let coordinate = Coordinate { resource: snapshot.resources.picked(id), namespace, name: owner.name };
                     if snapshot.look_up(coordinate) == Presence::Unknown {
+                        // Where the dump holds none of them at all, one gap stands for every namespace.
+                        let namespaced = resource.namespaced && held.contains(&coordinate.resource);
                         gaps.insert(Gap {
                             resource: resource.full_name(),
-                            namespace: resource.namespaced.then(|| snapshot.text(namespace).to_owned()),
+                            namespace: namespaced.then(|| snapshot.text(namespace).to_owned()),
                             reason: "not in the dump".to_owned(),
                         });
                     }
                 }
-                Mapping::Unmappable => {
+                Mapping::Unmappable | Mapping::Undiscovered => {
                     if let Some(reason) = unsure.get(&format!("{api_version} {kind}")) {
                         gaps.insert(Gap { resource: api_version.to_owned(), namespace: None, reason: reason.clone() });
                     }

@@ -3,10 +3,10 @@
 use serde::de::DeserializeSeed;
 
 use super::{
-    capture::Budget,
     collect::Collector,
     document::{Context, Node, NodeSeed},
     error::{DumpError, Place},
+    yaml,
 };
 use crate::model::Strings;
 
@@ -26,23 +26,23 @@ pub fn is_json(text: &str) -> bool {
 
 /// Collects the objects in a text.
 pub fn collect(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
-    if is_json(text) { json(path, text, collector) } else { yaml(path, text, collector) }
+    if is_json(text) {
+        return json(path, text, collector);
+    }
+    yaml::with_stack(path, || yaml(path, text, collector))
 }
 
 fn json(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let mut budget = Budget::new(text.len());
     let mut documents = 0;
     // `end` says whether anything but space is left, and takes nothing else.
     while documents == 0 || deserializer.end().is_err() {
         documents += 1;
-        let (node, rest) =
-            match read(&mut collector.strings, budget, |context| NodeSeed::document(context).deserialize(&mut deserializer)) {
-                Read::Node(node, rest) => (node, rest),
-                Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
-                Read::Failed(error) => return Err(json_error(path, &error)),
-            };
-        budget = rest;
+        let node = match read(&mut collector.strings, |context| NodeSeed::document(context).deserialize(&mut deserializer)) {
+            Read::Node(node) => node,
+            Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
+            Read::Failed(error) => return Err(json_error(path, &error)),
+        };
         let single = documents == 1 && deserializer.end().is_ok();
         let document = (!single).then_some(documents);
         collector.document(&Place { file: path.to_owned(), document, item: None }, node)?;
@@ -51,34 +51,32 @@ fn json(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, Du
 }
 
 fn yaml(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
-    let mut budget = Budget::new(text.len());
-    let mut documents = serde_yaml::Deserializer::from_str(text).peekable();
-    let mut number = 0;
-    while let Some(document) = documents.next() {
-        number += 1;
-        let (node, rest) = match read(&mut collector.strings, budget, |context| NodeSeed::document(context).deserialize(document)) {
-            Read::Node(node, rest) => (node, rest),
+    let documents = yaml::documents(text);
+    for (index, document) in documents.iter().enumerate() {
+        let read = read(&mut collector.strings, |context| {
+            yaml::read(document, |deserializer| NodeSeed::document(context).deserialize(deserializer))
+        });
+        let node = match read {
+            Read::Node(node) => node,
             Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
-            Read::Failed(error) => return Err(yaml_error(path, &error)),
+            Read::Failed(error) => return Err(yaml::error(path, document, &error)),
         };
-        budget = rest;
-        let single = number == 1 && documents.peek().is_none();
-        let document = (!single).then_some(number);
-        collector.document(&Place { file: path.to_owned(), document, item: None }, node)?;
+        let number = (documents.len() > 1).then_some(index + 1);
+        collector.document(&Place { file: path.to_owned(), document: number, item: None }, node)?;
     }
     Ok(Outcome::Collected)
 }
 
 enum Read<E> {
-    Node(Node, Budget),
+    Node(Node),
     Own(String),
     Failed(E),
 }
 
-fn read<E>(strings: &mut Strings, budget: Budget, document: impl FnOnce(&mut Context<'_>) -> Result<Node, E>) -> Read<E> {
-    let mut context = Context { strings, budget, own: None };
+fn read<E>(strings: &mut Strings, document: impl FnOnce(&mut Context<'_>) -> Result<Node, E>) -> Read<E> {
+    let mut context = Context { strings, own: None };
     match document(&mut context) {
-        Ok(node) => Read::Node(node, context.budget),
+        Ok(node) => Read::Node(node),
         Err(error) => context.own.map_or(Read::Failed(error), Read::Own),
     }
 }
@@ -87,12 +85,6 @@ fn read<E>(strings: &mut Strings, budget: Budget, document: impl FnOnce(&mut Con
 pub fn json_error(path: &str, error: &serde_json::Error) -> DumpError {
     let message = without_position(error.to_string());
     DumpError::Json { path: path.to_owned(), line: error.line(), column: error.column(), message }
-}
-
-/// What the YAML parser says, its position apart from its words.
-pub fn yaml_error(path: &str, error: &serde_yaml::Error) -> DumpError {
-    let (line, column) = error.location().map_or((0, 0), |location| (location.line(), location.column()));
-    DumpError::Yaml { path: path.to_owned(), line, column, message: without_position(error.to_string()) }
 }
 
 fn without_position(message: String) -> String {

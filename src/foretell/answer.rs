@@ -47,6 +47,7 @@ impl<'a> World<'_, 'a> {
         match Address::of(self.stage.snapshot, self.stage.graph, &identity.as_reference(), identity.namespace) {
             Address::Unmappable => Answer::Failed(Failure::Unmappable),
             Address::InvalidScope => Answer::Failed(Failure::InvalidScope),
+            Address::Undiscovered => Answer::Failed(Failure::Unknown),
             Address::NoSuchPath => Answer::NotFound,
             Address::At(coordinate) => match self.look_up(coordinate) {
                 Presence::Unknown => Answer::Failed(Failure::Unknown),
@@ -65,6 +66,7 @@ impl<'a> World<'_, 'a> {
             Address::NoSuchPath => return Verdict::Dangling(Dangling::ListKind),
             Address::Unmappable => return Verdict::Unmappable,
             Address::InvalidScope => return Verdict::InvalidScope,
+            Address::Undiscovered => return Verdict::Unknown,
         };
         let (object, stored) = match self.look_up(coordinate) {
             Presence::Unknown => return Verdict::Unknown,

@@ -167,8 +167,12 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
     }
     if world.held_by_spec(object) {
         holders.push(Holder::SpecFinalizers);
-        let content: Vec<ObjectId> = world.stage.in_namespace(world.stage.snapshot.object(object).name).to_vec();
-        let content: Vec<ObjectId> = content.into_iter().filter(|id| world.exists(*id)).collect();
+        let mut content: Vec<ObjectId> = world.stage.in_namespace(world.stage.snapshot.object(object).name).to_vec();
+        content.retain(|id| world.exists(*id));
+        // R9.10: pods first. While any is left, the rest is not even tried.
+        if content.iter().any(|id| world.stage.rules(*id).graceful) {
+            content.retain(|id| world.stage.rules(*id).graceful);
+        }
         if content.is_empty() {
             causes.push(State::Stuck);
         }

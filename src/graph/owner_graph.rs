@@ -58,10 +58,7 @@ impl OwnerGraph {
         }
         for (_, object) in snapshot.objects() {
             for reference in &object.owners {
-                graph
-                    .mappings
-                    .entry((reference.api_version, reference.kind))
-                    .or_insert_with(|| snapshot.resources.map(snapshot.text(reference.api_version), snapshot.text(reference.kind)));
+                graph.mappings.entry((reference.api_version, reference.kind)).or_insert_with(|| mapping(snapshot, reference));
                 let node = &mut graph.by_uid[reference.uid.index()];
                 if *node == NO_NODE {
                     *node = graph.objects + graph.virtual_uids.len() as u32;
@@ -168,6 +165,15 @@ impl OwnerGraph {
     /// What a reference's apiVersion and kind map to (R3.14, R3.15).
     pub fn mapping(&self, reference: &Reference) -> Mapping {
         self.mappings.get(&(reference.api_version, reference.kind)).copied().unwrap_or(Mapping::Unmappable)
+    }
+}
+
+/// What a reference maps to. A group version that is named as a gap may serve anything.
+fn mapping(snapshot: &Snapshot, reference: &Reference) -> Mapping {
+    let api_version = snapshot.text(reference.api_version);
+    match snapshot.resources.map(api_version, snapshot.text(reference.kind)) {
+        Mapping::Unmappable if snapshot.gaps.iter().any(|gap| gap.resource == api_version) => Mapping::Undiscovered,
+        mapping => mapping,
     }
 }
 

@@ -15,6 +15,8 @@ pub enum Address {
     Unmappable,
     /// A cluster-scoped holder names an owner of a namespaced kind: an error that is never retried (3.4 step 3).
     InvalidScope,
+    /// It is not known whether its version and kind are served.
+    Undiscovered,
 }
 
 /// Why a reference is dangling.
@@ -50,6 +52,7 @@ impl Address {
     pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> Address {
         let (served, namespaced): (Option<ResourceId>, bool) = match graph.mapping(reference) {
             Mapping::Unmappable => return Address::Unmappable,
+            Mapping::Undiscovered => return Address::Undiscovered,
             Mapping::ListKind { namespaced } => (None, namespaced),
             Mapping::Served(id) => (Some(snapshot.resources.picked(id)), snapshot.resources.get(id).namespaced),
         };
@@ -75,6 +78,7 @@ impl Verdict {
             Address::NoSuchPath => return Verdict::Dangling(Dangling::ListKind),
             Address::Unmappable => return Verdict::Unmappable,
             Address::InvalidScope => return Verdict::InvalidScope,
+            Address::Undiscovered => return Verdict::Unknown,
         };
         match snapshot.look_up(coordinate) {
             Presence::Unknown => Verdict::Unknown,

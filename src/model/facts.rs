@@ -125,6 +125,11 @@ impl Facts {
         }
     }
 
+    /// Follows objects to their new ids.
+    pub(super) fn move_to(&mut self, moved: &[ObjectId]) {
+        self.known = std::mem::take(&mut self.known).into_iter().map(|(id, fact)| (moved[id.index()], fact)).collect();
+    }
+
     /// How many objects have facts.
     pub fn len(&self) -> usize {
         self.known.len()

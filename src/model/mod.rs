@@ -2,11 +2,13 @@
 
 pub mod facts;
 pub mod gap;
+pub mod nearest;
 pub mod object;
 pub mod reference;
 pub mod resources;
 pub mod snapshot;
 pub mod strings;
+pub mod type_names;
 pub mod well_known;
 
 pub use facts::{Fact, Facts};
@@ -16,3 +18,4 @@ pub use reference::Reference;
 pub use resources::{Mapping, NotWatched, Resource, ResourceId, Resources};
 pub use snapshot::{Coordinate, ListRecord, Origin, Presence, Snapshot, SnapshotBuilder};
 pub use strings::{Strings, Symbol};
+pub use type_names::UnknownType;

@@ -99,6 +99,8 @@ pub enum Mapping {
     },
     /// Nothing served has this version and kind (R3.13).
     Unmappable,
+    /// The same, but what the group version serves could not be discovered: it may well be served.
+    Undiscovered,
 }
 
 /// Every resource of every version that a server serves, in the server's order of preference.

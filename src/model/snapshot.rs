@@ -205,7 +205,8 @@ impl Snapshot {
     pub fn may_hide_dependents(&self) -> bool {
         let failed = |list: &ListRecord| list.failure.is_some();
         // Group versions that discovery could not describe are gaps without a list: only they are written with a slash.
-        self.lists.iter().any(failed) || self.gaps.iter().any(|gap| gap.resource.contains('/'))
+        let live = matches!(self.origin, Origin::Cluster { .. });
+        self.lists.iter().any(failed) || live && self.gaps.iter().any(|gap| gap.resource.contains('/'))
     }
 
     /// `Kind/name` of an object.
@@ -288,6 +289,27 @@ impl SnapshotBuilder {
     /// What has been added so far.
     pub fn snapshot(&mut self) -> &mut Snapshot {
         &mut self.snapshot
+    }
+
+    /// Puts the objects in the order of discovery, namespace and name, for sources that read in parallel: the same cluster makes the
+    /// same snapshot, whichever list was faster. Ids handed out before don't hold afterwards.
+    pub fn sort(&mut self) {
+        let snapshot = &mut self.snapshot;
+        let mut order: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
+        order.sort_by_key(|id| {
+            let object = snapshot.object(*id);
+            (object.resource, snapshot.strings.text(object.namespace), snapshot.strings.text(object.name))
+        });
+        let mut moved = vec![ObjectId(0); order.len()];
+        for (to, from) in order.iter().enumerate() {
+            moved[from.index()] = ObjectId(to as u32);
+        }
+        let mut objects: Vec<Option<Object>> = std::mem::take(&mut snapshot.objects).into_iter().map(Some).collect();
+        snapshot.objects = order.iter().filter_map(|from| objects[from.index()].take()).collect();
+        for id in snapshot.by_coordinate.values_mut().chain(snapshot.by_uid.values_mut()) {
+            *id = moved[id.index()];
+        }
+        snapshot.facts.move_to(&moved);
     }
 
     /// The snapshot, gaps in a stable order.

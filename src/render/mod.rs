@@ -4,10 +4,13 @@ pub mod document;
 pub mod dot;
 mod go_quote;
 mod guides;
+pub mod header;
+pub mod plan;
 pub mod resources;
 pub mod style;
 pub mod table;
 pub mod tree;
+pub mod tree_forms;
 pub mod words;
 
 #[cfg(test)]

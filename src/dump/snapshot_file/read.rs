@@ -14,9 +14,10 @@ use super::{
 use crate::{
     dump::{
         DumpError,
-        capture::{self, Budget, Capture},
+        capture::{self, Capture},
         metadata::Metadata,
-        text::{is_json, json_error, yaml_error},
+        text::{is_json, json_error},
+        yaml,
     },
     model::{
         self, Coordinate, Fact, Gap, ListRecord, Mapping, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, Strings,
@@ -42,10 +43,14 @@ fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, DumpError> {
         return serde_json::from_str(text).map_err(|error| json_error(path, &error));
     }
     // Somebody turned it into YAML, whose reader spells enums another way.
-    let mut budget = Budget::new(text.len());
-    let value = Capture::all(&mut budget).deserialize(serde_yaml::Deserializer::from_str(text));
-    let value = value.map_err(|error| yaml_error(path, &error))?;
-    serde_json::from_value(value).map_err(|error| DumpError::SnapshotBroken { path: path.to_owned(), message: error.to_string() })
+    let broken = |message| DumpError::SnapshotBroken { path: path.to_owned(), message };
+    let documents = yaml::documents(text);
+    let [document] = documents.as_slice() else { return Err(broken("there is something else in this file".to_owned())) };
+    let value = yaml::with_stack(path, || {
+        let value = yaml::read(document, |deserializer| Capture::default().deserialize(deserializer));
+        value.map_err(|error| yaml::error(path, document, &error))
+    })?;
+    serde_json::from_value(value).map_err(|error| broken(error.to_string()))
 }
 
 #[derive(Deserialize)]
@@ -93,8 +98,7 @@ impl<'de> Deserialize<'de> for Objects {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Objects, A::Error> {
                 let mut objects = Objects { strings: Strings::default(), lines: Vec::new() };
-                let mut budget = Budget::new(usize::MAX);
-                while let Some(value) = access.next_element_seed(Capture::all(&mut budget))? {
+                while let Some(value) = access.next_element_seed(Capture::default())? {
                     let Value::Object(value) = value else { return Err(A::Error::custom("an object is expected here")) };
                     let line = line(&mut objects.strings, value).map_err(A::Error::custom)?;
                     objects.lines.push(line);

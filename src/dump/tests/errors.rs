@@ -18,7 +18,11 @@ fn malformed_json_is_pointed_at() {
 fn malformed_yaml_is_pointed_at() {
     let message = error("apiVersion: v1\nkind: Pod\n  metadata: x\n");
     assert!(message.starts_with("dump: malformed YAML at line 3, column 11: mapping values are not allowed"), "{message}");
-    assert!(error("a: *nothing").starts_with("dump: malformed YAML at line 1, column 4: unknown anchor"));
+    assert_eq!(error("a: *nothing"), "dump: malformed YAML at line 1, column 4: reference to unknown value");
+    assert_eq!(
+        error("---\n---\n\na: 1\na: 2\n"),
+        "dump: malformed YAML at line 5, column 1: duplicate mapping key: a not allowed here"
+    );
     assert!(error("a: \u{7}").contains("malformed YAML"));
 }
 

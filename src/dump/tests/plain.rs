@@ -113,6 +113,8 @@ fn absence_is_known_only_where_the_dump_holds_the_kind() {
 fn owners_that_the_dump_cannot_tell_about_are_gaps() {
     let pod = |name: &str, owner: String| object("v1", "Pod", "shop", name, &owner);
     let text = [
+        // Some of them are held, but of another namespace.
+        object("apps/v1", "ReplicaSet", "other", "x", ""),
         pod("a", owned_by("apps/v1", "ReplicaSet", "rs")),
         pod("b", owned_by("apps/v1", "ReplicaSet", "other")),
         pod("c", owned_by("v1", "Node", "n")),
@@ -128,7 +130,7 @@ fn owners_that_the_dump_cannot_tell_about_are_gaps() {
         "batch/v1beta1 (not in the dump, and not served by Kubernetes v1.36.3)",
         "nodes (not in the dump)",
         "replicasets.apps in namespace shop (not in the dump)",
-        "shops.acme.io in namespace shop (not in the dump)",
+        "shops.acme.io (not in the dump)",
     ];
     assert_eq!(gaps(&read(&text.concat())), expected);
     let complete = read_bytes(text.concat().as_bytes(), true).unwrap();

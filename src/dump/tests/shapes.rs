@@ -142,9 +142,13 @@ fn depth_is_no_danger() {
     assert_eq!(names(&read(&with(&deep("[", "]")))), ["Pod/a"]);
     assert_eq!(names(&read(&with(&(r#"{"a":"#.repeat(100_000) + "1" + &"}".repeat(100_000))))), ["Pod/a"]);
     assert!(error(&deep("[", "]")).contains("a list, where a Kubernetes object belongs"));
-    assert!(error(&("--- ".to_owned() + &deep("[", "]"))).contains("a list, where a Kubernetes object belongs"));
-    assert!(error(&("---\n".to_owned() + &"- ".repeat(100_000))).contains("a list, where a Kubernetes object belongs"));
-    assert!(error(&("spec:\n  ".to_owned() + &"? ".repeat(100_000))).contains("has no kind"));
+    for deep in [deep("[", "]"), "{a: ".repeat(100_000), "- ".repeat(100_000), "? ".repeat(100_000)] {
+        let message = error(&format!("apiVersion: v1\nspec:\n  {deep}"));
+        assert!(message.starts_with("dump: malformed YAML at line 3, column "), "{message}");
+    }
+    let nested: String = (0..190).map(|n| " ".repeat(n + 2) + "a:\n").collect();
+    let text = format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: a, namespace: x, uid: u}}\nspec:\n{nested}");
+    assert_eq!(names(&read(&text)), ["Pod/a"]);
 }
 
 #[test]
@@ -166,9 +170,7 @@ fn aliases_cannot_multiply_without_bound() {
     let text = format!(
         "apiVersion: v1\nkind: Pod\nmetadata: {{name: a, namespace: b, uid: c}}\nspec:\n  a: &a [{list}]\n  b: [{aliases}]\n"
     );
-    assert!(error(&text).contains("aliases repeat too much"), "{}", error(&text));
-    let ignored = text.replace("kind: Pod", "kind: ConfigMap");
-    assert_eq!(names(&read(&ignored)), ["ConfigMap/a"]);
+    assert!(error(&text).contains("YAML document too large or too complex: total_replayed_events"), "{}", error(&text));
     let laughs: String = (1..40).map(|n| format!("l{n}: &l{n} [*l{0}, *l{0}, *l{0}]\n", n - 1)).collect();
     assert!(
         error(&format!("apiVersion: v1\nkind: Pod\nmetadata:\n{}", format!("l0: &l0 x\n{laughs}").replace("l", " l")))

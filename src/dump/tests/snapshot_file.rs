@@ -127,7 +127,7 @@ fn a_snapshot_of_a_dump_is_that_dump() {
     let plain = read(&text);
     let back = read(&written(&plain));
     assert_eq!(written(&back), written(&plain));
-    assert_eq!(gaps(&back), ["replicasets.apps in namespace x (not in the dump)"]);
+    assert_eq!(gaps(&back), ["replicasets.apps (not in the dump)"]);
 }
 
 #[test]

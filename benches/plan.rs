@@ -1,0 +1,79 @@
+//! How long a plan takes, by how many objects it touches: `cargo bench --bench plan [-- OBJECTS…]`.
+
+use std::time::Instant;
+
+use kubectl_gc::{
+    foretell::{Assume, Request, Stage, plan},
+    graph::OwnerGraph,
+    model::{ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder},
+    server::Propagation,
+};
+
+/// Which owner the object with this number has.
+type Shape = fn(u32) -> Option<u32>;
+
+const SHAPES: &[(&str, Shape)] = &[
+    ("star", |number| (number > 0).then_some(0)),
+    ("chain", |number| number.checked_sub(1)),
+    ("tree of tens", |number| number.checked_sub(1).map(|number| number / 10)),
+];
+
+fn main() {
+    let sizes: Vec<u32> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    let sizes = if sizes.is_empty() { vec![10_000, 100_000, 1_000_000] } else { sizes };
+    println!("{:<14} {:>9}  {:>8}  {:>10} {:>10} {:>10}", "shape", "objects", "graph", "background", "foreground", "orphan");
+    for (name, shape) in SHAPES {
+        for size in &sizes {
+            let snapshot = snapshot(*size, *shape);
+            let start = Instant::now();
+            let graph = OwnerGraph::new(&snapshot);
+            let built = start.elapsed();
+            let stage = Stage::new(&snapshot, &graph, Assume::Known);
+            let times = [Propagation::Background, Propagation::Foreground, Propagation::Orphan].map(|propagation| {
+                let start = Instant::now();
+                let plan = plan(&stage, &Request { targets: vec![ObjectId(0)], propagation, grace: None });
+                assert!(propagation == Propagation::Orphan || plan.summary.deleted == *size as usize, "{:?}", plan.summary);
+                format!("{:.0?}", start.elapsed())
+            });
+            println!("{name:<14} {size:>9}  {:>8}  {:>10} {:>10} {:>10}", format!("{built:.0?}"), times[0], times[1], times[2]);
+        }
+    }
+}
+
+fn snapshot(size: u32, owner: Shape) -> Snapshot {
+    let resource = Resource {
+        group: "acme.io".into(),
+        version: "v1".into(),
+        plural: "shops".into(),
+        singular: String::new(),
+        kind: "Shop".into(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: true,
+        verbs: ["get", "list", "watch", "delete", "patch"].map(str::to_owned).to_vec(),
+    };
+    let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
+    let resource = kubectl_gc::model::ResourceId(0);
+    for number in 0..size {
+        let owners = owner(number).map(|owner| RawReference {
+            api_version: "acme.io/v1".into(),
+            kind: "Shop".into(),
+            name: format!("o{owner}").into(),
+            uid: format!("u{owner}").into(),
+            controller: None,
+            block_owner_deletion: Some(true),
+        });
+        builder.add(
+            resource,
+            &RawObject {
+                namespace: "ns".into(),
+                name: format!("o{number}").into(),
+                uid: format!("u{number}").into(),
+                owners: owners.into_iter().collect(),
+                ..RawObject::default()
+            },
+        );
+    }
+    builder.list(ListRecord { resource, namespace: None, resource_version: String::new(), failure: None });
+    builder.build()
+}

@@ -1,0 +1,239 @@
+//! `kubectl gc plan`
+
+use crate::{
+    foretell::{Assume, Needs, Plan, Request, Stage, Summary, plan},
+    graph::OwnerGraph,
+    model::{ObjectId, Symbol},
+    render::{
+        document,
+        header::header,
+        plan::{self as render, BlastRadius, PlanDocument, PlanView, Radius},
+        style::Style,
+        tree::Options,
+    },
+    server::Propagation,
+    tree::roots::roots,
+};
+
+use super::{
+    args::{AssumeArg, GlobalArgs, GraceArgs, PlanArgs, PlanFormat, PropagationArg},
+    colour,
+    error::CliError,
+    exit::Exit,
+    report::{Report, terminal_width},
+    session::{Reach, Session},
+    tree::in_memory,
+};
+
+/// Without `--all`, so many roots are shown.
+const WORST: usize = 20;
+/// What a plan needs to know leads to more that it needs to know, but not for ever: each round reads another level of owners.
+const ROUNDS: usize = 32;
+
+/// Foretells a delete, or without targets the delete of every root.
+pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, CliError> {
+    let grace = grace_period(&args.grace)?;
+    let mut session = Session::open(global, &args.source, &args.targets, Reach::Everything)?;
+    let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
+    let assume = match args.assume {
+        AssumeArg::Known => Assume::Known,
+        AssumeArg::None => Assume::None,
+    };
+    match session.targets.clone() {
+        Some(targets) => {
+            let request = Request { targets, propagation, grace };
+            let (plan, instead) = foretell(&mut session, &request, assume)?;
+            tell(global, args, &session, &plan, &instead)
+        }
+        None => radius(global, args, &mut session, propagation, assume),
+    }
+}
+
+/// The plan and what the other policies would do, with everything read that they turn out to rest on.
+fn foretell(session: &mut Session, request: &Request, assume: Assume) -> Result<(Plan, Vec<(Propagation, Summary)>), CliError> {
+    let others = [Propagation::Background, Propagation::Foreground, Propagation::Orphan]
+        .into_iter()
+        .filter(|propagation| *propagation != request.propagation);
+    for round in 0.. {
+        let graph = OwnerGraph::new(&session.snapshot);
+        let stage = Stage::new(&session.snapshot, &graph, assume);
+        let main = plan(&stage, request);
+        if let Some((object, why)) = main.refused.first() {
+            return Err(CliError::Refused { object: session.snapshot.short_name(*object), why });
+        }
+        let mut needs = main.needs.clone();
+        let instead = others.clone().map(|propagation| {
+            let plan = plan(&stage, &Request { propagation, ..request.clone() });
+            needs.look_ups.extend(&plan.needs.look_ups);
+            needs.facts.extend(&plan.needs.facts);
+            (propagation, plan.summary)
+        });
+        let instead: Vec<_> = instead.collect();
+        if round == ROUNDS || !fetch(session, &needs) {
+            return Ok((main, instead));
+        }
+    }
+    unreachable!("the last round returns")
+}
+
+/// Reads what is needed. Says whether that made a difference.
+fn fetch(session: &mut Session, needs: &Needs) -> bool {
+    if needs.is_empty() {
+        return false;
+    }
+    let known =
+        |session: &Session| (session.snapshot.facts.len(), session.snapshot.len(), session.snapshot.confirmed_absent().count());
+    let before = known(session);
+    session.fetch(needs) && known(session) != before
+}
+
+fn tell(
+    global: &GlobalArgs,
+    args: &PlanArgs,
+    session: &Session,
+    plan: &Plan,
+    instead: &[(Propagation, Summary)],
+) -> Result<Report, CliError> {
+    let snapshot = &session.snapshot;
+    let graph = OwnerGraph::new(snapshot);
+    let namespace = namespace_of(session, plan);
+    let view = PlanView { snapshot, graph: &graph, plan, instead, namespace: namespace.as_deref() };
+    let out = match args.output {
+        Some(PlanFormat::Json) => document::json(&PlanDocument::of(&view)).into_bytes(),
+        Some(PlanFormat::Yaml) => document::yaml(&PlanDocument::of(&view)).into_bytes(),
+        Some(PlanFormat::Name) => view.names().into_bytes(),
+        None | Some(PlanFormat::Wide) => {
+            let mut out =
+                format!("{} Nothing was changed.\n\n", header(snapshot, namespace.as_deref(), &args.source.from)).into_bytes();
+            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
+            render::write(&view, &text_options(args, &style), &mut out).map_err(in_memory)?;
+            out
+        }
+    };
+    let mut report = Report::of(out).with_gaps(&snapshot.gaps);
+    if plan.stuck() {
+        report.exit = Exit::BadNews;
+    }
+    Ok(report)
+}
+
+/// Where the targets are, which in a dump may be known although nobody said it.
+fn namespace_of(session: &Session, plan: &Plan) -> Option<String> {
+    let mut namespaces: Vec<Symbol> =
+        plan.request.targets.iter().map(|target| session.snapshot.object(*target).namespace).collect();
+    namespaces.dedup();
+    match namespaces.as_slice() {
+        [namespace] if !namespace.is_empty() => Some(session.snapshot.text(*namespace).to_owned()),
+        [_] => None,
+        _ => session.namespace.clone(),
+    }
+}
+
+fn text_options<'a>(args: &PlanArgs, style: &'a Style) -> Options<'a> {
+    let wide = args.output == Some(PlanFormat::Wide);
+    Options { width: terminal_width(), fold: !wide && !args.targets.all, wide, now: None, style }
+}
+
+/// What deleting each root in scope would do.
+fn radius(
+    global: &GlobalArgs,
+    args: &PlanArgs,
+    session: &mut Session,
+    propagation: Propagation,
+    assume: Assume,
+) -> Result<Report, CliError> {
+    let namespace = session.namespace_symbol();
+    let mut round = 0;
+    let rows = loop {
+        let graph = OwnerGraph::new(&session.snapshot);
+        let stage = Stage::new(&session.snapshot, &graph, assume);
+        let mut needs = Needs::default();
+        let mut rows: Vec<Radius> = Vec::new();
+        for root in roots(&session.snapshot, &graph, namespace) {
+            let (row, of_root) = radius_of(&stage, root.object, propagation);
+            needs.look_ups.extend(of_root.look_ups);
+            needs.facts.extend(of_root.facts);
+            rows.extend(row);
+        }
+        round += 1;
+        if round > ROUNDS || !fetch(session, &needs) {
+            break rows;
+        }
+    };
+    let snapshot = &session.snapshot;
+    let most = (!args.targets.all).then_some(WORST);
+    let stuck = rows.iter().any(|row| row.summary.stuck > 0);
+    let radius = BlastRadius::new(snapshot, propagation, rows, session.namespace.as_deref(), most);
+    let out = match args.output {
+        Some(PlanFormat::Json) => document::json(&radius.document()).into_bytes(),
+        Some(PlanFormat::Yaml) => document::yaml(&radius.document()).into_bytes(),
+        Some(PlanFormat::Name) => radius.names().into_bytes(),
+        None | Some(PlanFormat::Wide) => {
+            let mut out = format!("{} Nothing was changed.\n\n", header(snapshot, session.namespace.as_deref(), &args.source.from))
+                .into_bytes();
+            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
+            radius.write(&text_options(args, &style), &mut out).map_err(in_memory)?;
+            out
+        }
+    };
+    let mut report = Report::of(out).with_gaps(&snapshot.gaps);
+    if stuck {
+        report.exit = Exit::BadNews;
+    }
+    Ok(report)
+}
+
+/// One root's row; none where the API server refuses the delete.
+fn radius_of(stage: &Stage<'_>, object: ObjectId, propagation: Propagation) -> (Option<Radius>, Needs) {
+    let plan = plan(stage, &Request { targets: vec![object], propagation, grace: None });
+    let row = plan.refused.is_empty().then(|| Radius { object, summary: plan.summary, certain: plan.certain() });
+    (row, plan.needs)
+}
+
+fn propagation_of(argument: PropagationArg) -> Propagation {
+    match argument {
+        PropagationArg::Background => Propagation::Background,
+        PropagationArg::Foreground => Propagation::Foreground,
+        PropagationArg::Orphan => Propagation::Orphan,
+    }
+}
+
+/// What kubectl makes of its grace flags (R1.41).
+fn grace_period(args: &GraceArgs) -> Result<Option<i64>, CliError> {
+    if args.now && args.grace_period >= 0 {
+        return Err(CliError::Grace("--now and --grace-period contradict each other: give one of them"));
+    }
+    if args.force && (args.grace_period > 0 || args.now) {
+        return Err(CliError::Grace("--force means no grace: it can't go with --now or a --grace-period above 0"));
+    }
+    Ok(match (args.force, args.now, args.grace_period) {
+        (true, ..) => Some(0),
+        (_, true, _) => Some(1),
+        // Without --force, kubectl turns 0 into 1.
+        (_, _, 0) => Some(1),
+        (_, _, seconds) if seconds > 0 => Some(seconds),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grace_flags_mean_what_they_mean_in_kubectl() {
+        let grace = |grace_period, now, force| grace_period_of(grace_period, now, force).map_err(|_| ());
+        fn grace_period_of(grace_period: i64, now: bool, force: bool) -> Result<Option<i64>, CliError> {
+            super::grace_period(&GraceArgs { grace_period, now, force })
+        }
+        assert_eq!(grace(-1, false, false), Ok(None));
+        assert_eq!(grace(0, false, false), Ok(Some(1)));
+        assert_eq!(grace(7, false, false), Ok(Some(7)));
+        assert_eq!(grace(-1, true, false), Ok(Some(1)));
+        assert_eq!(grace(-1, false, true), Ok(Some(0)));
+        assert_eq!(grace(0, false, true), Ok(Some(0)));
+        assert_eq!(grace(7, false, true), Err(()));
+        assert_eq!(grace(7, true, false), Err(()));
+        assert_eq!(grace(-1, true, true), Err(()));
+    }
+}

@@ -1,0 +1,51 @@
+//! `kubectl gc resources`
+
+use std::collections::BTreeMap;
+
+use crate::{
+    model::{ResourceId, Snapshot},
+    render::{document, header::header, resources::ResourcesView, style::Style},
+};
+
+use super::{
+    args::{GlobalArgs, ResourcesArgs, TableFormat},
+    colour,
+    error::CliError,
+    report::{Report, terminal_width},
+    session::Session,
+    tree::in_memory,
+};
+
+/// Lists what can be deleted, and what of that the collector watches.
+pub fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, CliError> {
+    let snapshot = if args.count {
+        Session::open_whole(global, &args.source)?.snapshot
+    } else {
+        Session::discover_only(global, &args.source)?
+    };
+    let counts = args.count.then(|| counts(&snapshot));
+    let view = ResourcesView { resources: &snapshot.resources, gaps: &snapshot.gaps, counts: counts.as_ref() };
+    let mut out = Vec::new();
+    match args.output {
+        Some(TableFormat::Json) => out = document::json(&view.document()).into_bytes(),
+        Some(TableFormat::Yaml) => out = document::yaml(&view.document()).into_bytes(),
+        Some(TableFormat::Name) => view.write_names(&mut out).map_err(in_memory)?,
+        None | Some(TableFormat::Wide) => {
+            out.extend_from_slice(header(&snapshot, None, &args.source.from).as_bytes());
+            out.extend_from_slice(b"\n\n");
+            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
+            view.write_table(args.output.is_some(), terminal_width(), &style, &mut out).map_err(in_memory)?;
+        }
+    }
+    Ok(Report::of(out).with_gaps(&snapshot.gaps))
+}
+
+/// How many objects there are of each resource whose list could be read whole.
+fn counts(snapshot: &Snapshot) -> BTreeMap<ResourceId, usize> {
+    let mut counts: BTreeMap<ResourceId, usize> =
+        snapshot.resources.deletable().filter(|(id, _)| snapshot.covers(*id, None)).map(|(id, _)| (id, 0)).collect();
+    for (_, object) in snapshot.objects() {
+        *counts.entry(object.resource).or_default() += 1;
+    }
+    counts
+}

@@ -1,0 +1,253 @@
+//! From the command line to a snapshot and the objects that are meant.
+
+use std::{io::IsTerminal, sync::Arc};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{
+    cluster::{Connection, Progress, Scope},
+    dump,
+    model::{Gap, ObjectId, Resource, ResourceId, Resources, Snapshot, Symbol},
+};
+
+use super::{
+    args::{GlobalArgs, SourceArgs, TargetArgs},
+    error::CliError,
+    targets::{NamespaceChoice, TargetQuery, TypedQuery},
+};
+
+/// How much of a cluster a command has to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The namespace of the targets and what is cluster-scoped; everything for targets that are cluster-scoped.
+    Namespace,
+    /// Everything, because a dependent in the wrong place can decide an outcome.
+    Everything,
+}
+
+/// What a command works on.
+pub struct Session {
+    pub snapshot: Snapshot,
+    /// The namespace that is looked at; `None` for all of them.
+    pub namespace: Option<String>,
+    /// The targets, or `None` when none were named.
+    pub targets: Option<Vec<ObjectId>>,
+    live: Option<Live>,
+}
+
+/// An open connection with what drives it.
+struct Live {
+    runtime: tokio::runtime::Runtime,
+    connection: Connection,
+}
+
+impl Live {
+    fn open(global: &GlobalArgs) -> Result<Self, CliError> {
+        let options = global.connection.options()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CliError::Runtime)?;
+        let mut connection = runtime.block_on(Connection::open(&options))?;
+        if let Some(namespace) = global.connection.namespace() {
+            connection = connection.with_fallback_namespace(namespace);
+        }
+        if std::io::stderr().is_terminal() {
+            connection = connection.with_progress(Arc::new(Bar::default()));
+        }
+        Ok(Live { runtime, connection })
+    }
+
+    fn discover(&self) -> Result<(Resources, Vec<Gap>), CliError> {
+        Ok(self.runtime.block_on(self.connection.discover())?)
+    }
+}
+
+impl Session {
+    /// Reads what a command on these targets needs. Whatever is wrong with the command line shows before any list is read.
+    ///
+    /// # Errors
+    /// Anything that leaves nothing to show; what merely can't be read is a gap of the snapshot.
+    pub fn open(global: &GlobalArgs, source: &SourceArgs, args: &TargetArgs, reach: Reach) -> Result<Self, CliError> {
+        if args.all_namespaces && global.connection.namespace().is_some() {
+            return Err(CliError::NamespaceAndAll);
+        }
+        if source.from.iter().any(|from| from == "-") && args.filenames.iter().any(|file| file == "-") {
+            return Err(CliError::Usage("standard input can't be both --from and -f: give a file for one of them".to_owned()));
+        }
+        let query = TargetQuery::parse(args)?;
+        if source.from.is_empty() {
+            Self::open_live(global, args, query, reach)
+        } else {
+            Self::open_dump(global, source, args, query)
+        }
+    }
+
+    fn open_live(global: &GlobalArgs, args: &TargetArgs, query: Option<TargetQuery>, reach: Reach) -> Result<Self, CliError> {
+        let live = Live::open(global)?;
+        let (resources, gaps) = live.discover()?;
+        let query = query.map(|query| query.with_types(&resources)).transpose()?;
+        if let (Some(query), Some(namespace)) = (&query, global.connection.namespace()) {
+            query.check_namespace(namespace)?;
+        }
+        let namespace = global.connection.namespace().unwrap_or(live.connection.default_namespace()).to_owned();
+        let selected = live.select(&resources, query.as_ref(), (!args.all_namespaces).then_some(namespace.as_str()))?;
+        let scope = match reach {
+            Reach::Everything => Scope::Everything,
+            Reach::Namespace if args.all_namespaces => Scope::Everything,
+            Reach::Namespace => scope_of(query.as_ref(), &resources, &namespace),
+        };
+        let mut snapshot = live.runtime.block_on(live.connection.read(resources, &scope))?;
+        add_gaps(&mut snapshot, gaps);
+        let choice = if args.all_namespaces { NamespaceChoice::All } else { NamespaceChoice::One(namespace.clone()) };
+        let targets = query.map(|query| query.resolve(&snapshot, &choice, &selected)).transpose()?;
+        let namespace = (!args.all_namespaces).then_some(namespace);
+        Ok(Session { snapshot, namespace, targets, live: Some(live) })
+    }
+
+    fn open_dump(
+        global: &GlobalArgs,
+        source: &SourceArgs,
+        args: &TargetArgs,
+        query: Option<TargetQuery>,
+    ) -> Result<Self, CliError> {
+        let snapshot = dump::read(&source.from, source.assume_complete)?;
+        let namespace = global.connection.namespace().map(str::to_owned);
+        let choice = match &namespace {
+            Some(namespace) => NamespaceChoice::One(namespace.clone()),
+            None if args.all_namespaces => NamespaceChoice::All,
+            None => NamespaceChoice::WhereverUnique,
+        };
+        let targets = match query {
+            Some(query) => {
+                let query = query.with_types(&snapshot.resources)?;
+                if let Some(namespace) = &namespace {
+                    query.check_namespace(namespace)?;
+                }
+                Some(query.resolve(&snapshot, &choice, &[])?)
+            }
+            None => {
+                if let Some(namespace) = &namespace {
+                    require_namespace(&snapshot, namespace)?;
+                }
+                None
+            }
+        };
+        Ok(Session { snapshot, namespace, targets, live: None })
+    }
+
+    /// Reads a whole cluster or dump, for commands without targets.
+    pub fn open_whole(global: &GlobalArgs, source: &SourceArgs) -> Result<Self, CliError> {
+        let args = TargetArgs { all_namespaces: global.connection.namespace().is_none(), ..TargetArgs::default() };
+        let mut session = Self::open(global, source, &args, Reach::Everything)?;
+        session.namespace = None;
+        Ok(session)
+    }
+
+    /// What is served, and where that comes from, without reading any list.
+    pub fn discover_only(global: &GlobalArgs, source: &SourceArgs) -> Result<Snapshot, CliError> {
+        if !source.from.is_empty() {
+            return Ok(dump::read(&source.from, source.assume_complete)?);
+        }
+        let live = Live::open(global)?;
+        let (resources, gaps) = live.discover()?;
+        let mut builder = crate::model::SnapshotBuilder::new(live.connection.origin(), resources);
+        for gap in gaps {
+            builder.gap(gap);
+        }
+        Ok(builder.build())
+    }
+
+    /// The namespace that is looked at, as a symbol of the snapshot.
+    pub fn namespace_symbol(&mut self) -> Option<Symbol> {
+        let namespace = self.namespace.as_deref()?;
+        Some(self.snapshot.strings.intern(namespace))
+    }
+
+    /// Reads what a simulation found to be missing, where there is a cluster to ask. Says whether anything was asked for.
+    pub fn fetch(&mut self, needs: &crate::foretell::Needs) -> bool {
+        let Some(live) = &self.live else { return false };
+        if !needs.look_ups.is_empty() {
+            let mut coordinates: Vec<_> = needs.look_ups.iter().copied().collect();
+            coordinates.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
+            live.runtime.block_on(live.connection.look_up(&mut self.snapshot, &coordinates));
+        }
+        if !needs.facts.is_empty() {
+            let objects: Vec<ObjectId> = needs.facts.iter().copied().collect();
+            live.runtime.block_on(live.connection.fetch_facts(&mut self.snapshot, &objects));
+        }
+        true
+    }
+}
+
+impl Live {
+    /// The uids that only the server can select.
+    fn select(
+        &self,
+        resources: &Resources,
+        query: Option<&TypedQuery>,
+        namespace: Option<&str>,
+    ) -> Result<Vec<(ResourceId, Vec<String>)>, CliError> {
+        let selections = query.map(TypedQuery::server_selections).unwrap_or_default();
+        let select = |selection: super::targets::ServerSelection| {
+            let labels = selection.labels.as_deref();
+            let namespace = namespace.filter(|_| resources.get(selection.resource).namespaced);
+            let uids = self.connection.select(resources, selection.resource, namespace, labels, Some(&selection.fields));
+            Ok((selection.resource, self.runtime.block_on(uids)?))
+        };
+        selections.into_iter().map(select).collect()
+    }
+}
+
+/// What has to be read of a cluster to look at these targets where they are.
+fn scope_of(query: Option<&TypedQuery>, resources: &Resources, namespace: &str) -> Scope {
+    let Some(query) = query else { return Scope::Namespace(namespace.to_owned()) };
+    let elsewhere = query.own_namespaces().any(|own| own != namespace);
+    if query.any_cluster_scoped(resources) || elsewhere { Scope::Everything } else { Scope::Namespace(namespace.to_owned()) }
+}
+
+fn add_gaps(snapshot: &mut Snapshot, gaps: Vec<Gap>) {
+    for gap in gaps {
+        if !snapshot.gaps.contains(&gap) {
+            snapshot.gaps.push(gap);
+        }
+    }
+    snapshot.gaps.sort();
+}
+
+fn require_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), CliError> {
+    let found = snapshot.strings.find(namespace);
+    if snapshot.objects().any(|(_, object)| Some(object.namespace) == found) {
+        return Ok(());
+    }
+    let known: std::collections::BTreeSet<&str> = snapshot
+        .objects()
+        .filter(|(_, object)| !object.namespace.is_empty())
+        .map(|(_, object)| snapshot.text(object.namespace))
+        .collect();
+    Err(CliError::NamespaceNotInDump { namespace: namespace.to_owned(), known: known.into_iter().map(str::to_owned).collect() })
+}
+
+/// Reading, as a bar on standard error.
+#[derive(Default)]
+struct Bar {
+    bar: std::sync::OnceLock<ProgressBar>,
+}
+
+impl Progress for Bar {
+    fn started(&self, lists: usize) {
+        let bar = self.bar.get_or_init(|| {
+            let style = ProgressStyle::with_template("Reading {pos}/{len} lists, {msg} objects");
+            let bar = ProgressBar::new(lists as u64).with_message("0");
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        bar.set_length(lists as u64);
+    }
+
+    fn list_done(&self, _resource: &Resource, objects: usize) {
+        let Some(bar) = self.bar.get() else { return };
+        let before: usize = bar.message().parse().unwrap_or(0);
+        bar.set_message((before + objects).to_string());
+        bar.inc(1);
+        if bar.position() >= bar.length().unwrap_or(0) {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `kubectl gc snapshot`
+
+use std::{io::IsTerminal, path::Path};
+
+use crate::{
+    dump,
+    foretell::Needs,
+    graph::{Address, OwnerGraph},
+    model::{Presence, Snapshot, facts::has_facts},
+};
+
+use super::{
+    args::{GlobalArgs, SnapshotArgs, SourceArgs},
+    error::CliError,
+    report::Report,
+    session::Session,
+};
+
+/// Writes the cluster's metadata into one file.
+pub fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, CliError> {
+    if let Some(path) = args.output.as_deref().filter(|path| path.exists() && !args.force) {
+        confirm_replacing(path)?;
+    }
+    let mut session = Session::open_whole(global, &SourceArgs::default())?;
+    session.fetch(&everything(&session.snapshot));
+    let snapshot = &session.snapshot;
+    let kinds: std::collections::BTreeSet<_> = snapshot.objects().map(|(_, object)| object.resource).collect();
+    let told = format!("{} objects of {} kinds", snapshot.len(), kinds.len());
+    let mut report = match &args.output {
+        Some(path) => {
+            dump::write_to_path(snapshot, path)?;
+            let mut report = Report::of(Vec::new());
+            report.notes.push(format!("Wrote {told} to {}. Look at it with --from.", path.display()));
+            report
+        }
+        None => {
+            let mut out = Vec::new();
+            dump::write(snapshot, &mut out).map_err(super::tree::in_memory)?;
+            let mut report = Report::of(out);
+            report.notes.push(format!("Wrote {told}."));
+            report
+        }
+    };
+    report = report.with_gaps(&snapshot.gaps);
+    Ok(report)
+}
+
+/// Everything that a snapshot file has to carry because nothing can be fetched later: all facts, and the owners that no list covers.
+fn everything(snapshot: &Snapshot) -> Needs {
+    let mut needs = Needs::default();
+    let graph = OwnerGraph::new(snapshot);
+    for (id, object) in snapshot.objects() {
+        let resource = snapshot.resources.get(object.resource);
+        if has_facts(&resource.group, &resource.kind) {
+            needs.facts.insert(id);
+        }
+        for reference in &object.owners {
+            if let Address::At(coordinate) = Address::of(snapshot, &graph, reference, object.namespace)
+                && snapshot.look_up(coordinate) == Presence::Unknown
+            {
+                needs.look_ups.insert(coordinate);
+            }
+        }
+    }
+    needs
+}
+
+fn confirm_replacing(path: &Path) -> Result<(), CliError> {
+    let exists = || CliError::Exists(path.display().to_string());
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Err(exists());
+    }
+    let question = dialoguer::Confirm::new().with_prompt(format!("{} exists. Replace it?", path.display())).default(false);
+    match question.interact() {
+        Ok(true) => Ok(()),
+        _ => Err(exists()),
+    }
+}

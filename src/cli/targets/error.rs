@@ -1,0 +1,259 @@
+//! What can be wrong with a TARGET, in words that say what to type instead.
+
+use std::{fmt, io};
+
+use super::SelectorError;
+use crate::model::{UnknownType, type_names::did_you_mean};
+
+/// Where in which manifest an object stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file; `-` for standard input.
+    pub file: String,
+    /// Which of its documents, from 1.
+    pub document: usize,
+    /// Which item of its list, from 1; `None` outside of lists.
+    pub item: Option<usize>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(name_of(&self.file))?;
+        if self.document > 1 {
+            write!(f, ", document {}", self.document)?;
+        }
+        if let Some(item) = self.item {
+            write!(f, ", item {item}")?;
+        }
+        Ok(())
+    }
+}
+
+fn name_of(file: &str) -> &str {
+    if file == "-" { "standard input" } else { file }
+}
+
+/// Why targets could not be understood or found.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// No resource goes by this name.
+    #[error(transparent)]
+    UnknownType(#[from] UnknownType),
+    /// A manifest of a kind that isn't served.
+    #[error("{place}: no kind {kind:?} is served in {api_version:?}{}", served_as(served))]
+    UnknownKind { place: Place, api_version: String, kind: String, served: Vec<String> },
+    /// `TYPE` and nothing more.
+    #[error("{types:?} names a type and no object: add a NAME, -l SELECTOR or --all")]
+    NoName { types: String },
+    /// `TYPE/NAME` next to `TYPE NAME`.
+    #[error("{with_slash:?} and {without:?} cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME")]
+    Mixed { with_slash: String, without: String },
+    /// A type that is empty.
+    #[error("{target:?} lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE")]
+    EmptyType { target: String },
+    /// A name that is empty.
+    #[error("{target:?} lacks a name: write TYPE/NAME or TYPE NAME")]
+    EmptyName { target: String },
+    /// `a/b/c`
+    #[error("{target:?} has more than one slash: write TYPE/NAME, the namespace with -n")]
+    TwoSlashes { target: String },
+    /// `a,b/name`
+    #[error("{target:?} has several types before the slash: write TYPE,TYPE NAME")]
+    SeveralTypes { target: String },
+    /// `all/name`
+    #[error("{category:?} is a category of {types} types: a NAME needs a type; objects of all of them: -l SELECTOR or --all")]
+    CategoryWithName { category: String, types: usize },
+    /// A selector or `--all` with names.
+    #[error("{flag} chooses among all objects of a type, {name:?} is one object: give one or the other")]
+    NameAndSelector { flag: &'static str, name: String },
+    /// A selector without a type.
+    #[error("{flag} needs a TYPE to choose from, as in: deployments {flag} …")]
+    SelectorWithoutType { flag: &'static str },
+    /// A selector with `--all`.
+    #[error("{flag} and --all contradict each other: leave one out")]
+    AllAndSelector { flag: &'static str },
+    /// A selector or `--all` with `-f`.
+    #[error("{flag} doesn't go with -f, which names its objects: leave one out")]
+    ManifestAndSelector { flag: &'static str },
+    /// A target with `-f`.
+    #[error("{target:?} doesn't go with -f, which names its objects: leave one out")]
+    ManifestAndTarget { target: String },
+    /// Malformed `-l` or `--field-selector`.
+    #[error(transparent)]
+    Selector(#[from] SelectorError),
+    /// Fields that a snapshot doesn't hold, and no server to ask.
+    #[error("--field-selector {fields} can only be told by a server: a dump tells metadata.name and metadata.namespace; or use -l")]
+    FieldNeedsServer { fields: String },
+    /// `-f https://…`
+    #[error("-f {url}: URLs are not fetched; pipe the manifest instead: curl -sSL {url} | kubectl gc … -f -")]
+    Url { url: String },
+    /// A manifest that cannot be read.
+    #[error("-f {}: {source}", name_of(path))]
+    Unreadable { path: String, source: io::Error },
+    /// A manifest that is no text.
+    #[error("-f {}: not UTF-8", name_of(path))]
+    NotUtf8 { path: String },
+    /// A folder without manifests.
+    #[error("-f {path}: no manifests in this folder (.yaml, .yml, .json){}", if *recursive { "" } else { "; -R looks into its folders too" })]
+    NoManifestFiles { path: String, recursive: bool },
+    /// Files without objects.
+    #[error("-f {}: no objects in it", name_of(path))]
+    NoManifests { path: String },
+    /// Malformed JSON or YAML, or metadata of a wrong type.
+    #[error("{place}: malformed: {message}")]
+    Malformed { place: Place, message: String },
+    /// Something that is no object.
+    #[error("{place}: {found}, where a Kubernetes object belongs")]
+    NotAnObject { place: Place, found: &'static str },
+    /// An object without what names it.
+    #[error("{place}: the object has no {field}")]
+    MissingField { place: Place, field: &'static str },
+    /// An object whose name the server makes up.
+    #[error("{place}: this {kind} has no name, only a generateName: say which one is meant as TYPE/NAME")]
+    GeneratedName { place: Place, kind: String },
+    /// A manifest that contradicts `-n`.
+    #[error("{place}: {name:?} is in namespace {own:?}, -n says {explicit:?}: pass -n {own}, or no -n")]
+    OtherNamespace { place: Place, name: String, own: String, explicit: String },
+    /// A name with `-A`.
+    #[error("{resource} {name:?} cannot be found by name across all namespaces: give its namespace with -n instead of -A")]
+    NameInAllNamespaces { resource: String, name: String },
+    /// A name that a dump holds more than once.
+    #[error("{resource} {name:?} is in {}: say which one with -n", in_namespaces(namespaces))]
+    Ambiguous { resource: String, name: String, namespaces: Vec<String> },
+    /// No object of this name.
+    #[error(transparent)]
+    Missing(Box<Missing>),
+    /// Several objects that aren't found, one a line.
+    #[error("{}", .0.iter().map(Missing::to_string).collect::<Vec<_>>().join("\n"))]
+    AllMissing(Vec<Missing>),
+    /// A selection without objects.
+    #[error(transparent)]
+    NoMatch(Box<NoMatch>),
+    /// A selection from a list that could not be read.
+    #[error("{resource}{} could not be read ({reason}): which of them are meant is not known", in_namespace(namespace.as_deref()))]
+    Unread { resource: String, namespace: Option<String>, reason: String },
+}
+
+/// How certain it is that an object isn't there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// All objects that it could be were read.
+    Absent,
+    /// They could not be read: why.
+    Unread(String),
+    /// The dump holds nothing of its kind and scope.
+    NotInDump,
+}
+
+/// What may have been meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    Nothing,
+    /// The namespace itself doesn't exist.
+    NoNamespace,
+    /// There are such objects in these namespaces.
+    Elsewhere(Vec<String>),
+    /// Objects of the type with similar names.
+    Similar(Vec<String>),
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Hint::Nothing => Ok(()),
+            Hint::NoNamespace => f.write_str("; there is no such namespace"),
+            Hint::Elsewhere(namespaces) => {
+                let subject = if namespaces.len() == 1 { "one is" } else { "such are" };
+                write!(f, "; {subject} in {}", in_namespaces(namespaces))
+            }
+            Hint::Similar(names) => f.write_str(&did_you_mean(names)),
+        }
+    }
+}
+
+/// An object that isn't found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct Missing {
+    /// `plural.group`
+    pub resource: String,
+    pub name: String,
+    /// `None` for cluster scope, and where all namespaces were searched.
+    pub namespace: Option<String>,
+    /// The manifest that names it.
+    pub place: Option<Place>,
+    pub why: Why,
+    pub hint: Hint,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Missing { resource, name, namespace, place, why, hint } = self;
+        if let Some(place) = place {
+            write!(f, "{place}: ")?;
+        }
+        let scope = in_namespace(namespace.as_deref());
+        match why {
+            Why::Absent => write!(f, "{resource} {name:?} not found{scope}"),
+            Why::Unread(reason) => {
+                write!(f, "{resource}{scope} could not be read ({reason}): whether there is a {name:?} is not known")
+            }
+            Why::NotInDump => write!(f, "{resource} {name:?} is not in the dump, which holds no {resource}{scope}"),
+        }?;
+        write!(f, "{hint}")
+    }
+}
+
+/// A selection that nothing matches.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct NoMatch {
+    /// `plural.group` of each type.
+    pub resources: Vec<String>,
+    /// The namespace searched; `None` for all, and for cluster scope.
+    pub namespace: Option<String>,
+    /// The selectors as flags; empty for `--all`.
+    pub selection: String,
+    /// The types that could not be read, and why.
+    pub unread: Vec<(String, String)>,
+    pub hint: Hint,
+}
+
+impl fmt::Display for NoMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NoMatch { resources, namespace, selection, unread, hint } = self;
+        write!(f, "no {}{}", some_of(resources, "or"), in_namespace(namespace.as_deref()))?;
+        match (selection.as_str(), resources.len()) {
+            ("", _) => f.write_str(" to be found"),
+            (selection, _) => write!(f, " match {selection}"),
+        }?;
+        write!(f, "{hint}")?;
+        if let Some((_, reason)) = unread.first() {
+            let names: Vec<String> = unread.iter().map(|(name, _)| name.clone()).collect();
+            write!(f, "; {} could not be read ({reason})", some_of(&names, "and"))?;
+        }
+        Ok(())
+    }
+}
+
+fn in_namespace(namespace: Option<&str>) -> String {
+    namespace.map_or(String::new(), |namespace| format!(" in namespace {namespace:?}"))
+}
+
+fn in_namespaces(namespaces: &[String]) -> String {
+    let word = if namespaces.len() == 1 { "namespace" } else { "namespaces" };
+    format!("{word} {}", some_of(namespaces, "and"))
+}
+
+/// `a, b and c`, or `a, b, c and 4 more`.
+fn some_of(names: &[String], word: &str) -> String {
+    const SHOWN: usize = 5;
+    match names {
+        [] => String::new(),
+        [name] => name.clone(),
+        [first @ .., last] if names.len() <= SHOWN => format!("{} {word} {last}", first.join(", ")),
+        _ => format!("{} {word} {} more", names[..SHOWN - 1].join(", "), names.len() - (SHOWN - 1)),
+    }
+}
+
+fn served_as(served: &[String]) -> String {
+    if served.is_empty() { String::new() } else { format!("; it is served in {}", some_of(served, "and")) }
+}

@@ -1,0 +1,312 @@
+//! `-f`: the objects that manifests name. Of a manifest only what names an object is read.
+
+use std::{
+    fmt, fs,
+    io::{self, Read},
+};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer},
+};
+use walkdir::WalkDir;
+
+use super::{Place, TargetError, Wanted};
+use crate::model::{Mapping, Resources};
+
+/// An object that a manifest names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub place: Place,
+    pub api_version: String,
+    pub kind: String,
+    pub name: String,
+    pub namespace: Option<String>,
+}
+
+impl Entry {
+    /// The object, its kind looked up.
+    pub fn wanted(self, resources: &Resources) -> Result<Wanted, TargetError> {
+        let Mapping::Served(id) = resources.map(&self.api_version, &self.kind) else {
+            let mut served: Vec<String> = Vec::new();
+            for (_, resource) in resources.iter().filter(|(_, resource)| resource.kind.eq_ignore_ascii_case(&self.kind)) {
+                let api_version = resource.api_version();
+                if !served.contains(&api_version) {
+                    served.push(api_version);
+                }
+            }
+            let Entry { place, api_version, kind, .. } = self;
+            return Err(TargetError::UnknownKind { place, api_version, kind, served });
+        };
+        let namespaced = resources.get(id).namespaced;
+        Ok(Wanted {
+            resource: resources.picked(id),
+            namespaced,
+            name: self.name,
+            // kubectl lets a namespace stand in a manifest of cluster scope and ignores it.
+            namespace: self.namespace.filter(|_| namespaced),
+            place: Some(self.place),
+        })
+    }
+}
+
+/// All objects that the values of `-f` name, in their order.
+pub fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, TargetError> {
+    let mut entries = Vec::new();
+    let mut stdin_read = false;
+    for path in paths {
+        let before = entries.len();
+        if path.starts_with("http://") || path.starts_with("https://") {
+            return Err(TargetError::Url { url: path.clone() });
+        } else if path == "-" {
+            if std::mem::replace(&mut stdin_read, true) {
+                continue;
+            }
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
+            entries.extend(objects(path, &text(path, bytes)?)?);
+        } else {
+            for file in files(path, recursive)? {
+                let bytes = fs::read(&file).map_err(|source| unreadable(&file, source))?;
+                entries.extend(objects(&file, &text(&file, bytes)?)?);
+            }
+        }
+        if entries.len() == before {
+            return Err(TargetError::NoManifests { path: path.clone() });
+        }
+    }
+    Ok(entries)
+}
+
+fn unreadable(path: &str, source: io::Error) -> TargetError {
+    TargetError::Unreadable { path: path.to_owned(), source }
+}
+
+/// A file by itself whatever its name, a folder's manifests by theirs.
+fn files(path: &str, recursive: bool) -> Result<Vec<String>, TargetError> {
+    if !fs::metadata(path).map_err(|source| unreadable(path, source))?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    let depth = if recursive { usize::MAX } else { 1 };
+    for entry in WalkDir::new(path).max_depth(depth).sort_by_file_name() {
+        let entry = entry.map_err(|error| {
+            let place = error.path().map_or(path.to_owned(), |path| path.display().to_string());
+            unreadable(&place, error.into_io_error().unwrap_or_else(|| io::Error::other("cannot be walked")))
+        })?;
+        let name = entry.file_name().to_string_lossy();
+        if !entry.file_type().is_dir() && [".json", ".yaml", ".yml"].iter().any(|extension| name.ends_with(extension)) {
+            files.push(entry.path().display().to_string());
+        }
+    }
+    if files.is_empty() { Err(TargetError::NoManifestFiles { path: path.to_owned(), recursive }) } else { Ok(files) }
+}
+
+fn text(path: &str, bytes: Vec<u8>) -> Result<String, TargetError> {
+    let text = String::from_utf8(bytes).map_err(|_| TargetError::NotUtf8 { path: path.to_owned() })?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+/// The objects in a text: JSON, one or more in a row, or YAML documents.
+pub fn objects(path: &str, text: &str) -> Result<Vec<Entry>, TargetError> {
+    let mut entries = Vec::new();
+    let mut number = 0;
+    let mut take = |node: Result<Node, String>| {
+        number += 1;
+        let place = Place { file: path.to_owned(), document: number, item: None };
+        match node {
+            Ok(node) => node.collect(place, None, &mut entries),
+            Err(message) => Err(TargetError::Malformed { place, message }),
+        }
+    };
+    if matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'[')) {
+        for node in serde_json::Deserializer::from_str(text).into_iter() {
+            take(node.map_err(|error| error.to_string()))?;
+        }
+    } else {
+        for document in serde_yaml::Deserializer::from_str(text) {
+            take(Node::deserialize(document).map_err(|error| error.to_string()))?;
+        }
+    }
+    Ok(entries)
+}
+
+#[derive(Debug, Deserialize)]
+struct Envelope {
+    #[serde(default, rename = "apiVersion")]
+    api_version: Option<String>,
+    #[serde(default)]
+    kind: Option<String>,
+    #[serde(default)]
+    metadata: Option<Metadata>,
+    #[serde(default)]
+    items: Option<Items>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    namespace: Option<String>,
+    #[serde(default, rename = "generateName")]
+    generate_name: Option<String>,
+}
+
+/// What is in the place of an object.
+#[derive(Debug)]
+enum Node {
+    Null,
+    Other(&'static str),
+    Object(Box<Envelope>),
+}
+
+impl Node {
+    /// `inherited`: what a typed list says that its items are.
+    fn collect(self, place: Place, inherited: Option<(&str, &str)>, entries: &mut Vec<Entry>) -> Result<(), TargetError> {
+        let envelope = match self {
+            Node::Null if place.item.is_none() => return Ok(()),
+            Node::Null => return Err(TargetError::NotAnObject { place, found: "nothing" }),
+            Node::Other(found) => return Err(TargetError::NotAnObject { place, found }),
+            Node::Object(envelope) => *envelope,
+        };
+        let missing = |field| TargetError::MissingField { place: place.clone(), field };
+        let or_inherited = |own: Option<String>, inherited: Option<&str>| {
+            own.filter(|own| !own.is_empty()).or_else(|| inherited.map(str::to_owned))
+        };
+        let api_version = or_inherited(envelope.api_version, inherited.map(|(version, _)| version));
+        let kind = or_inherited(envelope.kind, inherited.map(|(_, kind)| kind)).ok_or_else(|| missing("kind"))?;
+        let api_version = api_version.ok_or_else(|| missing("apiVersion"))?;
+        if let (Some(item_kind), Some(Items(Some(items)))) = (kind.strip_suffix("List"), envelope.items) {
+            let inherited = (!item_kind.is_empty()).then_some((api_version.as_str(), item_kind));
+            for (index, item) in items.into_iter().enumerate() {
+                item.collect(Place { item: Some(index + 1), ..place.clone() }, inherited, entries)?;
+            }
+            return Ok(());
+        }
+        let metadata = envelope.metadata.unwrap_or_default();
+        let Some(name) = metadata.name.filter(|name| !name.is_empty()) else {
+            return Err(match metadata.generate_name {
+                Some(_) => TargetError::GeneratedName { place, kind },
+                None => missing("metadata.name"),
+            });
+        };
+        let namespace = metadata.namespace.filter(|namespace| !namespace.is_empty());
+        entries.push(Entry { place, api_version, kind, name, namespace });
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor)
+    }
+}
+
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a Kubernetes object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Node, A::Error> {
+        Envelope::deserialize(MapAccessDeserializer::new(map)).map(|envelope| Node::Object(Box::new(envelope)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Node::Other("a list"))
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Node, E> {
+        Ok(Node::Null)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Node, E> {
+        Ok(Node::Other("text"))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Node, E> {
+        Ok(Node::Other("true or false"))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Node, E> {
+        Ok(Node::Other("a number"))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Node, E> {
+        Ok(Node::Other("a number"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Node, E> {
+        Ok(Node::Other("a number"))
+    }
+}
+
+/// `items`, if they are a list. Other kinds may have a field of that name that is something else.
+#[derive(Debug)]
+struct Items(Option<Vec<Node>>);
+
+impl<'de> Deserialize<'de> for Items {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ItemsVisitor)
+    }
+}
+
+struct ItemsVisitor;
+
+impl<'de> Visitor<'de> for ItemsVisitor {
+    type Value = Items;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of Kubernetes objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Items, A::Error> {
+        let mut nodes = Vec::new();
+        while let Some(node) = seq.next_element()? {
+            nodes.push(node);
+        }
+        Ok(Items(Some(nodes)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Items, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Items(None))
+    }
+
+    fn visit_unit<E>(self) -> Result<Items, E> {
+        Ok(Items(None))
+    }
+
+    fn visit_none<E>(self) -> Result<Items, E> {
+        Ok(Items(None))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Items, E> {
+        Ok(Items(None))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Items, E> {
+        Ok(Items(None))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Items, E> {
+        Ok(Items(None))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Items, E> {
+        Ok(Items(None))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Items, E> {
+        Ok(Items(None))
+    }
+}

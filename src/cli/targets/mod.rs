@@ -1,0 +1,213 @@
+//! TARGETs: from what was typed to the objects that are meant, as kubectl understands it.
+//!
+//! ```text
+//! parse     arguments to a query        manifest   -f: the objects that files name
+//! selector  -l                          fields     --field-selector
+//! resolve   a query with its types to objects of a snapshot
+//! ```
+
+mod error;
+mod fields;
+mod manifest;
+mod parse;
+mod resolve;
+mod selector;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{Hint, Missing, NoMatch, Place, TargetError, Why};
+pub use fields::FieldSelector;
+pub use selector::{LabelSelector, SelectorError};
+
+use crate::model::{ResourceId, Resources};
+
+/// What was asked for, with types as they were typed.
+#[derive(Clone, Debug)]
+pub struct TargetQuery {
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// `TYPE/NAME…`, `TYPE NAME…`
+    Named(Vec<TypeName>),
+    /// `TYPE,TYPE -l …`
+    Selected { types: Vec<String>, selection: Selection },
+    /// `-f`
+    Manifests(Vec<manifest::Entry>),
+}
+
+/// One `TYPE/NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TypeName {
+    type_name: String,
+    name: String,
+}
+
+/// Which objects of the types are meant.
+#[derive(Clone, Debug, Default)]
+struct Selection {
+    labels: Option<LabelSelector>,
+    fields: Option<FieldSelector>,
+}
+
+/// What was asked for, with its types looked up.
+#[derive(Clone, Debug)]
+pub struct TypedQuery {
+    what: What,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    Objects(Vec<Wanted>),
+    Selection { types: Vec<SelectedType>, selection: Selection },
+}
+
+/// One object by its name.
+#[derive(Clone, Debug)]
+struct Wanted {
+    resource: ResourceId,
+    namespaced: bool,
+    name: String,
+    /// The namespace that a manifest names; none for cluster scope.
+    namespace: Option<String>,
+    /// Where the manifest is.
+    place: Option<Place>,
+}
+
+/// One type of a selection.
+#[derive(Clone, Debug)]
+struct SelectedType {
+    resource: ResourceId,
+    /// Asked for as a part of a category only, so that it may be passed over where it cannot be read.
+    of_category: bool,
+}
+
+/// Where names without a namespace of their own are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamespaceChoice {
+    /// `-n`, or the kubeconfig's namespace.
+    One(String),
+    /// `-A`
+    All,
+    /// In a dump without `-n`: a name that is unique in it needs no namespace, and selectors look everywhere.
+    WhereverUnique,
+}
+
+/// Something that only a server can select: objects of a resource by other fields than name and namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerSelection {
+    pub resource: ResourceId,
+    /// As `labelSelector` takes them.
+    pub labels: Option<String>,
+    /// As `fieldSelector` takes them.
+    pub fields: String,
+}
+
+impl TargetQuery {
+    /// Looks the types up: fails before any list is read.
+    pub fn with_types(self, resources: &Resources) -> Result<TypedQuery, TargetError> {
+        let what = match self.form {
+            Form::Named(names) => {
+                What::Objects(names.into_iter().map(|name| name.wanted(resources)).collect::<Result<Vec<_>, TargetError>>()?)
+            }
+            Form::Manifests(entries) => {
+                What::Objects(entries.into_iter().map(|entry| entry.wanted(resources)).collect::<Result<Vec<_>, TargetError>>()?)
+            }
+            Form::Selected { types, selection } => What::Selection { types: selected_types(&types, resources)?, selection },
+        };
+        Ok(TypedQuery { what })
+    }
+}
+
+impl TypeName {
+    fn wanted(self, resources: &Resources) -> Result<Wanted, TargetError> {
+        let TypeName { type_name, name } = self;
+        let resource = resources.find_type(&type_name).map_err(|unknown| {
+            let types = resources.category(&type_name).len();
+            if types == 0 {
+                TargetError::UnknownType(unknown)
+            } else {
+                TargetError::CategoryWithName { category: type_name, types }
+            }
+        })?;
+        Ok(Wanted { resource, namespaced: resources.get(resource).namespaced, name, namespace: None, place: None })
+    }
+}
+
+fn selected_types(texts: &[String], resources: &Resources) -> Result<Vec<SelectedType>, TargetError> {
+    let mut types: Vec<SelectedType> = Vec::new();
+    for text in texts {
+        let of_category = !resources.category(text).is_empty();
+        for resource in resources.find_types(text)? {
+            match types.iter_mut().find(|known| known.resource == resource) {
+                Some(known) => known.of_category &= of_category,
+                None => types.push(SelectedType { resource, of_category }),
+            }
+        }
+    }
+    Ok(types)
+}
+
+impl TypedQuery {
+    /// Whether any target is of a cluster-scoped kind.
+    pub fn any_cluster_scoped(&self, resources: &Resources) -> bool {
+        self.resources().any(|resource| !resources.get(resource).namespaced)
+    }
+
+    /// The resources of the targets; one may come more than once.
+    pub fn resources(&self) -> impl Iterator<Item = ResourceId> {
+        let (objects, types) = match &self.what {
+            What::Objects(objects) => (objects.as_slice(), &[][..]),
+            What::Selection { types, .. } => (&[][..], types.as_slice()),
+        };
+        objects.iter().map(|wanted| wanted.resource).chain(types.iter().map(|selected| selected.resource))
+    }
+
+    /// Namespaces that targets name themselves: manifests do, with `metadata.namespace`. Each comes once.
+    pub fn own_namespaces(&self) -> impl Iterator<Item = &str> {
+        let mut seen = std::collections::BTreeSet::new();
+        let objects = match &self.what {
+            What::Objects(objects) => objects.as_slice(),
+            What::Selection { .. } => &[],
+        };
+        objects.iter().filter_map(|wanted| wanted.namespace.as_deref()).filter(move |namespace| seen.insert(*namespace))
+    }
+
+    /// Whether a target is looked for in the chosen namespace: it is namespaced and names none itself.
+    pub fn needs_namespace(&self, resources: &Resources) -> bool {
+        match &self.what {
+            What::Objects(objects) => objects.iter().any(|wanted| wanted.namespaced && wanted.namespace.is_none()),
+            What::Selection { types, .. } => types.iter().any(|selected| resources.get(selected.resource).namespaced),
+        }
+    }
+
+    /// Holds manifests against an explicit `-n`, which they must not contradict.
+    pub fn check_namespace(&self, explicit: &str) -> Result<(), TargetError> {
+        let What::Objects(objects) = &self.what else { return Ok(()) };
+        let other = objects.iter().find(|wanted| wanted.namespace.as_deref().is_some_and(|own| own != explicit));
+        match other {
+            Some(wanted) => Err(TargetError::OtherNamespace {
+                place: wanted.place.clone().unwrap_or_default(),
+                name: wanted.name.clone(),
+                own: wanted.namespace.clone().unwrap_or_default(),
+                explicit: explicit.to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// What only a server can select: fields other than `metadata.name` and `metadata.namespace`. Empty when a snapshot suffices.
+    pub fn server_selections(&self) -> Vec<ServerSelection> {
+        let What::Selection { types, selection } = &self.what else { return Vec::new() };
+        let Some(fields) = selection.fields.as_ref().filter(|fields| !fields.local()) else { return Vec::new() };
+        let labels = selection.labels.as_ref().map(LabelSelector::to_string);
+        let of = |selected: &SelectedType| ServerSelection {
+            resource: selected.resource,
+            labels: labels.clone(),
+            fields: fields.to_string(),
+        };
+        types.iter().map(of).collect()
+    }
+}

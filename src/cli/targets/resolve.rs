@@ -1,0 +1,298 @@
+//! From a query with its types to the objects of a snapshot.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+
+use super::{Hint, Missing, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError, TypedQuery, Wanted, What, Why};
+use crate::model::{Coordinate, Object, ObjectId, Origin, Presence, ResourceId, Snapshot, Symbol, nearest::nearest};
+
+impl TypedQuery {
+    /// The objects meant, in the order given, each once.
+    ///
+    /// `selected` is what a server answered to [`TypedQuery::server_selections`]: the uids of each resource's objects.
+    pub fn resolve(
+        &self,
+        snapshot: &Snapshot,
+        namespace: &NamespaceChoice,
+        selected: &[(ResourceId, Vec<String>)],
+    ) -> Result<Vec<ObjectId>, TargetError> {
+        let search = Search { snapshot, choice: namespace };
+        let mut found = match &self.what {
+            What::Objects(objects) => search.all_named(objects)?,
+            What::Selection { types, selection } => search.selected(types, selection, selected)?,
+        };
+        let mut seen = FxHashSet::default();
+        found.retain(|id| seen.insert(*id));
+        Ok(found)
+    }
+}
+
+struct Search<'a> {
+    snapshot: &'a Snapshot,
+    choice: &'a NamespaceChoice,
+}
+
+impl<'a> Search<'a> {
+    /// Every missing object is told, not only the first: of a folder of manifests some may be gone already.
+    fn all_named(&self, objects: &[Wanted]) -> Result<Vec<ObjectId>, TargetError> {
+        let mut found = Vec::with_capacity(objects.len());
+        let mut missing = Vec::new();
+        for wanted in objects {
+            match self.named(wanted) {
+                Ok(id) => found.push(id),
+                Err(TargetError::Missing(one)) => missing.push(*one),
+                Err(error) => return Err(error),
+            }
+        }
+        match missing.len() {
+            0 => Ok(found),
+            1 => Err(TargetError::Missing(Box::new(missing.remove(0)))),
+            _ => Err(TargetError::AllMissing(missing)),
+        }
+    }
+
+    fn named(&self, wanted: &Wanted) -> Result<ObjectId, TargetError> {
+        let namespace = match (&wanted.namespace, self.choice) {
+            _ if !wanted.namespaced => "",
+            (Some(own), _) => own,
+            (None, NamespaceChoice::One(chosen)) => chosen,
+            (None, NamespaceChoice::WhereverUnique) => return self.wherever(wanted),
+            (None, NamespaceChoice::All) => {
+                let (resource, name) = (self.resource_name(wanted.resource), wanted.name.clone());
+                return Err(TargetError::NameInAllNamespaces { resource, name });
+            }
+        };
+        let strings = &self.snapshot.strings;
+        let coordinate = strings.find(namespace).zip(strings.find(&wanted.name)).map(|(namespace, name)| Coordinate {
+            resource: wanted.resource,
+            namespace,
+            name,
+        });
+        match coordinate.map(|coordinate| self.snapshot.look_up(coordinate)) {
+            Some(Presence::Present(id)) => Ok(id),
+            // A look-up of this one object may have said so where the list could not be read.
+            Some(Presence::Absent) => Err(self.missing(wanted, Some(namespace).filter(|_| wanted.namespaced), Some(Why::Absent))),
+            _ => Err(self.missing(wanted, Some(namespace).filter(|_| wanted.namespaced), None)),
+        }
+    }
+
+    /// The one object of this name in any namespace.
+    fn wherever(&self, wanted: &Wanted) -> Result<ObjectId, TargetError> {
+        let found = self.of_name(wanted);
+        match found[..] {
+            [] => Err(self.missing(wanted, None, None)),
+            [id] => Ok(id),
+            _ => Err(TargetError::Ambiguous {
+                resource: self.resource_name(wanted.resource),
+                name: wanted.name.clone(),
+                namespaces: self.namespaces(found),
+            }),
+        }
+    }
+
+    /// The objects of this type and name in every namespace.
+    fn of_name(&self, wanted: &Wanted) -> Vec<ObjectId> {
+        let Some(name) = self.snapshot.strings.find(&wanted.name) else { return Vec::new() };
+        self.of_resource(wanted.resource).filter(|(_, object)| object.name == name).map(|(id, _)| id).collect()
+    }
+
+    /// The objects of a resource. A dump may hold several with the same coordinate, of which only the first is there.
+    fn of_resource(&self, resource: ResourceId) -> impl Iterator<Item = (ObjectId, &'a Object)> {
+        let snapshot = self.snapshot;
+        snapshot.objects().filter(move |(id, object)| {
+            let coordinate = Coordinate { resource, namespace: object.namespace, name: object.name };
+            object.resource == resource && snapshot.look_up(coordinate) == Presence::Present(*id)
+        })
+    }
+
+    fn selected(
+        &self,
+        types: &[SelectedType],
+        selection: &Selection,
+        answers: &[(ResourceId, Vec<String>)],
+    ) -> Result<Vec<ObjectId>, TargetError> {
+        let mut all = Vec::new();
+        let mut unread = Vec::new();
+        for SelectedType { resource, of_category } in types {
+            let scope = self.scope(*resource);
+            if let Some(reason) = self.failure(*resource, scope) {
+                let (resource, namespace) = (self.resource_name(*resource), scope.map(str::to_owned));
+                if !of_category {
+                    return Err(TargetError::Unread { resource, namespace, reason });
+                }
+                unread.push((resource, reason));
+            }
+            let mut found = self.matching(*resource, selection, answers)?;
+            found.retain(|id| scope.is_none_or(|scope| self.snapshot.text(self.snapshot.object(*id).namespace) == scope));
+            // The order in which a server lists them.
+            found.sort_by_key(|id| {
+                let object = self.snapshot.object(*id);
+                (self.snapshot.text(object.namespace), self.snapshot.text(object.name))
+            });
+            all.extend(found);
+        }
+        if !all.is_empty() {
+            return Ok(all);
+        }
+        let namespace = types.iter().find_map(|selected| self.scope(selected.resource)).map(str::to_owned);
+        let hint = match &namespace {
+            Some(namespace) => self.nothing_there(namespace, types, selection, answers)?,
+            None => Hint::Nothing,
+        };
+        let resources = types.iter().map(|selected| self.resource_name(selected.resource)).collect();
+        Err(TargetError::NoMatch(Box::new(NoMatch { resources, namespace, selection: selection.flags(), unread, hint })))
+    }
+
+    /// The objects of a resource that a selection chooses, in all namespaces.
+    fn matching(
+        &self,
+        resource: ResourceId,
+        selection: &Selection,
+        answers: &[(ResourceId, Vec<String>)],
+    ) -> Result<Vec<ObjectId>, TargetError> {
+        if let Some(fields) = selection.fields.as_ref().filter(|fields| !fields.local()) {
+            let picked = |id: ResourceId| self.snapshot.resources.picked(id);
+            let Some((_, uids)) = answers.iter().find(|(answered, _)| picked(*answered) == picked(resource)) else {
+                return Err(TargetError::FieldNeedsServer { fields: fields.to_string() });
+            };
+            // What was created since the snapshot was read is not part of it.
+            let known = |uid: &String| self.snapshot.strings.find(uid).and_then(|uid| self.snapshot.by_uid(uid));
+            let found = uids.iter().filter_map(known);
+            return Ok(found.filter(|id| self.snapshot.object(*id).resource == resource).collect());
+        }
+        Ok(self.of_resource(resource).filter(|(_, object)| self.matches(object, selection)).map(|(id, _)| id).collect())
+    }
+
+    fn matches(&self, object: &Object, selection: &Selection) -> bool {
+        let text = |symbol| self.snapshot.text(symbol);
+        let label = |key: &str| {
+            let found = object.labels.iter().find(|(known, _)| text(*known) == key);
+            found.map(|(_, value)| text(*value))
+        };
+        selection.labels.as_ref().is_none_or(|labels| labels.matches(label))
+            && selection.fields.as_ref().is_none_or(|fields| fields.matches(text(object.namespace), text(object.name)))
+    }
+
+    /// The namespace to which a resource is narrowed.
+    fn scope(&self, resource: ResourceId) -> Option<&'a str> {
+        match self.choice {
+            NamespaceChoice::One(namespace) if self.snapshot.resources.get(resource).namespaced => Some(namespace),
+            _ => None,
+        }
+    }
+
+    /// Why the list of a resource could not be read; `None` also when nobody tried.
+    fn failure(&self, resource: ResourceId, namespace: Option<&str>) -> Option<String> {
+        if self.covers(resource, namespace) {
+            return None;
+        }
+        let concerns = |list: &Option<String>| list.is_none() || namespace.is_none() || list.as_deref() == namespace;
+        let resources = &self.snapshot.resources;
+        let lists = self.snapshot.lists.iter();
+        let mut failed = lists.filter(|list| resources.picked(list.resource) == resource && concerns(&list.namespace));
+        failed.find_map(|list| list.failure.clone())
+    }
+
+    fn covers(&self, resource: ResourceId, namespace: Option<&str>) -> bool {
+        let symbol = match namespace {
+            Some(namespace) => self.snapshot.strings.find(namespace),
+            None if !self.snapshot.resources.get(resource).namespaced => Some(Symbol::EMPTY),
+            None => None,
+        };
+        self.snapshot.covers(resource, symbol)
+    }
+
+    fn missing(&self, wanted: &Wanted, namespace: Option<&str>, why: Option<Why>) -> TargetError {
+        let resource = self.resource_name(wanted.resource);
+        let why = why.unwrap_or_else(|| self.why(wanted.resource, &resource, namespace));
+        let elsewhere = self.namespaces(self.of_name(wanted));
+        let hint = match namespace {
+            Some(_) if !elsewhere.is_empty() => Hint::Elsewhere(elsewhere),
+            Some(namespace) if self.no_namespace(namespace) => Hint::NoNamespace,
+            _ => self.similar(wanted, namespace),
+        };
+        let (name, namespace, place) = (wanted.name.clone(), namespace.map(str::to_owned), wanted.place.clone());
+        TargetError::Missing(Box::new(Missing { resource, name, namespace, place, why, hint }))
+    }
+
+    fn why(&self, resource: ResourceId, name: &str, namespace: Option<&str>) -> Why {
+        if self.covers(resource, namespace) {
+            return Why::Absent;
+        }
+        if let Some(reason) = self.failure(resource, namespace) {
+            return Why::Unread(reason);
+        }
+        if matches!(self.snapshot.origin, Origin::Dump { .. }) {
+            // Where the dump holds some of the kind, the one asked for is what is not among them.
+            let held = |object: &Object| namespace.is_none_or(|namespace| self.snapshot.text(object.namespace) == namespace);
+            let some = self.of_resource(resource).any(|(_, object)| held(object));
+            return if some { Why::Absent } else { Why::NotInDump };
+        }
+        let gap = self.snapshot.gaps.iter().find(|gap| gap.resource == name);
+        Why::Unread(gap.map_or("it was not asked for".to_owned(), |gap| gap.reason.clone()))
+    }
+
+    fn similar(&self, wanted: &Wanted, namespace: Option<&str>) -> Hint {
+        let in_scope = |object: &&Object| namespace.is_none_or(|namespace| self.snapshot.text(object.namespace) == namespace);
+        let objects = self.of_resource(wanted.resource).map(|(_, object)| object).filter(in_scope);
+        let names = objects.map(|object| self.snapshot.text(object.name)).map(|name| (name, name));
+        let near: Vec<String> = nearest(&wanted.name, names).into_iter().map(str::to_owned).collect();
+        if near.is_empty() { Hint::Nothing } else { Hint::Similar(near) }
+    }
+
+    fn nothing_there(
+        &self,
+        namespace: &str,
+        types: &[SelectedType],
+        selection: &Selection,
+        answers: &[(ResourceId, Vec<String>)],
+    ) -> Result<Hint, TargetError> {
+        let mut elsewhere = Vec::new();
+        for selected in types.iter().filter(|selected| self.scope(selected.resource).is_some()) {
+            elsewhere.extend(self.matching(selected.resource, selection, answers)?);
+        }
+        let elsewhere = self.namespaces(elsewhere);
+        Ok(if !elsewhere.is_empty() {
+            Hint::Elsewhere(elsewhere)
+        } else if self.no_namespace(namespace) {
+            Hint::NoNamespace
+        } else {
+            Hint::Nothing
+        })
+    }
+
+    /// Whether a namespace verifiably doesn't exist.
+    fn no_namespace(&self, namespace: &str) -> bool {
+        let Some(namespaces) = self.snapshot.resources.by_group_kind("", "Namespace") else { return false };
+        let name = self.snapshot.strings.find(namespace);
+        let coordinate = name.map(|name| Coordinate { resource: namespaces, namespace: Symbol::EMPTY, name });
+        match coordinate.map(|coordinate| self.snapshot.look_up(coordinate)) {
+            Some(presence) => presence == Presence::Absent,
+            None => self.covers(namespaces, None),
+        }
+    }
+
+    fn namespaces(&self, objects: Vec<ObjectId>) -> Vec<String> {
+        let names: BTreeSet<&str> = objects.into_iter().map(|id| self.snapshot.text(self.snapshot.object(id).namespace)).collect();
+        names.into_iter().map(str::to_owned).collect()
+    }
+
+    fn resource_name(&self, resource: ResourceId) -> String {
+        self.snapshot.resources.get(resource).full_name()
+    }
+}
+
+impl Selection {
+    /// As it is typed.
+    pub(super) fn flags(&self) -> String {
+        let labels = self.labels.as_ref().map(|labels| format!("-l {}", quoted(&labels.to_string())));
+        let fields = self.fields.as_ref().map(|fields| format!("--field-selector {}", quoted(&fields.to_string())));
+        labels.into_iter().chain(fields).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let plain = |char: char| char.is_ascii_alphanumeric() || "-_./=,".contains(char);
+    if text.chars().all(plain) { text.to_owned() } else { format!("'{text}'") }
+}

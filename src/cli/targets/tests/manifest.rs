@@ -1,0 +1,151 @@
+use proptest::prelude::*;
+
+use super::{TargetQuery, args, resources};
+use crate::cli::targets::{TargetError, TypedQuery, manifest};
+
+fn names(text: &str) -> String {
+    match manifest::objects("m.yaml", text) {
+        Ok(entries) => {
+            let show = |entry: &manifest::Entry| {
+                let namespace = entry.namespace.as_deref().unwrap_or("-");
+                format!("{}:{}:{namespace}/{}", entry.api_version, entry.kind, entry.name)
+            };
+            entries.iter().map(show).collect::<Vec<_>>().join(" ")
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn manifests_name_objects() {
+    let cases = [
+        ("", ""),
+        ("# nothing\n---\n---\n", ""),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\nspec: {1: x, y: [z]}\n", "v1:Pod:n/a"),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: ''}\n", "v1:Pod:-/a"),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b}\n",
+            "v1:Pod:-/a apps/v1:Deployment:-/b",
+        ),
+        (r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}"#, "v1:Pod:-/a"),
+        (
+            "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}\n{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"b\"}}",
+            "v1:Pod:-/a v1:Pod:-/b",
+        ),
+        (
+            "items:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n- {apiVersion: v1, kind: Secret, metadata: {name: b}}\nkind: List\napiVersion: v1\n",
+            "v1:Pod:-/a v1:Secret:-/b",
+        ),
+        ("apiVersion: apps/v1\nkind: DeploymentList\nitems: [{metadata: {name: a}}]\n", "apps/v1:Deployment:-/a"),
+        // A field of that name means something else in other kinds.
+        ("apiVersion: x.y/v1\nkind: Menu\nmetadata: {name: a}\nitems: [1, tea, {price: 2}]\n", "x.y/v1:Menu:-/a"),
+        ("apiVersion: x.y/v1\nkind: Menu\nmetadata: {name: a}\nitems: {a: b}\n", "x.y/v1:Menu:-/a"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(names(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn broken_manifests_say_where() {
+    let cases = [
+        ("apiVersion: v1\nmetadata: {name: a}\n", "m.yaml: the object has no kind"),
+        ("kind: Pod\nmetadata: {name: a}\n", "m.yaml: the object has no apiVersion"),
+        ("apiVersion: v1\nkind: Pod\n", "m.yaml: the object has no metadata.name"),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n",
+            "m.yaml: this Pod has no name, only a generateName: say which one is meant as TYPE/NAME",
+        ),
+        ("---\n---\nhello\n", "m.yaml, document 2: text, where a Kubernetes object belongs"),
+        ("[]", "m.yaml: a list, where a Kubernetes object belongs"),
+        ("apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n", "m.yaml, item 1: the object has no apiVersion"),
+        ("apiVersion: v1\nkind: List\nitems: [null]\n", "m.yaml, item 1: nothing, where a Kubernetes object belongs"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(names(text), expected, "{text}");
+    }
+    for text in ["{", "a: b: c", "apiVersion: v1\nkind: Pod\nmetadata: {name: [a]}\n", "{\"kind\": 5}"] {
+        let error = names(text);
+        assert!(error.starts_with("m.yaml: malformed: ") && error.contains("line "), "{error}");
+    }
+}
+
+#[test]
+fn manifests_made_to_explode_end_soon() {
+    let levels: String = (1..30)
+        .map(|level| format!("a{level}: &a{level} [*a{0},*a{0},*a{0},*a{0},*a{0},*a{0},*a{0},*a{0}]\n", level - 1))
+        .collect();
+    let bomb = format!("apiVersion: v1\nkind: Pod\na0: &a0 [x]\n{levels}metadata: {{name: a}}\n");
+    let deep = [bomb, "[".repeat(100_000), "{\"items\":[".repeat(100_000), "- ".repeat(10_000), "items: [".repeat(1_000)];
+    for text in deep {
+        assert!(!names(&text).is_empty());
+    }
+}
+
+fn typed(paths: &[&str], recursive: bool) -> Result<TypedQuery, TargetError> {
+    let mut args = args("");
+    args.filenames = paths.iter().map(|path| (*path).to_owned()).collect();
+    args.recursive = recursive;
+    TargetQuery::parse(&args)?.map_or_else(|| panic!("-f is a target"), |query| query.with_types(&resources()))
+}
+
+#[test]
+fn folders_are_searched_as_kubectl_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let pod = |name: &str| format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: of-{name}}}\n");
+    std::fs::create_dir_all(path("deep/empty")).unwrap();
+    for (file, name) in [("b.yaml", "b"), ("a.yml", "a"), ("c.txt", "c"), ("deep/d.json.yaml", "d")] {
+        std::fs::write(path(file), pod(name)).unwrap();
+    }
+    let namespaces = |paths: &[&str], recursive| -> String {
+        match typed(paths, recursive) {
+            Ok(query) => query.own_namespaces().collect::<Vec<_>>().join(" "),
+            Err(error) => error.to_string().replace(&path(""), ""),
+        }
+    };
+    assert_eq!(namespaces(&[&path("")], false), "of-a of-b");
+    assert_eq!(namespaces(&[&path("")], true), "of-a of-b of-d");
+    assert_eq!(namespaces(&[&path("c.txt"), &path("a.yml"), &path("c.txt")], false), "of-c of-a");
+    let empty = namespaces(&[&path("deep/empty")], false);
+    assert_eq!(empty, "-f deep/empty: no manifests in this folder (.yaml, .yml, .json); -R looks into its folders too");
+    assert!(namespaces(&[&path("none")], false).starts_with("-f none: "));
+    std::fs::write(path("e.yaml"), "# nothing\n").unwrap();
+    assert_eq!(namespaces(&[&path("e.yaml")], false), "-f e.yaml: no objects in it");
+    std::fs::write(path("e.yaml"), b"\xff\xfe").unwrap();
+    assert_eq!(namespaces(&[&path("e.yaml")], false), "-f e.yaml: not UTF-8");
+    std::fs::write(path("e.yaml"), "\u{feff}apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata: {name: a}\n").unwrap();
+    assert_eq!(
+        namespaces(&[&path("e.yaml")], false),
+        r#"e.yaml: no kind "Deployment" is served in "extensions/v1beta1"; it is served in apps/v1"#
+    );
+}
+
+#[test]
+fn namespaces_of_manifests_count_where_the_kind_has_them() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: b, namespace: m}\n";
+    std::fs::write(file.path(), text).unwrap();
+    let path = file.path().display().to_string();
+    let query = typed(&[&path], false).unwrap();
+    assert!(query.any_cluster_scoped(&resources()));
+    assert!(!query.needs_namespace(&resources()));
+    assert_eq!(query.own_namespaces().collect::<Vec<_>>(), ["n"]);
+    assert!(query.check_namespace("n").is_ok());
+    let error = query.check_namespace("m").unwrap_err().to_string();
+    assert_eq!(error.replace(&path, "f"), r#"f: "a" is in namespace "n", -n says "m": pass -n n, or no -n"#);
+}
+
+proptest! {
+    #[test]
+    fn no_manifest_is_too_strange(
+        text in any::<String>(),
+        parts in prop::collection::vec(
+            prop::sample::select(vec!["kind: List\n", "apiVersion: v1\n", "items:\n", "- ", "  ", "a: &a [*a]\n", "metadata: {name: x}\n", "---\n", "{", "}", "[", "\""]),
+            0..12,
+        ),
+    ) {
+        let _ = manifest::objects("-", &text);
+        let _ = manifest::objects("-", &parts.concat());
+    }
+}

@@ -1,0 +1,102 @@
+//! What arguments mean, and what is said about those that mean nothing.
+
+mod manifest;
+mod parse;
+mod resolve;
+mod selectors;
+
+use super::{NamespaceChoice, TargetError, TargetQuery, TypedQuery};
+use crate::{
+    cli::args::TargetArgs,
+    model::{ListRecord, Origin, RawObject, Resources, Snapshot, SnapshotBuilder, well_known},
+};
+
+/// The arguments as a shell would split them, quotes left out.
+fn args(line: &str) -> TargetArgs {
+    let mut args = TargetArgs::default();
+    let mut words = line.split(' ').filter(|word| !word.is_empty()).map(|word| word.replace('_', " ").replace("''", ""));
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-l" => args.selector = words.next(),
+            "--field-selector" => args.field_selector = words.next(),
+            "-f" => args.filenames.extend(words.next()),
+            "-R" => args.recursive = true,
+            "--all" => args.all = true,
+            _ => args.targets.push(word),
+        }
+    }
+    args
+}
+
+fn resources() -> Resources {
+    let known = well_known::resources();
+    Resources::new(known.resources, known.preferred_versions)
+}
+
+fn typed(line: &str) -> Result<TypedQuery, TargetError> {
+    let query = TargetQuery::parse(&args(line))?.unwrap_or_else(|| panic!("{line:?} is no target"));
+    query.with_types(&resources())
+}
+
+fn error(line: &str) -> String {
+    typed(line).map(|_| ()).unwrap_err().to_string()
+}
+
+/// `TYPE NAMESPACE/NAME labels`, one object a line; a type alone is one of which all that there is was read; `TYPE !reason` is one
+/// that could not be read.
+fn snapshot(origin: Origin, text: &str) -> Snapshot {
+    let mut builder = SnapshotBuilder::new(origin, resources());
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let resource = builder.snapshot().resources.find_type(words[0]).unwrap();
+        let failure = words.get(1).and_then(|word| word.strip_prefix('!')).map(str::to_owned);
+        let list = ListRecord { resource, namespace: None, resource_version: String::new(), failure };
+        let Some(place) = words.get(1).filter(|_| list.failure.is_none()) else {
+            builder.list(list);
+            continue;
+        };
+        let (namespace, name) = place.split_once('/').unwrap_or(("", place));
+        let labels = words.iter().skip(2).filter_map(|label| label.split_once('='));
+        builder.add(
+            resource,
+            &RawObject {
+                namespace: namespace.into(),
+                name: name.into(),
+                uid: format!("uid-{}-{namespace}-{name}", words[0]).into(),
+                labels: labels.map(|(key, value)| (key.into(), value.into())).collect(),
+                ..RawObject::default()
+            },
+        );
+    }
+    builder.build()
+}
+
+fn cluster() -> Origin {
+    Origin::Cluster { context: "test".to_owned(), server: "test:6443".to_owned() }
+}
+
+fn dump() -> Origin {
+    Origin::Dump { paths: vec!["dump.yaml".to_owned()] }
+}
+
+fn one(namespace: &str) -> NamespaceChoice {
+    NamespaceChoice::One(namespace.to_owned())
+}
+
+/// `namespace/name` of what a line means, or what is wrong with it.
+fn resolve(snapshot: &Snapshot, choice: &NamespaceChoice, line: &str) -> String {
+    let found = typed(line).and_then(|query| query.resolve(snapshot, choice, &[]));
+    match found {
+        Ok(found) => show(snapshot, &found),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn show(snapshot: &Snapshot, found: &[crate::model::ObjectId]) -> String {
+    let name = |id: &crate::model::ObjectId| {
+        let object = snapshot.object(*id);
+        let kind = &snapshot.resources.get(object.resource).plural;
+        format!("{kind}:{}/{}", snapshot.text(object.namespace), snapshot.text(object.name))
+    };
+    found.iter().map(name).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,160 @@
+use super::{NamespaceChoice, cluster, dump, one, resolve, show, snapshot, typed};
+
+const SHOP: &str = "
+    pods
+    deploy
+    ns
+    nodes
+    secrets !forbidden
+    ns shop
+    ns prod
+    nodes n1
+    pods shop/web-2 app=web
+    pods shop/web-1 app=web tier=front
+    pods shop/db app=db
+    pods prod/web-1 app=web
+    deploy shop/web app=web
+    deploy prod/api
+";
+
+#[test]
+fn targets_are_found_in_their_namespace() {
+    let snapshot = snapshot(cluster(), SHOP);
+    let cases = [
+        ("pod/db", "pods:shop/db"),
+        ("pod web-1 db web-1", "pods:shop/web-1 pods:shop/db"),
+        ("pod/web-1 deploy/web po/web-1", "pods:shop/web-1 deployments:shop/web"),
+        ("node/n1", "nodes:/n1"),
+        ("ns/prod pod/db", "namespaces:/prod pods:shop/db"),
+        ("pods --all", "pods:shop/db pods:shop/web-1 pods:shop/web-2"),
+        ("pods -l app=web", "pods:shop/web-1 pods:shop/web-2"),
+        ("pods -l app=web,!tier", "pods:shop/web-2"),
+        ("deploy,pods -l app_in_(web)", "deployments:shop/web pods:shop/web-1 pods:shop/web-2"),
+        ("all -l app", "pods:shop/db pods:shop/web-1 pods:shop/web-2 deployments:shop/web"),
+        ("pods --field-selector metadata.name!=db -l app", "pods:shop/web-1 pods:shop/web-2"),
+        ("nodes,deploy --all", "nodes:/n1 deployments:shop/web"),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(resolve(&snapshot, &one("shop"), line), expected, "{line:?}");
+    }
+    let everywhere = resolve(&snapshot, &NamespaceChoice::All, "pods -l app=web");
+    assert_eq!(everywhere, "pods:prod/web-1 pods:shop/web-1 pods:shop/web-2");
+    assert_eq!(resolve(&snapshot, &NamespaceChoice::All, "node/n1"), "nodes:/n1");
+}
+
+#[test]
+fn what_is_not_found_is_explained() {
+    let snapshot = snapshot(cluster(), SHOP);
+    let cases = [
+        ("shop", "deploy/api", r#"deployments.apps "api" not found in namespace "shop"; one is in namespace prod"#),
+        ("shop", "pod/web", r#"pods "web" not found in namespace "shop"; did you mean web-2, web-1?"#),
+        ("shop", "deploy/qqq", r#"deployments.apps "qqq" not found in namespace "shop""#),
+        ("sho", "deploy/qqq", r#"deployments.apps "qqq" not found in namespace "sho"; there is no such namespace"#),
+        ("other", "pod/web-1", r#"pods "web-1" not found in namespace "other"; such are in namespaces prod and shop"#),
+        ("shop", "node/n2", r#"nodes "n2" not found; did you mean n1?"#),
+        (
+            "shop",
+            "pod/x deploy/y",
+            "pods \"x\" not found in namespace \"shop\"\ndeployments.apps \"y\" not found in namespace \"shop\"",
+        ),
+        ("shop", "secret/x", r#"secrets in namespace "shop" could not be read (forbidden): whether there is a "x" is not known"#),
+        (
+            "shop",
+            "svc/x",
+            r#"services in namespace "shop" could not be read (it was not asked for): whether there is a "x" is not known"#,
+        ),
+        ("shop", "pods -l app=x", r#"no pods in namespace "shop" match -l app=x"#),
+        ("prod", "pods -l app=db", r#"no pods in namespace "prod" match -l app=db; one is in namespace shop"#),
+        ("none", "pods --all", r#"no pods in namespace "none" to be found; such are in namespaces prod and shop"#),
+        ("none", "jobs --all", r#"no jobs.batch in namespace "none" to be found; there is no such namespace"#),
+        ("shop", "nodes -l !x,y", "no nodes match -l '!x,y'"),
+        ("shop", "pods,nodes -l x", r#"no pods or nodes in namespace "shop" match -l x"#),
+        (
+            "shop",
+            "secrets --all",
+            r#"secrets in namespace "shop" could not be read (forbidden): which of them are meant is not known"#,
+        ),
+        (
+            "shop",
+            "all -l x",
+            r#"no pods, replicationcontrollers, services, daemonsets.apps or 6 more in namespace "shop" match -l x"#,
+        ),
+        (
+            "shop",
+            "pods --field-selector status.phase=Failed",
+            "--field-selector status.phase=Failed can only be told by a server: a dump tells metadata.name and metadata.namespace; or use -l",
+        ),
+    ];
+    for (namespace, line, expected) in cases {
+        assert_eq!(resolve(&snapshot, &one(namespace), line), expected, "{line:?}");
+    }
+    assert_eq!(
+        resolve(&snapshot, &NamespaceChoice::All, "pod/db"),
+        r#"pods "db" cannot be found by name across all namespaces: give its namespace with -n instead of -A"#
+    );
+}
+
+#[test]
+fn members_of_a_category_that_cannot_be_read_are_passed_over() {
+    let some = snapshot(cluster(), "pods\n svc !forbidden\n pods shop/web app=web");
+    assert_eq!(resolve(&some, &one("shop"), "all -l app=web"), "pods:shop/web");
+    assert_eq!(
+        resolve(&some, &one("shop"), "all,svc -l app=web"),
+        r#"services in namespace "shop" could not be read (forbidden): which of them are meant is not known"#
+    );
+    assert!(resolve(&some, &one("shop"), "all -l app=db").ends_with("; services could not be read (forbidden)"));
+}
+
+#[test]
+fn a_unique_name_in_a_dump_needs_no_namespace() {
+    let dumped = snapshot(dump(), "pods shop/web-1 app=web\n pods prod/web-1\n pods shop/db app=db\n nodes n1");
+    let wherever = NamespaceChoice::WhereverUnique;
+    let cases = [
+        ("pod/db", "pods:shop/db"),
+        ("node/n1", "nodes:/n1"),
+        ("pods --all", "pods:prod/web-1 pods:shop/db pods:shop/web-1"),
+        ("pod/web-1", r#"pods "web-1" is in namespaces prod and shop: say which one with -n"#),
+        ("pod/web", r#"pods "web" not found; did you mean web-1?"#),
+        ("deploy/web", r#"deployments.apps "web" is not in the dump, which holds no deployments.apps"#),
+        ("deploy --all", "no deployments.apps to be found"),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(resolve(&dumped, &wherever, line), expected, "{line:?}");
+    }
+    assert_eq!(resolve(&dumped, &one("prod"), "pod/web-1"), "pods:prod/web-1");
+    assert_eq!(
+        resolve(&dumped, &one("test"), "pod/db"),
+        r#"pods "db" is not in the dump, which holds no pods in namespace "test"; one is in namespace shop"#
+    );
+}
+
+#[test]
+fn what_a_server_selected_is_narrowed_to_the_scope() {
+    let snapshot = snapshot(cluster(), SHOP);
+    let query = typed("pods --field-selector status.phase=Failed").unwrap();
+    let pods = query.server_selections()[0].resource;
+    let uids = ["uid-pods-shop-web-2", "uid-pods-prod-web-1", "uid-deploy-shop-web", "unheard-of"].map(str::to_owned).to_vec();
+    let resolve = |choice: &NamespaceChoice, answers: &[_]| query.resolve(&snapshot, choice, answers);
+    let answers = [(pods, uids)];
+    assert_eq!(show(&snapshot, &resolve(&one("shop"), &answers).unwrap()), "pods:shop/web-2");
+    assert_eq!(show(&snapshot, &resolve(&NamespaceChoice::All, &answers).unwrap()), "pods:prod/web-1 pods:shop/web-2");
+    let error = resolve(&one("shop"), &[(pods, Vec::new())]).unwrap_err().to_string();
+    assert_eq!(error, r#"no pods in namespace "shop" match --field-selector status.phase=Failed"#);
+}
+
+#[test]
+fn the_second_object_at_a_coordinate_is_not_there() {
+    let mut twice = snapshot(dump(), "pods shop/db app=db");
+    let (_, object) = twice.objects().next().unwrap();
+    let resource = object.resource;
+    let raw = crate::model::RawObject {
+        namespace: "shop".into(),
+        name: "db".into(),
+        uid: "other".into(),
+        labels: vec![("app".into(), "db".into())],
+        ..Default::default()
+    };
+    twice.add(resource, &raw);
+    assert_eq!(resolve(&twice, &NamespaceChoice::WhereverUnique, "pod/db"), "pods:shop/db");
+    assert_eq!(resolve(&twice, &NamespaceChoice::WhereverUnique, "pods -l app=db"), "pods:shop/db");
+}

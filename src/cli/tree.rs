@@ -1,0 +1,65 @@
+//! `kubectl gc tree`
+
+use crate::{
+    graph::OwnerGraph,
+    render::{
+        header::header,
+        style::Style,
+        tree as render,
+        tree_forms::{self, Form},
+    },
+    tree::{Direction, Tree},
+};
+
+use super::{
+    args::{GlobalArgs, TreeArgs, TreeFormat},
+    colour,
+    error::CliError,
+    report::{Report, terminal_width},
+    session::{Reach, Session},
+};
+
+/// Shows who owns whom.
+pub fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, CliError> {
+    let has_targets = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
+    if args.owners && !has_targets {
+        return Err(CliError::Usage("--owners goes up from a TARGET: name one, such as pod/web-0".to_owned()));
+    }
+    let mut session = Session::open(global, &args.source, &args.targets, Reach::Namespace)?;
+    let namespace = session.namespace_symbol();
+    let snapshot = &session.snapshot;
+    let graph = OwnerGraph::new(snapshot);
+    let depth = args.depth.map(|depth| u32::try_from(depth).unwrap_or(u32::MAX));
+    let direction = if args.owners { Direction::Owners } else { Direction::Dependents };
+    let tree = match &session.targets {
+        Some(targets) => Tree::of_targets(snapshot, &graph, targets, namespace, direction, depth),
+        None => Tree::of_scope(snapshot, &graph, namespace, depth),
+    };
+    let form = match args.output {
+        None => Form::Text,
+        Some(TreeFormat::Wide) => Form::Wide,
+        Some(TreeFormat::Json) => Form::Json,
+        Some(TreeFormat::Yaml) => Form::Yaml,
+        Some(TreeFormat::Name) => Form::Name,
+        Some(TreeFormat::Dot) => Form::Dot,
+    };
+    let mut out = Vec::new();
+    if matches!(form, Form::Text | Form::Wide) {
+        out.extend_from_slice(header(snapshot, session.namespace.as_deref(), &args.source.from).as_bytes());
+        out.extend_from_slice(b"\n\n");
+    }
+    let options = render::Options {
+        width: terminal_width(),
+        fold: !args.no_fold,
+        wide: form == Form::Wide,
+        now: Some(jiff::Timestamp::now().as_second()),
+        style: &Style::new(colour::wanted(global.color, &std::io::stdout())),
+    };
+    tree_forms::write(form, snapshot, &graph, &tree, &options, &mut out).map_err(in_memory)?;
+    Ok(Report::of(out).with_gaps(&snapshot.gaps))
+}
+
+/// Writing to memory doesn't fail; if it ever did, it would have to be told.
+pub(super) fn in_memory(source: std::io::Error) -> CliError {
+    CliError::Unwritable { path: "memory".to_owned(), source }
+}

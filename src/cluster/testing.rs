@@ -1,0 +1,101 @@
+//! A server for tests: it says what it is told to say, request by request.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::TcpListener,
+    sync::{Arc, Mutex},
+};
+
+use prost::encoding::{WireType, encode_key, encode_varint};
+
+use super::{Connection, ConnectionOptions};
+
+/// What was asked.
+pub(super) struct Asked {
+    /// Path and query.
+    pub url: String,
+    pub accept: String,
+    /// How often exactly this was asked before.
+    pub before: usize,
+}
+
+/// What is answered; a status of zero closes the connection without a word.
+pub(super) struct Say {
+    pub status: u16,
+    pub content_type: &'static str,
+    pub headers: &'static str,
+    pub body: Vec<u8>,
+}
+
+pub(super) fn json(status: u16, body: impl Into<Vec<u8>>) -> Say {
+    Say { status, content_type: "application/json", headers: "", body: body.into() }
+}
+
+/// A `Status` about the path, not about an object.
+pub(super) fn refuse(status: u16) -> Say {
+    json(status, format!(r#"{{"kind":"Status","message":"no","code":{status}}}"#))
+}
+
+/// Starts a server and connects to it. It lives as long as the test's process.
+pub(super) async fn serve(answer: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> Connection {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let answer = Arc::new(answer);
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (answer, seen) = (answer.clone(), seen.clone());
+            std::thread::spawn(move || {
+                let mut stream = stream.unwrap();
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+                let Some(first) = lines.next() else { return };
+                let url = first.split(' ').nth(1).unwrap_or_default().to_owned();
+                let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+                let accept = headers.iter().find_map(|line| line.strip_prefix("accept: ")).unwrap_or_default().to_owned();
+                let before = {
+                    let mut seen = seen.lock().unwrap();
+                    let key = format!("{url} {accept}");
+                    let before = seen.iter().filter(|known| **known == key).count();
+                    seen.push(key);
+                    before
+                };
+                let say = answer(&Asked { url, accept, before });
+                if say.status != 0 {
+                    let Say { status, content_type, headers, body } = say;
+                    let length = body.len();
+                    let head = format!(
+                        "HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\n{headers}content-length: {length}\r\n\
+                         connection: close\r\n\r\n"
+                    );
+                    let _ = stream.write_all(head.as_bytes());
+                    let _ = stream.write_all(&body);
+                }
+            });
+        }
+    });
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    let options = ConnectionOptions {
+        kubeconfig: Some(empty.path().to_owned()),
+        server: Some(format!("http://127.0.0.1:{port}")),
+        request_timeout: Some(std::time::Duration::from_secs(20)),
+        ..Default::default()
+    };
+    Connection::open(&options).await.unwrap()
+}
+
+/// A protobuf field that holds a string or a message.
+pub(super) fn bytes(tag: u32, content: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    encode_key(tag, WireType::LengthDelimited, &mut out);
+    encode_varint(content.len() as u64, &mut out);
+    out.extend_from_slice(content);
+    out
+}
+
+/// A protobuf field that holds a number.
+pub(super) fn varint(tag: u32, value: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    encode_key(tag, WireType::Varint, &mut out);
+    encode_varint(value, &mut out);
+    out
+}

@@ -1,0 +1,125 @@
+//! YAML, a document at a time, in bounded depth and with bounded aliases.
+
+use std::{panic, thread};
+
+use serde_saphyr::{
+    Deserializer, Error, Options, UserMessageFormatter, budget::Budget, options::NonFiniteFloatPolicy,
+    with_deserializer_from_str_with_options,
+};
+
+use super::error::DumpError;
+
+/// Deeper than any object.
+const DEPTH: usize = 200;
+
+/// The stack that so much depth takes, even unoptimised, four times over.
+const STACK: usize = 16 << 20;
+
+/// One document of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Document<'a> {
+    pub text: &'a str,
+    /// How many lines of the file stand before it.
+    pub lines_before: usize,
+}
+
+/// The documents of a text. A line that begins with `---` or `...` separates them wherever it stands, says YAML, even in the midst
+/// of a quoted or literal text.
+pub fn documents(text: &str) -> Vec<Document<'_>> {
+    let mut documents = Vec::new();
+    let mut start = (0, 0);
+    let mut at = 0;
+    let mut cut = |start: &mut (usize, usize), end: usize, line: usize| {
+        let document = Document { text: &text[start.0..end], lines_before: start.1 };
+        if !document.is_blank() {
+            documents.push(document);
+        }
+        *start = (end, line);
+    };
+    let mut lines = 0;
+    for line in text.split_inclusive('\n') {
+        if is_marker(line, "---") {
+            cut(&mut start, at, lines);
+        }
+        at += line.len();
+        lines += 1;
+        if is_marker(line, "...") {
+            cut(&mut start, at, lines);
+        }
+    }
+    cut(&mut start, at, lines);
+    documents
+}
+
+fn is_marker(line: &str, marker: &str) -> bool {
+    line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
+}
+
+impl Document<'_> {
+    /// Whether it is nothing but comments and directives, and no `---` says that there is a document.
+    fn is_blank(&self) -> bool {
+        let blank = |line: &str| line.trim().is_empty() || line.starts_with(['#', '%']) || is_marker(line, "...");
+        self.text.lines().all(blank)
+    }
+}
+
+/// Runs what reads documents where there is stack for it: the reader recurses, and the caller may have little left.
+pub fn with_stack<R: Send>(path: &str, run: impl FnOnce() -> Result<R, DumpError> + Send) -> Result<R, DumpError> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
+        let thread = thread.map_err(|source| DumpError::Unreadable { path: path.to_owned(), source })?;
+        thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+    })
+}
+
+/// Reads a document, within [`with_stack`].
+pub fn read<'de, R>(
+    document: &Document<'de>,
+    read: impl for<'e> FnOnce(Deserializer<'de, 'e>) -> Result<R, Error>,
+) -> Result<R, Error> {
+    with_deserializer_from_str_with_options(document.text, options(), read)
+}
+
+/// As long as it likes, but neither deep nor repetitive: what aliases repeat keeps the library's limits.
+fn options() -> Options {
+    let mut budget = Budget::default();
+    budget.max_reader_input_bytes = None;
+    budget.max_events = usize::MAX;
+    budget.max_nodes = usize::MAX;
+    budget.max_total_scalar_bytes = usize::MAX;
+    budget.max_documents = usize::MAX;
+    budget.max_depth = DEPTH;
+    budget.flow_nesting_limit = DEPTH;
+    budget.enforce_alias_anchor_ratio = false;
+    let mut options = Options::default();
+    options.budget = Some(budget);
+    options.strict_booleans = true;
+    options.non_finite_float_policy = NonFiniteFloatPolicy::PassThrough;
+    options.with_snippet = false;
+    options
+}
+
+/// What the parser says, its position apart from its words.
+pub fn error(path: &str, document: &Document<'_>, error: &Error) -> DumpError {
+    let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let (line, column) = error.location().map_or((0, 0), |location| (number(location.line()), number(location.column())));
+    let line = if line == 0 { 0 } else { line + document.lines_before };
+    let mut message = error.without_snippet().render_with_formatter(&UserMessageFormatter);
+    if let Some(end) = message.find(" at line ") {
+        message.truncate(end);
+    }
+    DumpError::Yaml { path: path.to_owned(), line, column, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_separate_documents_wherever_they_stand() {
+        let text = "%YAML 1.2\n---\na: |\n  ---\n--- b\n...\n# end\n...\n---\r\n---x\n";
+        let found: Vec<_> = documents(text).into_iter().map(|document| (document.text, document.lines_before)).collect();
+        assert_eq!(found, [("---\na: |\n  ---\n", 1), ("--- b\n...\n", 4), ("---\r\n---x\n", 8)]);
+        assert!(documents("").is_empty() && documents("\n# x\n").is_empty());
+    }
+}

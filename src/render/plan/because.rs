@@ -1,0 +1,70 @@
+//! Why something happens to an object, as a rule's word and a sentence.
+
+use crate::{
+    collector::Reason,
+    foretell::Cause,
+    model::{ObjectId, Reference, Snapshot, Symbol},
+    server::Propagation,
+};
+
+/// The rule's word, which never changes meaning, and a sentence about this object.
+pub fn because(snapshot: &Snapshot, object: ObjectId, cause: &Cause, propagation: Propagation) -> (&'static str, String) {
+    let references = &snapshot.object(object).owners;
+    match cause {
+        Cause::Requested => ("target", format!("it is deleted with {}", propagation.name())),
+        Cause::Collector(reason) => collected(snapshot, references, reason),
+        Cause::Kubelet => ("grace-over", "the kubelet ends it after its grace period".to_owned()),
+        Cause::KnownFinalizer(finalizer) => {
+            ("finalizer", format!("its controller removes the finalizer {}", snapshot.text(*finalizer)))
+        }
+        Cause::Namespace(namespace) => ("namespace", format!("its namespace {} is deleted", name_of(snapshot, *namespace))),
+        Cause::NamespaceEmpty => ("namespace-empty", "nothing is left in it".to_owned()),
+        Cause::Definition(definition) => ("definition", format!("its definition {} is deleted", name_of(snapshot, *definition))),
+        Cause::DefinitionEmpty => ("definition-empty", "no instance of it is left".to_owned()),
+    }
+}
+
+fn collected(snapshot: &Snapshot, references: &[Reference], reason: &Reason) -> (&'static str, String) {
+    let owner = |uid: &Symbol| named(snapshot, references, |reference| reference.uid == *uid);
+    match reason {
+        Reason::NoOwnerLeft => match references {
+            [only] => ("dangling", format!("its owner {} is gone", written(snapshot, only))),
+            _ => ("dangling", format!("all its owners are gone: {}", named(snapshot, references, |_| true))),
+        },
+        Reason::OwnerWaits => match references {
+            [only] => ("waiting-owner", format!("its owner {} waits for its dependents to go", written(snapshot, only))),
+            _ => ("waiting-owner", "an owner waits for its dependents to go, and no other keeps it".to_owned()),
+        },
+        Reason::OtherOwnerSolid(uids) => {
+            let lost = named(snapshot, references, |reference| uids.contains(&reference.uid));
+            let kept = named(snapshot, references, |reference| !uids.contains(&reference.uid));
+            let kept = if kept.is_empty() { "it had another valid reference".to_owned() } else { format!("it still has {kept}") };
+            ("solid-owner", format!("it loses {lost}; {kept}"))
+        }
+        Reason::CycleSuspected => {
+            ("unblocked", "one of its dependents is already going in the foreground, so it stops blocking its owners".to_owned())
+        }
+        Reason::DependentsGone => ("dependents-gone", "no blocking dependent is left".to_owned()),
+        Reason::OwnerOrphans(uid) => ("orphaned", format!("its owner {} is deleted with Orphan", owner(uid))),
+        Reason::DependentsFreed => ("dependents-freed", "its dependents have been freed".to_owned()),
+    }
+}
+
+fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Reference) -> bool) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for reference in references.iter().filter(|reference| wanted(reference)) {
+        let name = written(snapshot, reference);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
+}
+
+fn written(snapshot: &Snapshot, reference: &Reference) -> String {
+    format!("{}/{}", snapshot.text(reference.kind), snapshot.text(reference.name))
+}
+
+fn name_of(snapshot: &Snapshot, object: ObjectId) -> &str {
+    snapshot.text(snapshot.object(object).name)
+}

@@ -1,0 +1,175 @@
+//! One outcome in a word and a remark.
+
+use crate::{
+    foretell::{Cause, Holder, Outcome, OutcomeKind, State},
+    model::{ObjectId, facts::PodFacts},
+    tree::{Link, Standing},
+};
+
+use super::{PlanView, because::because, document::holder_name};
+use crate::render::style::Tone;
+
+/// So many objects that are waited for are named.
+const NAMED_BLOCKERS: usize = 2;
+
+/// What becomes of an object, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Word {
+    Stuck,
+    /// Terminating, and what decides it is not known.
+    Unclear,
+    /// Terminating, and somebody will finish it.
+    Waits,
+    Gone,
+    Stays,
+    /// Nothing happened in what was played, but could.
+    Unsure,
+}
+
+impl Word {
+    /// As it is printed.
+    pub fn text(self) -> &'static str {
+        match self {
+            Word::Stuck => "STUCK",
+            Word::Unclear => "UNCLEAR",
+            Word::Waits => "waits",
+            Word::Gone => "gone",
+            Word::Stays => "stays",
+            Word::Unsure => "unsure",
+        }
+    }
+
+    /// How it looks.
+    pub fn tone(self) -> Tone {
+        match self {
+            Word::Stuck => Tone::Error,
+            Word::Unclear | Word::Waits | Word::Unsure => Tone::Warning,
+            Word::Gone => Tone::Plain,
+            Word::Stays => Tone::Good,
+        }
+    }
+}
+
+/// The word for an outcome.
+pub fn word(outcome: &Outcome) -> Word {
+    match (outcome.kind, outcome.state) {
+        (OutcomeKind::Deleted, _) => Word::Gone,
+        (OutcomeKind::Terminating, Some(State::Waiting)) => Word::Waits,
+        (OutcomeKind::Terminating, Some(State::Unknown)) => Word::Unclear,
+        (OutcomeKind::Terminating, _) => Word::Stuck,
+        (OutcomeKind::Unchanged, _) => Word::Unsure,
+        (OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked, _) => Word::Stays,
+    }
+}
+
+/// The remark on an outcome; empty where the word says it all.
+pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
+    let remark = match outcome.kind {
+        OutcomeKind::Deleted => grace(view, outcome).or_else(|| bent(view, outcome)).unwrap_or_default(),
+        OutcomeKind::Terminating => held(view, outcome),
+        OutcomeKind::Orphaned => "no owner left".to_owned(),
+        OutcomeKind::Detached => message(view, outcome),
+        OutcomeKind::Unblocked => "no longer blocks its owner".to_owned(),
+        OutcomeKind::Unchanged => "something it depends on could not be read".to_owned(),
+    };
+    let unsure = outcome.uncertain.is_some() && outcome.kind != OutcomeKind::Unchanged;
+    match (unsure, remark.is_empty()) {
+        (false, _) => remark,
+        (true, true) => "not certain".to_owned(),
+        (true, false) => format!("{remark}; not certain"),
+    }
+}
+
+fn message(view: &PlanView<'_>, outcome: &Outcome) -> String {
+    let cause = outcome.because.as_ref();
+    cause.map_or_else(String::new, |cause| because(view.snapshot, outcome.object, cause, view.plan.request.propagation).1)
+}
+
+/// For pods that get time to end.
+fn grace(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
+    let facts: &PodFacts = view.snapshot.facts.pod(outcome.object)?;
+    let on_a_node = facts.node.is_some() && !facts.finished();
+    let seconds = view.plan.request.grace.or(facts.grace).filter(|seconds| on_a_node && *seconds > 0)?;
+    let ended_by_kubelet = !matches!(outcome.because, Some(Cause::Kubelet));
+    ended_by_kubelet.then(|| format!("after its grace period, {seconds}s"))
+}
+
+/// For what goes because its reference doesn't lead to its owner: nobody would expect it to.
+fn bent(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
+    if !matches!(outcome.because, Some(Cause::Collector(_))) {
+        return None;
+    }
+    let fault = faults(view, outcome.object).find(|standing| {
+        matches!(standing, Standing::OtherNamespace | Standing::OtherName | Standing::OtherKind | Standing::ListKind)
+    })?;
+    Some(format!("{}, which counts as gone", in_words(fault)))
+}
+
+/// Why a live object that is waited for is never deleted (S4, S5).
+fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
+    let changes = view.plan.outcomes.iter().any(|outcome| outcome.object == object);
+    let fault = faults(view, object).find(|standing| matches!(standing, Standing::NotServed | Standing::InvalidScope));
+    fault.filter(|_| !changes).map(|fault| format!(", which the collector never deletes: {}", in_words(fault)))
+}
+
+fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = Standing> + 'v {
+    let holder = view.snapshot.object(object);
+    let standing = |reference| Link::of(view.snapshot, view.graph, holder, reference).standing;
+    holder.owners.iter().map(standing).filter(|standing| !standing.valid())
+}
+
+fn in_words(standing: Standing) -> &'static str {
+    match standing {
+        Standing::OtherNamespace => "owner in another namespace",
+        Standing::OtherName => "owner under another name",
+        Standing::OtherKind => "owner of another kind",
+        Standing::ListKind => "owner of a list kind",
+        Standing::NotServed => "it names an owner of a kind that is not served",
+        Standing::InvalidScope => "it is cluster-scoped, and names a namespaced owner",
+        _ => "its owner reference is invalid",
+    }
+}
+
+fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let finalizers: Vec<&str> = outcome
+        .held_by
+        .iter()
+        .filter(|holder| matches!(holder, Holder::Finalizer(_)))
+        .map(|holder| holder_name(view.snapshot, *holder))
+        .collect();
+    if !finalizers.is_empty() {
+        parts.push(format!("finalizer {}", finalizers.join(", ")));
+    }
+    if outcome.held_by.contains(&Holder::Kubelet) {
+        parts.push(match outcome.state {
+            Some(State::Waiting) => "in its grace period".to_owned(),
+            Some(State::Unknown) => "in its grace period; its node is not known".to_owned(),
+            _ => "no kubelet ends it: its node is gone".to_owned(),
+        });
+    }
+    if !outcome.waits_for.is_empty() {
+        let told = |object: &ObjectId| {
+            format!("{}{}", name(view, *object, Some(outcome.object)), immune(view, *object).unwrap_or_default())
+        };
+        let named: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(told).collect();
+        let rest = outcome.waits_for.len() - named.len();
+        let rest = if rest == 0 { String::new() } else { format!(" and {rest} more") };
+        parts.push(format!("waits for {}{rest}", named.join(", ")));
+    }
+    parts.join("; ")
+}
+
+/// `Kind/name`, with the namespace where it is not the one that is looked at, or that of the line above.
+pub fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> String {
+    let found = view.snapshot.object(object);
+    let namespace = view.snapshot.text(found.namespace);
+    let expected = match above.map(|above| view.snapshot.object(above)) {
+        Some(above) if !above.namespace.is_empty() => Some(view.snapshot.text(above.namespace)),
+        // Below a Namespace everything is in it.
+        Some(above) if view.snapshot.resources.get(above.resource).kind == "Namespace" => Some(view.snapshot.text(above.name)),
+        _ => view.namespace,
+    };
+    let short = view.snapshot.short_name(object);
+    if found.namespace.is_empty() || expected == Some(namespace) { short } else { format!("{short} -n {namespace}") }
+}

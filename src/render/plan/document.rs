@@ -1,0 +1,181 @@
+//! `kind: Plan` (see `docs/schema/plan.json`).
+
+use serde::Serialize;
+
+use crate::{
+    document::{Head, ObjectJson},
+    foretell::{After, Holder, Outcome, OutcomeKind, Summary},
+    model::Snapshot,
+    server::Propagation,
+};
+
+use super::{PlanView, because::because};
+
+/// A plan as JSON or YAML.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanDocument<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    propagation: &'static str,
+    targets: Vec<ObjectJson<'a>>,
+    outcomes: Vec<OutcomeJson<'a>>,
+    summary: SummaryJson,
+    assumes: Vec<String>,
+    instead: Vec<InsteadJson>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OutcomeJson<'a> {
+    object: ObjectJson<'a>,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<u32>,
+    certain: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncertain_because: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<BecauseJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    waits_for: Vec<ObjectJson<'a>>,
+    held_by: Vec<&'a str>,
+    after: AfterJson<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct BecauseJson {
+    rule: &'static str,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AfterJson<'a> {
+    deleted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    terminating: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finalizers: Option<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner_references: Option<Vec<ReferenceJson<'a>>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReferenceJson<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    name: &'a str,
+    uid: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    controller: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block_owner_deletion: Option<bool>,
+}
+
+/// How many objects come to which end.
+#[derive(Debug, Serialize)]
+pub struct SummaryJson {
+    deleted: usize,
+    terminating: usize,
+    stuck: usize,
+    orphaned: usize,
+    detached: usize,
+    unblocked: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct InsteadJson {
+    propagation: &'static str,
+    summary: SummaryJson,
+}
+
+impl SummaryJson {
+    /// A summary as JSON says it.
+    pub fn of(summary: Summary) -> Self {
+        SummaryJson {
+            deleted: summary.deleted,
+            terminating: summary.terminating,
+            stuck: summary.stuck,
+            orphaned: summary.orphaned,
+            detached: summary.detached,
+            unblocked: summary.unblocked,
+        }
+    }
+}
+
+impl<'a> PlanDocument<'a> {
+    /// The document of a plan.
+    pub fn of(view: &PlanView<'a>) -> Self {
+        let instead = |(propagation, summary): &(Propagation, Summary)| InsteadJson {
+            propagation: propagation.name(),
+            summary: SummaryJson::of(*summary),
+        };
+        PlanDocument {
+            head: Head::new("Plan", &view.snapshot.gaps),
+            propagation: view.plan.request.propagation.name(),
+            targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
+            outcomes: view.plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
+            summary: SummaryJson::of(view.plan.summary),
+            assumes: view.plan.assumptions.iter().map(ToString::to_string).collect(),
+            instead: view.instead.iter().map(instead).collect(),
+        }
+    }
+}
+
+impl<'a> OutcomeJson<'a> {
+    fn of(view: &PlanView<'a>, outcome: &'a Outcome) -> Self {
+        let because = outcome.because.as_ref().map(|cause| {
+            let (rule, message) = because(view.snapshot, outcome.object, cause, view.plan.request.propagation);
+            BecauseJson { rule, message }
+        });
+        OutcomeJson {
+            object: ObjectJson::of(view.snapshot, outcome.object),
+            outcome: outcome.kind.name(),
+            order: outcome.order,
+            certain: outcome.uncertain.is_none(),
+            uncertain_because: outcome.uncertain.map(|uncertainty| uncertainty.name()),
+            because,
+            state: outcome.state.map(|state| state.name()),
+            waits_for: outcome.waits_for.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
+            held_by: outcome.held_by.iter().map(|holder| holder_name(view.snapshot, *holder)).collect(),
+            after: AfterJson::of(view.snapshot, outcome),
+        }
+    }
+}
+
+impl<'a> AfterJson<'a> {
+    fn of(snapshot: &'a Snapshot, outcome: &'a Outcome) -> Self {
+        debug_assert_eq!(outcome.after.is_none(), outcome.kind == OutcomeKind::Deleted);
+        let state = |after: &'a After| {
+            let finalizers = after.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect();
+            let references = after.owners.iter().map(|reference| ReferenceJson {
+                api_version: snapshot.text(reference.api_version),
+                kind: snapshot.text(reference.kind),
+                name: snapshot.text(reference.name),
+                uid: snapshot.text(reference.uid),
+                controller: reference.controller,
+                block_owner_deletion: reference.block_owner_deletion,
+            });
+            AfterJson {
+                deleted: false,
+                terminating: Some(after.terminating),
+                finalizers: Some(finalizers),
+                owner_references: Some(references.collect()),
+            }
+        };
+        let gone = AfterJson { deleted: true, terminating: None, finalizers: None, owner_references: None };
+        outcome.after.as_ref().map_or(gone, state)
+    }
+}
+
+/// What holds an object, as `heldBy` names it: a finalizer, or `kubelet`.
+pub fn holder_name(snapshot: &Snapshot, holder: Holder) -> &str {
+    match holder {
+        Holder::Finalizer(finalizer) => snapshot.text(finalizer),
+        Holder::Kubelet => "kubelet",
+        Holder::SpecFinalizers => "spec.finalizers",
+    }
+}

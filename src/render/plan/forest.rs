@@ -1,0 +1,137 @@
+//! The order in which a plan is told: every outcome once, below the owner that it follows.
+
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    foretell::{Cause, Outcome, State},
+    model::{ObjectId, Snapshot},
+};
+
+use super::{
+    PlanView,
+    details::{Word, detail, word},
+};
+
+/// Likes among siblings are folded from this many on.
+const FOLD_FROM: usize = 5;
+/// And so many of them are still shown.
+const SHOWN_OF_FOLDED: usize = 2;
+
+/// One line of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub depth: u32,
+    pub object: ObjectId,
+    /// How many likes this line stands for, beside those already shown; 0 for an object's own line.
+    pub more: usize,
+    pub word: Word,
+    pub detail: String,
+}
+
+/// The lines of a plan. With `fold`, long runs of likes become one line.
+pub fn rows(view: &PlanView<'_>, fold: bool) -> Vec<Row> {
+    let outcomes: FxHashMap<ObjectId, &Outcome> = view.plan.outcomes.iter().map(|outcome| (outcome.object, outcome)).collect();
+    let (roots, children) = arrange(view, &outcomes);
+    let mut rows = Vec::new();
+    let mut open: Vec<(u32, Vec<Row>)> = vec![(0, siblings(view, &outcomes, &children, &roots, 0, fold))];
+    // Depth first without recursion: each level holds its lines in reverse.
+    while let Some((depth, level)) = open.last_mut() {
+        let depth = *depth;
+        let Some(row) = level.pop() else {
+            open.pop();
+            continue;
+        };
+        let below = children.get(&row.object).filter(|_| row.more == 0);
+        rows.push(row);
+        if let Some(below) = below {
+            open.push((depth + 1, siblings(view, &outcomes, &children, below, depth + 1, fold)));
+        }
+    }
+    rows
+}
+
+/// Who is told below whom: targets first, and everything else below what set it off where that is part of the plan.
+fn arrange(view: &PlanView<'_>, outcomes: &FxHashMap<ObjectId, &Outcome>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<ObjectId>>) {
+    let mut contents: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+    for outcome in &view.plan.outcomes {
+        if let Some(Cause::Namespace(above) | Cause::Definition(above)) = outcome.because {
+            contents.entry(above).or_default().push(outcome.object);
+        }
+    }
+    let mut placed: FxHashSet<ObjectId> = FxHashSet::default();
+    let mut children: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+    let mut roots = Vec::new();
+    // Targets that no other target owns come first, then other targets, then whatever else changed.
+    let targets = || view.plan.request.targets.iter().copied();
+    let uids: FxHashSet<_> = targets().map(|target| view.snapshot.object(target).uid).collect();
+    let owned = |target: &ObjectId| view.snapshot.object(*target).owners.iter().any(|reference| uids.contains(&reference.uid));
+    let candidates =
+        targets().filter(|target| !owned(target)).chain(targets()).chain(view.plan.outcomes.iter().map(|outcome| outcome.object));
+    for root in candidates {
+        if !outcomes.contains_key(&root) || !placed.insert(root) {
+            continue;
+        }
+        roots.push(root);
+        let mut open = VecDeque::from([root]);
+        while let Some(above) = open.pop_front() {
+            let owned = view.graph.dependents(above.into()).iter().chain(contents.get(&above).into_iter().flatten());
+            let below: Vec<ObjectId> =
+                owned.copied().filter(|object| outcomes.contains_key(object) && placed.insert(*object)).collect();
+            open.extend(&below);
+            if !below.is_empty() {
+                children.insert(above, below);
+            }
+        }
+    }
+    (roots, children)
+}
+
+/// The lines of siblings, last first: those with more to tell first, then by kind and name, likes folded.
+fn siblings(
+    view: &PlanView<'_>,
+    outcomes: &FxHashMap<ObjectId, &Outcome>,
+    children: &FxHashMap<ObjectId, Vec<ObjectId>>,
+    objects: &[ObjectId],
+    depth: u32,
+    fold: bool,
+) -> Vec<Row> {
+    let mut rows: Vec<Row> = objects
+        .iter()
+        .filter_map(|object| {
+            let outcome = *outcomes.get(object)?;
+            Some(Row { depth, object: *object, more: 0, word: word(outcome), detail: detail(view, outcome) })
+        })
+        .collect();
+    if depth > 0 {
+        rows.sort_by_cached_key(|row| {
+            let object = view.snapshot.object(row.object);
+            let stuck = outcomes.get(&row.object).is_some_and(|outcome| outcome.state == Some(State::Stuck));
+            (!stuck, object.resource, row.word, row.detail.clone(), view.snapshot.text(object.name).to_owned())
+        });
+    }
+    let rows = if fold { folded(view.snapshot, children, rows) } else { rows };
+    rows.into_iter().rev().collect()
+}
+
+/// Folds runs of likes without anything below them.
+fn folded(snapshot: &Snapshot, children: &FxHashMap<ObjectId, Vec<ObjectId>>, rows: Vec<Row>) -> Vec<Row> {
+    let alike = |left: &Row, right: &Row| {
+        snapshot.object(left.object).resource == snapshot.object(right.object).resource
+            && left.word == right.word
+            && left.detail == right.detail
+            && !children.contains_key(&left.object)
+            && !children.contains_key(&right.object)
+    };
+    let mut shown: Vec<Row> = Vec::new();
+    for run in rows.chunk_by(alike) {
+        if run.len() < FOLD_FROM {
+            shown.extend_from_slice(run);
+        } else {
+            shown.extend_from_slice(&run[..SHOWN_OF_FOLDED]);
+            shown.push(Row { more: run.len() - SHOWN_OF_FOLDED, ..run[SHOWN_OF_FOLDED].clone() });
+        }
+    }
+    shown
+}
