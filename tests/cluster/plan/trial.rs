@@ -70,11 +70,18 @@ impl<'c> Trial<'c> {
         Case { trial: self, targets, flags: Vec::new(), grace: None }
     }
 
+    /// Whether an object belongs here.
+    pub fn is_own(&self, object: &Value) -> bool {
+        let (namespace, name) = (text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
+        let is_named =
+            |mark: &String| name.strip_prefix(mark.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let marks = self.marks.borrow();
+        if namespace.is_empty() { marks.iter().any(is_named) } else { marks.iter().any(|mark| mark == namespace) }
+    }
+
     /// Those of these objects that belong here.
     fn own(&self, objects: &[Value]) -> Vec<Value> {
-        let marks = self.marks.borrow();
-        let marks: Vec<&str> = marks.iter().map(String::as_str).collect();
-        objects.iter().filter(|object| is_marked(object, &marks)).cloned().collect()
+        objects.iter().filter(|object| self.is_own(object)).cloned().collect()
     }
 
     /// The kubelet of this trial's node: a terminating pod's containers end at once.
@@ -214,13 +221,6 @@ fn check_alternatives(foretold: &[Foretold<'_>]) {
             assert_eq!(&instead["summary"], summary, "what the {} plan says of {}", one.case.trial.policy, instead["propagation"]);
         }
     }
-}
-
-/// Whether an object is in one of these namespaces, or is cluster-scoped with one of these names or one that goes on after it.
-fn is_marked(object: &Value, marks: &[&str]) -> bool {
-    let (namespace, name) = (text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
-    let is_named = |mark: &&str| name.strip_prefix(*mark).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    if namespace.is_empty() { marks.iter().any(is_named) } else { marks.contains(&namespace) }
 }
 
 /// An object as far as its path goes.
