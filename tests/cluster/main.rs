@@ -6,4 +6,8 @@ mod harness;
 
 mod dot;
 mod plan;
+mod requests;
 mod self_test;
+mod snapshots;
+mod unhappy;
+mod well_known;
