@@ -66,7 +66,9 @@ fn stored(strings: &mut Strings, has: &str, terminating: Option<i64>) -> Stored<
 /// The tables of 1.3 and 1.7, and 1.4: existing finalizers, whether terminating already, policy, answer.
 #[test]
 fn finalizers_after_a_delete() {
-    let rows: &[(&str, &str, Option<i64>, Option<Propagation>, &str)] = &[
+    /// Rule, finalizers, grace if terminating, policy, answer.
+    type Row = (&'static str, &'static str, Option<i64>, Option<Propagation>, &'static str);
+    let rows: &[Row] = &[
         ("R1.11 nothing holds it", "", None, Some(Background), "removed"),
         ("R1.12 foreign finalizer", "x", None, Some(Background), "T=0 [x]"),
         ("1.3 foreground", "", None, Some(Foreground), "T=0 [fg]"),
@@ -155,7 +157,9 @@ fn pods_and_their_grace() {
         own: Option<i64>,
     }
     let running = Pod { node: true, phase: "Running", own: Some(30) };
-    let rows: &[(&str, &Pod, &str, Option<i64>, Option<i64>, Option<Propagation>, &str)] = &[
+    /// Rule, pod, finalizers, grace if terminating, grace asked for, policy, answer.
+    type Row<'p> = (&'static str, &'p Pod, &'static str, Option<i64>, Option<i64>, Option<Propagation>, &'static str);
+    let rows: &[Row<'_>] = &[
         ("R1.14 the pod's own", &running, "", None, None, Some(Background), "T=30 []"),
         ("R1.14 none of its own", &Pod { own: None, ..running }, "", None, None, Some(Background), "removed"),
         ("R1.14 as asked for", &running, "", None, Some(5), Some(Background), "T=5 []"),
@@ -191,7 +195,9 @@ fn pods_and_their_grace() {
 /// R1.25 and R1.26: kinds with a DELETE of their own.
 #[test]
 fn kinds_with_their_own_delete() {
-    let rows: &[(&str, &str, &str, Option<i64>, bool, Propagation, &str)] = &[
+    /// Rule, kind, finalizers, grace if terminating, held by its spec, policy, answer.
+    type Row = (&'static str, &'static str, &'static str, Option<i64>, bool, Propagation, &'static str);
+    let rows: &[Row] = &[
         ("R1.25 first delete", "Namespace", "", None, true, Background, "T=None []"),
         ("R1.25 first delete, foreground", "Namespace", "x", None, true, Foreground, "T=None [x fg]"),
         ("R1.25 held by its spec, nothing changes", "Namespace", "x", Some(0), true, Foreground, "unchanged"),
