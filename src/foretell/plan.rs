@@ -18,6 +18,9 @@ use super::{
     world::{Needs, Stage, World},
 };
 
+/// Targets that the API server refuses to delete, and why.
+pub type Refused = Vec<(ObjectId, &'static str)>;
+
 /// What is to be deleted, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -62,6 +65,8 @@ impl OutcomeKind {
 /// Why an outcome is not certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Uncertainty {
+    /// It depends on the order of events.
+    Order,
     /// Something that decides it could not be read.
     Gap,
     /// The search stopped before everything had settled.
@@ -72,6 +77,7 @@ impl Uncertainty {
     /// As JSON says it.
     pub fn name(self) -> &'static str {
         match self {
+            Uncertainty::Order => "order",
             Uncertainty::Gap => "gap",
             Uncertainty::Bound => "bound",
         }
@@ -105,7 +111,45 @@ pub struct Outcome {
     pub state: Option<State>,
     /// None when it is gone.
     pub after: Option<After>,
+    /// What else becomes of it in other orders of events; empty unless it is uncertain because of them.
+    pub alternatives: Vec<Alternative>,
 }
+
+impl Outcome {
+    /// The outcome of an object that a plan doesn't touch.
+    pub(super) fn untouched(stage: &Stage<'_>, object: ObjectId) -> Self {
+        let found = stage.snapshot.object(object);
+        Outcome {
+            object,
+            kind: OutcomeKind::Unchanged,
+            order: None,
+            uncertain: None,
+            because: None,
+            waits_for: Vec::new(),
+            held_by: Vec::new(),
+            state: None,
+            after: Some(After {
+                terminating: found.terminating(),
+                finalizers: found.finalizers.to_vec(),
+                owners: found.owners.to_vec(),
+            }),
+            alternatives: Vec::new(),
+        }
+    }
+}
+
+/// Another end that an object may come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    pub kind: OutcomeKind,
+    pub because: Option<Cause>,
+    pub state: Option<State>,
+    /// None when it is gone.
+    pub after: Option<After>,
+}
+
+/// One end that a group of objects, whose outcomes hang together, may come to.
+pub type JointEnd = Vec<(ObjectId, Alternative)>;
 
 /// How many objects come to which end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -127,10 +171,14 @@ pub struct Plan {
     /// known could change.
     pub outcomes: Vec<Outcome>,
     pub summary: Summary,
+    /// For each group of objects whose outcomes depend on the order of events: the ends they may come to together.
+    pub ends: Vec<Vec<JointEnd>>,
+    /// How many orders of events were tried.
+    pub orders: u64,
     /// What others are taken to do.
     pub assumptions: BTreeSet<Assumption>,
     /// Targets that the API server refuses to delete, and why (R1.25, R1.27).
-    pub refused: Vec<(ObjectId, &'static str)>,
+    pub refused: Refused,
     /// What would have to be read to be sure.
     pub needs: Needs,
     /// How many atoms were played.
@@ -143,9 +191,10 @@ impl Plan {
         self.outcomes.iter().find(|outcome| outcome.object == object)
     }
 
-    /// Whether anything that was touched stays stuck.
+    /// Whether anything that was touched stays stuck, in any end that was seen.
     pub fn stuck(&self) -> bool {
-        self.summary.stuck > 0
+        let stuck_otherwise = |outcome: &Outcome| outcome.alternatives.iter().any(|other| other.state == Some(State::Stuck));
+        self.summary.stuck > 0 || self.outcomes.iter().any(stuck_otherwise)
     }
 
     /// Whether nothing unknown could change an outcome.
@@ -154,22 +203,32 @@ impl Plan {
     }
 }
 
-/// Plays a delete to its end and says what came of every object.
+/// Plays a delete to its end, in one order of events, and says what came of every object.
 pub fn plan(stage: &Stage<'_>, request: &Request) -> Plan {
+    let (mut world, refused) = begin(stage, request);
+    world.settle();
+    tell(world, request, refused)
+}
+
+/// The world before the first DELETE, and the targets that the API server refuses.
+pub(super) fn begin<'s, 'a>(stage: &'s Stage<'a>, request: &Request) -> (World<'s, 'a>, Refused) {
     let mut world = World::at_rest(stage);
     let mut refused = Vec::new();
-    // kubectl sends one DELETE after the other and waits afterwards (R1.40): the collector has hardly begun by then.
     for target in &request.targets {
         match protected(stage.snapshot, *target) {
             Some(why) => refused.push((*target, why)),
             None => {
                 let options =
                     DeleteOptions { propagation: Some(request.propagation), grace: request.grace, ..DeleteOptions::default() };
-                world.delete(*target, &options, Cause::Requested);
+                world.requests.push_back((*target, options));
             }
         }
     }
-    world.settle();
+    (world, refused)
+}
+
+/// Says what came of every object in a world that has settled.
+pub(super) fn tell(mut world: World<'_, '_>, request: &Request, refused: Refused) -> Plan {
     Told::new(&mut world).tell(request.clone(), refused)
 }
 
@@ -187,7 +246,7 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
         Told { world, held, uncertain }
     }
 
-    fn tell(self, request: Request, refused: Vec<(ObjectId, &'static str)>) -> Plan {
+    fn tell(self, request: Request, refused: Refused) -> Plan {
         let changes = changes_by_object(&self.world.log);
         let mut listed: Vec<(usize, Outcome)> = Vec::new();
         for object in self.world.touched() {
@@ -211,6 +270,8 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
             request,
             outcomes,
             summary,
+            ends: Vec::new(),
+            orders: 1,
             assumptions: self.world.assumptions.clone(),
             refused,
             needs: self.world.needs.clone(),
@@ -250,6 +311,7 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
                 finalizers: after.finalizers.into_owned(),
                 owners: after.owners.into_owned(),
             }),
+            alternatives: Vec::new(),
         })
     }
 
@@ -260,22 +322,9 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
 
     /// An object that didn't change in what was played, but could.
     fn undecided(&self, object: ObjectId) -> Option<Outcome> {
-        let after = self.world.stored(object)?;
-        Some(Outcome {
-            object,
-            kind: OutcomeKind::Unchanged,
-            order: None,
-            uncertain: Some(Uncertainty::Gap),
-            because: None,
-            waits_for: Vec::new(),
-            held_by: Vec::new(),
-            state: None,
-            after: Some(After {
-                terminating: after.terminating,
-                finalizers: after.finalizers.into_owned(),
-                owners: after.owners.into_owned(),
-            }),
-        })
+        self.world
+            .exists(object)
+            .then(|| Outcome { uncertain: Some(Uncertainty::Gap), ..Outcome::untouched(self.world.stage, object) })
     }
 }
 
@@ -332,7 +381,7 @@ fn uncertain_objects(world: &World<'_, '_>, held: &Held) -> FxHashSet<ObjectId> 
     uncertain
 }
 
-fn summarize(outcomes: &[Outcome]) -> Summary {
+pub(super) fn summarize(outcomes: &[Outcome]) -> Summary {
     let count = |kind: OutcomeKind| outcomes.iter().filter(|outcome| outcome.kind == kind).count();
     Summary {
         deleted: count(OutcomeKind::Deleted),

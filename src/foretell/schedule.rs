@@ -1,4 +1,5 @@
-//! Which atom comes next (8.2). One order of events is played here: the one that a quick network and a patient collector produce.
+//! Which atom comes next (8.2), in the one order that is played first: the one that a quick network and a patient collector produce.
+//! Other orders are tried in [`super::orders`].
 
 use crate::{
     collector::{Answer, Ask, Examination, Finish, Orphaning, Progress},
@@ -18,6 +19,8 @@ const IDLE_STEPS_PER_WRITE: u64 = 100;
 /// Something that can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// The user's next DELETE reaches the API server.
+    Request,
     /// The oldest event reaches the graph.
     Observe,
     /// The worker that has waited longest gets its answer.
@@ -36,7 +39,10 @@ impl<'a> World<'_, 'a> {
     /// What comes next in the one order that is always played first: events before work, work before new work, retries when all
     /// else rests, and other actors, who take their time, last.
     pub fn next_step(&self) -> Option<Step> {
-        if !self.events.is_empty() {
+        // kubectl sends one DELETE after the other and waits afterwards (R1.40): the collector has hardly begun by then.
+        if !self.requests.is_empty() {
+            Some(Step::Request)
+        } else if !self.events.is_empty() {
             Some(Step::Observe)
         } else if !self.tasks.is_empty() {
             Some(Step::Work)
@@ -56,8 +62,13 @@ impl<'a> World<'_, 'a> {
     /// Plays until nothing is left to happen. Every write takes something away, so there are finitely many; should nothing but idle
     /// steps come for very long, the search stops and says so ([`World::out_of_bounds`]).
     pub fn settle(&mut self) {
+        self.settle_by(|world| world.next_step());
+    }
+
+    /// The same in any order of events.
+    pub fn settle_by(&mut self, mut next: impl FnMut(&mut Self) -> Option<Step>) {
         let (mut writes, mut idle) = (self.log.len(), 0u64);
-        while let Some(step) = self.next_step() {
+        while let Some(step) = next(self) {
             self.play(step);
             idle = if self.log.len() > writes { 0 } else { idle + 1 };
             writes = self.log.len();
@@ -72,6 +83,11 @@ impl<'a> World<'_, 'a> {
     pub fn play(&mut self, step: Step) {
         self.steps += 1;
         match step {
+            Step::Request => {
+                if let Some((target, options)) = self.requests.pop_front() {
+                    self.delete(target, &options, Cause::Requested);
+                }
+            }
             Step::Observe => {
                 if let Some(event) = self.events.pop_front() {
                     self.collector.observe(event);

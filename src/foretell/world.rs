@@ -103,6 +103,8 @@ pub struct World<'s, 'a> {
     /// Namespaces whose `spec.finalizers` the namespace controller has cleared (R9.12).
     pub(super) finalized_namespaces: FxHashSet<ObjectId>,
     pub collector: Collector<'a>,
+    /// DELETEs that the user still has to send, in this order.
+    pub requests: VecDeque<(ObjectId, DeleteOptions)>,
     /// Events on their way to the collector, in the order they happened.
     pub events: VecDeque<Event<'a>>,
     /// What the collector's workers have under way.
@@ -127,6 +129,7 @@ impl<'s, 'a> World<'s, 'a> {
             store: FxHashMap::default(),
             finalized_namespaces: FxHashSet::default(),
             collector: Collector::at_rest(stage.snapshot, stage.graph),
+            requests: VecDeque::new(),
             events: VecDeque::new(),
             tasks: VecDeque::new(),
             actors: Actors::default(),

@@ -2,6 +2,7 @@
 //! `tests/cluster`.
 
 mod decisions;
+mod orders;
 mod properties;
 mod requests;
 mod rules;

@@ -11,7 +11,7 @@
 //! that no line declares is absent. `unread KIND` makes the list of a kind a gap.
 
 use kubectl_gc::{
-    foretell::{Assume, OutcomeKind, Plan, Request, Stage, plan},
+    foretell::{Assume, OutcomeKind, Plan, Request, Stage, explore, plan},
     graph::OwnerGraph,
     model::{
         Coordinate, Fact, ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder,
@@ -110,6 +110,15 @@ impl Scene {
         plan(&stage, &Request { targets, propagation, grace: None })
     }
 
+    /// The same in several orders of events, with what else may become of each object after a slash:
+    /// `ConfigMap/c Deleted/Orphaned`.
+    pub fn tell_orders(&self, targets: &str, propagation: Propagation) -> String {
+        let graph = OwnerGraph::new(&self.snapshot);
+        let stage = Stage::new(&self.snapshot, &graph, Assume::Known);
+        let targets = targets.split_whitespace().map(|target| self.id(target)).collect();
+        self.describe(&explore(&stage, &Request { targets, propagation, grace: None }))
+    }
+
     /// What a delete does, as text: `Deployment/web Deleted, Pod/a Terminating(acme.io/drain)`, in the order of the lines.
     pub fn tell(&self, targets: &str, propagation: Propagation) -> String {
         self.describe(&self.plan_with(targets, propagation, Assume::Known))
@@ -127,7 +136,11 @@ impl Scene {
                 _ => String::new(),
             };
             let mark = if outcome.uncertain.is_some() { "?" } else { "" };
-            format!("{} {}{detail}{mark}", self.snapshot.short_name(outcome.object), outcome.kind.name())
+            let mark = if outcome.alternatives.is_empty() { mark } else { "" };
+            let mut others: Vec<&str> = outcome.alternatives.iter().map(|other| other.kind.name()).collect();
+            others.sort_unstable();
+            let others: String = others.iter().map(|other| format!("/{other}")).collect();
+            format!("{} {}{detail}{mark}{others}", self.snapshot.short_name(outcome.object), outcome.kind.name())
         });
         told.collect::<Vec<_>>().join(", ")
     }
