@@ -69,6 +69,12 @@ impl Session {
         if args.all_namespaces && global.connection.namespace().is_some() {
             return Err(CliError::NamespaceAndAll);
         }
+        // Read once by the one, it would be empty to the other.
+        if [&source.from, &args.filenames].iter().all(|paths| paths.iter().any(|path| path == "-")) {
+            return Err(CliError::Usage("--from and -f cannot both read standard input".to_owned()));
+        }
+        // What makes no sense is told even where no connection is opened.
+        global.connection.options()?;
         let query = TargetQuery::parse(args)?;
         if source.from.is_empty() {
             Self::open_live(global, args, query, reach)
