@@ -8,7 +8,7 @@ pub mod error;
 pub mod exit;
 pub mod plan;
 pub mod report;
-
+pub mod resources;
 pub mod session;
 pub mod snapshot;
 pub mod targets;
@@ -46,7 +46,7 @@ fn dispatch(cli: &Cli) -> Result<Report, CliError> {
     match &cli.command {
         Command::Tree(args) => tree::run(&cli.global, args),
         Command::Plan(args) => plan::run(&cli.global, args),
-        Command::Resources(_) => Err(CliError::Usage("later".into())),
+        Command::Resources(args) => resources::run(&cli.global, args),
         Command::Snapshot(args) => snapshot::run(&cli.global, args),
         Command::Completion(args) => Ok(Report::of(completion::script(args.shell))),
         Command::Version(args) => Ok(Report::of(version::text(args))),

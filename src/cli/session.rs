@@ -13,7 +13,7 @@ use crate::{
 use super::{
     args::{GlobalArgs, SourceArgs, TargetArgs},
     error::CliError,
-    targets::{NamespaceChoice, TargetError, TargetQuery, TypedQuery},
+    targets::{NamespaceChoice, TargetQuery, TypedQuery},
 };
 
 /// How much of a cluster a command has to read.
@@ -69,9 +69,8 @@ impl Session {
         if args.all_namespaces && global.connection.namespace().is_some() {
             return Err(CliError::NamespaceAndAll);
         }
-        // Read once by the one, it would be empty to the other.
-        if [&source.from, &args.filenames].iter().all(|paths| paths.iter().any(|path| path == "-")) {
-            return Err(CliError::Usage("--from and -f cannot both read standard input".to_owned()));
+        if source.from.iter().any(|from| from == "-") && args.filenames.iter().any(|file| file == "-") {
+            return Err(CliError::Usage("standard input can't be both --from and -f: give a file for one of them".to_owned()));
         }
         // What makes no sense is told even where no connection is opened.
         global.connection.options()?;
@@ -87,6 +86,9 @@ impl Session {
         let live = Live::open(global)?;
         let (resources, gaps) = live.discover()?;
         let query = query.map(|query| query.with_types(&resources)).transpose()?;
+        if let (Some(query), Some(namespace)) = (&query, global.connection.namespace()) {
+            query.check_namespace(namespace)?;
+        }
         let namespace = global.connection.namespace().unwrap_or(live.connection.default_namespace()).to_owned();
         let selected = live.select(&resources, query.as_ref(), (!args.all_namespaces).then_some(namespace.as_str()))?;
         let scope = match reach {
@@ -118,8 +120,8 @@ impl Session {
         let targets = match query {
             Some(query) => {
                 let query = query.with_types(&snapshot.resources)?;
-                if let Some(selection) = query.server_selections().into_iter().next() {
-                    return Err(TargetError::FieldNeedsServer { fields: selection.fields }.into());
+                if let Some(namespace) = &namespace {
+                    query.check_namespace(namespace)?;
                 }
                 Some(query.resolve(&snapshot, &choice, &[])?)
             }

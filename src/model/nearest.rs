@@ -12,14 +12,16 @@ pub fn nearest<'a, T: Clone + PartialEq>(text: &str, known: impl IntoIterator<It
     let mut found: Vec<(usize, T)> = Vec::new();
     for (offer, name) in known {
         let Some(distance) = distance(&text, length, &name.to_lowercase()) else { continue };
-        match found.iter_mut().find(|(_, known)| *known == offer) {
-            Some((best, _)) => *best = distance.min(*best),
-            None => found.push((distance, offer)),
+        match found.iter().position(|(_, known)| *known == offer) {
+            Some(index) if found[index].0 <= distance => continue,
+            Some(index) => drop(found.remove(index)),
+            None => {}
         }
+        // Behind what is as near: such names stay in the order in which they are known.
+        let place = found.partition_point(|(other, _)| *other <= distance);
+        found.insert(place, (distance, offer));
+        found.truncate(OFFERED);
     }
-    // The sort is stable: what is equally near stays in the order in which it was known.
-    found.sort_by_key(|(distance, _)| *distance);
-    found.truncate(OFFERED);
     found.into_iter().map(|(_, offer)| offer).collect()
 }
 

@@ -7,11 +7,14 @@ mod go_quote;
 mod guides;
 pub mod header;
 pub mod plan;
-// pub mod resources;
+pub mod resources;
 pub mod style;
+pub mod table;
 pub mod tree;
 pub mod tree_forms;
 pub mod words;
 
+#[cfg(test)]
+mod resources_tests;
 #[cfg(test)]
 mod tree_tests;

@@ -78,7 +78,7 @@ fn manifests_that_name_nothing() {
     fails_with(&format!("tree deploy/web -f {broken} --from {SHOP}"), "-f");
     fails_with(&format!("tree -R --from {SHOP}"), "--filename");
     let ended = run_with("tree -f - --from -", "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n");
-    assert_eq!(ended.stderr, "error: --from and -f cannot both read standard input\n");
+    assert_eq!(ended.stderr, "error: standard input can't be both --from and -f: give a file for one of them\n");
 }
 
 #[test]

@@ -70,6 +70,18 @@ fn broken_manifests_say_where() {
     }
 }
 
+#[test]
+fn manifests_made_to_explode_end_soon() {
+    let levels: String = (1..30)
+        .map(|level| format!("a{level}: &a{level} [*a{0},*a{0},*a{0},*a{0},*a{0},*a{0},*a{0},*a{0}]\n", level - 1))
+        .collect();
+    let bomb = format!("apiVersion: v1\nkind: Pod\na0: &a0 [x]\n{levels}metadata: {{name: a}}\n");
+    let deep = [bomb, "[".repeat(100_000), "{\"items\":[".repeat(100_000), "- ".repeat(10_000), "items: [".repeat(1_000)];
+    for text in deep {
+        assert!(!names(&text).is_empty());
+    }
+}
+
 fn typed(paths: &[&str], recursive: bool) -> Result<TypedQuery, TargetError> {
     let mut args = args("");
     args.filenames = paths.iter().map(|path| (*path).to_owned()).collect();

@@ -1,0 +1,270 @@
+//! What is served: which resources the collector watches, and why not the others.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use crate::model::{Gap, NotWatched, Resource, ResourceId, Resources};
+
+use super::{
+    document::Head,
+    go_quote::visible,
+    style::{Style, Tone},
+    table::{Column, lines, natural_width},
+};
+
+/// Everything that `kubectl gc resources` shows.
+#[derive(Clone, Copy, Debug)]
+pub struct ResourcesView<'a> {
+    pub resources: &'a Resources,
+    pub gaps: &'a [Gap],
+    /// How many objects of each resource were read, if they were counted. What could not be counted is missing.
+    pub counts: Option<&'a BTreeMap<ResourceId, usize>>,
+}
+
+/// One resource, in the version that the collector picks.
+struct Row<'a> {
+    id: ResourceId,
+    resource: &'a Resource,
+    /// The other versions that it is served in.
+    also: Vec<&'a str>,
+    not_watched: Option<&'a NotWatched>,
+}
+
+impl Row<'_> {
+    /// Whether the collector watches it and why not, and the other versions.
+    fn collector(&self) -> String {
+        let watched = match self.not_watched {
+            None => "watched".to_owned(),
+            Some(why) => format!("not watched: {why}"),
+        };
+        self.and_versions(watched)
+    }
+
+    /// The heading that rows of the same version have in common where there is no room for columns.
+    fn heading(&self) -> String {
+        let api_version = self.resource.api_version();
+        self.and_versions(match self.not_watched {
+            None => api_version,
+            Some(why) => format!("{api_version}: {why}"),
+        })
+    }
+
+    fn and_versions(&self, text: String) -> String {
+        if self.also.is_empty() { text } else { format!("{text}; also served as {}", self.also.join(", ")) }
+    }
+}
+
+impl<'a> ResourcesView<'a> {
+    /// Writes one line for each resource. Where that doesn't fit the width, those of the same version share a heading.
+    pub fn write_table(&self, wide: bool, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+        let rows = self.rows();
+        if rows.is_empty() {
+            return writeln!(out, "No resources.");
+        }
+        let columns = self.columns(wide);
+        let cells: Vec<Vec<String>> = rows.iter().map(|row| self.cells(row, wide)).collect();
+        match width.filter(|width| !wide && natural_width(&columns, &cells) > *width) {
+            Some(width) => self.write_grouped(&rows, width, style, out),
+            None => {
+                let lines = lines(&columns, cells, None);
+                for (index, line) in lines.iter().enumerate() {
+                    let quiet = index > 0 && rows.get(index - 1).is_some_and(|row| row.not_watched.is_some());
+                    writeln!(out, "{}", style.paint(if quiet { Tone::Quiet } else { Tone::Plain }, line))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes `plural.group` of each resource, as kubectl does.
+    pub fn write_names(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.rows().iter().try_for_each(|row| writeln!(out, "{}", row.resource.full_name()))
+    }
+
+    /// The document, described in `docs/schema/resources.json`.
+    pub fn document(&self) -> impl Serialize + use<'a> {
+        let view = *self;
+        let resources = view.resources.iter().map(|(id, resource)| ResourceJson {
+            group: &resource.group,
+            version: &resource.version,
+            name: &resource.plural,
+            kind: &resource.kind,
+            singular: &resource.singular,
+            short_names: &resource.short_names,
+            categories: &resource.categories,
+            namespaced: resource.namespaced,
+            verbs: &resource.verbs,
+            watched: view.resources.not_watched(id).is_none(),
+            not_watched_because: view.resources.not_watched(id).map(|why| Because::of(view.resources, id, why)),
+            objects: view.count(id),
+        });
+        Document { head: Head::new("Resources", view.gaps), resources: resources.collect() }
+    }
+
+    /// Every resource once, the watched ones first, both in the order of discovery.
+    fn rows(&self) -> Vec<Row<'a>> {
+        let mut also: FxHashMap<ResourceId, Vec<&'a str>> = FxHashMap::default();
+        let (mut picked, mut others) = (Vec::new(), Vec::new());
+        for (id, resource) in self.resources.iter() {
+            match self.resources.not_watched(id) {
+                Some(NotWatched::OtherVersion(_)) => {
+                    also.entry(self.resources.picked(id)).or_default().push(&resource.version);
+                }
+                not_watched => {
+                    let rows = if not_watched.is_none() { &mut picked } else { &mut others };
+                    rows.push(Row { id, resource, also: Vec::new(), not_watched });
+                }
+            }
+        }
+        picked.append(&mut others);
+        for row in &mut picked {
+            row.also = also.remove(&row.id).unwrap_or_default();
+        }
+        picked
+    }
+
+    fn columns(&self, wide: bool) -> Vec<Column> {
+        let mut columns = vec![Column::text("NAME")];
+        columns.extend(wide.then_some(Column::text("SHORTNAMES")));
+        columns.extend(["APIVERSION", "NAMESPACED", "KIND"].map(Column::text));
+        columns.extend(wide.then_some([Column::text("VERBS"), Column::text("CATEGORIES")]).into_iter().flatten());
+        columns.extend(self.counts.map(|_| Column::number("OBJECTS")));
+        columns.push(Column::text("COLLECTOR"));
+        columns
+    }
+
+    /// What stands in [`Self::columns`].
+    fn cells(&self, row: &Row<'_>, wide: bool) -> Vec<String> {
+        let resource = row.resource;
+        let mut cells = vec![resource.plural.clone()];
+        cells.extend(wide.then(|| listed(&resource.short_names)));
+        cells.extend([resource.api_version(), resource.namespaced.to_string(), resource.kind.clone()]);
+        cells.extend(wide.then(|| [listed(&resource.verbs), listed(&resource.categories)]).into_iter().flatten());
+        cells.extend(self.objects(row));
+        cells.push(row.collector());
+        cells
+    }
+
+    /// The cell of the count, if there is a column for it.
+    fn objects(&self, row: &Row<'_>) -> Option<String> {
+        self.counts?;
+        let name = row.resource.full_name();
+        let partial = self.gaps.iter().any(|gap| gap.resource == name);
+        Some(match self.count(row.id) {
+            None => "?".to_owned(),
+            Some(count) if partial => format!("{count}+"),
+            Some(count) => count.to_string(),
+        })
+    }
+
+    fn count(&self, id: ResourceId) -> Option<usize> {
+        self.counts?.get(&id).copied()
+    }
+
+    /// What a column would repeat becomes a heading, so that little has to be cut on a terminal of 80 columns.
+    fn write_grouped(&self, rows: &[Row<'_>], width: usize, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+        let mut columns = vec![Column::name("NAME"), Column::text("NAMESPACED"), Column::name("KIND")];
+        columns.extend(self.counts.map(|_| Column::number("OBJECTS")));
+        let cells = rows.iter().map(|row| {
+            let mut cells = vec![row.resource.plural.clone(), row.resource.namespaced.to_string(), row.resource.kind.clone()];
+            cells.extend(self.objects(row));
+            cells
+        });
+        let lines = lines(&columns, cells.collect(), Some(width.saturating_sub(2)));
+        let Some((header, lines)) = lines.split_first() else { return Ok(()) };
+        let rows: Vec<(&Row<'_>, &String)> = rows.iter().zip(lines).collect();
+        let (watched, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(row, _)| row.not_watched.is_none());
+        let sections = [("Watched by the garbage collector", watched), ("Not watched", others)];
+        for (index, (title, rows)) in sections.iter().filter(|(_, rows)| !rows.is_empty()).enumerate() {
+            if index > 0 {
+                writeln!(out)?;
+            }
+            let noun = if rows.len() == 1 { "resource" } else { "resources" };
+            writeln!(out, "{}", style.paint(Tone::Strong, &format!("{title}: {} {noun}", rows.len())))?;
+            writeln!(out)?;
+            writeln!(out, "  {header}")?;
+            for (heading, lines) in grouped(rows) {
+                writeln!(out, "{}", visible(&heading))?;
+                for line in lines {
+                    writeln!(out, "  {line}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lines by their heading, in the order in which headings come up first.
+fn grouped<'a>(rows: &[(&Row<'_>, &'a String)]) -> Vec<(String, Vec<&'a String>)> {
+    let mut groups: Vec<(String, Vec<&String>)> = Vec::new();
+    let mut positions: FxHashMap<String, usize> = FxHashMap::default();
+    for (row, line) in rows {
+        let heading = row.heading();
+        let position = *positions.entry(heading.clone()).or_insert(groups.len());
+        match groups.get_mut(position) {
+            Some((_, lines)) => lines.push(line),
+            None => groups.push((heading, vec![line])),
+        }
+    }
+    groups
+}
+
+fn listed(words: &[String]) -> String {
+    if words.is_empty() { "-".to_owned() } else { words.join(",") }
+}
+
+/// `kind: Resources`.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    resources: Vec<ResourceJson<'a>>,
+}
+
+/// One resource in one version.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceJson<'a> {
+    group: &'a str,
+    version: &'a str,
+    name: &'a str,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    singular: &'a str,
+    short_names: &'a [String],
+    categories: &'a [String],
+    namespaced: bool,
+    verbs: &'a [String],
+    watched: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_watched_because: Option<Because>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objects: Option<usize>,
+}
+
+/// Why a resource is not watched: a word that never changes its meaning, and a sentence.
+#[derive(Serialize)]
+struct Because {
+    rule: &'static str,
+    message: String,
+}
+
+impl Because {
+    fn of(resources: &Resources, id: ResourceId, why: &NotWatched) -> Self {
+        let picked_is_watched = resources.not_watched(resources.picked(id)).is_none();
+        let (rule, message) = match why {
+            NotWatched::OtherVersion(version) if !picked_is_watched => {
+                ("other-version", format!("stands behind {version}, which is not watched"))
+            }
+            NotWatched::OtherVersion(_) => ("other-version", why.to_string()),
+            NotWatched::MissingVerbs(_) => ("missing-verbs", why.to_string()),
+            NotWatched::Ignored => ("ignored", why.to_string()),
+        };
+        Because { rule, message }
+    }
+}
