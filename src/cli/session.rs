@@ -99,6 +99,10 @@ impl Session {
         let mut snapshot = live.runtime.block_on(live.connection.read(resources, &scope))?;
         add_gaps(&mut snapshot, gaps);
         let choice = if args.all_namespaces { NamespaceChoice::All } else { NamespaceChoice::One(namespace.clone()) };
+        if let Some(query) = &query {
+            let unread = query.unread(&mut snapshot, &choice);
+            live.runtime.block_on(live.connection.look_up(&mut snapshot, &unread));
+        }
         let targets = query.map(|query| query.resolve(&snapshot, &choice, &selected)).transpose()?;
         let namespace = (!args.all_namespaces).then_some(namespace);
         Ok(Session { snapshot, namespace, targets, live: Some(live) })
