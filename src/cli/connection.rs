@@ -60,10 +60,13 @@ pub struct ConnectionArgs {
         long,
         global = true,
         hide_short_help = true,
+        value_name = "BOOL",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "true",
         default_value_t = false,
+        hide_default_value = true,
+        hide_possible_values = true,
         action = clap::ArgAction::Set
     )]
     pub insecure_skip_tls_verify: bool,
@@ -78,10 +81,13 @@ pub struct ConnectionArgs {
         long,
         global = true,
         hide_short_help = true,
+        value_name = "BOOL",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "true",
         default_value_t = false,
+        hide_default_value = true,
+        hide_possible_values = true,
         action = clap::ArgAction::Set
     )]
     pub disable_compression: bool,

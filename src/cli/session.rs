@@ -72,6 +72,8 @@ impl Session {
         if source.from.iter().any(|from| from == "-") && args.filenames.iter().any(|file| file == "-") {
             return Err(CliError::Usage("standard input can't be both --from and -f: give a file for one of them".to_owned()));
         }
+        // What makes no sense is told even where no connection is opened.
+        global.connection.options()?;
         let query = TargetQuery::parse(args)?;
         if source.from.is_empty() {
             Self::open_live(global, args, query, reach)
@@ -97,6 +99,10 @@ impl Session {
         let mut snapshot = live.runtime.block_on(live.connection.read(resources, &scope))?;
         add_gaps(&mut snapshot, gaps);
         let choice = if args.all_namespaces { NamespaceChoice::All } else { NamespaceChoice::One(namespace.clone()) };
+        if let Some(query) = &query {
+            let unread = query.unread(&mut snapshot, &choice);
+            live.runtime.block_on(live.connection.look_up(&mut snapshot, &unread));
+        }
         let targets = query.map(|query| query.resolve(&snapshot, &choice, &selected)).transpose()?;
         let namespace = (!args.all_namespaces).then_some(namespace);
         Ok(Session { snapshot, namespace, targets, live: Some(live) })
