@@ -66,9 +66,6 @@ impl Session {
     /// # Errors
     /// Anything that leaves nothing to show; what merely can't be read is a gap of the snapshot.
     pub fn open(global: &GlobalArgs, source: &SourceArgs, args: &TargetArgs, reach: Reach) -> Result<Self, CliError> {
-        if args.all_namespaces && global.connection.namespace().is_some() {
-            return Err(CliError::NamespaceAndAll);
-        }
         if source.from.iter().any(|from| from == "-") && args.filenames.iter().any(|file| file == "-") {
             return Err(CliError::Usage("standard input can't be both --from and -f: give a file for one of them".to_owned()));
         }
@@ -86,10 +83,10 @@ impl Session {
         let live = Live::open(global)?;
         let (resources, gaps) = live.discover()?;
         let query = query.map(|query| query.with_types(&resources)).transpose()?;
-        if let (Some(query), Some(namespace)) = (&query, global.connection.namespace()) {
+        if let (Some(query), Some(namespace)) = (&query, explicit_namespace(global, args)) {
             query.check_namespace(namespace)?;
         }
-        let namespace = global.connection.namespace().unwrap_or(live.connection.default_namespace()).to_owned();
+        let namespace = explicit_namespace(global, args).unwrap_or(live.connection.default_namespace()).to_owned();
         let selected = live.select(&resources, query.as_ref(), (!args.all_namespaces).then_some(namespace.as_str()))?;
         let scope = match reach {
             Reach::Everything => Scope::Everything,
@@ -105,6 +102,9 @@ impl Session {
         }
         let targets = query.map(|query| query.resolve(&snapshot, &choice, &selected)).transpose()?;
         let namespace = (!args.all_namespaces).then_some(namespace);
+        if let Some(namespace) = namespace.as_deref().filter(|_| targets.is_none()) {
+            require_live_namespace(&snapshot, namespace)?;
+        }
         Ok(Session { snapshot, namespace, targets, live: Some(live) })
     }
 
@@ -115,7 +115,7 @@ impl Session {
         query: Option<TargetQuery>,
     ) -> Result<Self, CliError> {
         let snapshot = dump::read(&source.from, source.assume_complete)?;
-        let namespace = global.connection.namespace().map(str::to_owned);
+        let namespace = explicit_namespace(global, args).map(str::to_owned);
         let choice = match &namespace {
             Some(namespace) => NamespaceChoice::One(namespace.clone()),
             None if args.all_namespaces => NamespaceChoice::All,
@@ -216,6 +216,22 @@ fn add_gaps(snapshot: &mut Snapshot, gaps: Vec<Gap>) {
         }
     }
     snapshot.gaps.sort();
+}
+
+/// The namespace of the command line. As in kubectl, all namespaces win over one.
+fn explicit_namespace<'a>(global: &'a GlobalArgs, args: &TargetArgs) -> Option<&'a str> {
+    global.connection.namespace().filter(|_| !args.all_namespaces)
+}
+
+/// A namespace that verifiably isn't there is a slip of the pen, and an empty answer would hide it.
+fn require_live_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), CliError> {
+    let absent = match snapshot.resources.by_group_kind("", "Namespace") {
+        Some(resource) if snapshot.covers(resource, None) => {
+            !snapshot.objects().any(|(_, object)| object.resource == resource && snapshot.text(object.name) == namespace)
+        }
+        _ => false,
+    };
+    if absent { Err(CliError::NamespaceNotFound(namespace.to_owned())) } else { Ok(()) }
 }
 
 fn require_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), CliError> {

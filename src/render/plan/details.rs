@@ -1,7 +1,7 @@
 //! One outcome in a word and a remark.
 
 use crate::{
-    foretell::{Cause, Holder, Outcome, OutcomeKind, State},
+    foretell::{Cause, Holder, Outcome, OutcomeKind, State, Uncertainty},
     model::{ObjectId, facts::PodFacts},
     tree::{Link, Standing},
 };
@@ -70,14 +70,38 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         OutcomeKind::Orphaned => "no owner left".to_owned(),
         OutcomeKind::Detached => message(view, outcome),
         OutcomeKind::Unblocked => "no longer blocks its owner".to_owned(),
+        OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Order) => String::new(),
         OutcomeKind::Unchanged => "something it depends on could not be read".to_owned(),
     };
-    let unsure = outcome.uncertain.is_some() && outcome.kind != OutcomeKind::Unchanged;
-    match (unsure, remark.is_empty()) {
-        (false, _) => remark,
-        (true, true) => "not certain".to_owned(),
-        (true, false) => format!("{remark}; not certain"),
+
+    match outcome.uncertain {
+        Some(Uncertainty::Order) => joined(remark, &or_else(outcome)),
+        Some(_) if outcome.kind != OutcomeKind::Unchanged => joined(remark, "not certain"),
+        _ => remark,
     }
+}
+
+fn joined(remark: String, more: &str) -> String {
+    if remark.is_empty() { more.to_owned() } else { format!("{remark}; {more}") }
+}
+
+/// What else may become of it, in words.
+fn or_else(outcome: &Outcome) -> String {
+    let mut others: Vec<&str> = Vec::new();
+    for other in &outcome.alternatives {
+        let told = match (other.kind, other.state) {
+            (OutcomeKind::Deleted, _) => "gone",
+            (OutcomeKind::Terminating, Some(State::Stuck)) => "STUCK",
+            (OutcomeKind::Terminating, _) => "Terminating",
+            (OutcomeKind::Orphaned, _) => "left without an owner",
+            (OutcomeKind::Detached | OutcomeKind::Unblocked, _) => "left with other owners",
+            (OutcomeKind::Unchanged, _) => "left alone",
+        };
+        if !others.contains(&told) {
+            others.push(told);
+        }
+    }
+    format!("or, in another order of events, {}", others.join(" or "))
 }
 
 fn message(view: &PlanView<'_>, outcome: &Outcome) -> String {

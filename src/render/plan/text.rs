@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    foretell::{Assumption, Holder, Outcome, OutcomeKind, State, Summary},
+    foretell::{Assumption, Holder, Outcome, OutcomeKind, State, Summary, Uncertainty},
     model::{ObjectId, facts::has_facts},
     render::{
         guides::Guides,
@@ -65,11 +65,18 @@ fn write_verdict(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write
 /// The one line that matters.
 fn verdict(view: &PlanView<'_>) -> (&'static str, Tone, String) {
     let summary = view.plan.summary;
-    let uncertain = view.plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some()).count();
-    let unsure = match uncertain {
-        0 => String::new(),
-        count => format!(" Not certain for {count} of them, because something could not be read."),
-    };
+    let because_of =
+        |wanted: fn(Uncertainty) -> bool| view.plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some_and(wanted)).count();
+    let varying = because_of(|uncertainty| uncertainty == Uncertainty::Order);
+    let unread = because_of(|uncertainty| uncertainty != Uncertainty::Order);
+    let mut unsure = String::new();
+    if varying > 0 {
+        unsure += &format!(" What becomes of {varying} of them depends on the order of events.");
+    }
+    if unread > 0 {
+        unsure += &format!(" Not certain for {unread} of them, because something could not be read.");
+    }
+    let uncertain = varying + unread;
     let survivors = summary.orphaned + summary.detached + summary.unblocked;
     let stay = if survivors == 0 { String::new() } else { format!(" {}, changed.", count(survivors, "survives", "survive")) };
     let targets: Vec<ObjectId> = view.plan.request.targets.clone();
