@@ -4,6 +4,7 @@ pub mod actors;
 mod answer;
 pub mod cause;
 pub mod delays;
+mod doubt;
 pub mod explore;
 pub mod held;
 pub mod orders;

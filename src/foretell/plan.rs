@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    collector::Reason,
-    graph::NodeId,
     model::{ObjectId, Reference, Symbol},
     server::{DeleteOptions, Propagation, Stored, kinds::protected},
 };
@@ -14,6 +12,7 @@ use crate::{
 use super::{
     actors::Assumption,
     cause::{Cause, Change, Effect},
+    doubt::uncertain_objects,
     held::{Held, Holder, State},
     world::{Needs, Stage, World},
 };
@@ -229,7 +228,7 @@ pub(super) fn begin<'s, 'a>(stage: &'s Stage<'a>, request: &Request) -> (World<'
 
 /// Says what came of every object in a world that has settled.
 pub(super) fn tell(mut world: World<'_, '_>, request: &Request, refused: Refused) -> Plan {
-    Told::new(&mut world).tell(request.clone(), refused)
+    Told::new(&mut world, request).tell(request.clone(), refused)
 }
 
 /// Turns the end of a course of events into outcomes.
@@ -237,13 +236,16 @@ struct Told<'w, 's, 'a> {
     world: &'w mut World<'s, 'a>,
     held: Held,
     uncertain: FxHashSet<ObjectId>,
+    /// The world without the delete, in which what was already terminating goes on; none where nothing of that was touched.
+    anyway: Option<World<'s, 'a>>,
 }
 
 impl<'w, 's, 'a> Told<'w, 's, 'a> {
-    fn new(world: &'w mut World<'s, 'a>) -> Self {
+    fn new(world: &'w mut World<'s, 'a>, request: &Request) -> Self {
         let held = Held::at_end_of(world);
         let uncertain = uncertain_objects(world, &held);
-        Told { world, held, uncertain }
+        let anyway = without_the_delete(world, request);
+        Told { world, held, uncertain, anyway }
     }
 
     fn tell(self, request: Request, refused: Refused) -> Plan {
@@ -251,7 +253,7 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
         let mut listed: Vec<(usize, Outcome)> = Vec::new();
         for object in self.world.touched() {
             let Some(of_object) = changes.get(&object) else { continue };
-            let caused_elsewhere = self.would_happen_anyway(object, of_object, &request);
+            let caused_elsewhere = !request.targets.contains(&object) && self.would_happen_anyway(object);
             if let Some(outcome) = self.outcome(object, of_object).filter(|_| !caused_elsewhere) {
                 listed.push((of_object.last().map_or(0, |(position, _)| *position), outcome));
             }
@@ -279,11 +281,16 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
         }
     }
 
-    /// Whether an object was already on its way out and only those who were to finish that did something.
-    fn would_happen_anyway(&self, object: ObjectId, changes: &[(usize, Change)], request: &Request) -> bool {
-        self.world.stage.snapshot.object(object).terminating()
-            && !request.targets.contains(&object)
-            && changes.iter().all(|(_, change)| matches!(change.cause, Cause::Kubelet | Cause::KnownFinalizer(_)))
+    /// Whether an object that was already on its way out comes to the same end without the delete.
+    fn would_happen_anyway(&self, object: ObjectId) -> bool {
+        self.anyway.as_ref().is_some_and(|anyway| {
+            let (here, there) = (self.world.stored(object), anyway.stored(object));
+            match (here, there) {
+                (None, None) => true,
+                (Some(here), Some(there)) => here.same_state(&there),
+                _ => false,
+            }
+        })
     }
 
     fn outcome(&self, object: ObjectId, changes: &[(usize, Change)]) -> Option<Outcome> {
@@ -328,6 +335,22 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
     }
 }
 
+/// Plays on what was terminating before and was touched, targets aside, as if nothing were deleted.
+fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Option<World<'s, 'a>> {
+    let was_terminating =
+        |object: &ObjectId| world.stage.snapshot.object(*object).terminating() && !request.targets.contains(object);
+    let touched: Vec<ObjectId> = world.touched().into_iter().filter(was_terminating).collect();
+    if touched.is_empty() {
+        return None;
+    }
+    let mut anyway = World::at_rest(world.stage);
+    for object in touched {
+        anyway.actors.notice(object);
+    }
+    anyway.settle();
+    Some(anyway)
+}
+
 fn changes_by_object(log: &[Change]) -> FxHashMap<ObjectId, Vec<(usize, Change)>> {
     let mut changes: FxHashMap<ObjectId, Vec<(usize, Change)>> = FxHashMap::default();
     for (position, change) in log.iter().enumerate() {
@@ -354,31 +377,6 @@ fn kind_of(before: &Stored<'_>, after: Option<&Stored<'_>>) -> Option<OutcomeKin
     } else {
         OutcomeKind::Unchanged
     })
-}
-
-/// Every object whose end rests on something that could not be read: what an examination broke off at, what depends on that, and
-/// what waits for it.
-fn uncertain_objects(world: &World<'_, '_>, held: &Held) -> FxHashSet<ObjectId> {
-    let stage = world.stage;
-    let mut uncertain: FxHashSet<ObjectId> = FxHashSet::default();
-    let mut open: Vec<ObjectId> = world.doubtful.iter().chain(&world.needs.facts).copied().collect();
-    // Where a list failed, a blocking dependent may be hidden in it, so whoever waited may have to wait longer.
-    let hidden = stage.snapshot.may_hide_dependents();
-    if hidden {
-        let waited = |change: &&Change| change.cause == Cause::Collector(Reason::DependentsGone);
-        open.extend(world.log.iter().filter(waited).map(|change| change.object));
-        open.extend(world.touched().into_iter().filter(|object| world.stored(*object).is_some_and(|stored| stored.waiting())));
-    }
-    while let Some(object) = open.pop() {
-        if !uncertain.insert(object) {
-            continue;
-        }
-        open.extend(held.waited_for_by(object));
-        if world.exists(object) {
-            open.extend(stage.graph.dependents(NodeId::from(object)).iter().filter(|dependent| world.exists(**dependent)));
-        }
-    }
-    uncertain
 }
 
 pub(super) fn summarize(outcomes: &[Outcome]) -> Summary {

@@ -13,8 +13,8 @@ use super::{
 
 /// How many steps may pass without a write, however small the graph is.
 const IDLE_STEPS: u64 = 10_000;
-/// How many more for each write so far: one write may queue everything that was touched before.
-const IDLE_STEPS_PER_WRITE: u64 = 100;
+/// How many more for each object: one write may queue everything, and each look takes a step for every reference.
+const IDLE_STEPS_PER_OBJECT: u64 = 20;
 
 /// Something that can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl<'a> World<'_, 'a> {
             self.play(step);
             idle = if self.log.len() > writes { 0 } else { idle + 1 };
             writes = self.log.len();
-            if idle > IDLE_STEPS + IDLE_STEPS_PER_WRITE * writes as u64 {
+            if idle > IDLE_STEPS + IDLE_STEPS_PER_OBJECT * self.stage.snapshot.len() as u64 {
                 self.out_of_bounds = true;
                 return;
             }
@@ -163,13 +163,17 @@ impl<'a> World<'_, 'a> {
         }
     }
 
-    /// Dependents that were terminating before, and that a waiting owner is held by, may end on their own.
+    /// What was terminating before, and holds a waiting owner, may end on its own: so may whatever that waits for.
     fn notice_blockers(&mut self, node: NodeId) {
-        if self.collector.node(node).deleting_dependents {
-            let mut blocking = self.collector.blocking_dependents(node);
-            blocking.retain(|dependent| self.collector.node((*dependent).into()).being_deleted);
-            for dependent in blocking {
-                self.actors.notice(dependent);
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            if !self.collector.node(node).deleting_dependents {
+                continue;
+            }
+            for dependent in self.collector.blocking_dependents(node) {
+                if self.collector.node(dependent.into()).being_deleted && self.actors.notice_once(dependent) {
+                    open.push(dependent.into());
+                }
             }
         }
     }

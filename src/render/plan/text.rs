@@ -74,7 +74,7 @@ fn verdict(view: &PlanView<'_>) -> (&'static str, Tone, String) {
         unsure += &format!(" What becomes of {varying} of them depends on the order of events.");
     }
     if unread > 0 {
-        unsure += &format!(" Not certain for {unread} of them, because something could not be read.");
+        unsure += &format!(" Not certain for {unread} of them, because something could not be read or played to its end.");
     }
     let uncertain = varying + unread;
     let survivors = summary.orphaned + summary.detached + summary.unblocked;
