@@ -38,10 +38,11 @@ pub(super) fn uncertain_objects(world: &World<'_, '_>, held: &Held) -> FxHashSet
 /// Where a list failed, dependents may be hidden in it: they block owners, they turn a delete into a foreground one, and they hold
 /// namespaces and definitions.
 fn what_hidden_objects_decide(world: &World<'_, '_>) -> Vec<ObjectId> {
-    let decided = world.log.iter().filter(|change| match change.cause {
-        Cause::Collector(Reason::DependentsGone) | Cause::NamespaceEmpty | Cause::DefinitionEmpty => true,
-        Cause::Collector(Reason::OwnerWaits) => true,
-        _ => false,
+    let decided = world.log.iter().filter(|change| {
+        matches!(
+            change.cause,
+            Cause::Collector(Reason::DependentsGone | Reason::OwnerWaits) | Cause::NamespaceEmpty | Cause::DefinitionEmpty
+        )
     });
     let mut decided: Vec<ObjectId> = decided.map(|change| change.object).collect();
     decided.extend(

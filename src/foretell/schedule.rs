@@ -16,6 +16,9 @@ const IDLE_STEPS: u64 = 10_000;
 /// How many more for each object: one write may queue everything, and each look takes a step for every reference.
 const IDLE_STEPS_PER_OBJECT: u64 = 20;
 
+/// The collector's workers (R2.9): what is queued is looked at side by side.
+const WORKERS: usize = 20;
+
 /// Something that can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -36,20 +39,20 @@ pub enum Step {
 }
 
 impl<'a> World<'_, 'a> {
-    /// What comes next in the one order that is always played first: events before work, work before new work, retries when all
-    /// else rests, and other actors, who take their time, last.
+    /// What comes next in the one order that is always played first: events at once, as many examinations side by side as there are
+    /// workers, each a step at a time, retries when all else rests, and other actors, who take their time, last.
     pub fn next_step(&self) -> Option<Step> {
         // kubectl sends one DELETE after the other and waits afterwards (R1.40): the collector has hardly begun by then.
         if !self.requests.is_empty() {
             Some(Step::Request)
         } else if !self.events.is_empty() {
             Some(Step::Observe)
+        } else if self.tasks.len() < WORKERS && !self.collector.to_orphan.is_empty() {
+            Some(Step::BeginOrphaning)
+        } else if self.tasks.len() < WORKERS && !self.collector.to_delete.is_empty() {
+            Some(Step::BeginExamination)
         } else if !self.tasks.is_empty() {
             Some(Step::Work)
-        } else if !self.collector.to_orphan.is_empty() {
-            Some(Step::BeginOrphaning)
-        } else if !self.collector.to_delete.is_empty() {
-            Some(Step::BeginExamination)
         } else if !self.collector.retries.none_due() {
             Some(Step::Retry)
         } else if self.actors.any_noticed() {

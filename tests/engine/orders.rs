@@ -69,6 +69,27 @@ const ROWS: &[Row] = &[
         Background,
         "Shop/a Deleted, Secret/k Deleted, ConfigMap/c Deleted/Orphaned",
     ),
+    (
+        "R3.22 a forgotten owner: its examination is over before the strip",
+        "
+        Shop root
+        Shop other
+        ConfigMap stays <- Shop/root! Shop/root Shop/other",
+        "Shop/root",
+        Foreground,
+        "Shop/root Terminating(foregroundDeletion)/Deleted, ConfigMap/stays Detached",
+    ),
+    (
+        "R3.22 and another blocker, whose going may come late enough",
+        "
+        Shop root
+        Shop other
+        ConfigMap goes <- Shop/root! Shop/root
+        ConfigMap stays <- Shop/root! Shop/root Shop/other",
+        "Shop/root",
+        Foreground,
+        "Shop/root Terminating(foregroundDeletion)/Deleted, ConfigMap/goes Deleted, ConfigMap/stays Detached",
+    ),
 ];
 
 #[test]
