@@ -52,7 +52,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('tree', 'tree', [CompletionResultType]::ParameterValue, 'Who owns whom: dependents down, owners up')
             [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'What a delete would do to every object, and why')
-            [CompletionResult]::new('resources', 'resources', [CompletionResultType]::ParameterValue, 'What can be deleted, and what of that the garbage collector watches')
+            [CompletionResult]::new('resources', 'resources', [CompletionResultType]::ParameterValue, 'What can be deleted, and what of that the collector watches')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Write the cluster''s metadata into one file, for --from')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
@@ -107,6 +107,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             break
         }
         'kubectl-gc;plan' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Objects of the TYPE whose labels match, as in kubectl')
             [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Objects of the TYPE whose labels match, as in kubectl')
             [CompletionResult]::new('--field-selector', '--field-selector', [CompletionResultType]::ParameterName, 'Objects of the TYPE whose fields match, as in kubectl')
@@ -116,8 +118,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cascade', '--cascade', [CompletionResultType]::ParameterName, 'kubectl''s name for --propagation')
             [CompletionResult]::new('--grace-period', '--grace-period', [CompletionResultType]::ParameterName, 'Seconds a pod gets to end; negative: the pod''s own')
             [CompletionResult]::new('--assume', '--assume', [CompletionResultType]::ParameterName, 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does')
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colour the output')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace; without it that of the kubeconfig''s context')
@@ -289,7 +289,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
         'kubectl-gc;help' {
             [CompletionResult]::new('tree', 'tree', [CompletionResultType]::ParameterValue, 'Who owns whom: dependents down, owners up')
             [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'What a delete would do to every object, and why')
-            [CompletionResult]::new('resources', 'resources', [CompletionResultType]::ParameterValue, 'What can be deleted, and what of that the garbage collector watches')
+            [CompletionResult]::new('resources', 'resources', [CompletionResultType]::ParameterValue, 'What can be deleted, and what of that the collector watches')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Write the cluster''s metadata into one file, for --from')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')

@@ -54,7 +54,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s h -l help -d 'Pri
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s V -l version -d 'Print version'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "plan" -d 'What a delete would do to every object, and why'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'What can be deleted, and what of that the garbage collector watches'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "completion" -d 'Print a shell\'s completion script'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "version" -d 'Print the version'
@@ -102,6 +102,10 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l owners -d
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l no-fold -d 'Show every object, also where many alike are folded into one line'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''
+name\t'TYPE/NAME of what would go, one a line'
+wide\t'Text with more columns'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
@@ -114,10 +118,6 @@ orphan\t'Only the owner; the dependents stay'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l grace-period -d 'Seconds a pod gets to end; negative: the pod\'s own' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume -d 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
 none\t'No other controller does anything'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "json\t''
-yaml\t''
-name\t'TYPE/NAME of what would go, one a line'
-wide\t'Text with more columns'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
@@ -273,7 +273,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s v -l v
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "plan" -d 'What a delete would do to every object, and why'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "resources" -d 'What can be deleted, and what of that the garbage collector watches'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "completion" -d 'Print a shell\'s completion script'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "version" -d 'Print the version'

@@ -16,7 +16,7 @@ use super::connection::ConnectionArgs;
     subcommand_required = true,
     arg_required_else_help = true,
     infer_long_args = false,
-    after_help = "The flags that choose a cluster are those of kubectl: see `kubectl gc help` or `kubectl options`.",
+    after_help = "More flags: kubectl gc --help. A first look: kubectl gc tree",
     after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 it was done and the answer is bad news."
 )]
 pub struct Cli {
@@ -30,7 +30,7 @@ pub struct Cli {
 #[derive(Debug, Args)]
 pub struct GlobalArgs {
     /// Colour the output
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, hide_short_help = true)]
     pub color: ColorArg,
     #[command(flatten)]
     pub connection: ConnectionArgs,
@@ -43,7 +43,7 @@ pub enum Command {
     Tree(TreeArgs),
     /// What a delete would do to every object, and why
     Plan(PlanArgs),
-    /// What can be deleted, and what of that the garbage collector watches
+    /// What can be deleted, and what of that the collector watches
     Resources(ResourcesArgs),
     /// Write the cluster's metadata into one file, for --from
     Snapshot(SnapshotArgs),
@@ -115,6 +115,10 @@ pub struct TreeArgs {
 /// `kubectl gc plan`
 #[derive(Debug, Args)]
 pub struct PlanArgs {
+    // Before what has a heading: a heading holds until the next one.
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<PlanFormat>,
     #[command(flatten)]
     pub targets: TargetArgs,
     #[command(flatten)]
@@ -122,11 +126,8 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub grace: GraceArgs,
     /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t, help_heading = "Deletion")]
     pub assume: AssumeArg,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<PlanFormat>,
     #[command(flatten)]
     pub source: SourceArgs,
 }

@@ -1,0 +1,12 @@
+//! The built program, as a shell starts it: what it prints, where, and how it ends.
+
+mod colour;
+mod documents;
+mod exit_codes;
+mod inputs;
+mod pipes;
+mod readme;
+mod refusals;
+mod run;
+mod terminal;
+mod texts;
