@@ -27,7 +27,7 @@ end
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -54,7 +54,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s h -l help -d 'Pri
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s V -l version -d 'Print version'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "plan" -d 'What a delete would do to every object, and why'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'What can be deleted, and what of that the garbage collector watches'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "completion" -d 'Print a shell\'s completion script'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "version" -d 'Print the version'
@@ -72,7 +72,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l from -d '
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -122,7 +122,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l from -d '
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -160,7 +160,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l from
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -190,7 +190,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s o -l 
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -218,7 +218,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s h -l 
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -247,7 +247,7 @@ yaml\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -273,7 +273,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s v -l v
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "plan" -d 'What a delete would do to every object, and why'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "resources" -d 'What can be deleted, and what of that the garbage collector watches'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "completion" -d 'Print a shell\'s completion script'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "version" -d 'Print the version'

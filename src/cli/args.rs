@@ -30,7 +30,7 @@ pub struct Cli {
 #[derive(Debug, Args)]
 pub struct GlobalArgs {
     /// Colour the output
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, display_order = 900)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, display_order = 900, hide_short_help = true)]
     pub color: ColorArg,
     #[command(flatten)]
     pub connection: ConnectionArgs,
@@ -43,7 +43,7 @@ pub enum Command {
     Tree(TreeArgs),
     /// What a delete would do to every object, and why
     Plan(PlanArgs),
-    /// What can be deleted, and what of that the garbage collector watches
+    /// What can be deleted, and what of that the collector watches
     Resources(ResourcesArgs),
     /// Write the cluster's metadata into one file, for --from
     Snapshot(SnapshotArgs),

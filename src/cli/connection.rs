@@ -10,7 +10,7 @@ use crate::cluster::ConnectionOptions;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection (as in kubectl)")]
 pub struct ConnectionArgs {
-    /// The namespace; without it that of the kubeconfig's context
+    /// The namespace; without it the context's
     #[arg(short, long, value_name = "NAMESPACE", global = true)]
     pub namespace: Option<String>,
     /// The kubeconfig's context to use

@@ -149,7 +149,8 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
                     causes.push(State::Unknown);
                 } else {
                     let users = users_of_claim(world, object);
-                    if let Some(known) = world.known_finalizers_of(object).iter().find(|known| known.finalizer == text) {
+                    let known = world.known_finalizers_of(object).into_iter().find(|known| known.finalizer == text);
+                    if let Some(known) = known.filter(|_| world.stage.assume == Assume::Known) {
                         world.assumptions.insert(Assumption::Finalizer { finalizer: known.finalizer, by: known.by });
                     }
                     if users.is_empty() {
@@ -164,7 +165,9 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
         holders.push(Holder::Kubelet);
         causes.push(match world.kubelet_of(object) {
             Kubelet::On(node) => {
-                world.assumptions.insert(Assumption::Kubelet { node });
+                if world.stage.assume == Assume::Known {
+                    world.assumptions.insert(Assumption::Kubelet { node });
+                }
                 State::Waiting
             }
             Kubelet::Absent => State::Stuck,

@@ -1,20 +1,20 @@
 //! Whatever is typed wrong ends with exit code 1, one clear message on standard error, and nothing on standard output.
 
-use super::run::{SHOP, ended, kubectl_gc, run, run_with, write};
+use super::run::{SHOP, finish, program, run, run_with, write};
 
 /// Runs `tree` on the shop and expects exactly this error.
 fn fails(arguments: &str, expected: &str) {
     let ended = run(&format!("tree {arguments} --from {SHOP}"));
-    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{arguments}: {}", ended.stderr);
-    assert_eq!(ended.stderr, format!("error: {expected}\n"), "{arguments}");
+    assert_eq!((ended.code, ended.out.as_str()), (1, ""), "{arguments}: {}", ended.err);
+    assert_eq!(ended.err, format!("error: {expected}\n"), "{arguments}");
 }
 
 /// Runs a whole line and expects an error with this in it.
 fn fails_with(line: &str, expected: &str) {
     let ended = run(line);
-    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""), "{line}: {}", ended.stderr);
-    assert!(ended.stderr.starts_with("error: ") && ended.stderr.contains(expected), "{line}: {}", ended.stderr);
-    assert!(!ended.stderr.contains("panicked"), "{line}: {}", ended.stderr);
+    assert_eq!((ended.code, ended.out.as_str()), (1, ""), "{line}: {}", ended.err);
+    assert!(ended.err.starts_with("error: ") && ended.err.contains(expected), "{line}: {}", ended.err);
+    assert!(!ended.err.contains("panicked"), "{line}: {}", ended.err);
 }
 
 #[test]
@@ -30,8 +30,8 @@ fn objects_that_do_not_exist() {
     fails("deploy/wbe -n shop", r#"deployments.apps "wbe" not found in namespace "shop"; did you mean web?"#);
     fails("deploy/wbe", r#"deployments.apps "wbe" not found; did you mean web?"#);
     let ended = run(&format!("tree deploy/web -n elsewhere --from {SHOP}"));
-    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""));
-    assert!(ended.stderr.contains("namespace shop"), "{}", ended.stderr);
+    assert_eq!((ended.code, ended.out.as_str()), (1, ""));
+    assert!(ended.err.contains("namespace shop"), "{}", ended.err);
     fails("pods -l app=nothing", "no pods match -l app=nothing");
 }
 
@@ -78,7 +78,7 @@ fn manifests_that_name_nothing() {
     fails_with(&format!("tree deploy/web -f {broken} --from {SHOP}"), "-f");
     fails_with(&format!("tree -R --from {SHOP}"), "--filename");
     let ended = run_with("tree -f - --from -", "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n");
-    assert_eq!(ended.stderr, "error: standard input can't be both --from and -f: give a file for one of them\n");
+    assert_eq!(ended.err, "error: standard input can't be both --from and -f: give a file for one of them\n");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn flags_that_make_no_sense() {
 fn dumps_that_cannot_be_read() {
     fails_with("tree --from /nonexistent", "no such file or folder");
     let ended = run_with("tree --from -", "");
-    assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (1, "", "error: no objects in standard input\n"));
+    assert_eq!((ended.code, ended.out.as_str(), ended.err.as_str()), (1, "", "error: no objects in standard input\n"));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn clusters_that_are_not_there() {
     fails_with("plan deploy/web --server http://127.0.0.1:1", "cannot reach");
     let folder = tempfile::tempdir().unwrap();
     let config = write(folder.path(), "config", "not: [a, kubeconfig");
-    let ended = ended(kubectl_gc().args(["tree", "--kubeconfig", &config]));
-    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""));
-    assert!(ended.stderr.contains(&config), "{}", ended.stderr);
+    let ended = finish(program().args(["tree", "--kubeconfig", &config]));
+    assert_eq!((ended.code, ended.out.as_str()), (1, ""));
+    assert!(ended.err.contains(&config), "{}", ended.err);
 }

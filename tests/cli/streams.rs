@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use super::run::{SHOP, ended, kubectl_gc, run};
+use super::run::{SHOP, finish, program, run};
 
 const STUCK: &str = "plan deploy/web -n shop --propagation=foreground --from examples/shop.yaml";
 
@@ -10,17 +10,17 @@ const STUCK: &str = "plan deploy/web -n shop --propagation=foreground --from exa
 fn help_and_version_are_answers() {
     for line in ["--help", "-h", "help", "help plan", "tree --help", "--version", "-V", "version", "version -o json"] {
         let ended = run(line);
-        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{line}");
-        assert!(!ended.stdout.is_empty(), "{line}");
+        assert_eq!((ended.code, ended.err.as_str()), (0, ""), "{line}");
+        assert!(!ended.out.is_empty(), "{line}");
     }
-    assert!(run("plan --help").stdout.contains("Usage: kubectl gc plan"));
-    assert!(run("--version").stdout.contains(env!("CARGO_PKG_VERSION")));
+    assert!(run("plan --help").out.contains("Usage: kubectl gc plan"));
+    assert!(run("--version").out.contains(env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
 fn help_fits_80_columns() {
     for line in ["--help", "-h", "tree --help", "plan -h", "resources -h", "snapshot -h"] {
-        let help = run(line).stdout;
+        let help = run(line).out;
         let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(wide.is_empty(), "{line}: {wide:#?}");
     }
@@ -29,8 +29,8 @@ fn help_fits_80_columns() {
 #[test]
 fn without_a_command_there_is_help_and_exit_1() {
     let ended = run("");
-    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""));
-    assert!(ended.stderr.contains("Commands:"));
+    assert_eq!((ended.code, ended.out.as_str()), (1, ""));
+    assert!(ended.err.contains("Commands:"));
 }
 
 #[test]
@@ -44,19 +44,19 @@ fn bad_news_is_exit_2() {
 fn data_goes_to_standard_output_alone() {
     for form in ["json", "yaml", "name", "wide", "dot"] {
         let ended = run(&format!("tree -o {form} --from {SHOP}"));
-        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{form}");
-        assert!(ended.stdout.ends_with('\n') && !ended.stdout.contains('\u{1b}'), "{form}");
+        assert_eq!((ended.code, ended.err.as_str()), (0, ""), "{form}");
+        assert!(ended.out.ends_with('\n') && !ended.out.contains('\u{1b}'), "{form}");
     }
-    let document: serde_json::Value = serde_json::from_str(&run(&format!("tree -o json --from {SHOP}")).stdout).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&run(&format!("tree -o json --from {SHOP}")).out).unwrap();
     assert_eq!(document["apiVersion"], "kubectl-gc/v1");
 }
 
 #[test]
 fn colours_are_for_terminals_unless_asked_for() {
     let coloured = |variables: &[(&str, &str)], flag: &str| {
-        let mut command = kubectl_gc();
+        let mut command = program();
         command.args(STUCK.split(' ')).arg(flag).envs(variables.iter().copied());
-        ended(&mut command).stdout.contains('\u{1b}')
+        finish(&mut command).out.contains('\u{1b}')
     };
     assert!(!coloured(&[], "--color=auto"));
     assert!(coloured(&[], "--color=always"));

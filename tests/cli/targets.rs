@@ -1,12 +1,12 @@
 //! Every way to name objects leads to the same ones.
 
-use super::run::{SHOP, ended, kubectl_gc, run, run_with, write};
+use super::run::{SHOP, finish, program, run, run_with, write};
 
 /// The targets of `tree --depth 0 -o name`, the shop being all there is.
 fn named(arguments: &str) -> Vec<String> {
     let ended = run(&format!("tree {arguments} --depth 0 -o name --from {SHOP}"));
-    assert_eq!(ended.code, 0, "{arguments}: {}", ended.stderr);
-    ended.stdout.lines().map(str::to_owned).collect()
+    assert_eq!(ended.code, 0, "{arguments}: {}", ended.err);
+    ended.out.lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -57,10 +57,10 @@ fn a_namespace_is_needed_only_where_a_name_is_ambiguous() {
     };
     let dump = write(folder.path(), "pods.yaml", &(pod("a") + &pod("b")));
     let ambiguous = run(&format!("tree pod/web --from {dump}"));
-    assert_eq!((ambiguous.code, ambiguous.stdout.as_str()), (1, ""));
-    assert!(ambiguous.stderr.contains('a') && ambiguous.stderr.contains("-n"), "{}", ambiguous.stderr);
-    assert_eq!(run(&format!("tree pod/web -n b -o name --from {dump}")).stdout, "pod/web\n");
-    assert_eq!(run(&format!("tree pods --all -o name --from {dump}")).stdout, "pod/web\npod/web\n");
+    assert_eq!((ambiguous.code, ambiguous.out.as_str()), (1, ""));
+    assert!(ambiguous.err.contains('a') && ambiguous.err.contains("-n"), "{}", ambiguous.err);
+    assert_eq!(run(&format!("tree pod/web -n b -o name --from {dump}")).out, "pod/web\n");
+    assert_eq!(run(&format!("tree pods --all -o name --from {dump}")).out, "pod/web\npod/web\n");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn manifests_name_targets() {
     assert_eq!(named(&format!("-f {folder}")), ["service/db", "deployment.apps/web"]);
     assert_eq!(named(&format!("-f {folder}/2.yaml -n shop")), ["deployment.apps/web"]);
     let piped = run_with(&format!("tree -f - --depth 0 -o name --from {SHOP}"), list);
-    assert_eq!(piped.stdout, "service/db\n");
+    assert_eq!(piped.out, "service/db\n");
 }
 
 #[test]
@@ -87,14 +87,14 @@ fn files_need_no_kubeconfig() {
     let folder = tempfile::tempdir().unwrap();
     let broken = write(folder.path(), "config", "not: [a, kubeconfig");
     let line = ["tree", "deploy/web", "-o", "name", "--from", SHOP];
-    assert_eq!(ended(kubectl_gc().env("KUBECONFIG", &broken).args(line)).code, 0);
-    assert_eq!(ended(kubectl_gc().args(["--context", "none", "--kubeconfig", &broken]).args(line)).code, 0);
+    assert_eq!(finish(program().env("KUBECONFIG", &broken).args(line)).code, 0);
+    assert_eq!(finish(program().args(["--context", "none", "--kubeconfig", &broken]).args(line)).code, 0);
 }
 
 #[test]
 fn a_dump_can_be_piped_in_and_put_together() {
     let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: a, uid: u1}\n";
-    assert_eq!(run_with("tree -o name --from -", pod).stdout, "pod/web\n");
+    assert_eq!(run_with("tree -o name --from -", pod).out, "pod/web\n");
     let both = run_with(&format!("tree pod/web deploy/web --depth 0 -o name --from {SHOP} --from -"), pod);
-    assert_eq!(both.stdout, "pod/web\ndeployment.apps/web\n");
+    assert_eq!(both.out, "pod/web\ndeployment.apps/web\n");
 }
