@@ -1,4 +1,4 @@
-//! Everything there is in some namespaces, as the server has it: what a prediction is held against.
+//! Everything there is, as the server has it: what a prediction is held against.
 
 use http::{Request, header};
 use serde_json::{Value, json};
@@ -25,16 +25,9 @@ impl Listed {
 }
 
 impl Cluster {
-    /// The metadata of all objects in these namespaces, and of the cluster-scoped ones whose name is one of these or begins
-    /// with one of them and a point. No events, which come and go as they like.
+    /// The metadata of all objects of these kinds.
     #[track_caller]
-    pub fn everything(&self, marks: &[&str]) -> Vec<Value> {
-        self.objects_of(&self.listed(), marks)
-    }
-
-    /// The same, of some kinds only.
-    #[track_caller]
-    pub fn objects_of(&self, kinds: &[Listed], marks: &[&str]) -> Vec<Value> {
+    pub fn objects_of(&self, kinds: &[Listed]) -> Vec<Value> {
         let mut found = Vec::new();
         for kind in kinds {
             let answer = ask(&self.api, &kind.path, METADATA);
@@ -44,14 +37,15 @@ impl Cluster {
             }
             assert!(answer.is_success(), "GET {}: {} {}", kind.path, answer.status, answer.text());
             let list = answer.json();
-            for item in list["items"].as_array().into_iter().flatten().filter(|item| is_marked(item, marks)) {
+            for item in list["items"].as_array().into_iter().flatten() {
                 found.push(json!({"apiVersion": kind.api_version, "kind": kind.kind, "metadata": item["metadata"]}));
             }
         }
         found
     }
 
-    /// Every kind that can be listed and deleted, each in the version that discovery names first.
+    /// Every kind that can be listed and deleted, each in the version that discovery names first. No events, which come and go
+    /// as they like.
     #[track_caller]
     pub fn listed(&self) -> Vec<Listed> {
         let mut listed: Vec<Listed> = Vec::new();
@@ -90,11 +84,4 @@ impl Cluster {
 fn ask(api: &Api, path: &str, accept: &str) -> super::api::Answer {
     let request = Request::get(path).header(header::ACCEPT, accept).body(Vec::new()).expect("a path makes a request");
     api.send(request).unwrap_or_else(|error| panic!("GET {path}: {error}"))
-}
-
-fn is_marked(item: &Value, marks: &[&str]) -> bool {
-    let text = |key: &str| item["metadata"][key].as_str().unwrap_or_default();
-    let (namespace, name) = (text("namespace"), text("name"));
-    let named = |mark: &str| name.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    if namespace.is_empty() { marks.iter().any(|mark| named(mark)) } else { marks.contains(&namespace) }
 }

@@ -10,7 +10,7 @@ fn root() -> Vec<String> {
 }
 
 /// An owner that waits in the foreground for a dependent which is held, and has another that went with it.
-fn deadlock(trial: &Trial) -> serde_json::Value {
+fn deadlock(trial: &Trial<'_>) -> serde_json::Value {
     let owner = trial.widget("root").create();
     let held = trial.widget("held").blocking(&owner).finalizer(HOLD).create();
     trial.config_map("below-held").blocking(&held).create();

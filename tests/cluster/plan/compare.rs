@@ -96,16 +96,21 @@ pub fn compare(plan: &Value, before: &[Value], after: &[Value]) -> Result<(), St
         }
     }
     for (uid, is) in now.iter().filter(|(uid, _)| !before.contains_key(**uid)) {
-        let controlled = |reference: &Value| {
-            let owner = reference["uid"].as_str().unwrap_or_default();
-            reference["controller"] == true && before.contains_key(owner) && now.contains_key(owner)
-        };
-        if !State::of(is).owners.iter().any(controlled) {
+        if !made_by_the_living(is, &before, &now) {
             wrong.add(format!("{} ({uid}): it is new, and no living controller made it", described_real(is)));
         }
     }
     check_whole(plan, &outcomes, &mut wrong);
     wrong.verdict(plan)
+}
+
+/// Whether a controller that was there before and still is made a new object, or made the one that made it.
+fn made_by_the_living(object: &Value, before: &BTreeMap<&str, &Value>, now: &BTreeMap<&str, &Value>) -> bool {
+    let mut controllers = State::of(object).owners.into_iter().filter(|reference| reference["controller"] == true);
+    controllers.any(|reference| {
+        let uid = reference["uid"].as_str().unwrap_or_default();
+        now.get(uid).is_some_and(|owner| before.contains_key(uid) || made_by_the_living(owner, before, now))
+    })
 }
 
 /// One outcome against one object.

@@ -11,11 +11,11 @@ pub const HOLD: &str = "acme.io/hold";
 /// An object about to be created.
 #[must_use]
 pub struct Draft<'t> {
-    trial: &'t Trial,
+    trial: &'t Trial<'t>,
     object: Value,
 }
 
-impl Trial {
+impl Trial<'_> {
     /// A custom resource in the trial's namespace.
     pub fn widget(&self, name: &str) -> Draft<'_> {
         self.draft("gc.test/v1", "Widget", name, Some(&self.namespace))

@@ -3,8 +3,13 @@
 mod again;
 mod compare;
 mod compare_tests;
-mod draft;
+mod definitions;
+pub mod draft;
 mod finalizers;
+mod namespaces;
 mod owners;
+mod pods;
+mod targets;
 mod three_ways;
-mod trial;
+pub mod trial;
+mod workloads;

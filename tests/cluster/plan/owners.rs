@@ -138,6 +138,25 @@ fn an_owner_of_a_kind_that_is_not_served_makes_immune() {
 fn two_references_to_one_owner_that_differ() {
     three_ways("twice", |trial| {
         let owner = trial.widget("root").create();
+        trial.config_map("goes").blocking(&owner).owned_by(&owner).create();
+        root()
+    });
+}
+
+#[test]
+fn an_owner_is_forgotten_that_loses_two_references_at_once() {
+    three_ways("forgotten", |trial| {
+        let owner = trial.widget("root").create();
+        let other = trial.widget("other").create();
+        trial.config_map("stays").blocking(&owner).owned_by(&owner).owned_by(&other).create();
+        root()
+    });
+}
+
+#[test]
+fn whether_an_owner_is_forgotten_depends_on_the_order() {
+    three_ways("perhaps-forgotten", |trial| {
+        let owner = trial.widget("root").create();
         let other = trial.widget("other").create();
         trial.config_map("goes").blocking(&owner).owned_by(&owner).create();
         trial.config_map("stays").blocking(&owner).owned_by(&owner).owned_by(&other).create();
@@ -147,7 +166,7 @@ fn two_references_to_one_owner_that_differ() {
 
 #[test]
 fn a_target_in_the_middle_frees_whoever_waits_for_it() {
-    three_ways("upwards", |trial: &Trial| {
+    three_ways("upwards", |trial: &Trial<'_>| {
         let top = trial.widget("top").create();
         let middle = trial.widget("root").blocking(&top).reference(unserved(false)).create();
         trial.config_map("below").blocking(&middle).create();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::trial::{Trial, three_ways, wait_for_items};
 
 /// A Deployment of three pods that nothing ever runs; on this node, if one is given.
-fn deployment(trial: &Trial, node: Option<&str>) -> Vec<String> {
+fn deployment(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
     let mut pod = json!({"containers": [{"name": "web", "image": "web"}]});
     if let Some(node) = node {
         pod["nodeName"] = json!(node);
@@ -27,7 +27,7 @@ fn deployment(trial: &Trial, node: Option<&str>) -> Vec<String> {
 }
 
 /// The tree of the Deployment holds its ReplicaSet, these pods, and nothing else.
-fn check_tree(trial: &Trial, pods: &[Value]) {
+fn check_tree(trial: &Trial<'_>, pods: &[Value]) {
     let ran = trial.cluster.gc(&["tree", "-o", "name", "-n", &trial.namespace, "deploy/web"]);
     let mut expected: Vec<String> =
         pods.iter().map(|pod| format!("pod/{}", pod["metadata"]["name"].as_str().unwrap_or_default())).collect();
