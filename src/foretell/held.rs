@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    actors::{Assumption, kubelet::Kubelet},
+    actors::{Assumption, has_living_controller, kubelet::Kubelet},
     world::{Assume, World},
 };
 
@@ -202,32 +202,6 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
         causes = vec![State::Unknown];
     }
     (waits_for, holders, causes.into_iter().max())
-}
-
-/// Whether a finalizer belongs to a widespread add-on whose controller usually runs where it is set. Whether it does is not known.
-fn has_living_controller(finalizer: &str) -> bool {
-    const FAMILIES: &[&str] = &[
-        "argoproj.io",
-        "fluxcd.io",
-        "cert-manager.io",
-        "crossplane.io",
-        "cluster.x-k8s.io",
-        "karpenter.sh",
-        "elbv2.k8s.aws",
-        "service.k8s.aws",
-        "networking.gke.io",
-        "snapshot.storage.kubernetes.io",
-        "external-attacher",
-        "external-resizer",
-        "gateway-exists-finalizer.gateway.networking.k8s.io",
-        "tekton.dev",
-        "keda.sh",
-        "longhorn.io",
-        "rook.io",
-        "kubevirt.io",
-    ];
-    let domain = finalizer.split('/').next().unwrap_or(finalizer);
-    FAMILIES.iter().any(|family| domain == *family || domain.strip_suffix(family).is_some_and(|rest| rest.ends_with('.')))
 }
 
 /// What a live object does to whoever waits for it: nothing will delete it, unless that is not known.

@@ -74,6 +74,36 @@ pub const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
     known("scheduling.k8s.io/podgroup-protection", ("scheduling.k8s.io", "PodGroup"), "the pod group controller", When::Unused),
 ];
 
+/// Domains of finalizers of widespread add-ons, whose controllers usually run wherever the finalizers are set. What they do first is
+/// not foretold; that they are in nobody's hands would be a false alarm.
+const WIDESPREAD: &[&str] = &[
+    "argoproj.io",
+    "fluxcd.io",
+    "cert-manager.io",
+    "crossplane.io",
+    "cluster.x-k8s.io",
+    "karpenter.sh",
+    "elbv2.k8s.aws",
+    "service.k8s.aws",
+    "networking.gke.io",
+    "snapshot.storage.kubernetes.io",
+    "external-attacher",
+    "external-resizer",
+    "gateway.networking.k8s.io",
+    "tekton.dev",
+    "keda.sh",
+    "longhorn.io",
+    "rook.io",
+    "kubevirt.io",
+];
+
+/// Whether a finalizer belongs to a widespread add-on: whether its controller runs is not known.
+pub fn has_living_controller(finalizer: &str) -> bool {
+    let domain = finalizer.split('/').next().unwrap_or(finalizer);
+    let belongs = |family: &&str| domain == *family || domain.strip_suffix(family).is_some_and(|rest| rest.ends_with('.'));
+    WIDESPREAD.iter().any(belongs)
+}
+
 impl World<'_, '_> {
     pub(super) fn remove_known_finalizers(&mut self, object: ObjectId) -> Turn {
         if self.stage.assume == Assume::None {
