@@ -7,6 +7,7 @@ pub mod connection;
 pub mod error;
 pub mod exit;
 pub mod plan;
+pub mod progress;
 pub mod report;
 pub mod resources;
 pub mod session;

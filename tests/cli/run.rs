@@ -42,7 +42,6 @@ pub fn on_shop(args: &[&str]) -> Ran {
 }
 
 /// Runs with this on standard input.
-#[allow(dead_code)]
 pub fn with_input(args: &[&str], input: impl Into<Vec<u8>>) -> Ran {
     finish(program().args(args).write_stdin(input))
 }
