@@ -94,7 +94,7 @@ pub struct ConnectionArgs {
     /// Accepted because kubectl does; nothing is cached
     #[arg(long, value_name = "FOLDER", global = true, hide_short_help = true)]
     pub cache_dir: Option<PathBuf>,
-    /// How much to tell on standard error, 0 to 9
+    /// How much to tell on standard error; from 6 on: every request
     #[arg(
         short,
         long = "v",
@@ -132,6 +132,32 @@ impl ConnectionArgs {
             disable_compression: self.disable_compression,
             request_timeout: self.request_timeout.as_deref().map(request_timeout).transpose()?.flatten(),
         })
+    }
+
+    /// A flag that chooses a cluster or who one is there, if any was given. The rest means nothing without a cluster, and harms
+    /// nobody.
+    pub fn chosen(&self) -> Option<&'static str> {
+        let text = |value: &Option<String>| value.as_deref().is_some_and(|value| !value.is_empty());
+        let path = |value: &Option<PathBuf>| value.as_deref().is_some_and(|value| !value.as_os_str().is_empty());
+        let flags = [
+            ("--context", text(&self.context)),
+            ("--kubeconfig", path(&self.kubeconfig)),
+            ("--cluster", text(&self.cluster)),
+            ("--user", text(&self.user)),
+            ("--server", text(&self.server)),
+            ("--token", text(&self.token)),
+            ("--username", text(&self.username)),
+            ("--password", text(&self.password)),
+            ("--as", text(&self.impersonate)),
+            ("--as-group", !self.impersonate_groups.is_empty()),
+            ("--as-uid", text(&self.impersonate_uid)),
+            ("--certificate-authority", path(&self.certificate_authority)),
+            ("--client-certificate", path(&self.client_certificate)),
+            ("--client-key", path(&self.client_key)),
+            ("--insecure-skip-tls-verify", self.insecure_skip_tls_verify),
+            ("--tls-server-name", text(&self.tls_server_name)),
+        ];
+        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
     }
 
     /// The namespace that was asked for.

@@ -1,18 +1,17 @@
 //! From the command line to a snapshot and the objects that are meant.
 
-use std::{io::IsTerminal, sync::Arc};
-
-use indicatif::{ProgressBar, ProgressStyle};
+use std::sync::Arc;
 
 use crate::{
-    cluster::{Connection, Progress, Scope},
+    cluster::{Connection, Scope},
     dump,
-    model::{Gap, ObjectId, Resource, ResourceId, Resources, Snapshot, Symbol},
+    model::{Gap, ObjectId, ResourceId, Resources, Snapshot, Symbol},
 };
 
 use super::{
     args::{GlobalArgs, SourceArgs, TargetArgs},
     error::CliError,
+    progress::Telling,
     targets::{NamespaceChoice, TargetQuery, TypedQuery},
 };
 
@@ -49,8 +48,8 @@ impl Live {
         if let Some(namespace) = global.connection.namespace() {
             connection = connection.with_fallback_namespace(namespace);
         }
-        if std::io::stderr().is_terminal() {
-            connection = connection.with_progress(Arc::new(Bar::default()));
+        if let Some(telling) = Telling::new(global.connection.verbosity) {
+            connection = connection.with_progress(Arc::new(telling));
         }
         Ok(Live { runtime, connection })
     }
@@ -114,7 +113,7 @@ impl Session {
         args: &TargetArgs,
         query: Option<TargetQuery>,
     ) -> Result<Self, CliError> {
-        let snapshot = dump::read(&source.from, source.assume_complete)?;
+        let snapshot = read_dump(source)?;
         let namespace = explicit_namespace(global, args).map(str::to_owned);
         let choice = match &namespace {
             Some(namespace) => NamespaceChoice::One(namespace.clone()),
@@ -150,7 +149,7 @@ impl Session {
     /// What is served, and where that comes from, without reading any list.
     pub fn discover_only(global: &GlobalArgs, source: &SourceArgs) -> Result<Snapshot, CliError> {
         if !source.from.is_empty() {
-            return Ok(dump::read(&source.from, source.assume_complete)?);
+            return read_dump(source);
         }
         let live = Live::open(global)?;
         let (resources, gaps) = live.discover()?;
@@ -209,6 +208,14 @@ fn scope_of(query: Option<&TypedQuery>, resources: &Resources, namespace: &str) 
     if query.any_cluster_scoped(resources) || elsewhere { Scope::Everything } else { Scope::Namespace(namespace.to_owned()) }
 }
 
+/// What `--from` names.
+fn read_dump(source: &SourceArgs) -> Result<Snapshot, CliError> {
+    if source.from.iter().any(String::is_empty) {
+        return Err(CliError::Usage("--from is empty: give a file, a folder or -".to_owned()));
+    }
+    Ok(dump::read(&source.from, source.assume_complete)?)
+}
+
 fn add_gaps(snapshot: &mut Snapshot, gaps: Vec<Gap>) {
     for gap in gaps {
         if !snapshot.gaps.contains(&gap) {
@@ -245,31 +252,4 @@ fn require_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), CliErro
         .map(|(_, object)| snapshot.text(object.namespace))
         .collect();
     Err(CliError::NamespaceNotInDump { namespace: namespace.to_owned(), known: known.into_iter().map(str::to_owned).collect() })
-}
-
-/// Reading, as a bar on standard error.
-#[derive(Default)]
-struct Bar {
-    bar: std::sync::OnceLock<ProgressBar>,
-}
-
-impl Progress for Bar {
-    fn started(&self, lists: usize) {
-        let bar = self.bar.get_or_init(|| {
-            let style = ProgressStyle::with_template("Reading {pos}/{len} lists, {msg} objects");
-            let bar = ProgressBar::new(lists as u64).with_message("0");
-            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        });
-        bar.set_length(lists as u64);
-    }
-
-    fn list_done(&self, _resource: &Resource, objects: usize) {
-        let Some(bar) = self.bar.get() else { return };
-        let before: usize = bar.message().parse().unwrap_or(0);
-        bar.set_message((before + objects).to_string());
-        bar.inc(1);
-        if bar.position() >= bar.length().unwrap_or(0) {
-            bar.finish_and_clear();
-        }
-    }
 }

@@ -37,7 +37,7 @@ fn objects_that_do_not_exist() {
 
 #[test]
 fn forms_that_are_mixed_or_cut_short() {
-    fails("deploy", r#""deploy" names a type and no object: add a NAME, -l SELECTOR or --all"#);
+    fails("deploy", r#""deploy" alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#);
     fails("deploy svc/web", r#""svc/web" and "deploy" cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME"#);
     fails("deploy/web api", r#""deploy/web" and "api" cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME"#);
     fails("deploy/", r#""deploy/" lacks a name: write TYPE/NAME or TYPE NAME"#);
