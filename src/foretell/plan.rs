@@ -268,17 +268,43 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
         undecided.sort_unstable();
         outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
         let summary = summarize(&outcomes);
+        let mut assumptions = self.world.assumptions.clone();
+        assumptions.extend(self.not_taken_into_account(&outcomes));
         Plan {
             request,
             outcomes,
             summary,
             ends: Vec::new(),
             orders: 1,
-            assumptions: self.world.assumptions.clone(),
+            assumptions,
             refused,
             needs: self.world.needs.clone(),
             steps: self.world.steps,
         }
+    }
+
+    /// What living controllers would do afterwards, which a plan doesn't play (9.1, 9.2).
+    fn not_taken_into_account(&self, outcomes: &[Outcome]) -> BTreeSet<Assumption> {
+        let snapshot = self.world.stage.snapshot;
+        let mut assumptions = BTreeSet::new();
+        for outcome in outcomes {
+            match outcome.kind {
+                OutcomeKind::Deleted | OutcomeKind::Terminating => {
+                    let object = snapshot.object(outcome.object);
+                    let controller = object.owners.iter().find(|reference| reference.controller == Some(true));
+                    let controller = controller.and_then(|reference| snapshot.by_uid(reference.uid));
+                    let lives = |id: &ObjectId| self.world.stored(*id).is_some_and(|stored| !stored.terminating);
+                    if let Some(controller) = controller.filter(lives) {
+                        assumptions.insert(Assumption::NotReplaced { controller: snapshot.short_name(controller) });
+                    }
+                }
+                OutcomeKind::Orphaned => {
+                    assumptions.insert(Assumption::NotAdopted);
+                }
+                _ => {}
+            }
+        }
+        assumptions
     }
 
     /// Whether an object that was already on its way out comes to the same end without the delete.

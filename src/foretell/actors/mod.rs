@@ -24,6 +24,10 @@ pub enum Assumption {
     Finalizer { finalizer: &'static str, by: &'static str },
     /// The namespace controller deletes what is in a terminating namespace.
     NamespaceController,
+    /// A controller that lives on doesn't replace what is deleted from under it, although it is made to (R9.1).
+    NotReplaced { controller: String },
+    /// No controller adopts what is left without an owner, although living ones may (R9.3, R9.4).
+    NotAdopted,
     /// Pods of Nodes that are gone are removed in the end (R9.7).
     PodGarbageCollector,
 }
@@ -33,6 +37,8 @@ impl std::fmt::Display for Assumption {
         match self {
             Assumption::Kubelet { node } => write!(f, "the kubelet on node {node} ends its pods after their grace period"),
             Assumption::Finalizer { finalizer, by } => write!(f, "{by} removes its finalizer {finalizer}"),
+            Assumption::NotReplaced { controller } => write!(f, "{controller} lives on, and replaces nothing of what it controls"),
+            Assumption::NotAdopted => f.write_str("no living controller adopts what is left without an owner"),
             Assumption::PodGarbageCollector => f.write_str("the pod garbage collector removes the pods of nodes that are gone"),
             Assumption::NamespaceController => f.write_str("the namespace controller deletes what is in a terminating namespace"),
         }

@@ -2,11 +2,11 @@
 
 use crate::{
     foretell::{Cause, Holder, Outcome, OutcomeKind, State, Uncertainty},
-    model::{ObjectId, facts::PodFacts},
+    model::{ObjectId, Reference, facts::PodFacts},
     tree::{Link, Standing},
 };
 
-use super::{PlanView, because::because, document::holder_name};
+use super::{PlanView, because::owners_named, document::holder_name};
 use crate::render::style::Tone;
 
 /// So many objects that are waited for are named.
@@ -68,7 +68,7 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         OutcomeKind::Deleted => grace(view, outcome).or_else(|| bent(view, outcome)).unwrap_or_default(),
         OutcomeKind::Terminating => held(view, outcome),
         OutcomeKind::Orphaned => "no owner left".to_owned(),
-        OutcomeKind::Detached => message(view, outcome),
+        OutcomeKind::Detached => detached(view, outcome),
         OutcomeKind::Unblocked => "no longer blocks its owner".to_owned(),
         OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Order) => String::new(),
         OutcomeKind::Unchanged => "something it depends on could not be read".to_owned(),
@@ -104,9 +104,13 @@ fn or_else(outcome: &Outcome) -> String {
     format!("or, in another order of events, {}", others.join(" or "))
 }
 
-fn message(view: &PlanView<'_>, outcome: &Outcome) -> String {
-    let cause = outcome.because.as_ref();
-    cause.map_or_else(String::new, |cause| because(view.snapshot, outcome.object, cause, view.plan.request.propagation).1)
+/// Which owners it loses, and which it keeps.
+fn detached(view: &PlanView<'_>, outcome: &Outcome) -> String {
+    let before = &view.snapshot.object(outcome.object).owners;
+    let after = outcome.after.as_ref().map_or(&[][..], |after| &after.owners);
+    let lost: Vec<Reference> =
+        before.iter().filter(|reference| after.iter().all(|kept| kept.uid != reference.uid)).copied().collect();
+    format!("it loses {}; it still has {}", owners_named(view.snapshot, &lost), owners_named(view.snapshot, after))
 }
 
 /// For pods that get time to end.
