@@ -168,6 +168,7 @@ impl Display for Bent {
 
 #[test]
 fn graphs_are_read_as_they_are_written() {
-    let text = "Pod o0 T=30 fin=acme.io/x,orphan node=n1 <- Shop/o1@version=acme.io/v9@uid=x! Region/o9~ Secret/o2\nShop other:o1 T\n";
+    let text =
+        "Pod o0 T=30 fin=acme.io/x,orphan node=n1 <- Shop/o1@version=acme.io/v9@uid=x! Region/o9~ Secret/o2\nShop other:o1 T\n";
     assert_eq!(Graph::parse(text).to_string(), text);
 }

@@ -112,8 +112,7 @@ fn text(value: &Value) -> String {
 
 /// The objects of one place as a graph in the text form.
 pub fn graph(place: &Place, objects: &Objects) -> Graph {
-    let own: Vec<(&str, &Found)> =
-        objects.iter().filter_map(|(name, found)| Some((place.name_in_graph(name)?, found))).collect();
+    let own: Vec<(&str, &Found)> = objects.iter().filter_map(|(name, found)| Some((place.name_in_graph(name)?, found))).collect();
     let by_uid: BTreeMap<&str, (&str, &str)> =
         own.iter().map(|(name, found)| (found.uid.as_str(), (found.kind.name, *name))).collect();
     let lines = own.iter().map(|(name, found)| Line {
