@@ -27,7 +27,7 @@ end
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -49,12 +49,12 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l request-timeout -
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s V -l version -d 'Print version'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "plan" -d 'What a delete would do to every object, and why'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'What can be deleted, and what of that the garbage collector watches'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "completion" -d 'Print a shell\'s completion script'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "version" -d 'Print the version'
@@ -72,7 +72,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l from -d '
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -94,7 +94,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l request-t
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s A -l all-namespaces -d 'In all namespaces'
@@ -122,7 +122,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l from -d '
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -144,7 +144,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l request-t
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s A -l all-namespaces -d 'In all namespaces'
@@ -160,7 +160,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l from
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -182,7 +182,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l requ
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l count -d 'Count the objects of each resource (reads them all)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -190,7 +190,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s o -l 
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -212,13 +212,13 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l reque
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l force -d 'Replace an existing file without asking'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -240,14 +240,14 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l req
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -269,11 +269,11 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l reques
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s v -l v -d 'How much to tell on standard error, 0 to 9' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "plan" -d 'What a delete would do to every object, and why'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "resources" -d 'What can be deleted, and what of that the garbage collector watches'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "completion" -d 'Print a shell\'s completion script'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan resources snapshot completion version help" -f -a "version" -d 'Print the version'

@@ -15,8 +15,8 @@ use super::connection::ConnectionArgs;
     version,
     subcommand_required = true,
     arg_required_else_help = true,
-    infer_long_args = false,
-    after_help = "The flags that choose a cluster are those of kubectl: see `kubectl gc help` or `kubectl options`.",
+    max_term_width = 80,
+    after_help = "More flags that choose a cluster, as in kubectl: --help",
     after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 it was done and the answer is bad news."
 )]
 pub struct Cli {
@@ -30,7 +30,7 @@ pub struct Cli {
 #[derive(Debug, Args)]
 pub struct GlobalArgs {
     /// Colour the output
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, display_order = 900, hide_short_help = true)]
     pub color: ColorArg,
     #[command(flatten)]
     pub connection: ConnectionArgs,
@@ -43,7 +43,7 @@ pub enum Command {
     Tree(TreeArgs),
     /// What a delete would do to every object, and why
     Plan(PlanArgs),
-    /// What can be deleted, and what of that the garbage collector watches
+    /// What can be deleted, and what of that the collector watches
     Resources(ResourcesArgs),
     /// Write the cluster's metadata into one file, for --from
     Snapshot(SnapshotArgs),

@@ -10,7 +10,7 @@ use crate::cluster::ConnectionOptions;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection (as in kubectl)")]
 pub struct ConnectionArgs {
-    /// The namespace; without it that of the kubeconfig's context
+    /// The namespace; without it the context's
     #[arg(short, long, value_name = "NAMESPACE", global = true)]
     pub namespace: Option<String>,
     /// The kubeconfig's context to use
@@ -60,10 +60,13 @@ pub struct ConnectionArgs {
         long,
         global = true,
         hide_short_help = true,
+        value_name = "BOOL",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "true",
         default_value_t = false,
+        hide_default_value = true,
+        hide_possible_values = true,
         action = clap::ArgAction::Set
     )]
     pub insecure_skip_tls_verify: bool,
@@ -78,17 +81,20 @@ pub struct ConnectionArgs {
         long,
         global = true,
         hide_short_help = true,
+        value_name = "BOOL",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "true",
         default_value_t = false,
+        hide_default_value = true,
+        hide_possible_values = true,
         action = clap::ArgAction::Set
     )]
     pub disable_compression: bool,
     /// Accepted because kubectl does; nothing is cached
     #[arg(long, value_name = "FOLDER", global = true, hide_short_help = true)]
     pub cache_dir: Option<PathBuf>,
-    /// How much to tell on standard error, 0 to 9
+    /// How much to tell on standard error; from 6 on: every request
     #[arg(
         short,
         long = "v",
@@ -126,6 +132,32 @@ impl ConnectionArgs {
             disable_compression: self.disable_compression,
             request_timeout: self.request_timeout.as_deref().map(request_timeout).transpose()?.flatten(),
         })
+    }
+
+    /// A flag that chooses a cluster or who one is there, if any was given. The rest means nothing without a cluster, and harms
+    /// nobody.
+    pub fn chosen(&self) -> Option<&'static str> {
+        let text = |value: &Option<String>| value.as_deref().is_some_and(|value| !value.is_empty());
+        let path = |value: &Option<PathBuf>| value.as_deref().is_some_and(|value| !value.as_os_str().is_empty());
+        let flags = [
+            ("--context", text(&self.context)),
+            ("--kubeconfig", path(&self.kubeconfig)),
+            ("--cluster", text(&self.cluster)),
+            ("--user", text(&self.user)),
+            ("--server", text(&self.server)),
+            ("--token", text(&self.token)),
+            ("--username", text(&self.username)),
+            ("--password", text(&self.password)),
+            ("--as", text(&self.impersonate)),
+            ("--as-group", !self.impersonate_groups.is_empty()),
+            ("--as-uid", text(&self.impersonate_uid)),
+            ("--certificate-authority", path(&self.certificate_authority)),
+            ("--client-certificate", path(&self.client_certificate)),
+            ("--client-key", path(&self.client_key)),
+            ("--insecure-skip-tls-verify", self.insecure_skip_tls_verify),
+            ("--tls-server-name", text(&self.tls_server_name)),
+        ];
+        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
     }
 
     /// The namespace that was asked for.

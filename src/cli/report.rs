@@ -2,12 +2,9 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::model::Gap;
+use crate::{model::Gap, render::gaps};
 
 use super::exit::Exit;
-
-/// So many gaps are named before the rest is only counted.
-const NAMED_GAPS: usize = 6;
 
 /// A command's output and how it ended.
 #[derive(Debug)]
@@ -27,20 +24,22 @@ impl Report {
 
     /// Adds what could not be read.
     pub fn with_gaps(mut self, gaps: &[Gap]) -> Self {
-        self.notes.extend(gaps_told(gaps));
+        self.notes.extend(gaps::told(gaps));
         self
     }
 
     /// Prints it all. A closed pipe is nobody's fault.
     pub fn print(self) -> Exit {
         let printed = print_data(&self.data);
+        if printed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return Exit::Fine;
+        }
         for note in &self.notes {
             // Nobody is left to tell when standard error is closed.
             let _ = writeln!(io::stderr(), "{note}");
         }
         match printed {
             Ok(()) => self.exit,
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Fine,
             Err(error) => {
                 let _ = writeln!(io::stderr(), "error: standard output: {error}");
                 Exit::Failed
@@ -53,19 +52,6 @@ fn print_data(data: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(data)?;
     out.flush()
-}
-
-/// The line that names the gaps, if there are any.
-fn gaps_told(gaps: &[Gap]) -> Option<String> {
-    if gaps.is_empty() {
-        return None;
-    }
-    let named: Vec<String> = gaps.iter().take(NAMED_GAPS).map(ToString::to_string).collect();
-    let rest = match gaps.len() - named.len() {
-        0 => String::new(),
-        rest => format!(" and {rest} more (-o json lists them)"),
-    };
-    Some(format!("Not seen: {}{rest}. Forbidden or missing is not absent: what rests on it is marked.", named.join(", ")))
 }
 
 /// The columns of the terminal that standard output goes to; `None` where it goes elsewhere.

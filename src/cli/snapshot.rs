@@ -18,8 +18,8 @@ use super::{
 
 /// Writes the cluster's metadata into one file.
 pub fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, CliError> {
-    if let Some(path) = args.output.as_deref().filter(|path| path.exists() && !args.force) {
-        confirm_replacing(path)?;
+    if let Some(path) = &args.output {
+        check(path, args.force)?;
     }
     let mut session = Session::open_whole(global, &SourceArgs::default())?;
     session.fetch(&everything(&session.snapshot));
@@ -63,6 +63,22 @@ fn everything(snapshot: &Snapshot) -> Needs {
         }
     }
     needs
+}
+
+/// What would keep the file from being written is told before a whole cluster is read for it.
+fn check(path: &Path, force: bool) -> Result<(), CliError> {
+    let unwritable =
+        |why: String| Err(CliError::Unwritable { path: path.display().to_string(), source: std::io::Error::other(why) });
+    if path.is_dir() {
+        return unwritable("it is a folder".to_owned());
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            unwritable(format!("there is no folder {}", folder.display()))
+        }
+        _ if path.exists() && !force => confirm_replacing(path),
+        _ => Ok(()),
+    }
 }
 
 fn confirm_replacing(path: &Path) -> Result<(), CliError> {

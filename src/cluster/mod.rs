@@ -74,6 +74,19 @@ pub trait Progress: Send + Sync {
     fn started(&self, _lists: usize) {}
     /// One list is through, whether it could be read or not, with this many objects.
     fn list_done(&self, _resource: &Resource, _objects: usize) {}
+    /// One request is through.
+    fn exchanged(&self, _exchange: &Exchange<'_>) {}
+}
+
+/// A request and what came of it, as far as it may be told: no headers, no bodies.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange<'a> {
+    pub method: &'a str,
+    /// Path and query.
+    pub url: &'a str,
+    /// The answer's status, or why there was none.
+    pub status: Result<u16, &'a str>,
+    pub took: Duration,
 }
 
 /// Nobody is told.

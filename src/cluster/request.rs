@@ -1,13 +1,16 @@
 //! Sending requests: one exchange with its time limits, tries and pages.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
 
 use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
 
 use super::{
-    Connection,
+    Connection, Exchange,
     answer::{Answer, Malformed, Page},
     failure::Failure,
     path, retry,
@@ -67,6 +70,16 @@ pub(super) trait TakePages {
 impl Connection {
     /// Sends one request, once, and takes the whole answer, whatever its status.
     pub(crate) async fn send(&self, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
+        let (method, url) = (request.method().clone(), request.uri().to_string());
+        let started = Instant::now();
+        let answer = self.exchange(request).await;
+        let failure = answer.as_ref().err().map(ToString::to_string);
+        let status = answer.as_ref().map(|answer| answer.status.as_u16()).map_err(|_| failure.as_deref().unwrap_or_default());
+        self.progress.exchanged(&Exchange { method: method.as_str(), url: &url, status, took: started.elapsed() });
+        answer
+    }
+
+    async fn exchange(&self, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
         let request = self.authorize(request.map(Body::from)).await?;
         let answer = within(self.limits.whole, async {
             let sent = within(self.limits.silence, async {

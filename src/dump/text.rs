@@ -34,20 +34,31 @@ pub fn collect(path: &str, text: &str, collector: &mut Collector) -> Result<Outc
 
 fn json(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let mut documents = 0;
-    // `end` says whether anything but space is left, and takes nothing else.
-    while documents == 0 || deserializer.end().is_err() {
-        documents += 1;
+    let mut count = 1;
+    let mut number = 0;
+    while number < count {
+        number += 1;
         let node = match read(&mut collector.strings, |context| NodeSeed::document(context).deserialize(&mut deserializer)) {
             Read::Node(node) => node,
             Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
             Read::Failed(error) => return Err(json_error(path, &error)),
         };
-        let single = documents == 1 && deserializer.end().is_ok();
-        let document = (!single).then_some(documents);
+        // `end` takes nothing but space. It looks for the line it is in, and is not to be asked after every document.
+        if number == 1 && deserializer.end().is_err() {
+            count = json_documents(text);
+        }
+        let document = (count > 1).then_some(number);
         collector.document(&Place { file: path.to_owned(), document, item: None }, node)?;
     }
+    deserializer.end().map_err(|error| json_error(path, &error))?;
     Ok(Outcome::Collected)
+}
+
+/// How many documents are in a row, the first one that is malformed included.
+fn json_documents(text: &str) -> usize {
+    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
+    let whole = documents.by_ref().take_while(Result::is_ok).count();
+    whole + usize::from(!text[documents.byte_offset()..].trim_ascii().is_empty())
 }
 
 fn yaml(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {

@@ -43,7 +43,7 @@ pub enum TargetError {
     #[error("{place}: no kind {kind:?} is served in {api_version:?}{}", served_as(served))]
     UnknownKind { place: Place, api_version: String, kind: String, served: Vec<String> },
     /// `TYPE` and nothing more.
-    #[error("{types:?} names a type and no object: add a NAME, -l SELECTOR or --all")]
+    #[error("{types:?} alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all")]
     NoName { types: String },
     /// `TYPE/NAME` next to `TYPE NAME`.
     #[error("{with_slash:?} and {without:?} cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME")]

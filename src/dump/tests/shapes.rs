@@ -11,6 +11,15 @@ fn json_comes_as_one_document_or_many_in_a_row() {
     }
 }
 
+/// Whatever is asked about the rest of the text after every document makes reading quadratic: this took minutes once.
+#[test]
+fn many_documents_in_a_row_take_no_longer_than_a_list() {
+    let text: String = (0..20_000).map(|number| object("v1", "ConfigMap", "shop", &format!("a{number}"), "") + "\n").collect();
+    let started = std::time::Instant::now();
+    assert_eq!(read(&text).len(), 20_000);
+    assert!(started.elapsed() < std::time::Duration::from_secs(20));
+}
+
 #[test]
 fn lists_may_name_the_kind_of_their_items_before_or_after_them() {
     let item = r#"{"metadata":{"namespace":"shop","name":"a","uid":"1"},"spec":{"nodeName":"n1"}}"#;

@@ -61,6 +61,11 @@ fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Referen
     names.join(", ")
 }
 
+/// Owners as references name them, each once.
+pub fn owners_named(snapshot: &Snapshot, references: &[Reference]) -> String {
+    named(snapshot, references, |_| true)
+}
+
 fn written(snapshot: &Snapshot, reference: &Reference) -> String {
     format!("{}/{}", snapshot.text(reference.kind), snapshot.text(reference.name))
 }

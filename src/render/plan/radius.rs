@@ -96,7 +96,8 @@ impl<'a> BlastRadius<'a> {
         if self.rows.is_empty() {
             return writeln!(out, "Nothing is there to delete.");
         }
-        writeln!(out, "What deleting each of {} roots would do ({}):", self.total, self.propagation.name().to_lowercase())?;
+        let roots = if self.total == 1 { "the one root".to_owned() } else { format!("each of {} roots", self.total) };
+        writeln!(out, "What deleting {roots} would do ({}):", self.propagation.name().to_lowercase())?;
         writeln!(out)?;
         let names: Vec<String> = self.rows.iter().map(|row| self.name(row.object)).collect();
         let longest = names.iter().map(|name| name.width()).max().unwrap_or(0);

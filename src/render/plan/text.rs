@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    foretell::{Assumption, Holder, Outcome, OutcomeKind, State, Summary},
+    foretell::{Assumption, Holder, Outcome, OutcomeKind, State, Summary, Uncertainty},
     model::{ObjectId, facts::has_facts},
     render::{
         guides::Guides,
@@ -65,11 +65,18 @@ fn write_verdict(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write
 /// The one line that matters.
 fn verdict(view: &PlanView<'_>) -> (&'static str, Tone, String) {
     let summary = view.plan.summary;
-    let uncertain = view.plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some()).count();
-    let unsure = match uncertain {
-        0 => String::new(),
-        count => format!(" Not certain for {count} of them, because something could not be read."),
-    };
+    let because_of =
+        |wanted: fn(Uncertainty) -> bool| view.plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some_and(wanted)).count();
+    let varying = because_of(|uncertainty| uncertainty == Uncertainty::Order);
+    let unread = because_of(|uncertainty| uncertainty != Uncertainty::Order);
+    let mut unsure = String::new();
+    if varying > 0 {
+        unsure += &format!(" What becomes of {varying} of them depends on the order of events.");
+    }
+    if unread > 0 {
+        unsure += &format!(" Not certain for {unread} of them, because something could not be read or played to its end.");
+    }
+    let uncertain = varying + unread;
     let survivors = summary.orphaned + summary.detached + summary.unblocked;
     let stay = if survivors == 0 { String::new() } else { format!(" {}, changed.", count(survivors, "survives", "survive")) };
     let targets: Vec<ObjectId> = view.plan.request.targets.clone();
@@ -212,9 +219,10 @@ fn row_name(view: &PlanView<'_>, row: &Row, above: Option<ObjectId>) -> String {
 /// The sections below the lines: a word each, and what is to be said.
 fn sections(view: &PlanView<'_>) -> Vec<(&'static str, Vec<String>)> {
     let mut sections: Vec<(&'static str, Vec<String>)> = Vec::new();
-    let assumes = assumes(view);
-    if !assumes.is_empty() {
-        sections.push(("Assumes", assumes));
+    for (heading, lines) in [("Assumes", assumes(view)), ("But", afterwards(view))] {
+        if !lines.is_empty() {
+            sections.push((heading, lines));
+        }
     }
     let instead: Vec<String> = view
         .instead
@@ -235,6 +243,7 @@ fn assumes(view: &PlanView<'_>) -> Vec<String> {
     for assumption in &view.plan.assumptions {
         match assumption {
             Assumption::Kubelet { node } => nodes.push(node),
+            Assumption::NotReplaced { .. } | Assumption::NotAdopted => {}
             other => lines.push(other.to_string()),
         }
     }
@@ -247,6 +256,30 @@ fn assumes(view: &PlanView<'_>) -> Vec<String> {
         many => Some(format!("the kubelets on {} nodes end their pods after their grace period", many.len())),
     };
     kubelets.into_iter().chain(lines).collect()
+}
+
+/// What living controllers do afterwards, and a plan leaves out.
+fn afterwards(view: &PlanView<'_>) -> Vec<String> {
+    let mut controllers: Vec<&str> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for assumption in &view.plan.assumptions {
+        match assumption {
+            Assumption::NotReplaced { controller } => controllers.push(controller),
+            Assumption::NotAdopted => {
+                lines.push("a living controller whose selector matches adopts what is left without an owner".to_owned());
+            }
+            _ => {}
+        }
+    }
+    let told = match controllers.as_slice() {
+        [] => None,
+        [one] => Some(format!("{one} lives on, and may replace what it controls")),
+        [some @ .., last] if some.len() <= NAMED_NODES => {
+            Some(format!("{} and {last} live on, and may replace what they control", some.join(", ")))
+        }
+        many => Some(format!("{} controllers live on, and may replace what they control", many.len())),
+    };
+    told.into_iter().chain(lines).collect()
 }
 
 /// A summary in half a line.

@@ -41,8 +41,8 @@ fn targets_are_read_as_kubectl_reads_them() {
 #[test]
 fn what_cannot_be_understood_is_explained() {
     let cases = [
-        ("pods", r#""pods" names a type and no object: add a NAME, -l SELECTOR or --all"#),
-        ("pods -l ''", r#""pods" names a type and no object: add a NAME, -l SELECTOR or --all"#),
+        ("pods", r#""pods" alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#),
+        ("pods -l ''", r#""pods" alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#),
         ("pod/", r#""pod/" lacks a name: write TYPE/NAME or TYPE NAME"#),
         ("/a", r#""/a" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"#),
         ("/", r#""/" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"#),

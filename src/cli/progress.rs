@@ -1,0 +1,110 @@
+//! What is told while a cluster is read, on standard error: a bar on a terminal, and with `-v` each request.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::OnceLock,
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{
+    cluster::{Exchange, Progress},
+    model::Resource,
+};
+
+/// From this `-v` on, kubectl tells each request. Here the levels above tell no more: headers and bodies hold secrets.
+const REQUESTS_FROM: u8 = 6;
+
+/// Tells how reading gets on.
+#[derive(Debug)]
+pub struct Telling {
+    on_terminal: bool,
+    requests: bool,
+    bar: OnceLock<ProgressBar>,
+}
+
+impl Telling {
+    /// With the level of `-v`; `None` where there is nobody to be told, or nothing to tell.
+    pub fn new(verbosity: u8) -> Option<Self> {
+        let (on_terminal, requests) = (io::stderr().is_terminal(), verbosity >= REQUESTS_FROM);
+        (on_terminal || requests).then(|| Telling { on_terminal, requests, bar: OnceLock::new() })
+    }
+}
+
+impl Progress for Telling {
+    fn started(&self, lists: usize) {
+        if !self.on_terminal {
+            return;
+        }
+        let bar = self.bar.get_or_init(|| {
+            let style = ProgressStyle::with_template("Reading {pos}/{len} lists, {msg} objects");
+            let bar = ProgressBar::new(lists as u64).with_message("0");
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        bar.set_length(lists as u64);
+    }
+
+    fn list_done(&self, _resource: &Resource, objects: usize) {
+        let Some(bar) = self.bar.get() else { return };
+        let before: usize = bar.message().parse().unwrap_or(0);
+        bar.set_message((before + objects).to_string());
+        bar.inc(1);
+        if bar.position() >= bar.length().unwrap_or(0) {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn exchanged(&self, exchange: &Exchange<'_>) {
+        if !self.requests {
+            return;
+        }
+        let line = line(exchange);
+        // Nobody is left to tell when standard error is closed.
+        let tell = || drop(writeln!(io::stderr(), "{line}"));
+        match self.bar.get() {
+            Some(bar) => bar.suspend(tell),
+            None => tell(),
+        }
+    }
+}
+
+/// `GET /api/v1/pods?limit=500 200 in 12 ms`
+fn line(exchange: &Exchange<'_>) -> String {
+    let Exchange { method, url, status, took } = exchange;
+    let url = short(url);
+    match status {
+        Ok(status) => format!("{method} {url} {status} in {} ms", took.as_millis()),
+        Err(why) => format!("{method} {url} failed in {} ms: {why}", took.as_millis()),
+    }
+}
+
+/// Without the token that asks for the next page: a line of noise.
+fn short(url: &str) -> String {
+    let Some((before, token)) = url.split_once("continue=") else { return url.to_owned() };
+    let after = token.find('&').map_or("", |end| &token[end..]);
+    format!("{before}continue=…{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_request_is_one_line() {
+        let took = Duration::from_micros(12_345);
+        let told = |url, status| line(&Exchange { method: "GET", url, status, took });
+        assert_eq!(told("/api/v1/pods?limit=500", Ok(200)), "GET /api/v1/pods?limit=500 200 in 12 ms");
+        assert_eq!(told("/apis", Err("connection refused")), "GET /apis failed in 12 ms: connection refused");
+        assert_eq!(told("/p?limit=500&continue=eyJ2&a=b", Ok(410)), "GET /p?limit=500&continue=…&a=b 410 in 12 ms");
+        assert_eq!(told("/p?continue=eyJ2", Ok(200)), "GET /p?continue=… 200 in 12 ms");
+    }
+
+    #[test]
+    fn nobody_is_told_unless_it_was_asked_for() {
+        // Whether this is a terminal is the surroundings' affair.
+        assert!(Telling::new(6).is_some_and(|telling| telling.requests));
+        assert!(Telling::new(5).is_none_or(|telling| !telling.requests));
+    }
+}

@@ -1,0 +1,178 @@
+//! Every document is what its schema says, on graphs of all sorts; and YAML says what JSON says.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde_json::Value;
+
+use super::run::{Ran, SHOP, gc, repository, words};
+
+const FORMATS: [(&str, &str); 5] =
+    [("Plan", "plan"), ("Tree", "tree"), ("BlastRadius", "blast-radius"), ("Resources", "resources"), ("Version", "version")];
+
+/// One dump of each sort of trouble.
+fn dumps() -> Vec<String> {
+    let mut dumps = vec![SHOP.to_owned(), "tests/debug-graph/objects.json".to_owned()];
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cli/dumps");
+    let mut own: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path().display().to_string()).collect();
+    own.sort();
+    dumps.extend(own);
+    assert!(dumps.len() >= 5);
+    dumps
+}
+
+struct Schemas(BTreeMap<&'static str, jsonschema::Validator>);
+
+impl Schemas {
+    fn new() -> Self {
+        let validator = |file: &str| {
+            let schema = serde_json::from_str(&repository(&format!("docs/schema/{file}.json"))).unwrap();
+            jsonschema::draft202012::new(&schema).unwrap()
+        };
+        Schemas(FORMATS.into_iter().map(|(kind, file)| (kind, validator(file))).collect())
+    }
+
+    /// Runs a command, and holds its JSON to the schema.
+    fn json(&self, kind: &str, args: &[&str]) -> Value {
+        self.checked(kind, args, &gc(&[args, &["-o", "json"]].concat()))
+    }
+
+    fn checked(&self, kind: &str, args: &[&str], ran: &Ran) -> Value {
+        assert!(ran.code == 0 || ran.code == 2, "{args:?}: {}", ran.err);
+        let json: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(json["kind"], kind, "{args:?}");
+        let errors: Vec<String> =
+            self.0[kind].iter_errors(&json).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{args:?}\n{}", errors.join("\n"));
+        json
+    }
+
+    /// The same, and holds it to its YAML, too.
+    fn check(&self, kind: &str, args: &[&str]) -> Value {
+        let json = self.json(kind, args);
+        let yaml: Value = serde_yaml::from_str(&gc(&[args, &["-o", "yaml"]].concat()).done()).unwrap();
+        assert_eq!(json, yaml, "{args:?}");
+        json
+    }
+}
+
+/// `-n NAMESPACE KIND.GROUP/NAME` of every object of a dump.
+fn targets(dump: &str) -> Vec<Vec<String>> {
+    let tree: Value = serde_json::from_str(&gc(&["tree", "-A", "-o", "json", "--from", dump]).fine()).unwrap();
+    let objects = tree["nodes"].as_array().unwrap().iter();
+    let real = |node: &&Value| node["virtual"] != true;
+    let target = |node: &Value| {
+        let text = |field: &str| node[field].as_str().unwrap_or_default().to_owned();
+        let group = text("apiVersion").split_once('/').map(|(group, version)| format!(".{version}.{group}")).unwrap_or_default();
+        let name = format!("{}{group}/{}", text("kind").to_lowercase(), text("name"));
+        match node["namespace"].as_str() {
+            Some(namespace) => vec![name, "-n".to_owned(), namespace.to_owned()],
+            None => vec![name],
+        }
+    };
+    objects.filter(real).map(target).collect()
+}
+
+#[test]
+fn plans() {
+    let schemas = Schemas::new();
+    let mut seen = Seen::default();
+    for dump in dumps() {
+        for target in targets(&dump) {
+            for policy in ["foreground", "background", "orphan"] {
+                let mut args: Vec<&str> = vec!["plan", "--propagation", policy, "--from", &dump];
+                args.extend(target.iter().map(String::as_str));
+                let ran = gc(&[&args[..], &["-o", "json"]].concat());
+                if ran.code == 1 {
+                    assert!(ran.err.contains("the API server refuses to delete"), "{args:?} {ran}");
+                } else {
+                    seen.add(&schemas.checked("Plan", &args, &ran));
+                }
+            }
+        }
+    }
+    seen.add(&schemas.check("Plan", &["plan", "deploy/web", "--assume=none", "--from", "tests/cli/dumps/unseen.yaml"]));
+    seen.check();
+}
+
+/// What the plans between them show: schemas that are never put to the test prove nothing.
+#[derive(Default)]
+struct Seen(BTreeMap<String, usize>);
+
+impl Seen {
+    fn add(&mut self, plan: &Value) {
+        for outcome in plan["outcomes"].as_array().unwrap() {
+            for field in ["outcome", "state", "uncertainBecause"] {
+                if let Some(value) = outcome[field].as_str() {
+                    *self.0.entry(value.to_owned()).or_default() += 1;
+                }
+            }
+        }
+        if plan["complete"] == false {
+            *self.0.entry("incomplete".to_owned()).or_default() += 1;
+        }
+    }
+
+    fn check(&self) {
+        for value in ["Deleted", "Terminating", "Orphaned", "Detached", "waiting", "stuck", "unknown", "gap", "incomplete"] {
+            assert!(self.0.contains_key(value), "no plan has {value}: {:?}", self.0);
+        }
+    }
+}
+
+#[test]
+fn plans_of_several_targets() {
+    let schemas = Schemas::new();
+    for line in [
+        "plan deploy/web sts/db shop/main -n shop",
+        "plan pods --all -n shop --propagation=foreground",
+        "plan deploy,rs -l app --cascade=orphan",
+        "plan deploy/web -n shop --grace-period=7",
+        "plan deploy/web -n shop --force",
+        "plan deploy/web -n shop --assume=none",
+        "plan deploy/web -n shop --assume-complete",
+    ] {
+        schemas.check("Plan", &[&words(line)[..], &["--from", SHOP]].concat());
+    }
+}
+
+#[test]
+fn trees() {
+    let schemas = Schemas::new();
+    for dump in dumps() {
+        for line in ["tree", "tree -A", "tree --assume-complete", "tree --depth 1"] {
+            schemas.check("Tree", &[&words(line)[..], &["--from", &dump]].concat());
+        }
+        for target in targets(&dump) {
+            let target: Vec<&str> = target.iter().map(String::as_str).collect();
+            let tree = schemas.json("Tree", &[&["tree", "--owners", "--from", &dump], &target[..]].concat());
+            assert_eq!(tree["direction"], "Owners");
+        }
+    }
+}
+
+#[test]
+fn blast_radii_resources_and_the_version() {
+    let schemas = Schemas::new();
+    for dump in dumps() {
+        for line in ["plan", "plan -A --all", "plan --propagation=foreground", "plan --cascade=orphan --assume=none"] {
+            schemas.check("BlastRadius", &[&words(line)[..], &["--from", &dump]].concat());
+        }
+        for line in ["resources", "resources --count"] {
+            schemas.check("Resources", &[&words(line)[..], &["--from", &dump]].concat());
+        }
+    }
+    schemas.check("Version", &["version"]);
+}
+
+/// A schema that takes anything proves nothing.
+#[test]
+fn the_schemas_take_nothing_else() {
+    let schemas = Schemas::new();
+    for (kind, _) in FORMATS {
+        assert!(!schemas.0[kind].is_valid(&serde_json::json!({"apiVersion": "kubectl-gc/v1", "kind": kind})), "{kind}");
+    }
+    let mut plan = schemas.check("Plan", &["plan", "deploy/web", "-n", "shop", "--from", SHOP]);
+    plan["outcomes"][0]["certain"] = false.into();
+    assert!(!schemas.0["Plan"].is_valid(&plan), "an uncertain outcome says why");
+}

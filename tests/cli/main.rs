@@ -1,0 +1,15 @@
+//! The built program, as a shell starts it: what it prints, where, and how it ends.
+
+mod bad_input;
+mod colour;
+mod documents;
+mod exit_codes;
+mod inputs;
+mod pipes;
+mod readme;
+mod refusals;
+mod run;
+mod streams;
+mod targets;
+mod terminal;
+mod texts;

@@ -1,0 +1,68 @@
+//! Dumps that aren't any: which file, and where in it.
+
+use std::fs;
+
+use super::{finish, program, told, with_input};
+
+/// What is said about a file of this name with this in it.
+fn about(file: &str, content: impl AsRef<[u8]>) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(file), content).unwrap();
+    let ran = finish(program().current_dir(&folder).args(["tree", "--from", file]));
+    told(&ran).to_owned()
+}
+
+#[test]
+fn malformed() {
+    assert_eq!(
+        about("a.json", r#"{"kind": "List", "items": [{]}"#),
+        "a.json: malformed JSON at line 1, column 29: key must be a string"
+    );
+    assert_eq!(
+        about("a.yaml", "kind: List\nitems:\n- a: [\nb"),
+        "a.yaml: malformed YAML at line 3, column 6: unclosed bracket '['"
+    );
+    assert_eq!(about("a.yaml", b"kind: List\n\xff"), "a.yaml: not UTF-8, line 2");
+    assert!(about("a.json.gz", b"\x1f\x8b\x08nothing").starts_with("a.json.gz: broken gzip: "));
+    assert_eq!(
+        about("a.txt", "NAME   READY\nweb    1/1\n"),
+        "a.txt: a piece of text, where a Kubernetes object belongs; a dump is what kubectl get -o yaml, or -o json, writes"
+    );
+}
+
+#[test]
+fn objects_without_what_makes_them_one() {
+    assert_eq!(
+        about("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"),
+        "a.yaml: ConfigMap/a in namespace b has no uid; manifests, as kubectl apply takes them, have none: dump with kubectl get -o yaml"
+    );
+    let list = r#"{"apiVersion":"v1","kind":"List","items":[
+        {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"b","uid":"1"}},
+        {"apiVersion":"v1","metadata":{"name":"c","namespace":"b","uid":"2"}}]}"#;
+    assert_eq!(
+        about("a.json", list),
+        "a.json, item 2: the object c in namespace b has no kind; a dump is what kubectl get -o yaml, or -o json, writes"
+    );
+}
+
+#[test]
+fn nothing_to_look_at() {
+    assert_eq!(about("a.yaml", ""), "no objects in a.yaml");
+    assert_eq!(about("a.yaml", "apiVersion: v1\nkind: List\nitems: []\n"), "no objects in a.yaml");
+    assert_eq!(told(&with_input(&["tree", "--from", "-"], "")), "no objects in standard input");
+    assert_eq!(told(&with_input(&["plan", "--from", "-"], "\n---\n# nothing\n")), "no objects in standard input");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("notes.txt"), "x").unwrap();
+    let tree = |from: &str| finish(program().current_dir(&folder).args(["tree", "--from", from]));
+    assert_eq!(told(&tree(".")), ".: no dump files in this folder (.json, .ndjson, .jsonl, .yaml, .yml, also with .gz)");
+    assert_eq!(told(&tree("gone.yaml")), "gone.yaml: no such file or folder");
+    assert_eq!(told(&tree("")), "--from is empty: give a file, a folder or -");
+}
+
+#[test]
+fn snapshot_files_of_another_version() {
+    assert_eq!(
+        about("a.json", r#"{"apiVersion":"kubectl-gc/v9","kind":"Snapshot"}"#),
+        "a.json: kubectl-gc/v9 is not a snapshot that this version reads (kubectl-gc/v1 Snapshot)"
+    );
+}

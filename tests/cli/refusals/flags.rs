@@ -1,0 +1,72 @@
+//! Flags that contradict each other, or have no such value.
+
+use super::{finish, first_line, gc, on_shop, program, told};
+
+#[test]
+fn contradictions() {
+    for (args, error) in [
+        (&["--now", "--grace-period", "5"][..], "--now and --grace-period contradict each other: give one of them"),
+        (&["--now", "--grace-period=0"], "--now and --grace-period contradict each other: give one of them"),
+        (&["--force", "--grace-period", "5"], "--force means no grace: it can't go with --now or a --grace-period above 0"),
+        (&["--force", "--now"], "--force means no grace: it can't go with --now or a --grace-period above 0"),
+        (&["-l", "app=web"], "-l chooses among all objects of a type, \"web\" is one object: give one or the other"),
+        (&["-f", "-"], "\"deploy/web\" doesn't go with -f, which names its objects: leave one out"),
+    ] {
+        assert_eq!(told(&on_shop(&[&["plan", "deploy/web"], args].concat())), error, "{args:?}");
+    }
+    assert_eq!(
+        told(&gc(&["plan", "-f", "-", "--from", "-"])),
+        "standard input can't be both --from and -f: give a file for one of them"
+    );
+}
+
+/// Whoever says `--context prod` is not to take a dump for it, and is told so.
+#[test]
+fn a_dump_is_no_cluster() {
+    for flag in [
+        "--context=prod",
+        "--kubeconfig=config",
+        "--cluster=c",
+        "--user=u",
+        "--server=https://localhost",
+        "--token=secret",
+        "--as=admin",
+        "--as-group=admins",
+        "--insecure-skip-tls-verify",
+    ] {
+        for command in [&["tree"][..], &["plan", "deploy/web"], &["resources"], &["resources", "--count"]] {
+            let ran = on_shop(&[command, &[flag]].concat());
+            let name = flag.split('=').next().unwrap_or_default();
+            assert!(ran.code == 0 || ran.code == 2, "{ran}");
+            assert!(ran.err.contains(&format!("{name} was ignored: --from reads files and no cluster.")), "{ran}");
+        }
+    }
+    for harmless in ["--request-timeout=5s", "--context=", "--cache-dir=x", "-v6", "--insecure-skip-tls-verify=false"] {
+        let ran = on_shop(&["tree", harmless]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{harmless}");
+    }
+    // The environment is not somebody's word for this one command.
+    assert_eq!(finish(program().env("KUBECONFIG", "/nonexistent").args(["tree", "--from", super::super::run::SHOP])).code, 0);
+}
+
+#[test]
+fn values_that_are_none() {
+    for (args, error) in [
+        (&["tree", "-o", "xml"][..], "invalid value 'xml' for '--output <FORMAT>'"),
+        (&["plan", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
+        (&["plan", "--propagation=sideways"], "invalid value 'sideways' for '--propagation <POLICY>'"),
+        (&["plan", "--cascade=sideways"], "invalid value 'sideways' for '--cascade[=<POLICY>]'"),
+        (&["tree", "--depth", "-1"], "unexpected argument '-1' found"),
+        (&["tree", "--depth", "deep"], "invalid value 'deep' for '--depth <LEVELS>': invalid digit found in string"),
+        (&["plan", "--grace-period", "soon"], "invalid value 'soon' for '--grace-period <SECONDS>': invalid digit found in string"),
+        (&["tree", "--color", "sometimes"], "invalid value 'sometimes' for '--color <WHEN>'"),
+        (&["completion", "tcsh"], "invalid value 'tcsh' for '<SHELL>'"),
+        (&["nope"], "unrecognized subcommand 'nope'"),
+        (&["tree", "--nope"], "unexpected argument '--nope' found"),
+    ] {
+        assert_eq!(first_line(&gc(args)), error, "{args:?}");
+    }
+    let both = on_shop(&["plan", "deploy/web", "--cascade=orphan", "--propagation=orphan"]);
+    assert_eq!(first_line(&both), "the argument '--cascade[=<POLICY>]' cannot be used with '--propagation <POLICY>'");
+    assert_eq!(first_line(&gc(&["plan", "--assume-complete"])), "the following required arguments were not provided:");
+}

@@ -1,0 +1,31 @@
+//! Files that `snapshot` does not write.
+
+use std::fs;
+
+use super::{finish, first_line, gc, program, told};
+
+/// Nobody is asked for a cluster before it is clear where to put it.
+#[test]
+fn a_file_is_not_replaced_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("there.json"), "mine").unwrap();
+    let ran = finish(program().current_dir(&folder).args(["snapshot", "-o", "there.json"]));
+    assert_eq!(told(&ran), "there.json exists: give --force to replace it");
+    let forced = finish(program().current_dir(&folder).args(["snapshot", "-o", "there.json", "--force"]));
+    assert!(told(&forced).starts_with("no kubeconfig"), "{forced}");
+    assert_eq!(fs::read_to_string(folder.path().join("there.json")).unwrap(), "mine", "still there after a failure");
+}
+
+#[test]
+fn a_folder_that_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = finish(program().current_dir(&folder).args(["snapshot", "-o", "no/such/folder/a.json"]));
+    assert_eq!(told(&ran), "no/such/folder/a.json: cannot be written: there is no folder no/such/folder");
+    let ran = finish(program().current_dir(&folder).args(["snapshot", "-o", ".", "--force"]));
+    assert_eq!(told(&ran), ".: cannot be written: it is a folder");
+}
+
+#[test]
+fn force_without_a_file() {
+    assert_eq!(first_line(&gc(&["snapshot", "--force"])), "the following required arguments were not provided:");
+}

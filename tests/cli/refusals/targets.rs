@@ -1,0 +1,104 @@
+//! Targets that aren't there, or make no sense.
+
+use super::{on_shop, told, with_input};
+
+#[test]
+fn types_and_names_that_are_not_there() {
+    for (args, error) in [
+        (&["plan", "deplyo/web"][..], r#"the server has no resource type "deplyo"; did you mean deployments?"#),
+        (
+            &["tree", "deployments.v1.acme.io/web"],
+            r#"the server has no resource type "deployments.v1.acme.io"; did you mean deployments?"#,
+        ),
+        (&["plan", "deploy/wbe", "-n", "shop"], r#"deployments.apps "wbe" not found in namespace "shop"; did you mean web?"#),
+        (
+            &["tree", "deploy/web", "-n", "elsewhere"],
+            r#"deployments.apps "web" not found in namespace "elsewhere"; one is in namespace shop"#,
+        ),
+        (
+            &["tree", "deploy/web", "-n", "nowhere"],
+            r#"deployments.apps "web" is not in the dump, which holds no deployments.apps in namespace "nowhere"; one is in namespace shop"#,
+        ),
+        (&["plan", "-n", "nowhere"], r#"no namespace "nowhere" in the dump; it holds elsewhere, shop"#),
+        (&["plan", "ns/production"], r#"namespaces "production" not found"#),
+    ] {
+        assert_eq!(told(&on_shop(args)), error, "{args:?}");
+    }
+}
+
+/// Each of several, not only the first.
+#[test]
+fn all_that_is_missing_is_told() {
+    let ran = on_shop(&["plan", "deploy", "web", "no", "nor", "-n", "shop"]);
+    assert_eq!(told(&ran).lines().count(), 2, "{ran}");
+}
+
+#[test]
+fn targets_that_make_no_sense() {
+    for (args, error) in [
+        (
+            &["plan", "deploy"][..],
+            r#""deploy" alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#,
+        ),
+        (&["plan", "deploy/"], r#""deploy/" lacks a name: write TYPE/NAME or TYPE NAME"#),
+        (&["plan", "/web"], r#""/web" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"#),
+        (&["plan", "shop/deploy/web"], r#""shop/deploy/web" has more than one slash: write TYPE/NAME, the namespace with -n"#),
+        (
+            &["tree", "deploy/web", "sts"],
+            r#""deploy/web" and "sts" cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME"#,
+        ),
+        (&["tree", "--owners"], "--owners goes up from a TARGET: name one, such as pod/web-0"),
+        (&["tree", "-l", "app=web"], "-l needs a TYPE to choose from, as in: deployments -l …"),
+        (
+            &["plan", "deploy/web", "-A"],
+            r#"deployments.apps "web" cannot be found by name across all namespaces: give its namespace with -n instead of -A"#,
+        ),
+    ] {
+        assert_eq!(told(&on_shop(args)), error, "{args:?}");
+    }
+}
+
+#[test]
+fn selectors() {
+    for (selector, error) in [
+        ("a in (", r#"-l "a in (": expected a comma or ), found the end, at character 7"#),
+        ("a=b,,", r#"-l "a=b,,": expected a label's key or !, found ",", at character 5"#),
+        ("app=nothing", r#"no deployments.apps in namespace "shop" match -l app=nothing"#),
+    ] {
+        assert_eq!(told(&on_shop(&["plan", "deploy", "-n", "shop", "-l", selector])), error, "{selector}");
+    }
+    assert_eq!(
+        told(&on_shop(&["tree", "pods", "--field-selector", "status.phase=Running"])),
+        "--field-selector status.phase=Running can only be told by a server: a dump tells metadata.name and metadata.namespace; or use -l"
+    );
+}
+
+#[test]
+fn manifests() {
+    let plan = &["plan", "--from", super::super::run::SHOP, "-f", "-"];
+    for (manifest, error) in [
+        ("", "-f standard input: no objects in it"),
+        ("kind: Deployment\n", "standard input: the object has no apiVersion"),
+        (
+            "apiVersion: apps/v2\nkind: Deployment\nmetadata: {name: web}\n",
+            r#"standard input: no kind "Deployment" is served in "apps/v2"; it is served in apps/v1"#,
+        ),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n",
+            "standard input: this Pod has no name, only a generateName: say which one is meant as TYPE/NAME",
+        ),
+    ] {
+        assert_eq!(told(&with_input(plan, manifest)), error, "{manifest}");
+    }
+}
+
+/// What the API server would answer to anybody is no plan.
+#[test]
+fn protected_namespaces() {
+    let dump = "apiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system, uid: ks}\n";
+    for format in [&[][..], &["-o", "json"], &["-o", "name"]] {
+        let ran = with_input(&[&["plan", "ns/kube-system", "--from", "-"], format].concat(), dump);
+        assert_eq!(told(&ran), "the API server refuses to delete Namespace/kube-system: this namespace may not be deleted");
+    }
+    assert_eq!(with_input(&["tree", "ns/kube-system", "--from", "-"], dump).code, 0, "looking at it is fine");
+}

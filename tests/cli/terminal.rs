@@ -1,0 +1,94 @@
+//! The same on a terminal of 80 columns: nothing is wider, nothing is lost.
+#![cfg(unix)]
+
+use std::{
+    fs::{File, OpenOptions},
+    io::Read,
+    process::{Command, Stdio},
+};
+
+use insta::assert_snapshot;
+use rustix::{
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{Winsize, tcsetwinsize},
+};
+use unicode_width::UnicodeWidthStr;
+
+use super::{
+    colour::plain,
+    run::{SHOP, words},
+};
+
+/// What a terminal of so many columns is given to show.
+fn shown(args: &[&str], columns: u16) -> String {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap();
+    let theirs = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    tcsetwinsize(&ours, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-gc"))
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env_clear()
+        .env("TERM", "xterm")
+        .stdin(Stdio::null())
+        .stdout(theirs)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut text = Vec::new();
+    // Where nobody has the other end open any more, Linux says EIO, and others say that this is the end.
+    let _ = File::from(ours).read_to_end(&mut text);
+    child.wait().unwrap();
+    String::from_utf8(text).unwrap().replace("\r\n", "\n")
+}
+
+/// A command on the example, at 80 columns, without its colours.
+fn at_80_columns(line: &str) -> String {
+    let text = shown(&[&words(line)[..], &["--from", SHOP]].concat(), 80);
+    assert!(text.contains("\u{1b}["), "a terminal gets colours");
+    let text = plain(&text);
+    for line in text.lines().filter(|line| !line.contains("kubectl delete")) {
+        assert!(line.width() <= 80, "{} columns: {line}", line.width());
+    }
+    format!("$ kubectl gc {line}\n{text}")
+}
+
+#[test]
+fn tree() {
+    assert_snapshot!("tree-80", at_80_columns("tree -n shop"));
+    assert_snapshot!("tree-owners-80", at_80_columns("tree cm/web-dashboard -n elsewhere --owners"));
+}
+
+#[test]
+fn plan() {
+    assert_snapshot!("plan-foreground-80", at_80_columns("plan deploy/web -n shop --propagation=foreground"));
+    assert_snapshot!("plan-namespace-80", at_80_columns("plan ns/shop"));
+    assert_snapshot!("plan-definition-80", at_80_columns("plan crd/shops.acme.io"));
+    assert_snapshot!("plan-wide-80", at_80_columns("plan deploy/api -n shop -o wide"));
+    assert_snapshot!("blast-radius-80", at_80_columns("plan -A"));
+}
+
+#[test]
+fn resources() {
+    assert_snapshot!("resources-80", at_80_columns("resources"));
+}
+
+/// A terminal that is too narrow for anything gets what fits and the rest as it is.
+#[test]
+fn a_narrow_terminal_breaks_nothing() {
+    for columns in [1, 2, 10, 20, 40] {
+        for line in ["tree", "plan deploy/web -n shop --propagation=foreground", "plan -A", "resources --count"] {
+            let text = shown(&[&words(line)[..], &["--from", SHOP]].concat(), columns);
+            assert!(!text.contains("panicked") && text.lines().count() > 10, "{columns}: {line}");
+        }
+    }
+}
+
+/// The short help is read at a glance.
+#[test]
+fn the_short_help_fits_a_screen() {
+    let help = plain(&shown(&["-h"], 80));
+    assert!(help.lines().count() <= 24, "{} lines", help.lines().count());
+}

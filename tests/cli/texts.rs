@@ -1,0 +1,74 @@
+//! What people see, word for word: real runs on the example, piped and so without colour.
+
+use insta::assert_snapshot;
+
+use super::run::on_shop;
+
+/// Runs on the example, and shows how.
+fn shown(line: &str) -> String {
+    format!("$ kubectl gc {line}\n{}", on_shop(&super::run::words(line)))
+}
+
+#[test]
+fn tree() {
+    assert_snapshot!("tree", shown("tree"));
+    assert_snapshot!("tree-namespace", shown("tree -n shop"));
+    assert_snapshot!("tree-no-fold", shown("tree -A --no-fold"));
+    assert_snapshot!("tree-depth", shown("tree shop/main -n shop --depth 1"));
+    assert_snapshot!("tree-owners", shown("tree pod/web-6d5f8c7b94-x2lqp cm/shop-settings -n shop --owners"));
+    assert_snapshot!("tree-selector", shown("tree deploy,sts -l app -n shop"));
+    assert_snapshot!("tree-name", shown("tree -n shop -o name"));
+    assert_snapshot!("tree-dot", shown("tree deploy/web -n shop -o dot"));
+}
+
+/// Without the ages, which the clock decides.
+#[test]
+fn tree_wide() {
+    let wide = shown("tree deploy/web -n shop -o wide");
+    let header = wide.lines().find(|line| line.starts_with("OBJECT")).unwrap();
+    assert_eq!(header.split_whitespace().collect::<Vec<_>>(), ["OBJECT", "UID", "REFERENCE", "FINALIZERS", "AGE", "STATE"]);
+    let pod = wide.lines().find(|line| line.contains("x2lqp")).unwrap();
+    assert!(pod.contains("controller,blocking") && pod.contains("acme.io/drain"), "{pod}");
+}
+
+#[test]
+fn plan() {
+    assert_snapshot!("plan-foreground", shown("plan deploy/web -n shop --propagation=foreground"));
+    assert_snapshot!("plan-background", shown("plan deploy/web -n shop"));
+    assert_snapshot!("plan-orphan", shown("plan deploy/web -n shop --cascade=orphan"));
+    assert_snapshot!("plan-namespace", shown("plan namespace/shop"));
+    assert_snapshot!("plan-definition", shown("plan crd/shops.acme.io"));
+    assert_snapshot!("plan-claims", shown("plan sts/db -n shop"));
+    assert_snapshot!("plan-assume-none", shown("plan sts/db -n shop --assume=none"));
+    assert_snapshot!("plan-several", shown("plan deploy/api deploy/web -n shop"));
+    assert_snapshot!("plan-nothing", shown("plan cm/shop-settings -n shop --cascade=orphan --now"));
+    assert_snapshot!("plan-wide", shown("plan deploy/api -n shop -o wide"));
+    assert_snapshot!("plan-name", shown("plan shop/main -n shop -o name"));
+}
+
+#[test]
+fn blast_radius() {
+    assert_snapshot!("blast-radius", shown("plan -A"));
+    assert_snapshot!("blast-radius-namespace", shown("plan -n shop --propagation=foreground"));
+    assert_snapshot!("blast-radius-name", shown("plan -A -o name"));
+}
+
+#[test]
+fn resources() {
+    assert_snapshot!("resources", shown("resources"));
+    assert_snapshot!("resources-count", shown("resources --count"));
+    assert_snapshot!("resources-name", shown("resources -o name"));
+    assert_snapshot!("resources-wide", shown("resources -o wide"));
+}
+
+#[test]
+fn help() {
+    for line in ["-h", "tree -h", "plan -h", "resources -h", "snapshot -h", "completion -h", "version -h"] {
+        let ran = super::run::gc(&super::run::words(line));
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{line}");
+        assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{line}");
+    }
+    assert_snapshot!("help", super::run::gc(&["-h"]));
+    assert_eq!(super::run::gc(&["version"]).fine(), format!("kubectl gc {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(super::run::gc(&["--version"]).fine(), format!("kubectl gc {}\n", env!("CARGO_PKG_VERSION")));
+}
