@@ -2,9 +2,12 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::model::Gap;
+use crate::{
+    model::{Gap, Snapshot},
+    render::{go_quote::visible, header::header, words::wrapped},
+};
 
-use super::exit::Exit;
+use super::{error::CliError, exit::Exit, targets::TargetError};
 
 /// So many gaps are named before the rest is only counted.
 const NAMED_GAPS: usize = 6;
@@ -55,12 +58,32 @@ fn print_data(data: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
+/// The first line of every text, which says where it comes from, and the empty line below it. `more` goes on with it.
+pub fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[String], more: &str) -> Vec<u8> {
+    let text = format!("{}{more}", header(snapshot, namespace, from));
+    let lines = wrapped(text.split(' '), terminal_width().unwrap_or(usize::MAX));
+    (lines.join("\n") + "\n\n").into_bytes()
+}
+
+/// An error as it is told: nothing in it is obeyed by a terminal, and only what has lines of its own makes any.
+pub fn error_told(error: &CliError) -> String {
+    let text = error.to_string();
+    match error {
+        CliError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
+            missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")
+        }
+        // What a credential plugin says comes from this machine, in as many lines as it likes.
+        CliError::Connect(_) => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
+        _ => visible(&text).into_owned(),
+    }
+}
+
 /// The line that names the gaps, if there are any.
 fn gaps_told(gaps: &[Gap]) -> Option<String> {
     if gaps.is_empty() {
         return None;
     }
-    let named: Vec<String> = gaps.iter().take(NAMED_GAPS).map(ToString::to_string).collect();
+    let named: Vec<String> = gaps.iter().take(NAMED_GAPS).map(|gap| visible(&gap.to_string()).into_owned()).collect();
     let rest = match gaps.len() - named.len() {
         0 => String::new(),
         rest => format!(" and {rest} more (-o json lists them)"),

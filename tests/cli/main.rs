@@ -3,6 +3,7 @@
 mod colour;
 mod documents;
 mod exit_codes;
+mod hostile;
 mod inputs;
 mod pipes;
 mod readme;

@@ -50,7 +50,8 @@ fn collected(snapshot: &Snapshot, references: &[Reference], reason: &Reason) -> 
     }
 }
 
-fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Reference) -> bool) -> String {
+/// `Kind/name` of some references, each once.
+pub fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Reference) -> bool) -> String {
     let mut names: Vec<String> = Vec::new();
     for reference in references.iter().filter(|reference| wanted(reference)) {
         let name = written(snapshot, reference);

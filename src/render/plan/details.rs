@@ -2,11 +2,11 @@
 
 use crate::{
     foretell::{Cause, Holder, Outcome, OutcomeKind, State},
-    model::{ObjectId, facts::PodFacts},
+    model::{ObjectId, Snapshot, facts::PodFacts},
     tree::{Link, Standing},
 };
 
-use super::{PlanView, because::because, document::holder_name};
+use super::{PlanView, because::named, document::holder_name};
 use crate::render::style::Tone;
 
 /// So many objects that are waited for are named.
@@ -68,7 +68,7 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         OutcomeKind::Deleted => grace(view, outcome).or_else(|| bent(view, outcome)).unwrap_or_default(),
         OutcomeKind::Terminating => held(view, outcome),
         OutcomeKind::Orphaned => "no owner left".to_owned(),
-        OutcomeKind::Detached => message(view, outcome),
+        OutcomeKind::Detached => detached(view, outcome),
         OutcomeKind::Unblocked => "no longer blocks its owner".to_owned(),
         OutcomeKind::Unchanged => "something it depends on could not be read".to_owned(),
     };
@@ -80,9 +80,13 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
     }
 }
 
-fn message(view: &PlanView<'_>, outcome: &Outcome) -> String {
-    let cause = outcome.because.as_ref();
-    cause.map_or_else(String::new, |cause| because(view.snapshot, outcome.object, cause, view.plan.request.propagation).1)
+/// Which owners it loses, and which it keeps, however many steps that took.
+fn detached(view: &PlanView<'_>, outcome: &Outcome) -> String {
+    let before = &view.snapshot.object(outcome.object).owners;
+    let after = outcome.after.as_ref().map(|after| after.owners.as_slice()).unwrap_or_default();
+    let lost = named(view.snapshot, before, |reference| !after.iter().any(|kept| kept.uid == reference.uid));
+    let kept = named(view.snapshot, after, |_| true);
+    format!("it loses {lost}; it still has {kept}")
 }
 
 /// For pods that get time to end.
@@ -107,9 +111,11 @@ fn bent(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
 
 /// Why a live object that is waited for is never deleted (S4, S5).
 fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
-    let changes = view.plan.outcomes.iter().any(|outcome| outcome.object == object);
+    if view.outcome(object).is_some() {
+        return None;
+    }
     let fault = faults(view, object).find(|standing| matches!(standing, Standing::NotServed | Standing::InvalidScope));
-    fault.filter(|_| !changes).map(|fault| format!(", which the collector never deletes: {}", in_words(fault)))
+    fault.map(|fault| format!(", which the collector never deletes: {}", in_words(fault)))
 }
 
 fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = Standing> + 'v {
@@ -162,14 +168,18 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
 
 /// `Kind/name`, with the namespace where it is not the one that is looked at, or that of the line above.
 pub fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> String {
-    let found = view.snapshot.object(object);
-    let namespace = view.snapshot.text(found.namespace);
     let expected = match above.map(|above| view.snapshot.object(above)) {
         Some(above) if !above.namespace.is_empty() => Some(view.snapshot.text(above.namespace)),
         // Below a Namespace everything is in it.
         Some(above) if view.snapshot.resources.get(above.resource).kind == "Namespace" => Some(view.snapshot.text(above.name)),
         _ => view.namespace,
     };
-    let short = view.snapshot.short_name(object);
-    if found.namespace.is_empty() || expected == Some(namespace) { short } else { format!("{short} -n {namespace}") }
+    located(view.snapshot, object, expected)
+}
+
+/// `Kind/name`, with its namespace where that is not the one to be expected.
+pub fn located(snapshot: &Snapshot, object: ObjectId, expected: Option<&str>) -> String {
+    let namespace = snapshot.text(snapshot.object(object).namespace);
+    let short = snapshot.short_name(object);
+    if namespace.is_empty() || expected == Some(namespace) { short } else { format!("{short} -n {namespace}") }
 }
