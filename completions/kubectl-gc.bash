@@ -405,20 +405,12 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__plan)
-            opts="-o -l -f -R -A -n -s -v -h --output --selector --field-selector --all --filename --recursive --all-namespaces --propagation --cascade --grace-period --now --force --assume --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -R -A -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --propagation --cascade --grace-period --now --force --assume --output --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -W "json yaml name wide" -- "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -W "json yaml name wide" -- "${cur}"))
-                    return 0
-                    ;;
                 --selector)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -453,6 +445,14 @@ _kubectl__gc() {
                     ;;
                 --assume)
                     COMPREPLY=($(compgen -W "known none" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "json yaml name wide" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "json yaml name wide" -- "${cur}"))
                     return 0
                     ;;
                 --from)

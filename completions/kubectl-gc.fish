@@ -27,7 +27,7 @@ end
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -72,7 +72,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l from -d '
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -102,10 +102,6 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l owners -d
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l no-fold -d 'Show every object, also where many alike are folded into one line'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "json\t''
-yaml\t''
-name\t'TYPE/NAME of what would go, one a line'
-wide\t'Text with more columns'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
@@ -118,11 +114,15 @@ orphan\t'Only the owner; the dependents stay'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l grace-period -d 'Seconds a pod gets to end; negative: the pod\'s own' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume -d 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
 none\t'No other controller does anything'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''
+name\t'TYPE/NAME of what would go, one a line'
+wide\t'Text with more columns'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -160,7 +160,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l from
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -190,7 +190,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s o -l 
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -218,7 +218,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s h -l 
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l cluster -d 'The kubeconfig\'s cluster to use' -r
@@ -247,7 +247,7 @@ yaml\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s n -l namespace -d 'The namespace; without it that of the kubeconfig\'s context' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s n -l namespace -d 'The namespace; without it the context\'s' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l context -d 'The kubeconfig\'s context to use' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l kubeconfig -d 'The kubeconfig file to use' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l cluster -d 'The kubeconfig\'s cluster to use' -r

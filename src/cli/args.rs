@@ -15,8 +15,8 @@ use super::connection::ConnectionArgs;
     version,
     subcommand_required = true,
     arg_required_else_help = true,
-    infer_long_args = false,
-    after_help = "More flags: kubectl gc --help. A first look: kubectl gc tree",
+    max_term_width = 80,
+    after_help = "More flags that choose a cluster, as in kubectl: --help",
     after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 it was done and the answer is bad news."
 )]
 pub struct Cli {
@@ -30,7 +30,7 @@ pub struct Cli {
 #[derive(Debug, Args)]
 pub struct GlobalArgs {
     /// Colour the output
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, hide_short_help = true)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, display_order = 900, hide_short_help = true)]
     pub color: ColorArg,
     #[command(flatten)]
     pub connection: ConnectionArgs,
@@ -115,10 +115,6 @@ pub struct TreeArgs {
 /// `kubectl gc plan`
 #[derive(Debug, Args)]
 pub struct PlanArgs {
-    // Before what has a heading: a heading holds until the next one.
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<PlanFormat>,
     #[command(flatten)]
     pub targets: TargetArgs,
     #[command(flatten)]
@@ -126,8 +122,11 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub grace: GraceArgs,
     /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t, help_heading = "Deletion")]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<PlanFormat>,
     #[command(flatten)]
     pub source: SourceArgs,
 }

@@ -10,7 +10,7 @@ use crate::cluster::ConnectionOptions;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection (as in kubectl)")]
 pub struct ConnectionArgs {
-    /// The namespace; without it that of the kubeconfig's context
+    /// The namespace; without it the context's
     #[arg(short, long, value_name = "NAMESPACE", global = true)]
     pub namespace: Option<String>,
     /// The kubeconfig's context to use
@@ -60,10 +60,13 @@ pub struct ConnectionArgs {
         long,
         global = true,
         hide_short_help = true,
+        value_name = "BOOL",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "true",
         default_value_t = false,
+        hide_default_value = true,
+        hide_possible_values = true,
         action = clap::ArgAction::Set
     )]
     pub insecure_skip_tls_verify: bool,
@@ -78,10 +81,13 @@ pub struct ConnectionArgs {
         long,
         global = true,
         hide_short_help = true,
+        value_name = "BOOL",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "true",
         default_value_t = false,
+        hide_default_value = true,
+        hide_possible_values = true,
         action = clap::ArgAction::Set
     )]
     pub disable_compression: bool,

@@ -18,9 +18,9 @@ pub enum CliError {
     /// The namespace that was asked for is not in the dump.
     #[error("no namespace {namespace:?} in the dump; it holds {}", .known.join(", "))]
     NamespaceNotInDump { namespace: String, known: Vec<String> },
-    /// A namespace and all of them.
-    #[error("-n and --all-namespaces contradict each other: give one of them")]
-    NamespaceAndAll,
+    /// The namespace that was asked for is not in the cluster.
+    #[error("there is no namespace {0:?} in the cluster")]
+    NamespaceNotFound(String),
     /// The API server would answer 403 to everybody.
     #[error("the API server refuses to delete {object}: {why}")]
     Refused { object: String, why: &'static str },

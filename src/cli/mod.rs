@@ -44,13 +44,27 @@ pub fn run() -> Exit {
 }
 
 fn dispatch(cli: &Cli) -> Result<Report, CliError> {
-    match &cli.command {
+    let mut report = match &cli.command {
         Command::Tree(args) => tree::run(&cli.global, args),
         Command::Plan(args) => plan::run(&cli.global, args),
         Command::Resources(args) => resources::run(&cli.global, args),
         Command::Snapshot(args) => snapshot::run(&cli.global, args),
         Command::Completion(args) => Ok(Report::of(completion::script(args.shell))),
         Command::Version(args) => Ok(Report::of(version::text(args))),
+    }?;
+    // Whoever chooses a cluster as well is not to take one for the other.
+    if let (true, Some(flag)) = (reads_files(&cli.command), cli.global.connection.chosen()) {
+        report.notes.push(format!("{flag} was ignored: --from reads files and no cluster."));
+    }
+    Ok(report)
+}
+
+fn reads_files(command: &Command) -> bool {
+    match command {
+        Command::Tree(args) => !args.source.from.is_empty(),
+        Command::Plan(args) => !args.source.from.is_empty(),
+        Command::Resources(args) => !args.source.from.is_empty(),
+        Command::Snapshot(_) | Command::Completion(_) | Command::Version(_) => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `kubectl gc plan`
 
 use crate::{
-    foretell::{Assume, Needs, Plan, Request, Stage, Summary, plan},
+    foretell::{Assume, Needs, Plan, Request, Stage, Summary, explore, plan},
     graph::OwnerGraph,
     model::{ObjectId, Symbol},
     render::{
@@ -58,7 +58,7 @@ fn foretell(session: &mut Session, request: &Request, assume: Assume) -> Result<
     for round in 0.. {
         let graph = OwnerGraph::new(&session.snapshot);
         let stage = Stage::new(&session.snapshot, &graph, assume);
-        let main = plan(&stage, request);
+        let main = explore(&stage, request);
         if let Some((object, why)) = main.refused.first() {
             return Err(CliError::Refused { object: session.snapshot.short_name(*object), why });
         }

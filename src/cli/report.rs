@@ -4,13 +4,10 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::{
     model::{Gap, Snapshot},
-    render::{go_quote::visible, header::header, words::wrapped},
+    render::{gaps, go_quote::visible, header::header, words::wrapped},
 };
 
 use super::{error::CliError, exit::Exit, targets::TargetError};
-
-/// So many gaps are named before the rest is only counted.
-const NAMED_GAPS: usize = 6;
 
 /// A command's output and how it ended.
 #[derive(Debug)]
@@ -30,20 +27,22 @@ impl Report {
 
     /// Adds what could not be read.
     pub fn with_gaps(mut self, gaps: &[Gap]) -> Self {
-        self.notes.extend(gaps_told(gaps));
+        self.notes.extend(gaps::told(gaps));
         self
     }
 
     /// Prints it all. A closed pipe is nobody's fault.
     pub fn print(self) -> Exit {
         let printed = print_data(&self.data);
+        if printed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return Exit::Fine;
+        }
         for note in &self.notes {
             // Nobody is left to tell when standard error is closed.
-            let _ = writeln!(io::stderr(), "{note}");
+            let _ = writeln!(io::stderr(), "{}", visible(note));
         }
         match printed {
             Ok(()) => self.exit,
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Fine,
             Err(error) => {
                 let _ = writeln!(io::stderr(), "error: standard output: {error}");
                 Exit::Failed
@@ -76,19 +75,6 @@ pub fn error_told(error: &CliError) -> String {
         CliError::Connect(_) => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
         _ => visible(&text).into_owned(),
     }
-}
-
-/// The line that names the gaps, if there are any.
-fn gaps_told(gaps: &[Gap]) -> Option<String> {
-    if gaps.is_empty() {
-        return None;
-    }
-    let named: Vec<String> = gaps.iter().take(NAMED_GAPS).map(|gap| visible(&gap.to_string()).into_owned()).collect();
-    let rest = match gaps.len() - named.len() {
-        0 => String::new(),
-        rest => format!(" and {rest} more (-o json lists them)"),
-    };
-    Some(format!("Not seen: {}{rest}. Forbidden or missing is not absent: what rests on it is marked.", named.join(", ")))
 }
 
 /// The columns of the terminal that standard output goes to; `None` where it goes elsewhere.

@@ -65,12 +65,11 @@ impl Session {
     /// # Errors
     /// Anything that leaves nothing to show; what merely can't be read is a gap of the snapshot.
     pub fn open(global: &GlobalArgs, source: &SourceArgs, args: &TargetArgs, reach: Reach) -> Result<Self, CliError> {
-        if args.all_namespaces && global.connection.namespace().is_some() {
-            return Err(CliError::NamespaceAndAll);
-        }
         if source.from.iter().any(|from| from == "-") && args.filenames.iter().any(|file| file == "-") {
             return Err(CliError::Usage("standard input can't be both --from and -f: give a file for one of them".to_owned()));
         }
+        // What makes no sense is told even where no connection is opened.
+        global.connection.options()?;
         let query = TargetQuery::parse(args)?;
         if source.from.is_empty() {
             Self::open_live(global, args, query, reach)
@@ -83,10 +82,10 @@ impl Session {
         let live = Live::open(global)?;
         let (resources, gaps) = live.discover()?;
         let query = query.map(|query| query.with_types(&resources)).transpose()?;
-        if let (Some(query), Some(namespace)) = (&query, global.connection.namespace()) {
+        if let (Some(query), Some(namespace)) = (&query, explicit_namespace(global, args)) {
             query.check_namespace(namespace)?;
         }
-        let namespace = global.connection.namespace().unwrap_or(live.connection.default_namespace()).to_owned();
+        let namespace = explicit_namespace(global, args).unwrap_or(live.connection.default_namespace()).to_owned();
         let selected = live.select(&resources, query.as_ref(), (!args.all_namespaces).then_some(namespace.as_str()))?;
         let scope = match reach {
             Reach::Everything => Scope::Everything,
@@ -96,8 +95,15 @@ impl Session {
         let mut snapshot = live.runtime.block_on(live.connection.read(resources, &scope))?;
         add_gaps(&mut snapshot, gaps);
         let choice = if args.all_namespaces { NamespaceChoice::All } else { NamespaceChoice::One(namespace.clone()) };
+        if let Some(query) = &query {
+            let unread = query.unread(&mut snapshot, &choice);
+            live.runtime.block_on(live.connection.look_up(&mut snapshot, &unread));
+        }
         let targets = query.map(|query| query.resolve(&snapshot, &choice, &selected)).transpose()?;
         let namespace = (!args.all_namespaces).then_some(namespace);
+        if let Some(namespace) = namespace.as_deref().filter(|_| targets.is_none()) {
+            require_live_namespace(&snapshot, namespace)?;
+        }
         Ok(Session { snapshot, namespace, targets, live: Some(live) })
     }
 
@@ -107,8 +113,8 @@ impl Session {
         args: &TargetArgs,
         query: Option<TargetQuery>,
     ) -> Result<Self, CliError> {
-        let snapshot = read_dump(global, source)?;
-        let namespace = global.connection.namespace().map(str::to_owned);
+        let snapshot = read_dump(source)?;
+        let namespace = explicit_namespace(global, args).map(str::to_owned);
         let choice = match &namespace {
             Some(namespace) => NamespaceChoice::One(namespace.clone()),
             None if args.all_namespaces => NamespaceChoice::All,
@@ -143,7 +149,7 @@ impl Session {
     /// What is served, and where that comes from, without reading any list.
     pub fn discover_only(global: &GlobalArgs, source: &SourceArgs) -> Result<Snapshot, CliError> {
         if !source.from.is_empty() {
-            return read_dump(global, source);
+            return read_dump(source);
         }
         let live = Live::open(global)?;
         let (resources, gaps) = live.discover()?;
@@ -202,11 +208,8 @@ fn scope_of(query: Option<&TypedQuery>, resources: &Resources, namespace: &str) 
     if query.any_cluster_scoped(resources) || elsewhere { Scope::Everything } else { Scope::Namespace(namespace.to_owned()) }
 }
 
-/// What `--from` names. Whoever chooses a cluster as well is not to take one for the other.
-fn read_dump(global: &GlobalArgs, source: &SourceArgs) -> Result<Snapshot, CliError> {
-    if let Some(flag) = global.connection.chosen() {
-        return Err(CliError::Usage(format!("{flag} is about a cluster, and --from reads none: leave one of them out")));
-    }
+/// What `--from` names.
+fn read_dump(source: &SourceArgs) -> Result<Snapshot, CliError> {
     if source.from.iter().any(String::is_empty) {
         return Err(CliError::Usage("--from is empty: give a file, a folder or -".to_owned()));
     }
@@ -220,6 +223,22 @@ fn add_gaps(snapshot: &mut Snapshot, gaps: Vec<Gap>) {
         }
     }
     snapshot.gaps.sort();
+}
+
+/// The namespace of the command line. As in kubectl, all namespaces win over one.
+fn explicit_namespace<'a>(global: &'a GlobalArgs, args: &TargetArgs) -> Option<&'a str> {
+    global.connection.namespace().filter(|_| !args.all_namespaces)
+}
+
+/// A namespace that verifiably isn't there is a slip of the pen, and an empty answer would hide it.
+fn require_live_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), CliError> {
+    let absent = match snapshot.resources.by_group_kind("", "Namespace") {
+        Some(resource) if snapshot.covers(resource, None) => {
+            !snapshot.objects().any(|(_, object)| object.resource == resource && snapshot.text(object.name) == namespace)
+        }
+        _ => false,
+    };
+    if absent { Err(CliError::NamespaceNotFound(namespace.to_owned())) } else { Ok(()) }
 }
 
 fn require_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), CliError> {

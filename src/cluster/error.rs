@@ -126,6 +126,18 @@ pub enum ConnectError {
         /// What it says instead.
         reason: String,
     },
+    /// Every single list failed.
+    #[error(
+        "{endpoint} lets nothing be read: all {lists} lists failed, the first with: {reason}; ask for permission to list, or choose another namespace or --context"
+    )]
+    NothingRead {
+        /// What was asked.
+        endpoint: Box<Endpoint>,
+        /// How many lists were tried.
+        lists: usize,
+        /// The first failure.
+        reason: String,
+    },
     /// One request that the whole command depends on was refused: a selector that the server can't evaluate, say.
     #[error("cannot list {resource}: {reason}")]
     Refused {

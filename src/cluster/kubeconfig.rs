@@ -92,7 +92,12 @@ fn read_file(path: &Path) -> Result<Kubeconfig, ConnectError> {
     }
     Kubeconfig::read_from(path).map_err(|error| match error {
         kube::config::KubeconfigError::ReadConfig(error, _) => broken(error.to_string()),
-        kube::config::KubeconfigError::Parse(error) => broken(format!("not a kubeconfig: {error}")),
+        kube::config::KubeconfigError::Parse(error) => {
+            // The lines after the first quote the file around the fault, credentials and all.
+            let error = error.to_string();
+            let message = error.lines().next().unwrap_or_default();
+            broken(format!("not a kubeconfig: {}", message.strip_prefix("error: ").unwrap_or(message)))
+        }
         error => broken(error.to_string()),
     })
 }

@@ -145,6 +145,13 @@ impl Connection {
         {
             return Err(error);
         }
+        // There is nothing to show, and nothing that a gap could be next to.
+        if read == 0
+            && let Some(failure) = failures.first()
+        {
+            let (endpoint, reason) = (Box::new(self.endpoint().clone()), failure.to_string());
+            return Err(ConnectError::NothingRead { endpoint, lists: failures.len(), reason });
+        }
         let Shared { mut builder, vanished } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
         if !vanished.is_empty() {
             builder = without(&builder.build(), &vanished);
@@ -353,8 +360,8 @@ mod tests {
         let shop = snapshot.strings.find("shop");
         assert!(snapshot.covers(ResourceId(0), shop) && !snapshot.covers(ResourceId(0), None));
 
-        let snapshot = read(Scope::Everything, |_| refuse(403)).await.unwrap();
-        assert_eq!(gaps(&snapshot), ["nodes (forbidden)", "pods (forbidden)"]);
+        let nothing = read(Scope::Everything, |_| refuse(403)).await.unwrap_err();
+        assert!(matches!(nothing, ConnectError::NothingRead { lists: 2, ref reason, .. } if reason == "forbidden"), "{nothing}");
     }
 
     #[tokio::test]

@@ -42,6 +42,28 @@ impl<T: Copy + Eq + Hash> Queue<T> {
         }
     }
 
+    /// How many items wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The item at this place.
+    pub fn get(&self, place: usize) -> Option<T> {
+        self.waiting.get(place).copied()
+    }
+
+    /// The place of the first item that is wanted.
+    pub fn position(&self, wanted: impl Fn(T) -> bool) -> Option<usize> {
+        self.waiting.iter().position(|item| wanted(*item))
+    }
+
+    /// Puts the item at this place first. The order of a queue decides little: a worker may take its time before it really begins.
+    pub fn bring_forward(&mut self, place: usize) {
+        if let Some(item) = self.waiting.remove(place) {
+            self.waiting.push_front(item);
+        }
+    }
+
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()

@@ -133,6 +133,28 @@ impl Retries {
         Some(node)
     }
 
+    /// How many items' time has come.
+    pub fn due(&self) -> usize {
+        self.due.len()
+    }
+
+    /// The item at this place.
+    pub fn get(&self, place: usize) -> Option<NodeId> {
+        self.due.get(place).copied()
+    }
+
+    /// The place of the first item that is wanted.
+    pub fn position(&self, wanted: impl Fn(NodeId) -> bool) -> Option<usize> {
+        self.due.iter().position(|node| wanted(*node))
+    }
+
+    /// Puts the item at this place first.
+    pub fn bring_forward(&mut self, place: usize) {
+        if let Some(node) = self.due.remove(place) {
+            self.due.push_front(node);
+        }
+    }
+
     /// Whether no item's time has come.
     pub fn none_due(&self) -> bool {
         self.due.is_empty()

@@ -61,27 +61,17 @@ impl<'a> World<'_, 'a> {
 
     /// What a reference of a holder in `namespace` turns out to be at this moment (3.4).
     pub fn verdict(&mut self, reference: &Reference, namespace: Symbol) -> Verdict {
-        let coordinate = match Address::of(self.stage.snapshot, self.stage.graph, reference, namespace) {
-            Address::At(coordinate) => coordinate,
-            Address::NoSuchPath => return Verdict::Dangling(Dangling::ListKind),
-            Address::Unmappable => return Verdict::Unmappable,
-            Address::InvalidScope => return Verdict::InvalidScope,
-            Address::Undiscovered => return Verdict::Unknown,
+        let coordinate = match Address::of(self.stage.snapshot, self.stage.graph, reference, namespace).coordinate() {
+            Ok(coordinate) => coordinate,
+            Err(verdict) => return verdict,
         };
-        let (object, stored) = match self.look_up(coordinate) {
-            Presence::Unknown => return Verdict::Unknown,
-            Presence::Absent => return Verdict::Dangling(Dangling::Absent),
-            Presence::Present(object) => match self.stored(object) {
-                None => return Verdict::Dangling(Dangling::Absent),
-                Some(stored) => (object, stored),
+        match self.look_up(coordinate) {
+            Presence::Unknown => Verdict::Unknown,
+            Presence::Absent => Verdict::Dangling(Dangling::Absent),
+            Presence::Present(owner) => match self.stored(owner) {
+                None => Verdict::Dangling(Dangling::Absent),
+                Some(stored) => Verdict::on(self.stage.snapshot, reference, owner, stored.waiting()),
             },
-        };
-        if self.stage.snapshot.object(object).uid != reference.uid {
-            Verdict::Dangling(Dangling::OtherUid(object))
-        } else if stored.waiting() {
-            Verdict::Waiting(object)
-        } else {
-            Verdict::Solid(object)
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    actors::kubelet::Kubelet,
+    actors::{Assumption, has_living_controller, kubelet::Kubelet},
     world::{Assume, World},
 };
 
@@ -144,11 +144,15 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
                 holders.push(Holder::Finalizer(finalizer));
                 let text = world.stage.snapshot.text(finalizer);
                 if !known.contains(&text) {
-                    causes.push(State::Stuck);
+                    causes.push(if has_living_controller(text) { State::Unknown } else { State::Stuck });
                 } else if world.doubtful.contains(&object) {
                     causes.push(State::Unknown);
                 } else {
                     let users = users_of_claim(world, object);
+                    let known = world.known_finalizers_of(object).into_iter().find(|known| known.finalizer == text);
+                    if let Some(known) = known.filter(|_| world.stage.assume == Assume::Known) {
+                        world.assumptions.insert(Assumption::Finalizer { finalizer: known.finalizer, by: known.by });
+                    }
                     if users.is_empty() {
                         causes.push(State::Waiting);
                     }
@@ -160,8 +164,17 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
     if stored.in_grace() && world.stage.rules(object).graceful {
         holders.push(Holder::Kubelet);
         causes.push(match world.kubelet_of(object) {
-            Kubelet::On(_) => State::Waiting,
+            Kubelet::On(node) => {
+                if world.stage.assume == Assume::Known {
+                    world.assumptions.insert(Assumption::Kubelet { node });
+                }
+                State::Waiting
+            }
             Kubelet::Absent => State::Stuck,
+            Kubelet::Deleted => {
+                world.assumptions.insert(Assumption::PodGarbageCollector);
+                State::Waiting
+            }
             Kubelet::Unknown => State::Unknown,
         });
     }
@@ -177,9 +190,16 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
             causes.push(State::Stuck);
         }
         waits_for.extend(content);
+        world.assumptions.insert(Assumption::NamespaceController);
     }
+    let mut seen = FxHashSet::default();
+    waits_for.retain(|other| seen.insert(*other));
     if waits_for.is_empty() && causes.is_empty() {
         causes.push(State::Unknown);
+    }
+    if world.out_of_bounds {
+        // The search stopped: what it would have come to is not known.
+        causes = vec![State::Unknown];
     }
     (waits_for, holders, causes.into_iter().max())
 }
@@ -206,16 +226,11 @@ fn why_it_lives(world: &World<'_, '_>, object: ObjectId) -> State {
 /// The scheduled pods that use a claim which its protection holds (S14).
 fn users_of_claim(world: &World<'_, '_>, claim: ObjectId) -> Vec<ObjectId> {
     let snapshot = world.stage.snapshot;
-    let object = snapshot.object(claim);
-    if world.stage.assume == Assume::None || snapshot.resources.get(object.resource).kind != "PersistentVolumeClaim" {
+    if world.stage.assume == Assume::None || snapshot.resources.get(snapshot.object(claim).resource).kind != "PersistentVolumeClaim"
+    {
         return Vec::new();
     }
-    let name = snapshot.text(object.name);
-    let uses = |pod: &ObjectId| {
-        world.exists(*pod)
-            && snapshot.facts.pod(*pod).is_some_and(|facts| facts.node.is_some() && facts.claims.iter().any(|used| used == name))
-    };
-    world.stage.in_namespace(object.namespace).iter().copied().filter(uses).collect()
+    world.stage.users_of_claim(claim).iter().copied().filter(|pod| world.uses_claim(*pod, claim)).collect()
 }
 
 /// The instances that a definition's clean-up waits for.
@@ -223,7 +238,6 @@ fn instances_of(world: &World<'_, '_>, definition: ObjectId) -> Option<Vec<Objec
     let snapshot = world.stage.snapshot;
     let facts = snapshot.facts.definition(definition)?;
     let resource = snapshot.resources.by_group_kind(&facts.group, &facts.kind)?;
-    let is_instance = |(id, object): &(ObjectId, &crate::model::Object)| object.resource == resource && world.exists(*id);
     debug_assert_eq!(world.stage.rules(definition).own_delete, OwnDelete::Definition);
-    Some(snapshot.objects().filter(is_instance).map(|(id, _)| id).collect())
+    Some(world.stage.of_resource(resource).iter().copied().filter(|id| world.exists(*id)).collect())
 }

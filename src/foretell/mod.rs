@@ -3,13 +3,18 @@
 pub mod actors;
 mod answer;
 pub mod cause;
+pub mod delays;
+mod doubt;
+pub mod explore;
 pub mod held;
+pub mod orders;
 pub mod plan;
 pub mod schedule;
 pub mod world;
 
 pub use actors::Assumption;
 pub use cause::{Cause, Change, Effect};
+pub use explore::explore;
 pub use held::{Holder, State};
-pub use plan::{After, Outcome, OutcomeKind, Plan, Request, Summary, Uncertainty, plan};
+pub use plan::{After, Alternative, JointEnd, Outcome, OutcomeKind, Plan, Request, Summary, Uncertainty, plan};
 pub use world::{Assume, Needs, Stage, World};

@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    collector::Reason,
-    graph::NodeId,
     model::{ObjectId, Reference, Symbol},
     server::{DeleteOptions, Propagation, Stored, kinds::protected},
 };
@@ -14,9 +12,13 @@ use crate::{
 use super::{
     actors::Assumption,
     cause::{Cause, Change, Effect},
+    doubt::uncertain_objects,
     held::{Held, Holder, State},
     world::{Needs, Stage, World},
 };
+
+/// Targets that the API server refuses to delete, and why.
+pub type Refused = Vec<(ObjectId, &'static str)>;
 
 /// What is to be deleted, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +64,8 @@ impl OutcomeKind {
 /// Why an outcome is not certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Uncertainty {
+    /// It depends on the order of events.
+    Order,
     /// Something that decides it could not be read.
     Gap,
     /// The search stopped before everything had settled.
@@ -72,6 +76,7 @@ impl Uncertainty {
     /// As JSON says it.
     pub fn name(self) -> &'static str {
         match self {
+            Uncertainty::Order => "order",
             Uncertainty::Gap => "gap",
             Uncertainty::Bound => "bound",
         }
@@ -105,7 +110,45 @@ pub struct Outcome {
     pub state: Option<State>,
     /// None when it is gone.
     pub after: Option<After>,
+    /// What else becomes of it in other orders of events; empty unless it is uncertain because of them.
+    pub alternatives: Vec<Alternative>,
 }
+
+impl Outcome {
+    /// The outcome of an object that a plan doesn't touch.
+    pub(super) fn untouched(stage: &Stage<'_>, object: ObjectId) -> Self {
+        let found = stage.snapshot.object(object);
+        Outcome {
+            object,
+            kind: OutcomeKind::Unchanged,
+            order: None,
+            uncertain: None,
+            because: None,
+            waits_for: Vec::new(),
+            held_by: Vec::new(),
+            state: None,
+            after: Some(After {
+                terminating: found.terminating(),
+                finalizers: found.finalizers.to_vec(),
+                owners: found.owners.to_vec(),
+            }),
+            alternatives: Vec::new(),
+        }
+    }
+}
+
+/// Another end that an object may come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    pub kind: OutcomeKind,
+    pub because: Option<Cause>,
+    pub state: Option<State>,
+    /// None when it is gone.
+    pub after: Option<After>,
+}
+
+/// One end that a group of objects, whose outcomes hang together, may come to.
+pub type JointEnd = Vec<(ObjectId, Alternative)>;
 
 /// How many objects come to which end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -127,10 +170,14 @@ pub struct Plan {
     /// known could change.
     pub outcomes: Vec<Outcome>,
     pub summary: Summary,
+    /// For each group of objects whose outcomes depend on the order of events: the ends they may come to together.
+    pub ends: Vec<Vec<JointEnd>>,
+    /// How many orders of events were tried.
+    pub orders: u64,
     /// What others are taken to do.
     pub assumptions: BTreeSet<Assumption>,
     /// Targets that the API server refuses to delete, and why (R1.25, R1.27).
-    pub refused: Vec<(ObjectId, &'static str)>,
+    pub refused: Refused,
     /// What would have to be read to be sure.
     pub needs: Needs,
     /// How many atoms were played.
@@ -143,9 +190,10 @@ impl Plan {
         self.outcomes.iter().find(|outcome| outcome.object == object)
     }
 
-    /// Whether anything that was touched stays stuck.
+    /// Whether anything that was touched stays stuck, in any end that was seen.
     pub fn stuck(&self) -> bool {
-        self.summary.stuck > 0
+        let stuck_otherwise = |outcome: &Outcome| outcome.alternatives.iter().any(|other| other.state == Some(State::Stuck));
+        self.summary.stuck > 0 || self.outcomes.iter().any(stuck_otherwise)
     }
 
     /// Whether nothing unknown could change an outcome.
@@ -154,23 +202,33 @@ impl Plan {
     }
 }
 
-/// Plays a delete to its end and says what came of every object.
+/// Plays a delete to its end, in one order of events, and says what came of every object.
 pub fn plan(stage: &Stage<'_>, request: &Request) -> Plan {
+    let (mut world, refused) = begin(stage, request);
+    world.settle();
+    tell(world, request, refused)
+}
+
+/// The world before the first DELETE, and the targets that the API server refuses.
+pub(super) fn begin<'s, 'a>(stage: &'s Stage<'a>, request: &Request) -> (World<'s, 'a>, Refused) {
     let mut world = World::at_rest(stage);
     let mut refused = Vec::new();
-    // kubectl sends one DELETE after the other and waits afterwards (R1.40): the collector has hardly begun by then.
     for target in &request.targets {
         match protected(stage.snapshot, *target) {
             Some(why) => refused.push((*target, why)),
             None => {
                 let options =
                     DeleteOptions { propagation: Some(request.propagation), grace: request.grace, ..DeleteOptions::default() };
-                world.delete(*target, &options, Cause::Requested);
+                world.requests.push_back((*target, options));
             }
         }
     }
-    world.settle();
-    Told::new(&mut world).tell(request.clone(), refused)
+    (world, refused)
+}
+
+/// Says what came of every object in a world that has settled.
+pub(super) fn tell(mut world: World<'_, '_>, request: &Request, refused: Refused) -> Plan {
+    Told::new(&mut world, request).tell(request.clone(), refused)
 }
 
 /// Turns the end of a course of events into outcomes.
@@ -178,21 +236,24 @@ struct Told<'w, 's, 'a> {
     world: &'w mut World<'s, 'a>,
     held: Held,
     uncertain: FxHashSet<ObjectId>,
+    /// The world without the delete, in which what was already terminating goes on; none where nothing of that was touched.
+    anyway: Option<World<'s, 'a>>,
 }
 
 impl<'w, 's, 'a> Told<'w, 's, 'a> {
-    fn new(world: &'w mut World<'s, 'a>) -> Self {
+    fn new(world: &'w mut World<'s, 'a>, request: &Request) -> Self {
         let held = Held::at_end_of(world);
         let uncertain = uncertain_objects(world, &held);
-        Told { world, held, uncertain }
+        let anyway = without_the_delete(world, request);
+        Told { world, held, uncertain, anyway }
     }
 
-    fn tell(self, request: Request, refused: Vec<(ObjectId, &'static str)>) -> Plan {
+    fn tell(self, request: Request, refused: Refused) -> Plan {
         let changes = changes_by_object(&self.world.log);
         let mut listed: Vec<(usize, Outcome)> = Vec::new();
         for object in self.world.touched() {
             let Some(of_object) = changes.get(&object) else { continue };
-            let caused_elsewhere = self.would_happen_anyway(object, of_object, &request);
+            let caused_elsewhere = !request.targets.contains(&object) && self.would_happen_anyway(object);
             if let Some(outcome) = self.outcome(object, of_object).filter(|_| !caused_elsewhere) {
                 listed.push((of_object.last().map_or(0, |(position, _)| *position), outcome));
             }
@@ -207,22 +268,55 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
         undecided.sort_unstable();
         outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
         let summary = summarize(&outcomes);
+        let mut assumptions = self.world.assumptions.clone();
+        assumptions.extend(self.not_taken_into_account(&outcomes));
         Plan {
             request,
             outcomes,
             summary,
-            assumptions: self.world.assumptions.clone(),
+            ends: Vec::new(),
+            orders: 1,
+            assumptions,
             refused,
             needs: self.world.needs.clone(),
             steps: self.world.steps,
         }
     }
 
-    /// Whether an object was already on its way out and only those who were to finish that did something.
-    fn would_happen_anyway(&self, object: ObjectId, changes: &[(usize, Change)], request: &Request) -> bool {
-        self.world.stage.snapshot.object(object).terminating()
-            && !request.targets.contains(&object)
-            && changes.iter().all(|(_, change)| matches!(change.cause, Cause::Kubelet | Cause::KnownFinalizer(_)))
+    /// What living controllers would do afterwards, which a plan doesn't play (9.1, 9.2).
+    fn not_taken_into_account(&self, outcomes: &[Outcome]) -> BTreeSet<Assumption> {
+        let snapshot = self.world.stage.snapshot;
+        let mut assumptions = BTreeSet::new();
+        for outcome in outcomes {
+            match outcome.kind {
+                OutcomeKind::Deleted | OutcomeKind::Terminating => {
+                    let object = snapshot.object(outcome.object);
+                    let controller = object.owners.iter().find(|reference| reference.controller == Some(true));
+                    let controller = controller.and_then(|reference| snapshot.by_uid(reference.uid));
+                    let lives = |id: &ObjectId| self.world.stored(*id).is_some_and(|stored| !stored.terminating);
+                    if let Some(controller) = controller.filter(lives) {
+                        assumptions.insert(Assumption::NotReplaced { controller: snapshot.short_name(controller) });
+                    }
+                }
+                OutcomeKind::Orphaned => {
+                    assumptions.insert(Assumption::NotAdopted);
+                }
+                _ => {}
+            }
+        }
+        assumptions
+    }
+
+    /// Whether an object that was already on its way out comes to the same end without the delete.
+    fn would_happen_anyway(&self, object: ObjectId) -> bool {
+        self.anyway.as_ref().is_some_and(|anyway| {
+            let (here, there) = (self.world.stored(object), anyway.stored(object));
+            match (here, there) {
+                (None, None) => true,
+                (Some(here), Some(there)) => here.same_state(&there),
+                _ => false,
+            }
+        })
     }
 
     fn outcome(&self, object: ObjectId, changes: &[(usize, Change)]) -> Option<Outcome> {
@@ -250,6 +344,7 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
                 finalizers: after.finalizers.into_owned(),
                 owners: after.owners.into_owned(),
             }),
+            alternatives: Vec::new(),
         })
     }
 
@@ -260,23 +355,26 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
 
     /// An object that didn't change in what was played, but could.
     fn undecided(&self, object: ObjectId) -> Option<Outcome> {
-        let after = self.world.stored(object)?;
-        Some(Outcome {
-            object,
-            kind: OutcomeKind::Unchanged,
-            order: None,
-            uncertain: Some(Uncertainty::Gap),
-            because: None,
-            waits_for: Vec::new(),
-            held_by: Vec::new(),
-            state: None,
-            after: Some(After {
-                terminating: after.terminating,
-                finalizers: after.finalizers.into_owned(),
-                owners: after.owners.into_owned(),
-            }),
-        })
+        self.world
+            .exists(object)
+            .then(|| Outcome { uncertain: Some(Uncertainty::Gap), ..Outcome::untouched(self.world.stage, object) })
     }
+}
+
+/// Plays on what was terminating before and was touched, targets aside, as if nothing were deleted.
+fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Option<World<'s, 'a>> {
+    let was_terminating =
+        |object: &ObjectId| world.stage.snapshot.object(*object).terminating() && !request.targets.contains(object);
+    let touched: Vec<ObjectId> = world.touched().into_iter().filter(was_terminating).collect();
+    if touched.is_empty() {
+        return None;
+    }
+    let mut anyway = World::at_rest(world.stage);
+    for object in touched {
+        anyway.actors.notice(object);
+    }
+    anyway.settle();
+    Some(anyway)
 }
 
 fn changes_by_object(log: &[Change]) -> FxHashMap<ObjectId, Vec<(usize, Change)>> {
@@ -307,32 +405,7 @@ fn kind_of(before: &Stored<'_>, after: Option<&Stored<'_>>) -> Option<OutcomeKin
     })
 }
 
-/// Every object whose end rests on something that could not be read: what an examination broke off at, what depends on that, and
-/// what waits for it.
-fn uncertain_objects(world: &World<'_, '_>, held: &Held) -> FxHashSet<ObjectId> {
-    let stage = world.stage;
-    let mut uncertain: FxHashSet<ObjectId> = FxHashSet::default();
-    let mut open: Vec<ObjectId> = world.doubtful.iter().chain(&world.needs.facts).copied().collect();
-    // Where a list failed, a blocking dependent may be hidden in it, so whoever waited may have to wait longer.
-    let hidden = stage.snapshot.may_hide_dependents();
-    if hidden {
-        let waited = |change: &&Change| change.cause == Cause::Collector(Reason::DependentsGone);
-        open.extend(world.log.iter().filter(waited).map(|change| change.object));
-        open.extend(world.touched().into_iter().filter(|object| world.stored(*object).is_some_and(|stored| stored.waiting())));
-    }
-    while let Some(object) = open.pop() {
-        if !uncertain.insert(object) {
-            continue;
-        }
-        open.extend(held.waited_for_by(object));
-        if world.exists(object) {
-            open.extend(stage.graph.dependents(NodeId::from(object)).iter().filter(|dependent| world.exists(**dependent)));
-        }
-    }
-    uncertain
-}
-
-fn summarize(outcomes: &[Outcome]) -> Summary {
+pub(super) fn summarize(outcomes: &[Outcome]) -> Summary {
     let count = |kind: OutcomeKind| outcomes.iter().filter(|outcome| outcome.kind == kind).count();
     Summary {
         deleted: count(OutcomeKind::Deleted),

@@ -1,4 +1,5 @@
-//! Which atom comes next (8.2). One order of events is played here: the one that a quick network and a patient collector produce.
+//! Which atom comes next (8.2), in the one order that is played first: the one that a quick network and a patient collector produce.
+//! Other orders are tried in [`super::orders`].
 
 use crate::{
     collector::{Answer, Ask, Examination, Finish, Orphaning, Progress},
@@ -12,12 +13,17 @@ use super::{
 
 /// How many steps may pass without a write, however small the graph is.
 const IDLE_STEPS: u64 = 10_000;
-/// How many more for each write so far: one write may queue everything that was touched before.
-const IDLE_STEPS_PER_WRITE: u64 = 100;
+/// How many more for each object: one write may queue everything, and each look takes a step for every reference.
+const IDLE_STEPS_PER_OBJECT: u64 = 20;
+
+/// The collector's workers (R2.9): what is queued is looked at side by side.
+const WORKERS: usize = 20;
 
 /// Something that can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// The user's next DELETE reaches the API server.
+    Request,
     /// The oldest event reaches the graph.
     Observe,
     /// The worker that has waited longest gets its answer.
@@ -33,17 +39,20 @@ pub enum Step {
 }
 
 impl<'a> World<'_, 'a> {
-    /// What comes next in the one order that is always played first: events before work, work before new work, retries when all
-    /// else rests, and other actors, who take their time, last.
+    /// What comes next in the one order that is always played first: events at once, as many examinations side by side as there are
+    /// workers, each a step at a time, retries when all else rests, and other actors, who take their time, last.
     pub fn next_step(&self) -> Option<Step> {
-        if !self.events.is_empty() {
+        // kubectl sends one DELETE after the other and waits afterwards (R1.40): the collector has hardly begun by then.
+        if !self.requests.is_empty() {
+            Some(Step::Request)
+        } else if !self.events.is_empty() {
             Some(Step::Observe)
+        } else if self.tasks.len() < WORKERS && !self.collector.to_orphan.is_empty() {
+            Some(Step::BeginOrphaning)
+        } else if self.tasks.len() < WORKERS && !self.collector.to_delete.is_empty() {
+            Some(Step::BeginExamination)
         } else if !self.tasks.is_empty() {
             Some(Step::Work)
-        } else if !self.collector.to_orphan.is_empty() {
-            Some(Step::BeginOrphaning)
-        } else if !self.collector.to_delete.is_empty() {
-            Some(Step::BeginExamination)
         } else if !self.collector.retries.none_due() {
             Some(Step::Retry)
         } else if self.actors.any_noticed() {
@@ -56,12 +65,17 @@ impl<'a> World<'_, 'a> {
     /// Plays until nothing is left to happen. Every write takes something away, so there are finitely many; should nothing but idle
     /// steps come for very long, the search stops and says so ([`World::out_of_bounds`]).
     pub fn settle(&mut self) {
+        self.settle_by(|world| world.next_step());
+    }
+
+    /// The same in any order of events.
+    pub fn settle_by(&mut self, mut next: impl FnMut(&mut Self) -> Option<Step>) {
         let (mut writes, mut idle) = (self.log.len(), 0u64);
-        while let Some(step) = self.next_step() {
+        while let Some(step) = next(self) {
             self.play(step);
             idle = if self.log.len() > writes { 0 } else { idle + 1 };
             writes = self.log.len();
-            if idle > IDLE_STEPS + IDLE_STEPS_PER_WRITE * writes as u64 {
+            if idle > IDLE_STEPS + IDLE_STEPS_PER_OBJECT * self.stage.snapshot.len() as u64 {
                 self.out_of_bounds = true;
                 return;
             }
@@ -72,6 +86,11 @@ impl<'a> World<'_, 'a> {
     pub fn play(&mut self, step: Step) {
         self.steps += 1;
         match step {
+            Step::Request => {
+                if let Some((target, options)) = self.requests.pop_front() {
+                    self.delete(target, &options, Cause::Requested);
+                }
+            }
             Step::Observe => {
                 if let Some(event) = self.events.pop_front() {
                     self.collector.observe(event);
@@ -147,13 +166,17 @@ impl<'a> World<'_, 'a> {
         }
     }
 
-    /// Dependents that were terminating before, and that a waiting owner is held by, may end on their own.
+    /// What was terminating before, and holds a waiting owner, may end on its own: so may whatever that waits for.
     fn notice_blockers(&mut self, node: NodeId) {
-        if self.collector.node(node).deleting_dependents {
-            let mut blocking = self.collector.blocking_dependents(node);
-            blocking.retain(|dependent| self.collector.node((*dependent).into()).being_deleted);
-            for dependent in blocking {
-                self.actors.notice(dependent);
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            if !self.collector.node(node).deleting_dependents {
+                continue;
+            }
+            for dependent in self.collector.blocking_dependents(node) {
+                if self.collector.node(dependent.into()).being_deleted && self.actors.notice_once(dependent) {
+                    open.push(dependent.into());
+                }
             }
         }
     }

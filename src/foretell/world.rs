@@ -19,13 +19,17 @@ use super::{
     cause::{Cause, Change, Effect},
 };
 
+/// The one of a Namespace's `spec.finalizers` that the namespace controller removes (R9.12).
+pub const NAMESPACE_FINALIZER: &str = "kubernetes";
+
 /// Which other actors are taken to do their part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Assume {
     /// The kubelet ends pods where their Node exists, and known controllers remove their own finalizers (9.5).
     #[default]
     Known,
-    /// Nobody but the API server and the collector does anything.
+    /// No kubelet ends a pod, and no controller removes its finalizer. The namespace controller and the clean-up of definitions, without
+    /// which a delete of these kinds means nothing, go on.
     None,
 }
 
@@ -37,13 +41,23 @@ pub struct Stage<'a> {
     pub assume: Assume,
     rules: Vec<KindRules>,
     by_namespace: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
+    by_resource: OnceLock<FxHashMap<ResourceId, Vec<ObjectId>>>,
+    users_of_claims: OnceLock<FxHashMap<(Symbol, Symbol), Vec<ObjectId>>>,
 }
 
 impl<'a> Stage<'a> {
     /// Sets the stage for any number of simulations.
     pub fn new(snapshot: &'a Snapshot, graph: &'a OwnerGraph, assume: Assume) -> Self {
         let rules = snapshot.resources.iter().map(|(_, resource)| KindRules::of(resource)).collect();
-        Stage { snapshot, graph, assume, rules, by_namespace: OnceLock::new() }
+        Stage {
+            snapshot,
+            graph,
+            assume,
+            rules,
+            by_namespace: OnceLock::new(),
+            by_resource: OnceLock::new(),
+            users_of_claims: OnceLock::new(),
+        }
     }
 
     /// What the API server does for an object's kind.
@@ -61,6 +75,37 @@ impl<'a> Stage<'a> {
             index
         });
         index.get(&namespace).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every object of a resource.
+    pub fn of_resource(&self, resource: ResourceId) -> &[ObjectId] {
+        let index = self.by_resource.get_or_init(|| {
+            let mut index: FxHashMap<ResourceId, Vec<ObjectId>> = FxHashMap::default();
+            for (id, object) in self.snapshot.objects() {
+                index.entry(object.resource).or_default().push(id);
+            }
+            index
+        });
+        index.get(&resource).map_or(&[], Vec::as_slice)
+    }
+
+    /// The scheduled pods that mention a PersistentVolumeClaim.
+    pub fn users_of_claim(&self, claim: ObjectId) -> &[ObjectId] {
+        let index = self.users_of_claims.get_or_init(|| {
+            let mut index: FxHashMap<(Symbol, Symbol), Vec<ObjectId>> = FxHashMap::default();
+            for (id, object) in self.snapshot.objects() {
+                let facts = self.snapshot.facts.pod(id).filter(|facts| facts.node.is_some());
+                for claim in facts.into_iter().flat_map(|facts| &facts.claims) {
+                    // A claim of a name that no object has is not in the snapshot.
+                    if let Some(claim) = self.snapshot.strings.find(claim) {
+                        index.entry((object.namespace, claim)).or_default().push(id);
+                    }
+                }
+            }
+            index
+        });
+        let claim = self.snapshot.object(claim);
+        index.get(&(claim.namespace, claim.name)).map_or(&[], Vec::as_slice)
     }
 
     /// The resource of a built-in kind, by group, version and kind.
@@ -100,9 +145,11 @@ pub enum Task<'a> {
 pub struct World<'s, 'a> {
     pub stage: &'s Stage<'a>,
     store: FxHashMap<ObjectId, Option<Stored<'a>>>,
-    /// Namespaces whose `spec.finalizers` the namespace controller has cleared (R9.12).
+    /// Namespaces whose `spec.finalizers` the namespace controller has taken its own from (R9.12).
     pub(super) finalized_namespaces: FxHashSet<ObjectId>,
     pub collector: Collector<'a>,
+    /// DELETEs that the user still has to send, in this order.
+    pub requests: VecDeque<(ObjectId, DeleteOptions)>,
     /// Events on their way to the collector, in the order they happened.
     pub events: VecDeque<Event<'a>>,
     /// What the collector's workers have under way.
@@ -127,6 +174,7 @@ impl<'s, 'a> World<'s, 'a> {
             store: FxHashMap::default(),
             finalized_namespaces: FxHashSet::default(),
             collector: Collector::at_rest(stage.snapshot, stage.graph),
+            requests: VecDeque::new(),
             events: VecDeque::new(),
             tasks: VecDeque::new(),
             actors: Actors::default(),
@@ -193,12 +241,13 @@ impl<'s, 'a> World<'s, 'a> {
         Some(answer)
     }
 
-    /// Clears a namespace's `spec.finalizers`, which removes it if nothing else holds it (R9.12).
+    /// Takes the namespace controller's own from a namespace's `spec.finalizers`, which removes it if nothing else holds it (R9.12).
     pub fn finalize_namespace(&mut self, object: ObjectId) {
         self.finalized_namespaces.insert(object);
         if let Some(stored) = self.stored(object)
             && stored.terminating
             && stored.finalizers.is_empty()
+            && !self.held_by_spec(object)
         {
             self.write(object, stored, None, Cause::NamespaceEmpty, Effect::Removed);
         }
@@ -206,9 +255,14 @@ impl<'s, 'a> World<'s, 'a> {
 
     /// Whether a Namespace's `spec.finalizers` hold it. Where they are not known, it is the one that every namespace has.
     pub fn held_by_spec(&self, object: ObjectId) -> bool {
-        self.stage.rules(object).own_delete == OwnDelete::Namespace
-            && !self.finalized_namespaces.contains(&object)
-            && self.stage.snapshot.facts.namespace(object).is_none_or(|facts| !facts.finalizers.is_empty())
+        if self.stage.rules(object).own_delete != OwnDelete::Namespace {
+            return false;
+        }
+        let finalized = self.finalized_namespaces.contains(&object);
+        match self.stage.snapshot.facts.namespace(object) {
+            Some(facts) => facts.finalizers.iter().any(|finalizer| !finalized || finalizer != NAMESPACE_FINALIZER),
+            None => !finalized,
+        }
     }
 
     fn write(&mut self, object: ObjectId, before: Stored<'a>, after: Option<Stored<'a>>, cause: Cause, effect: Effect) {
@@ -223,9 +277,13 @@ impl<'s, 'a> World<'s, 'a> {
             };
             self.events.push_back(Event { node, kind });
         }
+        let removed = after.is_none();
         self.store.insert(object, after);
         self.collector.store_changed(object);
         self.actors.notice(object);
+        if removed {
+            self.notice_who_waited_for(object);
+        }
     }
 
     /// A worker has finished with an item of `attemptToDelete`.

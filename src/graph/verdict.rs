@@ -70,30 +70,45 @@ impl Address {
     }
 }
 
+impl Address {
+    /// The coordinate to look up, or the verdict where there is nothing to look up.
+    pub fn coordinate(self) -> Result<Coordinate, Verdict> {
+        match self {
+            Address::At(coordinate) => Ok(coordinate),
+            Address::NoSuchPath => Err(Verdict::Dangling(Dangling::ListKind)),
+            Address::Unmappable => Err(Verdict::Unmappable),
+            Address::InvalidScope => Err(Verdict::InvalidScope),
+            Address::Undiscovered => Err(Verdict::Unknown),
+        }
+    }
+}
+
 impl Verdict {
     /// The verdict on a reference as the snapshot stands, with nothing deleted.
     pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> Verdict {
-        let coordinate = match Address::of(snapshot, graph, reference, namespace) {
-            Address::At(coordinate) => coordinate,
-            Address::NoSuchPath => return Verdict::Dangling(Dangling::ListKind),
-            Address::Unmappable => return Verdict::Unmappable,
-            Address::InvalidScope => return Verdict::InvalidScope,
-            Address::Undiscovered => return Verdict::Unknown,
+        let coordinate = match Address::of(snapshot, graph, reference, namespace).coordinate() {
+            Ok(coordinate) => coordinate,
+            Err(verdict) => return verdict,
         };
         match snapshot.look_up(coordinate) {
             Presence::Unknown => Verdict::Unknown,
             Presence::Absent => Verdict::Dangling(Dangling::Absent),
             Presence::Present(owner) => {
                 let object = snapshot.object(owner);
-                if object.uid != reference.uid {
-                    return Verdict::Dangling(Dangling::OtherUid(owner));
-                }
-                if object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND) {
-                    Verdict::Waiting(owner)
-                } else {
-                    Verdict::Solid(owner)
-                }
+                let waiting = object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND);
+                Verdict::on(snapshot, reference, owner, waiting)
             }
+        }
+    }
+
+    /// The verdict on a reference at whose coordinates there is this object (3.4 steps 6–8).
+    pub fn on(snapshot: &Snapshot, reference: &Reference, owner: ObjectId, waiting: bool) -> Verdict {
+        if snapshot.object(owner).uid != reference.uid {
+            Verdict::Dangling(Dangling::OtherUid(owner))
+        } else if waiting {
+            Verdict::Waiting(owner)
+        } else {
+            Verdict::Solid(owner)
         }
     }
 }

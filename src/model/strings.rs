@@ -12,11 +12,11 @@ pub struct Symbol(u32);
 impl Symbol {
     /// The empty string: "no namespace" for objects of cluster scope.
     pub const EMPTY: Symbol = Symbol(0);
-    /// The finalizer [`FOREGROUND_FINALIZER`](super::FOREGROUND_FINALIZER).
+    /// The finalizer [`FOREGROUND_FINALIZER`].
     pub const FOREGROUND: Symbol = Symbol(1);
-    /// The finalizer [`ORPHAN_FINALIZER`](super::ORPHAN_FINALIZER).
+    /// The finalizer [`ORPHAN_FINALIZER`].
     pub const ORPHAN: Symbol = Symbol(2);
-    /// The finalizer [`DEFINITION_FINALIZER`](super::DEFINITION_FINALIZER).
+    /// The finalizer [`DEFINITION_FINALIZER`].
     pub const DEFINITION: Symbol = Symbol(3);
 
     /// Whether this is the empty string.

@@ -2,6 +2,7 @@
 
 pub mod document;
 pub mod dot;
+pub mod gaps;
 pub mod go_quote;
 mod guides;
 pub mod header;

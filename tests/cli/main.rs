@@ -1,5 +1,6 @@
 //! The built program, as a shell starts it: what it prints, where, and how it ends.
 
+mod bad_input;
 mod colour;
 mod documents;
 mod exit_codes;
@@ -9,5 +10,7 @@ mod pipes;
 mod readme;
 mod refusals;
 mod run;
+mod streams;
+mod targets;
 mod terminal;
 mod texts;

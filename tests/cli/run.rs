@@ -46,9 +46,27 @@ pub fn with_input(args: &[&str], input: impl Into<Vec<u8>>) -> Ran {
     finish(program().args(args).write_stdin(input))
 }
 
-/// Arguments as one would type them; none of those in these tests needs quoting.
+/// Arguments as one would type them; what has spaces is in single quotes.
 pub fn words(line: &str) -> Vec<&str> {
-    line.split_whitespace().collect()
+    let quoted = line.split('\'').enumerate();
+    quoted.flat_map(|(index, part)| if index % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }).collect()
+}
+
+/// Runs a line.
+pub fn run(line: &str) -> Ran {
+    gc(&words(line))
+}
+
+/// Runs a line with this on standard input.
+pub fn run_with(line: &str, input: &str) -> Ran {
+    with_input(&words(line), input)
+}
+
+/// Writes a file for a test.
+pub fn write(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
 }
 
 /// A file of this repository.

@@ -1,6 +1,9 @@
 //! One row a rule: a graph, a delete, and what becomes of every object that it changes.
 
-use kubectl_gc::server::Propagation::{self, Background, Foreground, Orphan};
+use kubectl_gc::{
+    foretell::{Assume, OutcomeKind},
+    server::Propagation::{self, Background, Foreground, Orphan},
+};
 
 use crate::scene::Scene;
 
@@ -588,7 +591,213 @@ const ROWS: &[Row] = &[
         Background,
         "Hidden/h Deleted, ConfigMap/c Deleted",
     ),
+    row(
+        "R9.10 a pod that was terminating before holds its namespace until the kubelet ends it",
+        "
+        Node n1
+        Namespace ns
+        Pod a node=n1 T=30
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Deleted, ConfigMap/c Deleted",
+    ),
+    row(
+        "9.5 a claim that was hanging goes with the pod that used it, and the namespace after it",
+        "
+        Node n1
+        Namespace ns
+        Pod a node=n1 claim=data
+        PersistentVolumeClaim data T=0 fin=kubernetes.io/pvc-protection
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Deleted, Pod/a Deleted, PersistentVolumeClaim/data Deleted, ConfigMap/c Deleted",
+    ),
+    row(
+        "9.5 a claim that was hanging goes with the pod that used it",
+        "
+        Node n1
+        Pod a node=n1 claim=data
+        PersistentVolumeClaim data T=0 fin=kubernetes.io/pvc-protection",
+        "Pod/a",
+        Background,
+        "Pod/a Deleted, PersistentVolumeClaim/data Deleted",
+    ),
+    row(
+        "M18 what goes on its own is waited for, and not told as this delete's doing",
+        "
+        Node n1
+        Shop r
+        Shop a T=0 fin=foregroundDeletion <- Shop/r!
+        Shop b T=0 fin=foregroundDeletion <- Shop/a!
+        Pod p node=n1 T=30 <- Shop/b!",
+        "Shop/r",
+        Foreground,
+        "Shop/r Deleted",
+    ),
+    row(
+        "M23 a terminating namespace dissolves foreground deadlocks by itself",
+        "
+        Namespace ns T
+        Shop a T=0 fin=foregroundDeletion <- Shop/a!",
+        "Shop/a",
+        Background,
+        "Shop/a Deleted",
+    ),
+    row(
+        "S14 the claim of an ephemeral volume is let go when the pod has been shut down",
+        "
+        Node n1
+        ReplicaSet rs
+        Pod a node=n1 claim=a-scratch <- ReplicaSet/rs!
+        PersistentVolumeClaim a-scratch fin=kubernetes.io/pvc-protection <- Pod/a+!",
+        "ReplicaSet/rs",
+        Foreground,
+        "ReplicaSet/rs Deleted, Pod/a Deleted, PersistentVolumeClaim/a-scratch Deleted",
+    ),
+    row(
+        "S16 another of a namespace's spec.finalizers stays",
+        "
+        Namespace ns spec=acme.io/x
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Terminating(), ConfigMap/c Deleted",
+    ),
+    row(
+        "R10.2 a namespace may hold what could not be listed",
+        "
+        unread Secret
+        Namespace ns
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Deleted?, ConfigMap/c Deleted",
+    ),
+    row(
+        "R10.2 a definition may have instances that could not be listed",
+        "
+        unread Shop
+        CustomResourceDefinition Shop",
+        "CustomResourceDefinition/Shop",
+        Background,
+        "CustomResourceDefinition/Shop Deleted?",
+    ),
+    row(
+        "R10.2 hidden dependents may hold whoever is deleted for a waiting owner",
+        "
+        unread Secret
+        Deployment web
+        ReplicaSet rs <- Deployment/web!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Deleted?, ReplicaSet/rs Deleted?",
+    ),
+    row(
+        "R10.2 background deletes nothing that hidden dependents could hold",
+        "
+        unread Secret
+        Deployment web
+        ReplicaSet rs <- Deployment/web!",
+        "Deployment/web",
+        Background,
+        "Deployment/web Deleted, ReplicaSet/rs Deleted",
+    ),
+    row(
+        "R10.2 whether a pod's node exists could not be read",
+        "
+        unread Node
+        ReplicaSet rs
+        Pod a node=n1 <- ReplicaSet/rs!",
+        "ReplicaSet/rs",
+        Background,
+        "ReplicaSet/rs Deleted, Pod/a Deleted?",
+    ),
+    row(
+        "R10.2 doubt travels to whoever waits, and to what follows",
+        "
+        Node n1
+        ReplicaSet rs
+        Pod a node=? <- ReplicaSet/rs!
+        ConfigMap c <- Pod/a",
+        "ReplicaSet/rs",
+        Foreground,
+        "ReplicaSet/rs Deleted?, Pod/a Deleted?, ConfigMap/c Deleted?",
+    ),
+    row(
+        "R10.2 doubt about a pod is doubt about all of its namespace",
+        "
+        Node n1
+        Namespace ns
+        Pod a node=?
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Deleted?, Pod/a Deleted?, ConfigMap/c Deleted?",
+    ),
 ];
+
+/// Whether what stays is stuck, and what it waits for: it decides the exit code.
+#[test]
+fn what_stays_is_stuck_or_waits() {
+    let rows: &[(&str, &str, &str, Propagation, &str, &str)] = &[
+        ("nobody is known to remove it", "Shop a fin=acme.io/x", "Shop/a", Background, "stuck", ""),
+        ("its controller usually runs", "Shop a fin=resources-finalizer.argocd.argoproj.io", "Shop/a", Background, "unknown", ""),
+        ("S13 its node was gone before", "Pod a node=n1", "Pod/a", Background, "stuck", ""),
+        (
+            "R9.7 its node goes too",
+            "
+            Node n1
+            Pod a node=n1",
+            "Node/n1 Pod/a",
+            Background,
+            "waiting",
+            "",
+        ),
+        (
+            "9.5 a running pod uses it",
+            "
+            Node n1
+            Pod a node=n1 claim=data
+            PersistentVolumeClaim data fin=kubernetes.io/pvc-protection",
+            "PersistentVolumeClaim/data",
+            Background,
+            "waiting",
+            "Pod/a",
+        ),
+        (
+            "S4 nobody will ever delete what it waits for",
+            "
+            Shop a
+            ConfigMap c <- Shop/a@version=acme.io/v9!",
+            "Shop/a",
+            Foreground,
+            "stuck",
+            "ConfigMap/c",
+        ),
+        ("S6 it waits for itself", "Shop a <- Shop/a!", "Shop/a", Foreground, "stuck", "Shop/a"),
+        (
+            "each once",
+            "
+            Namespace ns
+            ConfigMap c fin=acme.io/x <- Namespace/ns!",
+            "Namespace/ns",
+            Foreground,
+            "stuck",
+            "ConfigMap/c",
+        ),
+    ];
+    for (rule, graph, targets, propagation, state, waits_for) in rows {
+        let scene = Scene::new(graph);
+        let plan = scene.plan_with(targets, *propagation, Assume::Known);
+        let outcome = plan.outcomes.iter().find(|outcome| outcome.kind == OutcomeKind::Terminating).expect(rule);
+        let waited: Vec<String> = outcome.waits_for.iter().map(|id| scene.snapshot.short_name(*id)).collect();
+        assert_eq!(outcome.state.map(|state| state.name()), Some(*state), "{rule}");
+        assert_eq!(waited.join(" "), *waits_for, "{rule}");
+        assert_eq!(plan.stuck(), *state == "stuck", "{rule}");
+    }
+}
 
 #[test]
 fn every_rule_has_its_outcome() {

@@ -7,11 +7,11 @@
 //! ```
 //!
 //! `ns:name` puts an object elsewhere than in namespace `ns`; cluster-scoped kinds have none. `T` makes it terminating, `T=30` with that
-//! grace. References: `!` blocks, `~` says `blockOwnerDeletion: false`; `@name=x`, `@kind=x`, `@version=x`, `@uid=x` bend them. An owner
+//! grace. `node=?` is a pod whose facts are not known, `spec=x` one more of a Namespace's spec.finalizers. References: `!` blocks, `~` says `blockOwnerDeletion: false`, `+!` is a controller that blocks; `@name=x`, `@kind=x`, `@version=x`, `@uid=x` bend them. An owner
 //! that no line declares is absent. `unread KIND` makes the list of a kind a gap.
 
 use kubectl_gc::{
-    foretell::{Assume, OutcomeKind, Plan, Request, Stage, plan},
+    foretell::{Assume, OutcomeKind, Plan, Request, Stage, explore, plan},
     graph::OwnerGraph,
     model::{
         Coordinate, Fact, ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder,
@@ -70,11 +70,16 @@ impl Scene {
             );
             let facts = &mut builder.snapshot().facts;
             match object.kind {
+                // Its facts could not be read.
+                "Pod" if object.node == Some("?") => {}
                 "Pod" => {
                     let node = object.node.map(str::to_owned);
                     facts.insert(id, Fact::Pod(PodFacts { node, grace: Some(30), claims: object.claims.clone(), phase: None }));
                 }
-                "Namespace" => facts.insert(id, Fact::Namespace(NamespaceFacts { finalizers: vec!["kubernetes".into()] })),
+                "Namespace" => {
+                    let finalizers = std::iter::once("kubernetes").chain(object.spec_finalizer).map(str::to_owned).collect();
+                    facts.insert(id, Fact::Namespace(NamespaceFacts { finalizers }));
+                }
                 "CustomResourceDefinition" => facts.insert(
                     id,
                     Fact::Definition(DefinitionFacts {
@@ -110,6 +115,15 @@ impl Scene {
         plan(&stage, &Request { targets, propagation, grace: None })
     }
 
+    /// The same in several orders of events, with what else may become of each object after a slash:
+    /// `ConfigMap/c Deleted/Orphaned`.
+    pub fn tell_orders(&self, targets: &str, propagation: Propagation) -> String {
+        let graph = OwnerGraph::new(&self.snapshot);
+        let stage = Stage::new(&self.snapshot, &graph, Assume::Known);
+        let targets = targets.split_whitespace().map(|target| self.id(target)).collect();
+        self.describe(&explore(&stage, &Request { targets, propagation, grace: None }))
+    }
+
     /// What a delete does, as text: `Deployment/web Deleted, Pod/a Terminating(acme.io/drain)`, in the order of the lines.
     pub fn tell(&self, targets: &str, propagation: Propagation) -> String {
         self.describe(&self.plan_with(targets, propagation, Assume::Known))
@@ -127,7 +141,11 @@ impl Scene {
                 _ => String::new(),
             };
             let mark = if outcome.uncertain.is_some() { "?" } else { "" };
-            format!("{} {}{detail}{mark}", self.snapshot.short_name(outcome.object), outcome.kind.name())
+            let mark = if outcome.alternatives.is_empty() { mark } else { "" };
+            let mut others: Vec<&str> = outcome.alternatives.iter().map(|other| other.kind.name()).collect();
+            others.sort_unstable();
+            let others: String = others.iter().map(|other| format!("/{other}")).collect();
+            format!("{} {}{detail}{mark}{others}", self.snapshot.short_name(outcome.object), outcome.kind.name())
         });
         told.collect::<Vec<_>>().join(", ")
     }
@@ -154,6 +172,7 @@ struct Declared<'t> {
     grace: Option<i64>,
     node: Option<&'t str>,
     claims: Vec<String>,
+    spec_finalizer: Option<&'t str>,
     references: Vec<&'t str>,
 }
 
@@ -172,6 +191,7 @@ impl<'t> Declared<'t> {
             grace: None,
             node: None,
             claims: Vec::new(),
+            spec_finalizer: None,
             references: Vec::new(),
         };
         let mut rest = words[2..].iter();
@@ -186,6 +206,7 @@ impl<'t> Declared<'t> {
                 Some(("fin", list)) => declared.finalizers = list.split(',').collect(),
                 Some(("node", node)) => declared.node = Some(node),
                 Some(("claim", claim)) => declared.claims.push(claim.to_owned()),
+                Some(("spec", finalizer)) => declared.spec_finalizer = Some(finalizer),
                 Some(("uid", uid)) => declared.uid = uid.to_owned(),
                 _ => panic!("what is {word}?"),
             }
@@ -198,7 +219,7 @@ fn reference(text: &str, declared: &[Declared]) -> RawReference<'static> {
     let mut parts = text.split('@');
     let plain = parts.next().expect("split yields at least one part");
     let block = text.ends_with('!').then_some(true).or(text.ends_with('~').then_some(false));
-    let (kind, name) = plain.trim_end_matches(['!', '~']).split_once('/').unwrap_or_else(|| panic!("{text} is not Kind/name"));
+    let (kind, name) = plain.trim_end_matches(['!', '~', '+']).split_once('/').unwrap_or_else(|| panic!("{text} is not Kind/name"));
     let api_version = KINDS.iter().find(|known| known.1 == kind).map_or("v1", |known| known.0).to_owned();
     let uid = declared.iter().find(|object| object.kind == kind && object.name == name).map(|object| object.uid.clone());
     let mut reference = RawReference {
@@ -206,11 +227,11 @@ fn reference(text: &str, declared: &[Declared]) -> RawReference<'static> {
         kind: kind.to_owned().into(),
         name: name.to_owned().into(),
         uid: uid.unwrap_or_else(|| format!("absent-{kind}-{name}")).into(),
-        controller: None,
+        controller: text.contains('+').then_some(true),
         block_owner_deletion: block,
     };
     for bend in parts {
-        let value = |text: &str| text.trim_end_matches(['!', '~']).to_owned().into();
+        let value = |text: &str| text.trim_end_matches(['!', '~', '+']).to_owned().into();
         match bend.split_once('=').unwrap_or_else(|| panic!("what is @{bend}?")) {
             ("name", name) => reference.name = value(name),
             ("kind", kind) => reference.kind = value(kind),

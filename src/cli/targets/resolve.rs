@@ -26,6 +26,24 @@ impl TypedQuery {
         found.retain(|id| seen.insert(*id));
         Ok(found)
     }
+
+    /// Where the named objects would be that no list covers: asked for one by one, they may be there all the same.
+    pub fn unread(&self, snapshot: &mut Snapshot, choice: &NamespaceChoice) -> Vec<Coordinate> {
+        let What::Objects(objects) = &self.what else { return Vec::new() };
+        let coordinates = objects.iter().filter_map(|wanted| {
+            let namespace = match (&wanted.namespace, choice) {
+                _ if !wanted.namespaced => "",
+                (Some(own), _) => own,
+                (None, NamespaceChoice::One(chosen)) => chosen,
+                (None, NamespaceChoice::WhereverUnique | NamespaceChoice::All) => return None,
+            };
+            let strings = &mut snapshot.strings;
+            let (namespace, name) = (strings.intern(namespace), strings.intern(&wanted.name));
+            let coordinate = Coordinate { resource: wanted.resource, namespace, name };
+            (snapshot.look_up(coordinate) == Presence::Unknown).then_some(coordinate)
+        });
+        coordinates.collect()
+    }
 }
 
 struct Search<'a> {

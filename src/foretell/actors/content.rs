@@ -16,6 +16,12 @@ impl World<'_, '_> {
         if stage.rules(object).own_delete != OwnDelete::Namespace || !is_terminating || !self.held_by_spec(object) {
             return Turn::Done;
         }
+        if self.finalized_namespaces.contains(&object) {
+            return Turn::Done;
+        }
+        if stage.snapshot.facts.namespace(object).is_none() {
+            self.needs.facts.insert(object);
+        }
         self.assumptions.insert(Assumption::NamespaceController);
         let content: Vec<ObjectId> = stage
             .in_namespace(stage.snapshot.object(object).name)
@@ -28,6 +34,8 @@ impl World<'_, '_> {
         for id in first {
             let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
             self.delete(*id, &options, Cause::Namespace(object));
+            // What was terminating before, and so isn't changed, may have somebody who finishes it.
+            self.actors.notice_once(*id);
         }
         if content.is_empty() {
             self.finalize_namespace(object);
@@ -53,12 +61,11 @@ impl World<'_, '_> {
         };
         let resource = stage.snapshot.resources.by_group_kind(&facts.group, &facts.kind);
         // R1.26: instances of a definition that was never established are not looked for.
-        let instances: Vec<ObjectId> = stage
-            .snapshot
-            .objects()
-            .filter(|(id, found)| facts.established && Some(found.resource) == resource && self.exists(*id))
-            .map(|(id, _)| id)
-            .collect();
+        let of_resource = resource.filter(|_| facts.established).map_or(&[][..], |resource| stage.of_resource(resource));
+        let instances: Vec<ObjectId> = of_resource.iter().copied().filter(|id| self.exists(*id)).collect();
+        if resource.is_some_and(|resource| facts.established && !stage.snapshot.covers(resource, None)) {
+            self.doubtful.insert(object);
+        }
         if instances.is_empty() {
             let patch = Patch::RemoveFinalizer { finalizer: Symbol::DEFINITION, version: stored.version };
             self.patch(object, &patch, Cause::DefinitionEmpty);
@@ -66,6 +73,7 @@ impl World<'_, '_> {
         }
         for id in instances {
             self.delete(id, &DeleteOptions::default(), Cause::Definition(object));
+            self.actors.notice_once(id);
         }
         Turn::HasToWait
     }

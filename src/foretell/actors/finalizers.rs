@@ -26,6 +26,8 @@ pub struct KnownFinalizer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
     Terminating,
+    /// The object is terminating and nobody uses it, which can't be seen from here.
+    Unused,
     /// No scheduled pod mentions the claim; completed pods count (9.5).
     ClaimUnused,
     /// The volume's claim is gone.
@@ -53,7 +55,7 @@ pub const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "kubernetes.io/vac-protection",
         ("storage.k8s.io", "VolumeAttributesClass"),
         "the VAC protection controller",
-        When::Terminating,
+        When::Unused,
     ),
     known("service.kubernetes.io/load-balancer-cleanup", ("", "Service"), "the cloud's service controller", When::Terminating),
     known("batch.kubernetes.io/job-tracking", ("", "Pod"), "the Job controller", When::JobDoneWithPod),
@@ -61,21 +63,46 @@ pub const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "resource.kubernetes.io/delete-protection",
         ("resource.k8s.io", "ResourceClaim"),
         "the resource claim controller",
-        When::Terminating,
+        When::Unused,
     ),
     known(
         "networking.k8s.io/service-cidr-finalizer",
         ("networking.k8s.io", "ServiceCIDR"),
         "the service CIDR controller",
-        When::Terminating,
+        When::Unused,
     ),
-    known(
-        "scheduling.k8s.io/podgroup-protection",
-        ("scheduling.k8s.io", "PodGroup"),
-        "the pod group controller",
-        When::Terminating,
-    ),
+    known("scheduling.k8s.io/podgroup-protection", ("scheduling.k8s.io", "PodGroup"), "the pod group controller", When::Unused),
 ];
+
+/// Domains of finalizers of widespread add-ons, whose controllers usually run wherever the finalizers are set. What they do first is
+/// not foretold; that they are in nobody's hands would be a false alarm.
+const WIDESPREAD: &[&str] = &[
+    "argoproj.io",
+    "fluxcd.io",
+    "cert-manager.io",
+    "crossplane.io",
+    "cluster.x-k8s.io",
+    "karpenter.sh",
+    "elbv2.k8s.aws",
+    "service.k8s.aws",
+    "networking.gke.io",
+    "snapshot.storage.kubernetes.io",
+    "external-attacher",
+    "external-resizer",
+    "gateway.networking.k8s.io",
+    "tekton.dev",
+    "keda.sh",
+    "longhorn.io",
+    "rook.io",
+    "kubevirt.io",
+];
+
+/// Whether a finalizer belongs to a widespread add-on: whether its controller runs is not known.
+pub fn has_living_controller(finalizer: &str) -> bool {
+    let domain = finalizer.split('/').next().unwrap_or(finalizer);
+    let belongs = |family: &&str| domain == *family || domain.strip_suffix(family).is_some_and(|rest| rest.ends_with('.'));
+    WIDESPREAD.iter().any(belongs)
+}
 
 impl World<'_, '_> {
     pub(super) fn remove_known_finalizers(&mut self, object: ObjectId) -> Turn {
@@ -124,6 +151,14 @@ impl World<'_, '_> {
         let terminating = self.stored(object).is_some_and(|stored| stored.terminating);
         match when {
             When::Terminating => Some(terminating),
+            // Whoever uses it is not known.
+            When::Unused => {
+                if terminating {
+                    None
+                } else {
+                    Some(false)
+                }
+            }
             When::ClaimUnused => {
                 if terminating {
                     self.claim_unused(object)
@@ -144,24 +179,32 @@ impl World<'_, '_> {
 
     fn claim_unused(&mut self, claim: ObjectId) -> Option<bool> {
         let stage = self.stage;
-        let claim = stage.snapshot.object(claim);
+        let namespace = stage.snapshot.object(claim).namespace;
         let pods = stage.kind("v1", "Pod")?;
-        let name = stage.snapshot.text(claim.name);
-        let mut all_known = stage.snapshot.covers(pods, Some(claim.namespace));
-        for id in stage.in_namespace(claim.namespace) {
-            if stage.snapshot.object(*id).resource != pods || !self.exists(*id) {
-                continue;
-            }
-            match stage.snapshot.facts.pod(*id) {
-                Some(pod) if pod.node.is_some() && pod.claims.iter().any(|used| used == name) => return Some(false),
-                Some(_) => {}
-                None => {
-                    self.needs.facts.insert(*id);
-                    all_known = false;
-                }
+        if stage.users_of_claim(claim).iter().any(|pod| self.uses_claim(*pod, claim)) {
+            return Some(false);
+        }
+        let mut all_known = stage.snapshot.covers(pods, Some(namespace));
+        for pod in stage.in_namespace(namespace) {
+            if stage.snapshot.object(*pod).resource == pods && self.exists(*pod) && stage.snapshot.facts.pod(*pod).is_none() {
+                self.needs.facts.insert(*pod);
+                all_known = false;
             }
         }
         all_known.then_some(true)
+    }
+
+    /// Whether a pod that mentions a claim keeps it. A claim made for an ephemeral volume of a pod, `<pod>-<volume>` and controlled by
+    /// it, is let go as soon as the pod has been shut down (S14).
+    pub fn uses_claim(&self, pod: ObjectId, claim: ObjectId) -> bool {
+        let Some(stored) = self.stored(pod) else { return false };
+        let snapshot = self.stage.snapshot;
+        let shut_down = stored.terminating && !stored.in_grace();
+        let (pod, claim) = (snapshot.object(pod), snapshot.object(claim));
+        let controlled = claim.owners.iter().any(|reference| reference.uid == pod.uid && reference.controller == Some(true));
+        let rest = snapshot.text(claim.name).strip_prefix(snapshot.text(pod.name));
+        let ephemeral = controlled && rest.is_some_and(|rest| rest.starts_with('-'));
+        !(shut_down && ephemeral)
     }
 
     fn volume_unbound(&mut self, volume: ObjectId) -> Option<bool> {
@@ -170,6 +213,9 @@ impl World<'_, '_> {
             self.needs.facts.insert(volume);
             return None;
         };
+        if facts.phase.as_deref().is_some_and(|phase| phase != "Bound") {
+            return Some(true);
+        }
         let Some((namespace, name)) = facts.claim.as_deref().and_then(|claim| claim.split_once('/')) else { return Some(true) };
         let strings = &stage.snapshot.strings;
         let (Some(namespace), Some(name)) = (strings.find(namespace), strings.find(name)) else { return Some(true) };
@@ -187,6 +233,7 @@ impl World<'_, '_> {
     }
 
     fn owner_gone(&self, uid: Symbol) -> bool {
-        self.stage.snapshot.by_uid(uid).is_none_or(|owner| !self.exists(owner))
+        // An owner that was not read is not known to be gone.
+        self.stage.snapshot.by_uid(uid).is_some_and(|owner| !self.exists(owner))
     }
 }

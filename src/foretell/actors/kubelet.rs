@@ -5,7 +5,7 @@ use crate::{
         cause::Cause,
         world::{Assume, World},
     },
-    model::{ObjectId, Symbol},
+    model::{Coordinate, ObjectId, Presence, Symbol},
     server::DeleteOptions,
 };
 
@@ -18,8 +18,11 @@ impl World<'_, '_> {
             return Turn::Done;
         }
         match self.kubelet_of(object) {
-            Kubelet::Absent => return Turn::Done,
-            Kubelet::Unknown => {}
+            Kubelet::Absent | Kubelet::Deleted => return Turn::Done,
+            // As nearly all are; what rests on it is marked.
+            Kubelet::Unknown => {
+                self.doubtful.insert(object);
+            }
             Kubelet::On(node) => {
                 self.assumptions.insert(Assumption::Kubelet { node });
             }
@@ -27,6 +30,14 @@ impl World<'_, '_> {
         // R1.19: grace 0 and no policy, so that the collector's finalizers stay.
         self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Kubelet);
         Turn::Done
+    }
+
+    /// Whether a cluster-scoped object was there before anything was deleted.
+    fn was_there(&self, api_version: &str, kind: &str, name: Symbol) -> bool {
+        self.stage.kind(api_version, kind).is_some_and(|resource| {
+            let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name };
+            matches!(self.stage.snapshot.look_up(coordinate), Presence::Present(_))
+        })
     }
 
     /// Who would end a pod in its grace period.
@@ -43,6 +54,7 @@ impl World<'_, '_> {
         };
         match self.find("v1", "Node", Symbol::EMPTY, name) {
             Some(Some(_)) => Kubelet::On(node),
+            Some(None) if self.was_there("v1", "Node", name) => Kubelet::Deleted,
             Some(None) => Kubelet::Absent,
             None => Kubelet::Unknown,
         }
@@ -56,6 +68,8 @@ pub enum Kubelet {
     On(String),
     /// Nobody: its Node doesn't exist (S13).
     Absent,
+    /// Nobody any more: its Node goes as well. The pod garbage collector removes such pods (R9.7).
+    Deleted,
     /// The pod's node, or whether it exists, could not be read.
     Unknown,
 }

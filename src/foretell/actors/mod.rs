@@ -9,11 +9,11 @@ use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::FxHashSet;
 
-use crate::model::ObjectId;
+use crate::model::{Coordinate, ObjectId, Presence, Symbol};
 
 use super::world::World;
 
-pub use finalizers::{KNOWN_FINALIZERS, KnownFinalizer};
+pub use finalizers::{KNOWN_FINALIZERS, KnownFinalizer, has_living_controller};
 
 /// Something that a plan takes others to do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +24,12 @@ pub enum Assumption {
     Finalizer { finalizer: &'static str, by: &'static str },
     /// The namespace controller deletes what is in a terminating namespace.
     NamespaceController,
+    /// A controller that lives on doesn't replace what is deleted from under it, although it is made to (R9.1).
+    NotReplaced { controller: String },
+    /// No controller adopts what is left without an owner, although living ones may (R9.3, R9.4).
+    NotAdopted,
+    /// Pods of Nodes that are gone are removed in the end (R9.7).
+    PodGarbageCollector,
 }
 
 impl std::fmt::Display for Assumption {
@@ -31,6 +37,9 @@ impl std::fmt::Display for Assumption {
         match self {
             Assumption::Kubelet { node } => write!(f, "the kubelet on node {node} ends its pods after their grace period"),
             Assumption::Finalizer { finalizer, by } => write!(f, "{by} removes its finalizer {finalizer}"),
+            Assumption::NotReplaced { controller } => write!(f, "{controller} lives on, and replaces nothing of what it controls"),
+            Assumption::NotAdopted => f.write_str("no living controller adopts what is left without an owner"),
+            Assumption::PodGarbageCollector => f.write_str("the pod garbage collector removes the pods of nodes that are gone"),
             Assumption::NamespaceController => f.write_str("the namespace controller deletes what is in a terminating namespace"),
         }
     }
@@ -43,6 +52,8 @@ pub struct Actors {
     is_noticed: FxHashSet<ObjectId>,
     /// Looked at, and waiting for something else to happen first.
     waiting: BTreeSet<ObjectId>,
+    /// What was noticed for being in somebody's way.
+    in_the_way: FxHashSet<ObjectId>,
 }
 
 impl Actors {
@@ -53,6 +64,15 @@ impl Actors {
         }
     }
 
+    /// An object is in somebody's way. Says whether that is news.
+    pub fn notice_once(&mut self, object: ObjectId) -> bool {
+        let news = self.in_the_way.insert(object);
+        if news {
+            self.notice(object);
+        }
+        news
+    }
+
     /// Whether anybody has anything to look at.
     pub fn any_noticed(&self) -> bool {
         !self.noticed.is_empty()
@@ -60,6 +80,47 @@ impl Actors {
 }
 
 impl World<'_, '_> {
+    /// An object is gone: claims that a pod used, volumes that a claim was bound to, and the namespace it was in may go on now.
+    pub(super) fn notice_who_waited_for(&mut self, gone: ObjectId) {
+        let stage = self.stage;
+        let snapshot = stage.snapshot;
+        let object = snapshot.object(gone);
+        let terminating = |world: &Self, id: ObjectId| world.stored(id).is_some_and(|stored| stored.terminating);
+        let mut noticed: Vec<ObjectId> = Vec::new();
+        if let Some(pod) = snapshot.facts.pod(gone)
+            && let Some(claims) = stage.kind("v1", "PersistentVolumeClaim")
+        {
+            for claim in pod.claims.iter().filter_map(|claim| snapshot.strings.find(claim)) {
+                let coordinate = Coordinate { resource: claims, namespace: object.namespace, name: claim };
+                if let Presence::Present(claim) = snapshot.look_up(coordinate) {
+                    noticed.push(claim);
+                }
+            }
+        }
+        if snapshot.resources.get(object.resource).kind == "PersistentVolumeClaim"
+            && let Some(volumes) = stage.kind("v1", "PersistentVolume")
+        {
+            let claim = format!("{}/{}", snapshot.text(object.namespace), snapshot.text(object.name));
+            let is_bound = |id: &&ObjectId| snapshot.facts.volume(**id).is_some_and(|facts| facts.claim.as_deref() == Some(&claim));
+            // Only volumes that are on their way out wait for anything.
+            let waiting = stage.of_resource(volumes).iter().filter(|id| terminating(self, **id));
+            noticed.extend(waiting.filter(is_bound));
+        }
+        if !object.namespace.is_empty()
+            && let Some(namespaces) = stage.kind("v1", "Namespace")
+        {
+            let coordinate = Coordinate { resource: namespaces, namespace: Symbol::EMPTY, name: object.namespace };
+            if let Presence::Present(namespace) = snapshot.look_up(coordinate) {
+                noticed.push(namespace);
+            }
+        }
+        for id in noticed {
+            if terminating(self, id) {
+                self.actors.notice(id);
+            }
+        }
+    }
+
     /// Others look at everything that was noticed, and do what they are taken to do. Whoever has to wait looks again after
     /// the next things have happened.
     pub(super) fn act(&mut self) {

@@ -50,8 +50,7 @@ fn collected(snapshot: &Snapshot, references: &[Reference], reason: &Reason) -> 
     }
 }
 
-/// `Kind/name` of some references, each once.
-pub fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Reference) -> bool) -> String {
+fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Reference) -> bool) -> String {
     let mut names: Vec<String> = Vec::new();
     for reference in references.iter().filter(|reference| wanted(reference)) {
         let name = written(snapshot, reference);
@@ -60,6 +59,11 @@ pub fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Ref
         }
     }
     names.join(", ")
+}
+
+/// Owners as references name them, each once.
+pub fn owners_named(snapshot: &Snapshot, references: &[Reference]) -> String {
+    named(snapshot, references, |_| true)
 }
 
 fn written(snapshot: &Snapshot, reference: &Reference) -> String {

@@ -1,12 +1,12 @@
 //! One outcome in a word and a remark.
 
 use crate::{
-    foretell::{Cause, Holder, Outcome, OutcomeKind, State},
-    model::{ObjectId, Snapshot, facts::PodFacts},
+    foretell::{Cause, Holder, Outcome, OutcomeKind, State, Uncertainty},
+    model::{ObjectId, Reference, Snapshot, facts::PodFacts},
     tree::{Link, Standing},
 };
 
-use super::{PlanView, because::named, document::holder_name};
+use super::{PlanView, because::owners_named, document::holder_name};
 use crate::render::style::Tone;
 
 /// So many objects that are waited for are named.
@@ -70,23 +70,47 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         OutcomeKind::Orphaned => "no owner left".to_owned(),
         OutcomeKind::Detached => detached(view, outcome),
         OutcomeKind::Unblocked => "no longer blocks its owner".to_owned(),
+        OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Order) => String::new(),
         OutcomeKind::Unchanged => "something it depends on could not be read".to_owned(),
     };
-    let unsure = outcome.uncertain.is_some() && outcome.kind != OutcomeKind::Unchanged;
-    match (unsure, remark.is_empty()) {
-        (false, _) => remark,
-        (true, true) => "not certain".to_owned(),
-        (true, false) => format!("{remark}; not certain"),
+
+    match outcome.uncertain {
+        Some(Uncertainty::Order) => joined(remark, &or_else(outcome)),
+        Some(_) if outcome.kind != OutcomeKind::Unchanged => joined(remark, "not certain"),
+        _ => remark,
     }
 }
 
-/// Which owners it loses, and which it keeps, however many steps that took.
+fn joined(remark: String, more: &str) -> String {
+    if remark.is_empty() { more.to_owned() } else { format!("{remark}; {more}") }
+}
+
+/// What else may become of it, in words.
+fn or_else(outcome: &Outcome) -> String {
+    let mut others: Vec<&str> = Vec::new();
+    for other in &outcome.alternatives {
+        let told = match (other.kind, other.state) {
+            (OutcomeKind::Deleted, _) => "gone",
+            (OutcomeKind::Terminating, Some(State::Stuck)) => "STUCK",
+            (OutcomeKind::Terminating, _) => "Terminating",
+            (OutcomeKind::Orphaned, _) => "left without an owner",
+            (OutcomeKind::Detached | OutcomeKind::Unblocked, _) => "left with other owners",
+            (OutcomeKind::Unchanged, _) => "left alone",
+        };
+        if !others.contains(&told) {
+            others.push(told);
+        }
+    }
+    format!("or, in another order of events, {}", others.join(" or "))
+}
+
+/// Which owners it loses, and which it keeps.
 fn detached(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let before = &view.snapshot.object(outcome.object).owners;
-    let after = outcome.after.as_ref().map(|after| after.owners.as_slice()).unwrap_or_default();
-    let lost = named(view.snapshot, before, |reference| !after.iter().any(|kept| kept.uid == reference.uid));
-    let kept = named(view.snapshot, after, |_| true);
-    format!("it loses {lost}; it still has {kept}")
+    let after = outcome.after.as_ref().map_or(&[][..], |after| &after.owners);
+    let lost: Vec<Reference> =
+        before.iter().filter(|reference| after.iter().all(|kept| kept.uid != reference.uid)).copied().collect();
+    format!("it loses {}; it still has {}", owners_named(view.snapshot, &lost), owners_named(view.snapshot, after))
 }
 
 /// For pods that get time to end.

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::{
     document::{Head, ObjectJson},
-    foretell::{After, Holder, Outcome, OutcomeKind, Summary},
-    model::Snapshot,
+    foretell::{After, Alternative, Cause, Holder, JointEnd, Outcome, Summary},
+    model::{ObjectId, Snapshot},
     server::Propagation,
 };
 
@@ -21,6 +21,9 @@ pub struct PlanDocument<'a> {
     targets: Vec<ObjectJson<'a>>,
     outcomes: Vec<OutcomeJson<'a>>,
     summary: SummaryJson,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ends: Vec<Vec<Vec<EndJson<'a>>>>,
+    orders: u64,
     assumes: Vec<String>,
     instead: Vec<InsteadJson>,
 }
@@ -41,6 +44,27 @@ struct OutcomeJson<'a> {
     state: Option<&'static str>,
     waits_for: Vec<ObjectJson<'a>>,
     held_by: Vec<&'a str>,
+    after: AfterJson<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    alternatives: Vec<AlternativeJson<'a>>,
+}
+
+/// Another end that an object may come to.
+#[derive(Debug, Serialize)]
+struct AlternativeJson<'a> {
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<BecauseJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    after: AfterJson<'a>,
+}
+
+/// What one object comes to in one of several joint ends.
+#[derive(Debug, Serialize)]
+struct EndJson<'a> {
+    object: ObjectJson<'a>,
+    outcome: &'static str,
     after: AfterJson<'a>,
 }
 
@@ -119,6 +143,8 @@ impl<'a> PlanDocument<'a> {
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
             outcomes: view.plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
             summary: SummaryJson::of(view.plan.summary),
+            ends: view.plan.ends.iter().map(|group| group.iter().map(|end| joint_end(view, end)).collect()).collect(),
+            orders: view.plan.orders,
             assumes: view.plan.assumptions.iter().map(ToString::to_string).collect(),
             instead: view.instead.iter().map(instead).collect(),
         }
@@ -127,28 +153,47 @@ impl<'a> PlanDocument<'a> {
 
 impl<'a> OutcomeJson<'a> {
     fn of(view: &PlanView<'a>, outcome: &'a Outcome) -> Self {
-        let because = outcome.because.as_ref().map(|cause| {
-            let (rule, message) = because(view.snapshot, outcome.object, cause, view.plan.request.propagation);
-            BecauseJson { rule, message }
-        });
         OutcomeJson {
             object: ObjectJson::of(view.snapshot, outcome.object),
             outcome: outcome.kind.name(),
             order: outcome.order,
             certain: outcome.uncertain.is_none(),
             uncertain_because: outcome.uncertain.map(|uncertainty| uncertainty.name()),
-            because,
+            because: told_because(view, outcome.object, outcome.because.as_ref()),
             state: outcome.state.map(|state| state.name()),
             waits_for: outcome.waits_for.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
             held_by: outcome.held_by.iter().map(|holder| holder_name(view.snapshot, *holder)).collect(),
-            after: AfterJson::of(view.snapshot, outcome),
+            after: AfterJson::of(view.snapshot, outcome.after.as_ref()),
+            alternatives: outcome.alternatives.iter().map(|other| alternative(view, outcome.object, other)).collect(),
         }
     }
 }
 
+fn told_because(view: &PlanView<'_>, object: ObjectId, cause: Option<&Cause>) -> Option<BecauseJson> {
+    let (rule, message) = because(view.snapshot, object, cause?, view.plan.request.propagation);
+    Some(BecauseJson { rule, message })
+}
+
+fn alternative<'a>(view: &PlanView<'a>, object: ObjectId, other: &'a Alternative) -> AlternativeJson<'a> {
+    AlternativeJson {
+        outcome: other.kind.name(),
+        because: told_because(view, object, other.because.as_ref()),
+        state: other.state.map(|state| state.name()),
+        after: AfterJson::of(view.snapshot, other.after.as_ref()),
+    }
+}
+
+fn joint_end<'a>(view: &PlanView<'a>, end: &'a JointEnd) -> Vec<EndJson<'a>> {
+    let told = |(object, end): &'a (ObjectId, Alternative)| EndJson {
+        object: ObjectJson::of(view.snapshot, *object),
+        outcome: end.kind.name(),
+        after: AfterJson::of(view.snapshot, end.after.as_ref()),
+    };
+    end.iter().map(told).collect()
+}
+
 impl<'a> AfterJson<'a> {
-    fn of(snapshot: &'a Snapshot, outcome: &'a Outcome) -> Self {
-        debug_assert_eq!(outcome.after.is_none(), outcome.kind == OutcomeKind::Deleted);
+    fn of(snapshot: &'a Snapshot, after: Option<&'a After>) -> Self {
         let state = |after: &'a After| {
             let finalizers = after.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect();
             let references = after.owners.iter().map(|reference| ReferenceJson {
@@ -167,7 +212,7 @@ impl<'a> AfterJson<'a> {
             }
         };
         let gone = AfterJson { deleted: true, terminating: None, finalizers: None, owner_references: None };
-        outcome.after.as_ref().map_or(gone, state)
+        after.map_or(gone, state)
     }
 }
 

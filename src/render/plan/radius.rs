@@ -100,11 +100,8 @@ impl<'a> BlastRadius<'a> {
         if self.rows.is_empty() {
             return writeln!(out, "Nothing is there to delete.");
         }
-        let policy = self.propagation.name().to_lowercase();
-        match self.total {
-            1 => writeln!(out, "What deleting the one root would do ({policy}):")?,
-            total => writeln!(out, "What deleting each of {total} roots would do ({policy}):")?,
-        }
+        let roots = if self.total == 1 { "the one root".to_owned() } else { format!("each of {} roots", self.total) };
+        writeln!(out, "What deleting {roots} would do ({}):", self.propagation.name().to_lowercase())?;
         writeln!(out)?;
         let lines: Vec<Line> = self.rows.iter().map(|row| self.line(row)).collect();
         let width = options.width.map(|width| width.saturating_sub(MARGIN));

@@ -78,6 +78,7 @@ fn sections(view: &PlanView<'_>) -> Vec<(&'static str, Vec<Said>)> {
     };
     let sections = [
         ("Assumes", assumes(view).into_iter().map(Said::text).collect()),
+        ("But", afterwards(view).into_iter().map(Said::text).collect()),
         ("Instead", view.instead.iter().map(instead).collect::<Vec<_>>()),
         ("Next", next(view)),
     ];
@@ -91,6 +92,7 @@ fn assumes(view: &PlanView<'_>) -> Vec<String> {
     for assumption in &view.plan.assumptions {
         match assumption {
             Assumption::Kubelet { node } => nodes.push(node),
+            Assumption::NotReplaced { .. } | Assumption::NotAdopted => {}
             other => lines.push(other.to_string()),
         }
     }
@@ -103,6 +105,30 @@ fn assumes(view: &PlanView<'_>) -> Vec<String> {
         many => Some(format!("the kubelets on {} nodes end their pods after their grace period", many.len())),
     };
     kubelets.into_iter().chain(lines).collect()
+}
+
+/// What living controllers do afterwards, and a plan leaves out.
+fn afterwards(view: &PlanView<'_>) -> Vec<String> {
+    let mut controllers: Vec<&str> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for assumption in &view.plan.assumptions {
+        match assumption {
+            Assumption::NotReplaced { controller } => controllers.push(controller),
+            Assumption::NotAdopted => {
+                lines.push("a living controller whose selector matches adopts what is left without an owner".to_owned());
+            }
+            _ => {}
+        }
+    }
+    let told = match controllers.as_slice() {
+        [] => None,
+        [one] => Some(format!("{one} lives on, and may replace what it controls")),
+        [some @ .., last] if some.len() <= NAMED_NODES => {
+            Some(format!("{} and {last} live on, and may replace what they control", some.join(", ")))
+        }
+        many => Some(format!("{} controllers live on, and may replace what they control", many.len())),
+    };
+    told.into_iter().chain(lines).collect()
 }
 
 /// A summary in half a line.

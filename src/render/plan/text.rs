@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::{
-    foretell::{Holder, Outcome, OutcomeKind, State, Summary},
+    foretell::{Holder, Outcome, OutcomeKind, State, Summary, Uncertainty},
     model::ObjectId,
     render::{
         go_quote::visible,
@@ -57,12 +57,19 @@ fn write_verdict(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write
 /// The one line that matters.
 fn verdict(view: &PlanView<'_>) -> (&'static str, Tone, String) {
     let summary = view.plan.summary;
-    let uncertain = view.plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some()).count();
-    let unsure = match uncertain {
-        0 => String::new(),
-        1 => " 1 outcome is not certain, because something could not be read.".to_owned(),
-        count => format!(" {count} outcomes are not certain, because something could not be read."),
-    };
+    let because_of =
+        |wanted: fn(Uncertainty) -> bool| view.plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some_and(wanted)).count();
+    let varying = because_of(|uncertainty| uncertainty == Uncertainty::Order);
+    let unread = because_of(|uncertainty| uncertainty != Uncertainty::Order);
+    let mut unsure = String::new();
+    if varying > 0 {
+        unsure += &format!(" What becomes of {} depends on the order of events.", count(varying, "object", "objects"));
+    }
+    if unread > 0 {
+        let outcomes = count(unread, "outcome is", "outcomes are");
+        unsure += &format!(" {outcomes} not certain, because something could not be read or played to its end.");
+    }
+    let uncertain = varying + unread;
     let survivors = summary.orphaned + summary.detached + summary.unblocked;
     let stay = if survivors == 0 { String::new() } else { format!(" {}, changed.", count(survivors, "survives", "survive")) };
     let targets: Vec<ObjectId> = view.plan.request.targets.clone();

@@ -184,7 +184,7 @@ impl Cluster {
 }
 
 /// `/api/v1` or `/apis/GROUP/VERSION`.
-fn group_version_path(version: &str) -> String {
+pub(super) fn group_version_path(version: &str) -> String {
     if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") }
 }
 

@@ -158,3 +158,17 @@ fn the_second_object_at_a_coordinate_is_not_there() {
     assert_eq!(resolve(&twice, &NamespaceChoice::WhereverUnique, "pod/db"), "pods:shop/db");
     assert_eq!(resolve(&twice, &NamespaceChoice::WhereverUnique, "pods -l app=db"), "pods:shop/db");
 }
+
+#[test]
+fn what_no_list_covers_is_asked_for_by_name() {
+    let mut forbidden = snapshot(cluster(), "secrets !forbidden\npods\npods shop/web");
+    let query = typed("secret/key pod/web pod/gone").unwrap();
+    let unread = query.unread(&mut forbidden, &one("shop"));
+    let names: Vec<&str> = unread.iter().map(|coordinate| forbidden.text(coordinate.name)).collect();
+    assert_eq!(names, ["key"]);
+    assert!(resolve(&forbidden, &one("shop"), "secret/key").contains("forbidden"));
+    // What the look-up finds, the next resolution finds too; what it proves absent is not there.
+    forbidden.confirm_absent(unread[0]);
+    assert!(resolve(&forbidden, &one("shop"), "secret/key").contains("not found"));
+    assert_eq!(typed("secrets -l a=b").unwrap().unread(&mut forbidden, &one("shop")), []);
+}

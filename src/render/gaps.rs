@@ -1,0 +1,68 @@
+//! What could not be read, in a few words: whoever may read one namespace only has the same reason sixty times.
+
+use crate::model::Gap;
+
+/// No more than this many resources are named for one reason.
+const NAMED: usize = 6;
+/// No more than this many reasons are given.
+const REASONS: usize = 4;
+
+/// The line that names the gaps, those with the same reason together; nothing where there is none.
+pub fn told(gaps: &[Gap]) -> Option<String> {
+    let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
+    for gap in gaps {
+        let name = match &gap.namespace {
+            Some(namespace) => format!("{} in namespace {namespace}", gap.resource),
+            None => gap.resource.clone(),
+        };
+        match by_reason.iter_mut().find(|(reason, _)| *reason == gap.reason) {
+            Some((_, names)) => names.push(name),
+            None => by_reason.push((&gap.reason, vec![name])),
+        }
+    }
+    if by_reason.is_empty() {
+        return None;
+    }
+    let reasons: Vec<String> =
+        by_reason.iter().take(REASONS).map(|(reason, names)| format!("{} ({reason})", list(names))).collect();
+    let untold: usize = by_reason.iter().skip(REASONS).map(|(_, names)| names.len()).sum();
+    let rest = if untold == 0 { String::new() } else { format!("; and {untold} more (-o json lists them)") };
+    Some(format!("Not seen: {}{rest}. Forbidden or missing is not absent: what rests on it is marked.", reasons.join("; ")))
+}
+
+fn list(names: &[String]) -> String {
+    let named = names[..names.len().min(NAMED)].join(", ");
+    if names.len() > NAMED { format!("{named} and {} more", names.len() - NAMED) } else { named }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gap(resource: &str, namespace: Option<&str>, reason: &str) -> Gap {
+        Gap { resource: resource.to_owned(), namespace: namespace.map(str::to_owned), reason: reason.to_owned() }
+    }
+
+    #[test]
+    fn gaps_of_one_reason_are_told_together() {
+        assert_eq!(told(&[]), None);
+        let gaps = [
+            gap("secrets", None, "forbidden"),
+            gap("metrics.k8s.io/v1beta1", None, "503 Service Unavailable"),
+            gap("pods", Some("shop"), "forbidden"),
+        ];
+        assert_eq!(
+            told(&gaps).unwrap(),
+            "Not seen: secrets, pods in namespace shop (forbidden); metrics.k8s.io/v1beta1 (503 Service Unavailable). \
+             Forbidden or missing is not absent: what rests on it is marked."
+        );
+    }
+
+    #[test]
+    fn many_gaps_are_counted() {
+        let many: Vec<Gap> = (0..30).map(|number| gap(&format!("r{number}"), None, "forbidden")).collect();
+        assert!(told(&many).unwrap().starts_with("Not seen: r0, r1, r2, r3, r4, r5 and 24 more (forbidden). "));
+        let reasons: Vec<Gap> = (0..30).map(|number| gap("pods", None, &format!("error {number}"))).collect();
+        assert!(told(&reasons).unwrap().contains("; pods (error 3); and 26 more (-o json lists them). "));
+    }
+}

@@ -1,0 +1,65 @@
+//! Targets that are being deleted already: what a second DELETE changes.
+
+use super::{
+    draft::HOLD,
+    trial::{Trial, three_ways},
+};
+
+fn root() -> Vec<String> {
+    vec!["widget/root".to_owned()]
+}
+
+/// An owner that waits in the foreground for a dependent which is held, and has another that went with it.
+fn deadlock(trial: &Trial<'_>) -> serde_json::Value {
+    let owner = trial.widget("root").create();
+    let held = trial.widget("held").blocking(&owner).finalizer(HOLD).create();
+    trial.config_map("below-held").blocking(&held).create();
+    trial.config_map("follows").owned_by(&owner).create();
+    owner
+}
+
+#[test]
+fn a_foreground_deletion_that_waits() {
+    three_ways("again-foreground", |trial| {
+        let owner = deadlock(trial);
+        trial.delete_before(&owner, "Foreground");
+        root()
+    });
+}
+
+#[test]
+fn a_background_deletion_that_is_held() {
+    three_ways("again-background", |trial| {
+        let owner = trial.widget("root").finalizer(HOLD).create();
+        trial.config_map("blocks").blocking(&owner).create();
+        let middle = trial.widget("middle").owned_by(&owner).create();
+        trial.config_map("below").owned_by(&middle).create();
+        trial.delete_before(&owner, "Background");
+        root()
+    });
+}
+
+#[test]
+fn a_foreground_deletion_that_is_held() {
+    three_ways("again-held", |trial| {
+        let owner = trial.widget("root").finalizer(HOLD).create();
+        trial.config_map("held").blocking(&owner).finalizer(HOLD).create();
+        trial.config_map("follows").owned_by(&owner).finalizer(HOLD).create();
+        trial.delete_before(&owner, "Foreground");
+        root()
+    });
+}
+
+#[test]
+fn a_cycle_that_waits_for_itself_is_released() {
+    three_ways("again-cycle", |trial| {
+        let first = trial.widget("root").create();
+        let second = trial.widget("second").blocking(&first).create();
+        trial.add_owners(&first, &[super::draft::blocking(&second)]);
+        // Both at once, before the collector has unblocked one of them: an owner that it can't find keeps it from examining them.
+        let own = trial.widget("own").create();
+        trial.add_owners(&own, &[super::draft::blocking(&own)]);
+        trial.delete_before(&own, "Foreground");
+        vec!["widget/own".to_owned(), "widget/root".to_owned()]
+    });
+}

@@ -1,0 +1,268 @@
+//! A plan held against what then really happened, object by object.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+/// What of an object's metadata a delete can change, and all of that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct State {
+    terminating: bool,
+    finalizers: Vec<String>,
+    owners: Vec<Value>,
+}
+
+impl State {
+    fn of(object: &Value) -> Self {
+        let metadata = &object["metadata"];
+        Self {
+            terminating: metadata["deletionTimestamp"].is_string(),
+            finalizers: texts(&metadata["finalizers"]),
+            owners: metadata["ownerReferences"].as_array().cloned().unwrap_or_default(),
+        }
+    }
+
+    /// What a plan says that an object ends as; nothing where it says that the object goes.
+    fn foretold(after: &Value) -> Result<Option<Self>, String> {
+        match (after["deleted"].as_bool(), after["terminating"].as_bool()) {
+            (Some(true), _) => Ok(None),
+            (Some(false), Some(terminating)) => {
+                let owners = after["ownerReferences"].as_array().cloned().unwrap_or_default();
+                Ok(Some(Self { terminating, finalizers: texts(&after["finalizers"]), owners }))
+            }
+            _ => Err(format!("what the plan says comes after makes no sense: {after}")),
+        }
+    }
+
+    /// The word that a plan should have for this change; none where there is none.
+    fn outcome(before: &Self, after: Option<&Self>) -> Option<&'static str> {
+        let Some(after) = after else { return Some("Deleted") };
+        let lost = after.owners.len() < before.owners.len();
+        match after {
+            after if after == before => None,
+            after if after.terminating => Some("Terminating"),
+            after if lost && after.owners.is_empty() => Some("Orphaned"),
+            _ if lost => Some("Detached"),
+            after if after.owners != before.owners => Some("Unblocked"),
+            _ => Some("Unchanged"),
+        }
+    }
+}
+
+impl std::fmt::Display for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let owners: Vec<String> = self.owners.iter().map(ToString::to_string).collect();
+        let standing = if self.terminating { "terminating" } else { "alive" };
+        write!(f, "{standing}, finalizers {:?}, owners [{}]", self.finalizers, owners.join(", "))
+    }
+}
+
+/// Compares the plan's outcomes with what was there before and what is there now: the whole metadata state of each object that
+/// the plan names, that no other object changed, and that what the plan says besides fits its outcomes. Events are no part of it.
+///
+/// New objects are allowed only where a live controller makes them anew: their controller was there before and still is.
+pub fn compare(plan: &Value, before: &[Value], after: &[Value]) -> Result<(), String> {
+    let mut wrong = Wrong::default();
+    let before = by_uid(before);
+    let now = by_uid(after);
+    let mut named = BTreeSet::new();
+    let outcomes = plan["outcomes"].as_array().cloned().unwrap_or_default();
+    for outcome in &outcomes {
+        let uid = outcome["object"]["uid"].as_str().unwrap_or_default();
+        let who = described(&outcome["object"]);
+        if !named.insert(uid.to_owned()) {
+            wrong.add(format!("{who}: named twice"));
+        }
+        let Some(was) = before.get(uid) else {
+            wrong.add(format!("{who}: the plan has an outcome for something that was not there"));
+            continue;
+        };
+        let is = now.get(uid);
+        if let Err(error) = check(outcome, was, is, &now) {
+            wrong.add(format!("{who}: {error}"));
+        }
+        if **was != described_object(outcome, was) {
+            wrong.add(format!("{who}: the plan calls it {}", outcome["object"]));
+        }
+    }
+    for (uid, was) in before.iter().filter(|(uid, _)| !named.contains(**uid)) {
+        let (old, new) = (State::of(was), now.get(uid).map(|object| State::of(object)));
+        if let Some(change) = State::outcome(&old, new.as_ref()) {
+            let is = new.map_or("gone".to_owned(), |state| state.to_string());
+            wrong.add(format!(
+                "{}: the plan does not name it, but it is {change}\n  before: {old}\n  now:    {is}",
+                described_real(was)
+            ));
+        }
+    }
+    for (uid, is) in now.iter().filter(|(uid, _)| !before.contains_key(**uid)) {
+        if !made_by_the_living(is, &before, &now) {
+            wrong.add(format!("{} ({uid}): it is new, and no living controller made it", described_real(is)));
+        }
+    }
+    check_whole(plan, &outcomes, &mut wrong);
+    wrong.verdict(plan)
+}
+
+/// Whether a controller that was there before and still is made a new object, or made the one that made it.
+fn made_by_the_living(object: &Value, before: &BTreeMap<&str, &Value>, now: &BTreeMap<&str, &Value>) -> bool {
+    let mut controllers = State::of(object).owners.into_iter().filter(|reference| reference["controller"] == true);
+    controllers.any(|reference| {
+        let uid = reference["uid"].as_str().unwrap_or_default();
+        now.get(uid).is_some_and(|owner| before.contains_key(uid) || made_by_the_living(owner, before, now))
+    })
+}
+
+/// One outcome against one object.
+fn check(outcome: &Value, was: &Value, is: Option<&&Value>, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
+    let (old, new) = (State::of(was), is.map(|object| State::of(object)));
+    let mut ends = vec![State::foretold(&outcome["after"])?];
+    let mut words = vec![outcome["outcome"].as_str().unwrap_or_default()];
+    match (outcome["certain"].as_bool(), outcome["uncertainBecause"].as_str()) {
+        (Some(true), None) => {}
+        (Some(false), Some("order")) => {
+            for alternative in outcome["alternatives"].as_array().into_iter().flatten() {
+                ends.push(State::foretold(&alternative["after"])?);
+                words.push(alternative["outcome"].as_str().unwrap_or_default());
+            }
+        }
+        _ => return Err(format!("it is not certain, although everything could be read: {outcome}")),
+    }
+    let Some(end) = ends.iter().position(|end| *end == new) else {
+        let told = |state: &Option<State>| state.as_ref().map_or("gone".to_owned(), ToString::to_string);
+        let foretold: Vec<String> = ends.iter().map(told).collect();
+        return Err(format!(
+            "it ended differently ({})\n  before:   {old}\n  foretold: {}\n  real:     {}",
+            because(outcome),
+            foretold.join("\n        or: "),
+            told(&new)
+        ));
+    };
+    let word = State::outcome(&old, new.as_ref()).unwrap_or("Unchanged");
+    if words[end] != word {
+        return Err(format!("the plan calls that {:?}, and it is {word:?}", words[end]));
+    }
+    if ends.len() == 1 && word == "Unchanged" {
+        return Err(format!("it has an outcome, though nothing of it changes: {outcome}"));
+    }
+    if word == "Terminating" && end == 0 {
+        check_holders(outcome, &State::of(is.unwrap_or(&&Value::Null)), is.unwrap_or(&&Value::Null), now)?;
+    }
+    Ok(())
+}
+
+/// What holds an object that stays must really be there. Nobody does anything any more when this is called, so nothing that is
+/// still there waits for the living.
+fn check_holders(outcome: &Value, state: &State, is: &Value, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
+    if outcome["state"] != "stuck" {
+        return Err(format!("it is {}, and everything is at rest", outcome["state"]));
+    }
+    let held_by = texts(&outcome["heldBy"]);
+    for holder in &held_by {
+        let holds = match holder.as_str() {
+            "kubelet" => is["kind"] == "Pod" && is["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or(0) > 0,
+            "spec.finalizers" => is["kind"] == "Namespace",
+            finalizer => state.finalizers.iter().any(|real| real == finalizer),
+        };
+        if !holds {
+            return Err(format!("the plan says that {holder} holds it; it is {state}"));
+        }
+    }
+    let waits_for = outcome["waitsFor"].as_array().cloned().unwrap_or_default();
+    for other in &waits_for {
+        if !now.contains_key(other["uid"].as_str().unwrap_or_default()) {
+            return Err(format!("the plan says that it waits for {}, which is gone", described(other)));
+        }
+    }
+    if held_by.is_empty() && waits_for.is_empty() {
+        return Err("the plan does not say what holds it".to_owned());
+    }
+    Ok(())
+}
+
+/// What the plan says as a whole: its order and its sums.
+fn check_whole(plan: &Value, outcomes: &[Value], wrong: &mut Wrong) {
+    let orders: Vec<i64> = outcomes.iter().filter_map(|outcome| outcome["order"].as_i64()).collect();
+    if !orders.iter().copied().eq(1..=outcomes.len() as i64) {
+        wrong.add(format!("the outcomes are not numbered in their order: {orders:?}"));
+    }
+    let count = |key: &str, value: &str| outcomes.iter().filter(|outcome| outcome[key] == value).count();
+    let counted = json!({
+        "deleted": count("outcome", "Deleted"),
+        "terminating": count("outcome", "Terminating"),
+        "stuck": count("state", "stuck"),
+        "orphaned": count("outcome", "Orphaned"),
+        "detached": count("outcome", "Detached"),
+        "unblocked": count("outcome", "Unblocked"),
+    });
+    if plan["summary"] != counted {
+        wrong.add(format!("the summary is {}, the outcomes come to {counted}", plan["summary"]));
+    }
+}
+
+/// Everything that is wrong with a plan.
+#[derive(Default)]
+struct Wrong(Vec<String>);
+
+impl Wrong {
+    fn add(&mut self, what: String) {
+        self.0.push(what);
+    }
+
+    fn verdict(self, plan: &Value) -> Result<(), String> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let targets: Vec<String> = plan["targets"].as_array().into_iter().flatten().map(described).collect();
+        let policy = plan["propagation"].as_str().unwrap_or("?");
+        Err(format!("{policy} delete of {}:\n- {}", targets.join(", "), self.0.join("\n- ")))
+    }
+}
+
+fn by_uid(objects: &[Value]) -> BTreeMap<&str, &Value> {
+    let is_event = |object: &Value| object["kind"] == "Event";
+    objects
+        .iter()
+        .filter(|object| !is_event(object))
+        .map(|object| (object["metadata"]["uid"].as_str().unwrap_or_default(), object))
+        .collect()
+}
+
+/// The object with the coordinates that the plan gives it.
+fn described_object(outcome: &Value, was: &Value) -> Value {
+    let named = &outcome["object"];
+    let mut object = was.clone();
+    object["apiVersion"] = named["apiVersion"].clone();
+    object["kind"] = named["kind"].clone();
+    object["metadata"]["name"] = named["name"].clone();
+    if named.get("namespace").is_some() || was["metadata"].get("namespace").is_some() {
+        object["metadata"]["namespace"] = named["namespace"].clone();
+    }
+    object
+}
+
+fn described(object: &Value) -> String {
+    let text = |key: &str| object[key].as_str().unwrap_or_default();
+    match object["namespace"].as_str() {
+        Some(namespace) => format!("{}/{} in {namespace}", text("kind"), text("name")),
+        None => format!("{}/{}", text("kind"), text("name")),
+    }
+}
+
+fn described_real(object: &Value) -> String {
+    let metadata = &object["metadata"];
+    let mut named = json!({"kind": object["kind"], "name": metadata["name"]});
+    if let Some(namespace) = metadata.get("namespace") {
+        named["namespace"] = namespace.clone();
+    }
+    described(&named)
+}
+
+fn because(outcome: &Value) -> String {
+    let because = &outcome["because"];
+    format!("{}: {}", because["rule"].as_str().unwrap_or("no rule"), because["message"].as_str().unwrap_or("no reason"))
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+}

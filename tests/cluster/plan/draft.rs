@@ -1,0 +1,118 @@
+//! Objects of the shapes that matter to the collector, in few words.
+
+use serde_json::{Value, json};
+
+use super::trial::Trial;
+use crate::harness::owner_reference;
+
+/// The finalizer of a controller that nobody knows and that never comes.
+pub const HOLD: &str = "acme.io/hold";
+
+/// An object about to be created.
+#[must_use]
+pub struct Draft<'t> {
+    trial: &'t Trial<'t>,
+    object: Value,
+}
+
+impl Trial<'_> {
+    /// A custom resource in the trial's namespace.
+    pub fn widget(&self, name: &str) -> Draft<'_> {
+        self.draft("gc.test/v1", "Widget", name, Some(&self.namespace))
+    }
+
+    /// A built-in kind in the trial's namespace.
+    pub fn config_map(&self, name: &str) -> Draft<'_> {
+        self.draft("v1", "ConfigMap", name, Some(&self.namespace))
+    }
+
+    /// A cluster-scoped custom resource; see [`Trial::global`] for its real name.
+    pub fn rack(&self, name: &str) -> Draft<'_> {
+        self.draft("gc.test/v1", "Rack", &self.global(name), None)
+    }
+
+    fn draft(&self, api_version: &str, kind: &str, name: &str, namespace: Option<&str>) -> Draft<'_> {
+        let mut object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
+        if let Some(namespace) = namespace {
+            object["metadata"]["namespace"] = json!(namespace);
+        }
+        Draft { trial: self, object }
+    }
+
+    /// Adds references to an object that exists, for what can't be said when it is created.
+    #[track_caller]
+    pub fn add_owners(&self, object: &Value, references: &[Value]) {
+        let path = self.cluster.path_of(object);
+        let now = self.cluster.get(&path).unwrap_or_else(|| panic!("{path} is gone"));
+        let mut owners = now["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
+        owners.extend_from_slice(references);
+        self.cluster.patch(&path, &json!({"metadata": {"ownerReferences": owners}}));
+    }
+
+    /// Deletes something beforehand, as part of what the trial begins with.
+    #[track_caller]
+    pub fn delete_before(&self, object: &Value, policy: &str) {
+        self.cluster.delete(&self.cluster.path_of(object), Some(policy), None);
+    }
+}
+
+impl Draft<'_> {
+    /// A reference that its owner does not wait for.
+    pub fn owned_by(self, owner: &Value) -> Self {
+        self.reference(owner_reference(owner))
+    }
+
+    /// A reference that its owner waits for when it is deleted in the foreground.
+    pub fn blocking(self, owner: &Value) -> Self {
+        self.reference(blocking(owner))
+    }
+
+    /// Any reference.
+    pub fn reference(mut self, reference: Value) -> Self {
+        self.add("ownerReferences", reference);
+        self
+    }
+
+    /// A finalizer.
+    pub fn finalizer(mut self, finalizer: &str) -> Self {
+        self.add("finalizers", json!(finalizer));
+        self
+    }
+
+    /// In another namespace.
+    pub fn in_namespace(mut self, namespace: &str) -> Self {
+        self.object["metadata"]["namespace"] = json!(namespace);
+        self
+    }
+
+    /// Creates it.
+    #[track_caller]
+    pub fn create(self) -> Value {
+        self.trial.cluster.create(&self.object)
+    }
+
+    fn add(&mut self, key: &str, item: Value) {
+        match self.object["metadata"][key].as_array_mut() {
+            Some(list) => list.push(item),
+            None => self.object["metadata"][key] = json!([item]),
+        }
+    }
+}
+
+/// A reference that its owner waits for when it is deleted in the foreground.
+#[track_caller]
+pub fn blocking(owner: &Value) -> Value {
+    let mut reference = owner_reference(owner);
+    reference["blockOwnerDeletion"] = json!(true);
+    reference
+}
+
+/// A reference to something of a kind that nobody serves.
+pub fn unserved(blocking: bool) -> Value {
+    let mut reference =
+        json!({"apiVersion": "gone.test/v1", "kind": "Ghost", "name": "ghost", "uid": "00000000-0000-4000-8000-000000000000"});
+    if blocking {
+        reference["blockOwnerDeletion"] = json!(true);
+    }
+    reference
+}

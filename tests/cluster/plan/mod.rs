@@ -1,0 +1,15 @@
+//! Plans against what the real control plane then does.
+
+mod again;
+mod compare;
+mod compare_tests;
+mod definitions;
+pub mod draft;
+mod finalizers;
+mod namespaces;
+mod owners;
+mod pods;
+mod targets;
+mod three_ways;
+pub mod trial;
+mod workloads;

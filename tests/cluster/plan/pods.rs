@@ -1,0 +1,110 @@
+//! Pods, which alone have a grace period, with and without somebody who ends them.
+
+use serde_json::{Value, json};
+
+use super::{
+    draft::HOLD,
+    trial::{Case, Trial, all_come_true, foretell, three_ways},
+};
+
+/// A pod on a node.
+fn pod(trial: &Trial<'_>, name: &str, node: &str, metadata: &Value) -> Value {
+    let mut object = json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata.clone(),
+        "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}]},
+    });
+    object["metadata"]["name"] = json!(name);
+    object["metadata"]["namespace"] = json!(trial.namespace);
+    trial.cluster.create(object)
+}
+
+fn target() -> Vec<String> {
+    vec!["pod/root".to_owned()]
+}
+
+#[test]
+fn a_pod_with_dependents_on_a_node() {
+    three_ways("pod-node", |trial| {
+        let owner = pod(trial, "root", &trial.node(), &json!({}));
+        trial.config_map("blocks").blocking(&owner).create();
+        trial.config_map("follows").owned_by(&owner).create();
+        target()
+    });
+}
+
+#[test]
+fn a_pod_with_dependents_on_a_node_that_is_gone() {
+    three_ways("pod-no-node", |trial| {
+        let owner = pod(trial, "root", &trial.global("gone"), &json!({}));
+        trial.config_map("blocks").blocking(&owner).create();
+        trial.config_map("follows").owned_by(&owner).create();
+        target()
+    });
+}
+
+#[test]
+fn pods_below_a_target_keep_their_own_grace_period() {
+    three_ways("pods-below", |trial| {
+        let owner = trial.widget("root").create();
+        let references = json!({"ownerReferences": [super::draft::blocking(&owner)]});
+        pod(trial, "ends", &trial.node(), &references);
+        pod(trial, "stays", &trial.global("gone"), &references);
+        let mut held = references;
+        held["finalizers"] = json!([HOLD]);
+        pod(trial, "held", &trial.global("node"), &held);
+        vec!["widget/root".to_owned()]
+    });
+}
+
+/// What comes before and after a flag about grace: the flag, the grace period that kubectl makes of it, and whether the pod goes.
+type Graced = (&'static [&'static str], Option<i64>, bool);
+
+const FLAGS: [Graced; 6] = [
+    (&[], None, false),
+    (&["--grace-period=5"], Some(5), false),
+    (&["--grace-period=0"], Some(1), false),
+    (&["--now"], Some(1), false),
+    (&["--force"], Some(0), true),
+    (&["--force", "--grace-period=0"], Some(0), true),
+];
+
+/// Deletes a pod on a node that is gone with each of the flags, after something was done to it.
+#[track_caller]
+fn with_flags(prefix: &str, policy: &'static str, goes: impl Fn(&Graced) -> bool, before: impl Fn(&Trial<'_>, &Value)) {
+    let case = |flags: &Graced| {
+        let trial = Trial::new(prefix, policy);
+        let owner = pod(&trial, "root", &trial.global("gone"), &json!({}));
+        trial.config_map("dependent").owned_by(&owner).create();
+        before(&trial, &owner);
+        Case { trial, targets: target(), flags: flags.0.to_vec(), grace: flags.1 }
+    };
+    let foretold = foretell(FLAGS.iter().map(case).collect());
+    for (one, flags) in foretold.iter().zip(&FLAGS) {
+        assert_eq!(one.outcome("Pod", "root") == Some("Deleted"), goes(flags), "{flags:?}: {}", one.plan);
+    }
+    all_come_true(&foretold);
+}
+
+#[test]
+fn only_force_removes_a_pod_that_nobody_ends() {
+    with_flags("grace", "Background", |flags| flags.2, |_, _| {});
+}
+
+#[test]
+fn a_grace_period_that_runs_can_only_be_shortened() {
+    let delete = |trial: &Trial<'_>, pod: &Value| {
+        trial.cluster.delete(&trial.cluster.path_of(pod), Some("Foreground"), None);
+    };
+    with_flags("grace-again", "Background", |flags| flags.2, delete);
+}
+
+#[test]
+fn a_pod_that_has_finished_goes_at_once() {
+    let finish = |trial: &Trial<'_>, pod: &Value| {
+        let path = format!("{}/status", trial.cluster.path_of(pod));
+        trial.cluster.patch(&path, &json!({"status": {"phase": "Succeeded"}}));
+    };
+    with_flags("finished", "Background", |_| true, finish);
+}

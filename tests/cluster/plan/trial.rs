@@ -1,0 +1,244 @@
+//! A delete that is foretold by the built program, done for real, and compared.
+
+use std::{cell::RefCell, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::compare::compare;
+use crate::harness::{Cluster, Listed, Retry, poll, shared, wait_until};
+
+/// The namespace controller looks again only after some seconds, and the API server's own clean-up of definitions polls.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The three ways to delete.
+pub const POLICIES: [&str; 3] = ["Background", "Foreground", "Orphan"];
+
+/// Namespaces of its own on a cluster, and cluster-scoped objects whose names begin with that of the first.
+pub struct Trial<'c> {
+    pub cluster: &'c Cluster,
+    /// The first namespace, where targets are.
+    pub namespace: String,
+    pub policy: &'static str,
+    marks: RefCell<Vec<String>>,
+    /// The Node whose kubelet is played here.
+    node: RefCell<Option<String>>,
+}
+
+impl<'c> Trial<'c> {
+    /// A trial of one way to delete, on the shared cluster.
+    #[track_caller]
+    pub fn new(prefix: &str, policy: &'static str) -> Trial<'static> {
+        Trial::on(shared(), prefix, policy)
+    }
+
+    /// A trial of one way to delete.
+    #[track_caller]
+    pub fn on(cluster: &'c Cluster, prefix: &str, policy: &'static str) -> Self {
+        let namespace = cluster.namespace(prefix);
+        Self { cluster, policy, marks: RefCell::new(vec![namespace.clone()]), namespace, node: RefCell::default() }
+    }
+
+    /// Another namespace.
+    #[track_caller]
+    pub fn another_namespace(&self) -> String {
+        let name = self.cluster.namespace(&self.namespace);
+        self.marks.borrow_mut().push(name.clone());
+        name
+    }
+
+    /// A name for a cluster-scoped object of this trial.
+    pub fn global(&self, name: &str) -> String {
+        format!("{}.{name}", self.namespace)
+    }
+
+    /// A cluster-scoped object that belongs to this trial without having such a name.
+    pub fn includes(&self, name: &str) {
+        self.marks.borrow_mut().push(name.to_owned());
+    }
+
+    /// A Node that exists, whose kubelet ends pods as soon as they are told to. Returns its name.
+    #[track_caller]
+    pub fn node(&self) -> String {
+        let name = self.global("node");
+        self.cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}));
+        *self.node.borrow_mut() = Some(name.clone());
+        name
+    }
+
+    /// The delete of these targets, with nothing else on the command line.
+    pub fn deleting(self, targets: Vec<String>) -> Case<'c> {
+        Case { trial: self, targets, flags: Vec::new(), grace: None }
+    }
+
+    /// Whether an object belongs here.
+    pub fn is_own(&self, object: &Value) -> bool {
+        let (namespace, name) = (text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
+        let is_named =
+            |mark: &String| name.strip_prefix(mark.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let marks = self.marks.borrow();
+        if namespace.is_empty() { marks.iter().any(is_named) } else { marks.iter().any(|mark| mark == namespace) }
+    }
+
+    /// Those of these objects that belong here.
+    fn own(&self, objects: &[Value]) -> Vec<Value> {
+        objects.iter().filter(|object| self.is_own(object)).cloned().collect()
+    }
+
+    /// The kubelet of this trial's node: a terminating pod's containers end at once.
+    fn play_kubelet(&self) {
+        let node = self.node.borrow();
+        let Some(node) = node.as_deref() else { return };
+        for pod in self.cluster.list(&format!("/api/v1/namespaces/{}/pods", self.namespace)) {
+            let grace = pod["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or(0);
+            if grace > 0 && pod["spec"]["nodeName"] == node {
+                self.cluster.delete(&self.cluster.path_of(&named("v1", "Pod", &pod["metadata"])), None, Some(0));
+            }
+        }
+    }
+}
+
+/// A delete as it is typed.
+pub struct Case<'c> {
+    pub trial: Trial<'c>,
+    pub targets: Vec<String>,
+    /// More of the command line, and the grace period that kubectl makes of it.
+    pub flags: Vec<&'static str>,
+    pub grace: Option<i64>,
+}
+
+impl Case<'_> {
+    /// Runs `plan`. Another test's kind may go while it reads; that is a gap, and it asks again.
+    #[track_caller]
+    fn plan(&self) -> Value {
+        let propagation = format!("--propagation={}", self.trial.policy.to_lowercase());
+        let mut args = vec!["plan", "-o", "json", "-n", &self.trial.namespace, &propagation];
+        args.extend(&self.flags);
+        args.extend(self.targets.iter().map(String::as_str));
+        let plan = poll(PATIENCE, || {
+            let ran = self.trial.cluster.gc(&args);
+            assert!(!ran.stdout.is_empty(), "kubectl gc {}: {:?}\n{}", args.join(" "), ran.code, ran.stderr);
+            let plan = ran.json();
+            let stuck = plan["summary"]["stuck"].as_i64().unwrap_or(0) > 0;
+            ran.expect(if stuck { 2 } else { 0 });
+            if plan["complete"] == true { Ok(plan) } else { Err(Retry::Later(plan["gaps"].to_string())) }
+        });
+        plan.unwrap_or_else(|gaps| panic!("kubectl gc {}: gaps: {gaps}", args.join(" ")))
+    }
+
+    /// Deletes the targets for real, in the order of the plan and the way kubectl does: one DELETE after the other.
+    #[track_caller]
+    fn delete(&self, plan: &Value) {
+        let cluster = self.trial.cluster;
+        for target in plan["targets"].as_array().into_iter().flatten() {
+            let object = named(text(&target["apiVersion"]), text(&target["kind"]), target);
+            cluster.delete(&cluster.path_of(&object), Some(self.trial.policy), self.grace);
+        }
+    }
+}
+
+/// A case, and what was foretold of it.
+pub struct Foretold<'c> {
+    pub case: Case<'c>,
+    pub plan: Value,
+    before: Vec<Value>,
+}
+
+impl Foretold<'_> {
+    /// The word for what becomes of the object of this kind and name; none if it is not named.
+    pub fn outcome(&self, kind: &str, name: &str) -> Option<&str> {
+        let is_it = |outcome: &&Value| outcome["object"]["kind"] == kind && outcome["object"]["name"] == name;
+        self.plan["outcomes"].as_array()?.iter().find(is_it)?["outcome"].as_str()
+    }
+
+    fn compare(&self, now: &[Value]) -> Result<(), String> {
+        compare(&self.plan, &self.before, &self.case.trial.own(now))
+    }
+}
+
+/// Lets the collector see everything, and then asks the program what these deletes would do.
+#[track_caller]
+pub fn foretell<'c>(cases: Vec<Case<'c>>) -> Vec<Foretold<'c>> {
+    let cluster = cases[0].trial.cluster;
+    cluster.settled();
+    let objects = cluster.objects_of(&cluster.listed());
+    let foretold = |case: Case<'c>| Foretold { plan: case.plan(), before: case.trial.own(&objects), case };
+    cases.into_iter().map(foretold).collect()
+}
+
+/// Deletes and compares; all that is wrong is told at once. What is not as foretold yet may still come so; what is, has to stay so.
+#[track_caller]
+pub fn all_come_true(foretold: &[Foretold<'_>]) {
+    let cluster = foretold[0].case.trial.cluster;
+    for one in foretold {
+        one.case.delete(&one.plan);
+    }
+    let is_there = |kind: &Listed| foretold.iter().any(|one| one.before.iter().any(|object| kind.is_of(object)));
+    let kinds: Vec<Listed> = cluster.listed().into_iter().filter(is_there).collect();
+    let compared = |now: &[Value]| {
+        let wrong: Vec<String> = foretold.iter().filter_map(|one| one.compare(now).err()).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n\n")) }
+    };
+    let verdict = poll(PATIENCE, || {
+        for one in foretold {
+            one.case.trial.play_kubelet();
+        }
+        compared(&cluster.objects_of(&kinds)).map_err(Retry::Later)
+    });
+    verdict.unwrap_or_else(|error| panic!("{error}"));
+    cluster.settled();
+    let later = compared(&cluster.objects_of(&cluster.listed()));
+    later.unwrap_or_else(|error| panic!("it was as foretold, and then came something more: {error}"));
+}
+
+/// Builds the same three times, foretells one way to delete the targets for each, deletes, and compares.
+///
+/// `build` returns the targets as they are typed. What the plans say of the other ways is compared, too.
+#[track_caller]
+pub fn three_ways(prefix: &str, build: impl Fn(&Trial<'_>) -> Vec<String>) {
+    three_ways_on(shared(), prefix, build);
+}
+
+/// The same on another cluster.
+#[track_caller]
+pub fn three_ways_on(cluster: &Cluster, prefix: &str, build: impl Fn(&Trial<'_>) -> Vec<String>) {
+    let cases = POLICIES.map(|policy| {
+        let trial = Trial::on(cluster, prefix, policy);
+        let targets = build(&trial);
+        trial.deleting(targets)
+    });
+    let foretold = foretell(cases.into());
+    check_alternatives(&foretold);
+    all_come_true(&foretold);
+}
+
+/// Equal graphs come to equal sums, whichever plan tells them.
+#[track_caller]
+fn check_alternatives(foretold: &[Foretold<'_>]) {
+    for one in foretold {
+        for instead in one.plan["instead"].as_array().into_iter().flatten() {
+            let other = foretold.iter().find(|other| instead["propagation"] == other.case.trial.policy);
+            let summary = &other.expect("all three ways are foretold").plan["summary"];
+            assert_eq!(&instead["summary"], summary, "what the {} plan says of {}", one.case.trial.policy, instead["propagation"]);
+        }
+    }
+}
+
+/// An object as far as its path goes.
+fn named(api_version: &str, kind: &str, from: &Value) -> Value {
+    let mut metadata = json!({"name": from["name"]});
+    if from["namespace"].is_string() {
+        metadata["namespace"] = from["namespace"].clone();
+    }
+    json!({"apiVersion": api_version, "kind": kind, "metadata": metadata})
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// Waits until so many objects are in a list.
+#[track_caller]
+pub fn wait_for_items(cluster: &Cluster, path: &str, count: usize) -> Vec<Value> {
+    wait_until(&format!("{count} objects in {path}"), PATIENCE, || cluster.list(path).len() == count);
+    cluster.list(path)
+}

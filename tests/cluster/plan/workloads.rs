@@ -1,0 +1,132 @@
+//! StatefulSets, Jobs and CronJobs with the controllers that make their pods and claims.
+
+use serde_json::{Value, json};
+
+use super::{
+    draft::blocking,
+    trial::{Trial, all_come_true, foretell, three_ways, wait_for_items},
+};
+use crate::harness::wait_until;
+
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+fn pod(node: Option<&str>) -> Value {
+    let mut spec = json!({"containers": [{"name": "main", "image": "main"}], "restartPolicy": "Always"});
+    if let Some(node) = node {
+        spec["nodeName"] = json!(node);
+    }
+    spec
+}
+
+/// A StatefulSet of two pods with a claim each, which is to go with the StatefulSet.
+fn stateful_set(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
+    let labels = json!({"app": "db"});
+    trial.cluster.create(json!({
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "db", "namespace": trial.namespace},
+        "spec": {
+            "replicas": 2,
+            "serviceName": "db",
+            "podManagementPolicy": "Parallel",
+            "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete", "whenScaled": "Retain"},
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod(node)},
+            "volumeClaimTemplates": [{
+                "metadata": {"name": "data"},
+                "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+            }],
+        },
+    }));
+    wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
+    let claims = format!("/api/v1/namespaces/{}/persistentvolumeclaims", trial.namespace);
+    let is_owned = |claim: &Value| claim["metadata"]["ownerReferences"].is_array();
+    wait_until("the claims to be owned", PATIENCE, || {
+        let claims = trial.cluster.list(&claims);
+        claims.len() == 2 && claims.iter().all(is_owned)
+    });
+    vec!["statefulset/db".to_owned()]
+}
+
+/// A Job of two pods that never run; owned by a CronJob, if one is given.
+fn job(trial: &Trial<'_>, owner: Option<&Value>) {
+    let mut template = pod(None);
+    template["restartPolicy"] = json!("Never");
+    let mut job = json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "batch", "namespace": trial.namespace},
+        "spec": {"parallelism": 2, "completions": 2, "template": {"spec": template}},
+    });
+    if let Some(owner) = owner {
+        let mut reference = blocking(owner);
+        reference["controller"] = json!(true);
+        job["metadata"]["ownerReferences"] = json!([reference]);
+    }
+    trial.cluster.create(job);
+    let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
+    let tracked = |pod: &Value| pod["metadata"]["finalizers"] == json!(["batch.kubernetes.io/job-tracking"]);
+    assert!(pods.iter().all(tracked), "{pods:?}");
+}
+
+#[test]
+fn a_stateful_set_with_its_claims() {
+    three_ways("stateful", |trial| stateful_set(trial, None));
+}
+
+#[test]
+fn a_stateful_set_whose_pods_have_a_node() {
+    three_ways("stateful-scheduled", |trial| stateful_set(trial, Some(&trial.node())));
+}
+
+#[test]
+fn a_job_whose_pods_are_tracked() {
+    three_ways("job", |trial| {
+        job(trial, None);
+        vec!["job/batch".to_owned()]
+    });
+}
+
+#[test]
+fn a_cron_job_with_a_job() {
+    three_ways("cron-job", |trial| {
+        let mut template = pod(None);
+        template["restartPolicy"] = json!("Never");
+        let owner = trial.cluster.create(json!({
+            "apiVersion": "batch/v1",
+            "kind": "CronJob",
+            "metadata": {"name": "nightly", "namespace": trial.namespace},
+            "spec": {
+                "schedule": "0 0 1 1 *",
+                "suspend": true,
+                "jobTemplate": {"spec": {"template": {"spec": template}}},
+            },
+        }));
+        job(trial, Some(&owner));
+        vec!["cronjob/nightly".to_owned()]
+    });
+}
+
+/// Orphaning is no part of it: the Deployment makes a new ReplicaSet then, which adopts the pods.
+#[test]
+fn a_replica_set_below_a_deployment_that_makes_another() {
+    let cases = ["Background", "Foreground"].map(|policy| {
+        let trial = Trial::new("replica-set", policy);
+        let labels = json!({"app": "web"});
+        trial.cluster.create(json!({
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": trial.namespace},
+            "spec": {
+                "replicas": 2,
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": pod(None)},
+            },
+        }));
+        let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
+        let set = pods[0]["metadata"]["ownerReferences"][0]["name"].as_str().unwrap_or_default();
+        let target = format!("replicaset/{set}");
+        trial.deleting(vec![target])
+    });
+    all_come_true(&foretell(cases.into()));
+}

@@ -1,0 +1,105 @@
+//! Outcomes that depend on the order of events (Appendix A), and some that look as if they did.
+
+use kubectl_gc::server::Propagation::{self, Background, Foreground, Orphan};
+
+use crate::scene::Scene;
+
+/// A rule, a graph, a delete, and what becomes of every object; `A/B` where it may be either.
+type Row = (&'static str, &'static str, &'static str, Propagation, &'static str);
+
+const ROWS: &[Row] = &[
+    (
+        "a chain ends one way",
+        "
+        Shop a
+        ConfigMap b <- Shop/a!
+        Secret c <- ConfigMap/b!",
+        "Shop/a",
+        Foreground,
+        "Shop/a Deleted, ConfigMap/b Deleted, Secret/c Deleted",
+    ),
+    (
+        "M7 a child with an orphan finalizer, reached over a reference that doesn't block",
+        "
+        Shop r
+        Shop c fin=orphan <- Shop/r
+        ConfigMap g <- Shop/c!",
+        "Shop/r",
+        Foreground,
+        "Shop/r Deleted, Shop/c Deleted, ConfigMap/g Deleted/Orphaned",
+    ),
+    (
+        "M15 two dying owners, one of which orphans",
+        "
+        Shop r
+        Shop a fin=orphan <- Shop/r!
+        Shop b <- Shop/r!
+        ConfigMap c <- Shop/a! Shop/b!",
+        "Shop/r",
+        Background,
+        "Shop/r Deleted, Shop/a Deleted, Shop/b Deleted, ConfigMap/c Deleted/Orphaned",
+    ),
+    (
+        "two owners deleted at once are no such case",
+        "
+        Shop a
+        Shop b
+        ConfigMap c <- Shop/a! Shop/b!",
+        "Shop/a Shop/b",
+        Background,
+        "Shop/a Deleted, Shop/b Deleted, ConfigMap/c Deleted",
+    ),
+    (
+        "two owners orphaned at once are none either",
+        "
+        Shop a
+        Shop b
+        ConfigMap c <- Shop/a! Shop/b!",
+        "Shop/a Shop/b",
+        Orphan,
+        "Shop/a Deleted, Shop/b Deleted, ConfigMap/c Orphaned",
+    ),
+    (
+        "R4.11 two references of one uid, looked up one after the other",
+        "
+        Shop a
+        Secret k
+        ConfigMap c <- Shop/a Shop/a@version=acme.io/v1alpha1 Secret/k",
+        "Secret/k Shop/a",
+        Background,
+        "Shop/a Deleted, Secret/k Deleted, ConfigMap/c Deleted/Orphaned",
+    ),
+    (
+        "R3.22 a forgotten owner: its examination is over before the strip",
+        "
+        Shop root
+        Shop other
+        ConfigMap stays <- Shop/root! Shop/root Shop/other",
+        "Shop/root",
+        Foreground,
+        "Shop/root Terminating(foregroundDeletion)/Deleted, ConfigMap/stays Detached",
+    ),
+    (
+        "R3.22 and another blocker, whose going may come late enough",
+        "
+        Shop root
+        Shop other
+        ConfigMap goes <- Shop/root! Shop/root
+        ConfigMap stays <- Shop/root! Shop/root Shop/other",
+        "Shop/root",
+        Foreground,
+        "Shop/root Terminating(foregroundDeletion)/Deleted, ConfigMap/goes Deleted, ConfigMap/stays Detached",
+    ),
+];
+
+#[test]
+fn every_order_has_its_end() {
+    let wrong: Vec<String> = ROWS
+        .iter()
+        .filter_map(|(rule, graph, targets, propagation, expected)| {
+            let told = Scene::new(graph).tell_orders(targets, *propagation);
+            (told != *expected).then(|| format!("{rule}\n  expected {expected}\n  but got  {told}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
+}
