@@ -24,7 +24,7 @@ use self::{
     args::{Cli, Command},
     error::CliError,
     exit::Exit,
-    report::Report,
+    report::{Report, error_told},
 };
 
 /// Runs the command that the process was started with.
@@ -37,7 +37,7 @@ pub fn run() -> Exit {
         Ok(report) => report.print(),
         Err(error) => {
             // Nobody is left to tell when standard error is closed.
-            let _ = writeln!(io::stderr(), "error: {error}");
+            let _ = writeln!(io::stderr(), "error: {}", error_told(&error));
             Exit::Failed
         }
     }

@@ -6,7 +6,6 @@ use crate::{
     model::{ObjectId, Symbol},
     render::{
         document,
-        header::header,
         plan::{self as render, BlastRadius, PlanDocument, PlanView, Radius},
         style::Style,
         tree::Options,
@@ -20,11 +19,13 @@ use super::{
     colour,
     error::CliError,
     exit::Exit,
-    report::{Report, terminal_width},
+    report::{Report, heading, terminal_width},
     session::{Reach, Session},
     tree::in_memory,
 };
 
+/// What a plan's first line goes on with.
+const NOTHING_CHANGED: &str = " Nothing was changed.";
 /// Without `--all`, so many roots are shown.
 const WORST: usize = 20;
 /// What a plan needs to know leads to more that it needs to know, but not for ever: each round reads another level of owners.
@@ -97,14 +98,13 @@ fn tell(
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
     let namespace = namespace_of(session, plan);
-    let view = PlanView { snapshot, graph: &graph, plan, instead, namespace: namespace.as_deref() };
+    let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref());
     let out = match args.output {
         Some(PlanFormat::Json) => document::json(&PlanDocument::of(&view)).into_bytes(),
         Some(PlanFormat::Yaml) => document::yaml(&PlanDocument::of(&view)).into_bytes(),
         Some(PlanFormat::Name) => view.names().into_bytes(),
         None | Some(PlanFormat::Wide) => {
-            let mut out =
-                format!("{} Nothing was changed.\n\n", header(snapshot, namespace.as_deref(), &args.source.from)).into_bytes();
+            let mut out = heading(snapshot, namespace.as_deref(), &args.source.from, NOTHING_CHANGED);
             let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
             render::write(&view, &text_options(args, &style), &mut out).map_err(in_memory)?;
             out
@@ -169,8 +169,7 @@ fn radius(
         Some(PlanFormat::Yaml) => document::yaml(&radius.document()).into_bytes(),
         Some(PlanFormat::Name) => radius.names().into_bytes(),
         None | Some(PlanFormat::Wide) => {
-            let mut out = format!("{} Nothing was changed.\n\n", header(snapshot, session.namespace.as_deref(), &args.source.from))
-                .into_bytes();
+            let mut out = heading(snapshot, session.namespace.as_deref(), &args.source.from, NOTHING_CHANGED);
             let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
             radius.write(&text_options(args, &style), &mut out).map_err(in_memory)?;
             out

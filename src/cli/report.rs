@@ -2,9 +2,12 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::{model::Gap, render::gaps};
+use crate::{
+    model::{Gap, Snapshot},
+    render::{gaps, go_quote::visible, header::header, words::wrapped},
+};
 
-use super::exit::Exit;
+use super::{error::CliError, exit::Exit, targets::TargetError};
 
 /// A command's output and how it ended.
 #[derive(Debug)]
@@ -36,7 +39,7 @@ impl Report {
         }
         for note in &self.notes {
             // Nobody is left to tell when standard error is closed.
-            let _ = writeln!(io::stderr(), "{note}");
+            let _ = writeln!(io::stderr(), "{}", visible(note));
         }
         match printed {
             Ok(()) => self.exit,
@@ -52,6 +55,26 @@ fn print_data(data: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(data)?;
     out.flush()
+}
+
+/// The first line of every text, which says where it comes from, and the empty line below it. `more` goes on with it.
+pub fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[String], more: &str) -> Vec<u8> {
+    let text = format!("{}{more}", header(snapshot, namespace, from));
+    let lines = wrapped(text.split(' '), terminal_width().unwrap_or(usize::MAX));
+    (lines.join("\n") + "\n\n").into_bytes()
+}
+
+/// An error as it is told: nothing in it is obeyed by a terminal, and only what has lines of its own makes any.
+pub fn error_told(error: &CliError) -> String {
+    let text = error.to_string();
+    match error {
+        CliError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
+            missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")
+        }
+        // What a credential plugin says comes from this machine, in as many lines as it likes.
+        CliError::Connect(_) => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
+        _ => visible(&text).into_owned(),
+    }
 }
 
 /// The columns of the terminal that standard output goes to; `None` where it goes elsewhere.

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::{
     model::{ResourceId, Snapshot},
-    render::{document, header::header, resources::ResourcesView, style::Style},
+    render::{document, resources::ResourcesView, style::Style},
 };
 
 use super::{
     args::{GlobalArgs, ResourcesArgs, TableFormat},
     colour,
     error::CliError,
-    report::{Report, terminal_width},
+    report::{Report, heading, terminal_width},
     session::Session,
     tree::in_memory,
 };
@@ -31,8 +31,7 @@ pub fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, CliError
         Some(TableFormat::Yaml) => out = document::yaml(&view.document()).into_bytes(),
         Some(TableFormat::Name) => view.write_names(&mut out).map_err(in_memory)?,
         None | Some(TableFormat::Wide) => {
-            out.extend_from_slice(header(&snapshot, None, &args.source.from).as_bytes());
-            out.extend_from_slice(b"\n\n");
+            out = heading(&snapshot, None, &args.source.from, "");
             let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
             view.write_table(args.output.is_some(), terminal_width(), &style, &mut out).map_err(in_memory)?;
         }

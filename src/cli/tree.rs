@@ -3,7 +3,6 @@
 use crate::{
     graph::OwnerGraph,
     render::{
-        header::header,
         style::Style,
         tree as render,
         tree_forms::{self, Form},
@@ -15,7 +14,7 @@ use super::{
     args::{GlobalArgs, TreeArgs, TreeFormat},
     colour,
     error::CliError,
-    report::{Report, terminal_width},
+    report::{Report, heading, terminal_width},
     session::{Reach, Session},
 };
 
@@ -45,8 +44,7 @@ pub fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, CliError> {
     };
     let mut out = Vec::new();
     if matches!(form, Form::Text | Form::Wide) {
-        out.extend_from_slice(header(snapshot, session.namespace.as_deref(), &args.source.from).as_bytes());
-        out.extend_from_slice(b"\n\n");
+        out = heading(snapshot, session.namespace.as_deref(), &args.source.from, "");
     }
     let options = render::Options {
         width: terminal_width(),

@@ -2,6 +2,8 @@
 
 use crate::model::{Origin, Snapshot};
 
+use super::go_quote::visible;
+
 /// `Context prod-eu (api.prod-eu:6443), namespace shop.`, or the dump that was read. `from` names the files, if it was files.
 pub fn header(snapshot: &Snapshot, namespace: Option<&str>, from: &[String]) -> String {
     let origin = match &snapshot.origin {
@@ -15,10 +17,11 @@ pub fn header(snapshot: &Snapshot, namespace: Option<&str>, from: &[String]) -> 
         _ => origin,
     };
     let whole = if matches!(snapshot.origin, Origin::Dump { .. }) { "all namespaces" } else { "whole cluster" };
-    match namespace {
+    let told = match namespace {
         Some(namespace) => format!("{origin}, namespace {namespace}."),
         None => format!("{origin}, {whole}."),
-    }
+    };
+    visible(&told).into_owned()
 }
 
 fn lower_first(text: &str) -> String {

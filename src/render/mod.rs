@@ -3,9 +3,10 @@
 pub mod document;
 pub mod dot;
 pub mod gaps;
-mod go_quote;
+pub mod go_quote;
 mod guides;
 pub mod header;
+mod lines;
 pub mod plan;
 pub mod resources;
 pub mod style;

@@ -83,7 +83,7 @@ impl<'a> ResourcesView<'a> {
 
     /// Writes `plural.group` of each resource, as kubectl does.
     pub fn write_names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.rows().iter().try_for_each(|row| writeln!(out, "{}", row.resource.full_name()))
+        self.rows().iter().try_for_each(|row| writeln!(out, "{}", visible(&row.resource.full_name())))
     }
 
     /// The document, described in `docs/schema/resources.json`.

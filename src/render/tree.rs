@@ -21,8 +21,9 @@ use crate::{
 use super::{
     go_quote::visible,
     guides::Guides,
+    lines::{self, Line},
     style::{Style, Tone},
-    words::{KindCounts, count_kinds, middle_cut, plural, wrapped},
+    words::{KindCounts, count_kinds, full_name, plural, wrapped},
 };
 
 /// How to show a tree.
@@ -39,30 +40,21 @@ pub struct Options<'a> {
     pub style: &'a Style,
 }
 
-/// No name is cut to less than this.
-const LEAST_NAME: usize = 16;
-/// The second column begins no later than this, however long a name in the first is.
-const MOST_ALIGNED: usize = 64;
 const WIDE_HEADER: [&str; 4] = ["UID", "REFERENCE", "FINALIZERS", "AGE"];
-
-/// One line before it is laid out.
-struct Line {
-    guides: String,
-    name: String,
-    wide: Option<[String; 4]>,
-    notes: Vec<(Tone, String)>,
-    tone: Tone,
-}
 
 /// Writes the lines of the tree and the totals.
 pub fn write(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
     let rows = if options.fold { fold::folded(snapshot, graph, tree) } else { fold::unfolded(tree) };
     let (lone, rows): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| matches!(row, Row::Lone(_)));
     let guides = Guides::of(rows.iter().map(|row| tree.entries[row.entry()].depth));
-    let lines: Vec<Line> =
-        rows.iter().zip(guides).map(|(row, guides)| line(snapshot, graph, tree, options, *row, guides)).collect();
-    write_lines(&lines, options, out)?;
-    if !lines.is_empty() {
+    let lines: Vec<Line> = rows.iter().zip(guides).map(|(row, guide)| line(snapshot, graph, tree, *row, guide)).collect();
+    if options.wide {
+        let cells: Vec<[String; 4]> = rows.iter().map(|row| wide(snapshot, graph, tree, *row, options.now)).collect();
+        write_wide(lines, &cells, options, out)?;
+    } else {
+        lines::write(&lines, lines::aligned(&lines, options.width), 0, options.width, options.style, out)?;
+    }
+    if !rows.is_empty() {
         writeln!(out)?;
     }
     let lone: Vec<ObjectId> = lone.iter().filter_map(|row| graph.object(tree.entries[row.entry()].node)).collect();
@@ -71,16 +63,10 @@ pub fn write(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, options: &Opt
 
 /// Writes `kind.group/name` of every object, as `kubectl get -o name` does.
 pub fn write_names(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, out: &mut dyn Write) -> io::Result<()> {
-    for id in tree.objects(graph) {
-        let object = snapshot.object(id);
-        let resource = snapshot.resources.get(object.resource);
-        let dot = if resource.group.is_empty() { "" } else { "." };
-        writeln!(out, "{}{dot}{}/{}", resource.kind.to_lowercase(), resource.group, snapshot.text(object.name))?;
-    }
-    Ok(())
+    tree.objects(graph).try_for_each(|id| writeln!(out, "{}", full_name(snapshot, id)))
 }
 
-fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, options: &Options<'_>, row: Row, guides: String) -> Line {
+fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, guide: String) -> Line {
     let entry = &tree.entries[row.entry()];
     let object = graph.object(entry.node);
     let mut notes: Vec<(Tone, String)> = Vec::new();
@@ -98,13 +84,10 @@ fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, options: &Options<
         }
     }
     match row {
-        Row::Entry(_) | Row::Lone(_) => Line {
-            guides,
-            name: visible(&name(snapshot, graph, tree, entry)).into_owned(),
-            wide: options.wide.then(|| wide(snapshot, graph, entry, options.now)),
-            notes,
-            tone: Tone::Plain,
-        },
+        Row::Entry(_) | Row::Lone(_) => {
+            let name = visible(&name(snapshot, graph, tree, entry)).into_owned();
+            Line { guide, tone: Tone::Plain, name, column: None, remarks: notes }
+        }
         Row::More { count, below, .. } => {
             if below > 0 {
                 let what = match tree.direction {
@@ -118,8 +101,8 @@ fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, options: &Options<
                 None if count == 1 => "owner".to_owned(),
                 None => "owners".to_owned(),
             };
-            let wide = options.wide.then_some([const { String::new() }; 4]);
-            Line { guides, name: format!("… {count} more {kind}"), wide, notes, tone: Tone::Quiet }
+            let name = visible(&format!("… {count} more {kind}")).into_owned();
+            Line { guide, tone: Tone::Quiet, name, column: None, remarks: notes }
         }
     }
 }
@@ -146,7 +129,12 @@ fn name(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry) -> 
     }
 }
 
-fn wide(snapshot: &Snapshot, graph: &OwnerGraph, entry: &Entry, now: Option<i64>) -> [String; 4] {
+/// The columns of wide output; empty for a line that stands for several objects.
+fn wide(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, now: Option<i64>) -> [String; 4] {
+    if matches!(row, Row::More { .. }) {
+        return [const { String::new() }; 4];
+    }
+    let entry = &tree.entries[row.entry()];
     let object = graph.object(entry.node).map(|id| snapshot.object(id));
     let reference = entry.reference(snapshot);
     let uid = object.map(|object| object.uid).or(reference.map(|reference| reference.uid));
@@ -162,63 +150,31 @@ fn wide(snapshot: &Snapshot, graph: &OwnerGraph, entry: &Entry, now: Option<i64>
     [
         uid.map(|uid| visible(snapshot.text(uid)).into_owned()).unwrap_or_default(),
         flags.unwrap_or("-").to_owned(),
-        if finalizers.is_empty() { "-".to_owned() } else { finalizers.join(",") },
+        if finalizers.is_empty() { "-".to_owned() } else { visible(&finalizers.join(",")).into_owned() },
         age.unwrap_or_else(|| "-".to_owned()),
     ]
 }
 
-fn write_lines(lines: &[Line], options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let style = options.style;
-    let first = |line: &Line| line.guides.width() + line.name.width();
-    let beside = |line: &&Line| line.wide.is_some() || !line.notes.is_empty();
-    let mut name_column = lines.iter().filter(beside).map(first).filter(|width| *width <= MOST_ALIGNED).max().unwrap_or(0);
+/// In wide output more columns, and a heading; lines may then be as long as they are.
+fn write_wide(mut lines: Vec<Line>, cells: &[[String; 4]], options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut columns = WIDE_HEADER.map(str::len);
-    for wide in lines.iter().filter_map(|line| line.wide.as_ref()) {
-        for (column, text) in columns.iter_mut().zip(wide) {
-            *column = (*column).max(text.width());
+    for cells in cells {
+        for (column, cell) in columns.iter_mut().zip(cells) {
+            *column = (*column).max(cell.width());
         }
     }
-    if let Some(width) = options.width.filter(|_| !options.wide) {
-        let notes = lines.iter().map(|line| notes_width(line) + 2).max().unwrap_or(0);
-        name_column = name_column.min(width.saturating_sub(notes).max(width / 2));
+    let row = |cells: &[String; 4]| {
+        let padded = |(cell, column): (&String, &usize)| format!("{cell}{}", " ".repeat(column.saturating_sub(cell.width())));
+        cells.iter().zip(&columns).map(padded).collect::<Vec<_>>().join("  ")
+    };
+    for (line, cells) in lines.iter_mut().zip(cells) {
+        line.column = Some((Tone::Plain, row(cells)));
     }
-    if options.wide && !lines.is_empty() {
-        name_column = name_column.max("OBJECT".len());
-        let header = WIDE_HEADER.iter().zip(columns).map(|(title, column)| format!("{title:<column$}")).collect::<Vec<_>>();
-        writeln!(out, "{:<name_column$}  {}  STATE", "OBJECT", header.join("  "))?;
+    let at = lines::aligned(&lines, None).max("OBJECT".len());
+    if !lines.is_empty() {
+        writeln!(out, "{:<at$}  {}  STATE", "OBJECT", row(&WIDE_HEADER.map(str::to_owned)))?;
     }
-    for line in lines {
-        let mut name = line.name.clone();
-        if let Some(width) = options.width.filter(|_| !options.wide) {
-            let notes = if line.notes.is_empty() { 0 } else { notes_width(line) + 2 };
-            let room = width.saturating_sub(line.guides.width() + notes).max(LEAST_NAME);
-            name = middle_cut(&name, room);
-        }
-        let used = line.guides.width() + name.width();
-        let mut gap = name_column.saturating_sub(used);
-        if let Some(width) = options.width.filter(|_| !options.wide) {
-            gap = gap.min(width.saturating_sub(used + notes_width(line) + 2));
-        }
-        let mut text = format!("{}{}", style.paint(Tone::Quiet, &line.guides), style.paint(line.tone, &name));
-        if let Some(wide) = &line.wide {
-            text.push_str(&" ".repeat(gap));
-            for (column, value) in columns.iter().zip(wide) {
-                text.push_str(&format!("  {value}{}", " ".repeat(column.saturating_sub(value.width()))));
-            }
-        } else if !line.notes.is_empty() {
-            text.push_str(&" ".repeat(gap));
-        }
-        for (index, (tone, note)) in line.notes.iter().enumerate() {
-            text.push_str(if index == 0 { "  " } else { "; " });
-            text.push_str(&style.paint(*tone, note));
-        }
-        writeln!(out, "{}", text.trim_end())?;
-    }
-    Ok(())
-}
-
-fn notes_width(line: &Line) -> usize {
-    line.notes.iter().map(|(_, note)| note.width() + 2).sum::<usize>().saturating_sub(2)
+    lines::write(&lines, at, 0, None, options.style, out)
 }
 
 fn write_totals(
@@ -271,7 +227,7 @@ fn write_total(
         let resource = snapshot.resources.get(*resource);
         let ambiguous = same_name[resource.kind.as_str()] > 1 && !resource.group.is_empty();
         let group = if ambiguous { format!(".{}", resource.group) } else { String::new() };
-        words.push(format!("{count} {}{group},", plural(resource, *count)));
+        words.push(visible(&format!("{count} {}{group},", plural(resource, *count))).into_owned());
     }
     if let Some(last) = words.last_mut() {
         last.pop();

@@ -1,9 +1,10 @@
 //! Small matters of wording: plurals, counts by kind, cutting, wrapping, ages.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::go_quote::visible;
 use crate::model::{ObjectId, Resource, ResourceId, Snapshot};
 
 /// How many objects there are of each kind, in the order of discovery.
@@ -31,6 +32,25 @@ pub fn plural(resource: &Resource, count: usize) -> String {
         (Some(stem), Some(ending)) if common + 1 >= kind.len() && lower.len() == kind.len() => format!("{stem}{ending}"),
         _ => format!("{kind}s"),
     }
+}
+
+/// `kind.group/name`, as kubectl's `-o name` has it.
+pub fn full_name(snapshot: &Snapshot, id: ObjectId) -> String {
+    let object = snapshot.object(id);
+    let resource = snapshot.resources.get(object.resource);
+    let dot = if resource.group.is_empty() { "" } else { "." };
+    let name = format!("{}{dot}{}/{}", resource.kind.to_lowercase(), resource.group, snapshot.text(object.name));
+    // One a line, whatever it is made of.
+    visible(&name).into_owned()
+}
+
+/// A word as a shell takes it for one, whatever is in it: some names may hold anything, and commands are there to be pasted.
+pub fn shell_word(text: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:@=,+%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
 }
 
 /// A text with its middle left out, so that it takes no more than `room` columns.
@@ -113,6 +133,13 @@ mod tests {
         assert_eq!(plural_of("Endpoints", "endpoints"), "Endpoints");
         assert_eq!(plural_of("Person", "people"), "Persons");
         assert_eq!(plural_of("İ", "ix"), "İs");
+    }
+
+    #[test]
+    fn shells_take_words_for_words() {
+        assert_eq!(shell_word("deployment.apps/web-1"), "deployment.apps/web-1");
+        assert_eq!(shell_word("clusterrole/a $(reboot) isn't"), r"'clusterrole/a $(reboot) isn'\''t'");
+        assert_eq!(shell_word(""), "''");
     }
 
     #[test]

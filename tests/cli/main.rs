@@ -4,6 +4,7 @@ mod bad_input;
 mod colour;
 mod documents;
 mod exit_codes;
+mod hostile;
 mod inputs;
 mod pipes;
 mod readme;

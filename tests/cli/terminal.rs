@@ -46,7 +46,12 @@ fn shown(args: &[&str], columns: u16) -> String {
 
 /// A command on the example, at 80 columns, without its colours.
 fn at_80_columns(line: &str) -> String {
-    let text = shown(&[&words(line)[..], &["--from", SHOP]].concat(), 80);
+    of_at_80_columns(SHOP, line)
+}
+
+/// The same on another dump.
+fn of_at_80_columns(dump: &str, line: &str) -> String {
+    let text = shown(&[&words(line)[..], &["--from", dump]].concat(), 80);
     assert!(text.contains("\u{1b}["), "a terminal gets colours");
     let text = plain(&text);
     for line in text.lines().filter(|line| !line.contains("kubectl delete")) {
@@ -59,6 +64,18 @@ fn at_80_columns(line: &str) -> String {
 fn tree() {
     assert_snapshot!("tree-80", at_80_columns("tree -n shop"));
     assert_snapshot!("tree-owners-80", at_80_columns("tree cm/web-dashboard -n elsewhere --owners"));
+}
+
+/// Remarks that don't fit go on below themselves.
+#[test]
+fn troubles() {
+    let troubles = "tests/cli/dumps/troubles.yaml";
+    assert_snapshot!("troubles-tree-80", of_at_80_columns(troubles, "tree"));
+    assert_snapshot!("troubles-plan-80", of_at_80_columns(troubles, "plan cm/solid --propagation=foreground"));
+    assert_snapshot!("troubles-pod-80", of_at_80_columns(troubles, "plan ns/trouble"));
+    let unseen = "tests/cli/dumps/unseen.yaml";
+    assert_snapshot!("unseen-plan-80", of_at_80_columns(unseen, "plan deploy/web"));
+    assert_snapshot!("forbidden-plan-80", of_at_80_columns("tests/cli/dumps/forbidden.json", "plan deploy/web --cascade=orphan"));
 }
 
 #[test]

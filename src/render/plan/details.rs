@@ -2,7 +2,7 @@
 
 use crate::{
     foretell::{Cause, Holder, Outcome, OutcomeKind, State, Uncertainty},
-    model::{ObjectId, Reference, facts::PodFacts},
+    model::{ObjectId, Reference, Snapshot, facts::PodFacts},
     tree::{Link, Standing},
 };
 
@@ -135,9 +135,11 @@ fn bent(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
 
 /// Why a live object that is waited for is never deleted (S4, S5).
 fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
-    let changes = view.plan.outcomes.iter().any(|outcome| outcome.object == object);
+    if view.outcome(object).is_some() {
+        return None;
+    }
     let fault = faults(view, object).find(|standing| matches!(standing, Standing::NotServed | Standing::InvalidScope));
-    fault.filter(|_| !changes).map(|fault| format!(", which the collector never deletes: {}", in_words(fault)))
+    fault.map(|fault| format!(", which the collector never deletes: {}", in_words(fault)))
 }
 
 fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = Standing> + 'v {
@@ -190,14 +192,18 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
 
 /// `Kind/name`, with the namespace where it is not the one that is looked at, or that of the line above.
 pub fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> String {
-    let found = view.snapshot.object(object);
-    let namespace = view.snapshot.text(found.namespace);
     let expected = match above.map(|above| view.snapshot.object(above)) {
         Some(above) if !above.namespace.is_empty() => Some(view.snapshot.text(above.namespace)),
         // Below a Namespace everything is in it.
         Some(above) if view.snapshot.resources.get(above.resource).kind == "Namespace" => Some(view.snapshot.text(above.name)),
         _ => view.namespace,
     };
-    let short = view.snapshot.short_name(object);
-    if found.namespace.is_empty() || expected == Some(namespace) { short } else { format!("{short} -n {namespace}") }
+    located(view.snapshot, object, expected)
+}
+
+/// `Kind/name`, with its namespace where that is not the one to be expected.
+pub fn located(snapshot: &Snapshot, object: ObjectId, expected: Option<&str>) -> String {
+    let namespace = snapshot.text(snapshot.object(object).namespace);
+    let short = snapshot.short_name(object);
+    if namespace.is_empty() || expected == Some(namespace) { short } else { format!("{short} -n {namespace}") }
 }

@@ -20,10 +20,11 @@ const FOLD_FROM: usize = 5;
 const SHOWN_OF_FOLDED: usize = 2;
 
 /// One line of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+#[derive(Clone, Debug)]
+pub struct Row<'a> {
     pub depth: u32,
     pub object: ObjectId,
+    pub outcome: &'a Outcome,
     /// How many likes this line stands for, beside those already shown; 0 for an object's own line.
     pub more: usize,
     pub word: Word,
@@ -31,11 +32,10 @@ pub struct Row {
 }
 
 /// The lines of a plan. With `fold`, long runs of likes become one line.
-pub fn rows(view: &PlanView<'_>, fold: bool) -> Vec<Row> {
-    let outcomes: FxHashMap<ObjectId, &Outcome> = view.plan.outcomes.iter().map(|outcome| (outcome.object, outcome)).collect();
-    let (roots, children) = arrange(view, &outcomes);
+pub fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
+    let (roots, children) = arrange(view);
     let mut rows = Vec::new();
-    let mut open: Vec<(u32, Vec<Row>)> = vec![(0, siblings(view, &outcomes, &children, &roots, 0, fold))];
+    let mut open: Vec<(u32, Vec<Row<'a>>)> = vec![(0, siblings(view, &children, &roots, 0, fold))];
     // Depth first without recursion: each level holds its lines in reverse.
     while let Some((depth, level)) = open.last_mut() {
         let depth = *depth;
@@ -46,14 +46,14 @@ pub fn rows(view: &PlanView<'_>, fold: bool) -> Vec<Row> {
         let below = children.get(&row.object).filter(|_| row.more == 0);
         rows.push(row);
         if let Some(below) = below {
-            open.push((depth + 1, siblings(view, &outcomes, &children, below, depth + 1, fold)));
+            open.push((depth + 1, siblings(view, &children, below, depth + 1, fold)));
         }
     }
     rows
 }
 
 /// Who is told below whom: targets first, and everything else below what set it off where that is part of the plan.
-fn arrange(view: &PlanView<'_>, outcomes: &FxHashMap<ObjectId, &Outcome>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<ObjectId>>) {
+fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<ObjectId>>) {
     let mut contents: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
     for outcome in &view.plan.outcomes {
         if let Some(Cause::Namespace(above) | Cause::Definition(above)) = outcome.because {
@@ -70,7 +70,7 @@ fn arrange(view: &PlanView<'_>, outcomes: &FxHashMap<ObjectId, &Outcome>) -> (Ve
     let candidates =
         targets().filter(|target| !owned(target)).chain(targets()).chain(view.plan.outcomes.iter().map(|outcome| outcome.object));
     for root in candidates {
-        if !outcomes.contains_key(&root) || !placed.insert(root) {
+        if view.outcome(root).is_none() || !placed.insert(root) {
             continue;
         }
         roots.push(root);
@@ -78,7 +78,7 @@ fn arrange(view: &PlanView<'_>, outcomes: &FxHashMap<ObjectId, &Outcome>) -> (Ve
         while let Some(above) = open.pop_front() {
             let owned = view.graph.dependents(above.into()).iter().chain(contents.get(&above).into_iter().flatten());
             let below: Vec<ObjectId> =
-                owned.copied().filter(|object| outcomes.contains_key(object) && placed.insert(*object)).collect();
+                owned.copied().filter(|object| view.outcome(*object).is_some() && placed.insert(*object)).collect();
             open.extend(&below);
             if !below.is_empty() {
                 children.insert(above, below);
@@ -89,25 +89,24 @@ fn arrange(view: &PlanView<'_>, outcomes: &FxHashMap<ObjectId, &Outcome>) -> (Ve
 }
 
 /// The lines of siblings, last first: those with more to tell first, then by kind and name, likes folded.
-fn siblings(
-    view: &PlanView<'_>,
-    outcomes: &FxHashMap<ObjectId, &Outcome>,
+fn siblings<'a>(
+    view: &PlanView<'a>,
     children: &FxHashMap<ObjectId, Vec<ObjectId>>,
     objects: &[ObjectId],
     depth: u32,
     fold: bool,
-) -> Vec<Row> {
-    let mut rows: Vec<Row> = objects
+) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = objects
         .iter()
         .filter_map(|object| {
-            let outcome = *outcomes.get(object)?;
-            Some(Row { depth, object: *object, more: 0, word: word(outcome), detail: detail(view, outcome) })
+            let outcome = view.outcome(*object)?;
+            Some(Row { depth, object: *object, outcome, more: 0, word: word(outcome), detail: detail(view, outcome) })
         })
         .collect();
     if depth > 0 {
         rows.sort_by_cached_key(|row| {
             let object = view.snapshot.object(row.object);
-            let stuck = outcomes.get(&row.object).is_some_and(|outcome| outcome.state == Some(State::Stuck));
+            let stuck = row.outcome.state == Some(State::Stuck);
             (!stuck, object.resource, row.word, row.detail.clone(), view.snapshot.text(object.name).to_owned())
         });
     }
@@ -116,15 +115,15 @@ fn siblings(
 }
 
 /// Folds runs of likes without anything below them.
-fn folded(snapshot: &Snapshot, children: &FxHashMap<ObjectId, Vec<ObjectId>>, rows: Vec<Row>) -> Vec<Row> {
-    let alike = |left: &Row, right: &Row| {
+fn folded<'a>(snapshot: &Snapshot, children: &FxHashMap<ObjectId, Vec<ObjectId>>, rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
+    let alike = |left: &Row<'_>, right: &Row<'_>| {
         snapshot.object(left.object).resource == snapshot.object(right.object).resource
             && left.word == right.word
             && left.detail == right.detail
             && !children.contains_key(&left.object)
             && !children.contains_key(&right.object)
     };
-    let mut shown: Vec<Row> = Vec::new();
+    let mut shown: Vec<Row<'a>> = Vec::new();
     for run in rows.chunk_by(alike) {
         if run.len() < FOLD_FROM {
             shown.extend_from_slice(run);

@@ -5,21 +5,25 @@ mod details;
 mod document;
 mod forest;
 mod radius;
+mod sections;
 mod text;
 
 pub use document::{PlanDocument, SummaryJson};
 pub use radius::{BlastRadius, BlastRadiusDocument, Radius};
 pub use text::write;
 
+use rustc_hash::FxHashMap;
+
 use crate::{
-    foretell::{OutcomeKind, Plan, Summary},
+    foretell::{Outcome, OutcomeKind, Plan, Summary},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
+    render::words::full_name,
     server::Propagation,
 };
 
 /// A plan with what is needed to tell it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PlanView<'a> {
     pub snapshot: &'a Snapshot,
     pub graph: &'a OwnerGraph,
@@ -28,21 +32,30 @@ pub struct PlanView<'a> {
     pub instead: &'a [(Propagation, Summary)],
     /// The namespace that is looked at; objects elsewhere are named with theirs.
     pub namespace: Option<&'a str>,
+    by_object: FxHashMap<ObjectId, usize>,
 }
 
-impl PlanView<'_> {
+impl<'a> PlanView<'a> {
+    /// A plan as it is to be told. `instead` says what the other policies would do, `namespace` which one is looked at.
+    pub fn new(
+        snapshot: &'a Snapshot,
+        graph: &'a OwnerGraph,
+        plan: &'a Plan,
+        instead: &'a [(Propagation, Summary)],
+        namespace: Option<&'a str>,
+    ) -> Self {
+        let by_object = plan.outcomes.iter().enumerate().map(|(index, outcome)| (outcome.object, index)).collect();
+        PlanView { snapshot, graph, plan, instead, namespace, by_object }
+    }
+
+    /// What becomes of an object, if anything does.
+    fn outcome(&self, object: ObjectId) -> Option<&'a Outcome> {
+        self.plan.outcomes.get(*self.by_object.get(&object)?)
+    }
+
     /// The objects that would be gone, in order, as `kind.group/name`.
     pub fn names(&self) -> String {
         let gone = self.plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
         gone.map(|outcome| format!("{}\n", full_name(self.snapshot, outcome.object))).collect()
     }
-}
-
-/// `kind.group/name`, as kubectl's `-o name`.
-pub fn full_name(snapshot: &Snapshot, id: ObjectId) -> String {
-    let object = snapshot.object(id);
-    let resource = snapshot.resources.get(object.resource);
-    let kind = resource.kind.to_lowercase();
-    let dot = if resource.group.is_empty() { "" } else { "." };
-    format!("{kind}{dot}{}/{}", resource.group, snapshot.text(object.name))
 }

@@ -2,18 +2,22 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
-
 use crate::{
     document::{Head, ObjectJson},
     foretell::Summary,
     model::{ObjectId, Snapshot},
-    render::{style::Tone, tree::Options, words::middle_cut},
+    render::{
+        go_quote::visible,
+        lines::{self, Line},
+        style::Tone,
+        tree::Options,
+        words::full_name,
+    },
     server::Propagation,
 };
+use serde::Serialize;
 
-use super::{document::SummaryJson, text::in_short};
+use super::{details::located, document::SummaryJson, sections::in_short, text::MARGIN};
 
 /// What deleting each of several roots would do.
 #[derive(Debug)]
@@ -88,7 +92,7 @@ impl<'a> BlastRadius<'a> {
 
     /// The roots, one a line.
     pub fn names(&self) -> String {
-        self.rows.iter().map(|row| format!("{}\n", super::full_name(self.snapshot, row.object))).collect()
+        self.rows.iter().map(|row| format!("{}\n", full_name(self.snapshot, row.object))).collect()
     }
 
     /// One line a root.
@@ -99,26 +103,22 @@ impl<'a> BlastRadius<'a> {
         let roots = if self.total == 1 { "the one root".to_owned() } else { format!("each of {} roots", self.total) };
         writeln!(out, "What deleting {roots} would do ({}):", self.propagation.name().to_lowercase())?;
         writeln!(out)?;
-        let names: Vec<String> = self.rows.iter().map(|row| self.name(row.object)).collect();
-        let longest = names.iter().map(|name| name.width()).max().unwrap_or(0);
-        let column = options.width.map_or(longest, |width| longest.min(width / 2));
-        for (row, name) in self.rows.iter().zip(&names) {
-            let name = if options.width.is_some() { middle_cut(name, column) } else { name.clone() };
-            let padding = " ".repeat(column.saturating_sub(name.width()));
-            let tone = if row.summary.stuck > 0 { Tone::Error } else { Tone::Plain };
-            let unsure = if row.certain { "" } else { "; not certain" };
-            writeln!(out, "  {name}{padding}  {}{unsure}", options.style.paint(tone, &in_short(row.summary)))?;
-        }
+        let lines: Vec<Line> = self.rows.iter().map(|row| self.line(row)).collect();
+        let width = options.width.map(|width| width.saturating_sub(MARGIN));
+        lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)?;
         if self.rows.len() < self.total {
             writeln!(out, "  … {} more, with less to lose (--all)", self.total - self.rows.len())?;
         }
         Ok(())
     }
 
-    fn name(&self, object: ObjectId) -> String {
-        let found = self.snapshot.object(object);
-        let namespace = self.snapshot.text(found.namespace);
-        let short = self.snapshot.short_name(object);
-        if found.namespace.is_empty() || self.namespace == Some(namespace) { short } else { format!("{short} -n {namespace}") }
+    fn line(&self, row: &Radius) -> Line {
+        let tone = if row.summary.stuck > 0 { Tone::Error } else { Tone::Plain };
+        let mut remarks = vec![(tone, in_short(row.summary))];
+        if !row.certain {
+            remarks.push((Tone::Warning, "not certain".to_owned()));
+        }
+        let name = visible(&located(self.snapshot, row.object, self.namespace)).into_owned();
+        Line { guide: String::new(), tone: Tone::Plain, name, column: None, remarks }
     }
 }

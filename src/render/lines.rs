@@ -1,0 +1,198 @@
+//! Lines of a name with something beside it, below one another: trees and plans. In a terminal nothing is wider than it where
+//! that can be helped: names lose their middle, remarks go on below themselves.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::{
+    style::{Style, Tone},
+    words::middle_cut,
+};
+
+/// No name is cut to less than this.
+const LEAST_NAME: usize = 16;
+/// What stands beside names begins no later than this, however long a name is.
+const MOST_ALIGNED: usize = 64;
+/// Where there is a column, remarks go on below themselves rather than that names are cut, as long as they have this much room.
+const ROOM_FOR_REMARKS: usize = 28;
+/// What is between two columns.
+const GAP: usize = 2;
+
+/// One line before it is laid out.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// What connects it with the lines above.
+    pub guide: String,
+    pub tone: Tone,
+    pub name: String,
+    /// What stands beside the name in every line, as wide in each.
+    pub column: Option<(Tone, String)>,
+    pub remarks: Vec<(Tone, String)>,
+}
+
+impl Line {
+    fn first(&self) -> usize {
+        self.guide.width() + self.name.width()
+    }
+
+    fn column_width(&self) -> usize {
+        self.column.as_ref().map_or(0, |(_, text)| GAP + text.width())
+    }
+
+    /// What the remarks take in one line, with the gap before them.
+    fn remarks_width(&self) -> usize {
+        let texts: usize = self.remarks.iter().map(|(_, text)| text.width()).sum();
+        if self.remarks.is_empty() { 0 } else { GAP + texts + 2 * (self.remarks.len() - 1) }
+    }
+
+    fn is_bare(&self) -> bool {
+        self.column.is_none() && self.remarks.is_empty()
+    }
+}
+
+/// How far what stands beside the names is from the left.
+pub fn aligned(lines: &[Line], width: Option<usize>) -> usize {
+    let beside = || lines.iter().filter(|line| !line.is_bare());
+    let longest = beside().map(Line::first).filter(|first| *first <= MOST_ALIGNED).max().unwrap_or(0);
+    let longest = if longest == 0 && beside().next().is_some() { MOST_ALIGNED } else { longest };
+    let room = |width: usize| {
+        let most = |of: fn(&Line) -> usize| beside().map(of).max().unwrap_or(0);
+        let (column, remarks) = (most(Line::column_width), most(Line::remarks_width));
+        let remarks = if column == 0 { remarks } else { remarks.min(GAP + ROOM_FOR_REMARKS) };
+        width.saturating_sub(column + remarks).max(width / 2)
+    };
+    longest.min(width.map_or(usize::MAX, room))
+}
+
+/// Writes the lines after a margin. `at` is what [`aligned`] says.
+pub fn write(lines: &[Line], at: usize, margin: usize, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    for line in lines {
+        write_one(line, at, margin, width, style, out)?;
+    }
+    Ok(())
+}
+
+fn write_one(line: &Line, at: usize, margin: usize, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let width = width.map_or(usize::MAX, |width| width.saturating_sub(margin));
+    let fits = line.first() + line.column_width() + line.remarks_width() <= width;
+    // Columns stay in line, so a name may not push them; remarks alone may stand further right.
+    let room = match (line.is_bare(), fits && line.column.is_none()) {
+        _ if width == usize::MAX => usize::MAX,
+        (true, _) => width,
+        (false, true) => usize::MAX,
+        (false, false) => at,
+    };
+    let name = middle_cut(&line.name, room.saturating_sub(line.guide.width()).max(LEAST_NAME));
+    let used = line.guide.width() + name.width();
+    let mut gap = at.saturating_sub(used);
+    if fits && line.column.is_none() {
+        gap = gap.min(width - line.remarks_width() - used);
+    }
+    let mut text = format!("{}{}{}", " ".repeat(margin), style.paint(Tone::Quiet, &line.guide), style.paint(line.tone, &name));
+    if line.is_bare() {
+        return writeln!(out, "{text}");
+    }
+    text.push_str(&" ".repeat(gap));
+    if let Some((tone, column)) = &line.column {
+        text.push_str(&" ".repeat(GAP));
+        text.push_str(&style.paint(*tone, column));
+    }
+    let before = used + gap + line.column_width() + GAP;
+    let mut remarks = wrapped(&line.remarks, width.saturating_sub(before), style).into_iter();
+    if let Some(first) = remarks.next() {
+        text.push_str(&" ".repeat(GAP));
+        text.push_str(&first);
+    }
+    writeln!(out, "{}", text.trim_end())?;
+    for remark in remarks {
+        let guide = continued(&line.guide);
+        let padding = " ".repeat(before - guide.width());
+        writeln!(out, "{}{}{padding}{remark}", " ".repeat(margin), style.paint(Tone::Quiet, &guide))?;
+    }
+    Ok(())
+}
+
+/// The guide of a line that goes on: its own branch leads nowhere, those of its elders go on.
+fn continued(guide: &str) -> String {
+    guide.replace("├─ ", "│  ").replace("└─ ", "   ")
+}
+
+/// Remarks, set in lines of at most `width` columns where their words allow it.
+fn wrapped(remarks: &[(Tone, String)], width: usize, style: &Style) -> Vec<String> {
+    // Runs of words of one remark, with the index of the remark.
+    let mut lines: Vec<Vec<(usize, String)>> = Vec::new();
+    let mut used = 0;
+    for (index, (_, remark)) in remarks.iter().enumerate() {
+        let end = if index + 1 < remarks.len() { ";" } else { "" };
+        for word in format!("{remark}{end}").split(' ') {
+            let columns = word.width();
+            match lines.last_mut() {
+                Some(line) if used + 1 + columns <= width => {
+                    used += 1 + columns;
+                    match line.last_mut() {
+                        Some((of, run)) if *of == index => *run += &format!(" {word}"),
+                        _ => line.push((index, word.to_owned())),
+                    }
+                }
+                _ => {
+                    used = columns;
+                    lines.push(vec![(index, word.to_owned())]);
+                }
+            }
+        }
+    }
+    let painted = |(index, run): &(usize, String)| style.paint(remarks[*index].0, run);
+    lines.iter().map(|line| line.iter().map(painted).collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(guide: &str, name: &str, column: Option<&str>, remarks: &[&str]) -> Line {
+        Line {
+            guide: guide.to_owned(),
+            tone: Tone::Plain,
+            name: name.to_owned(),
+            column: column.map(|text| (Tone::Plain, text.to_owned())),
+            remarks: remarks.iter().map(|text| (Tone::Plain, (*text).to_owned())).collect(),
+        }
+    }
+
+    fn written(lines: &[Line], width: Option<usize>) -> Vec<String> {
+        let mut out = Vec::new();
+        write(lines, aligned(lines, width), 0, width, &Style::default(), &mut out).unwrap();
+        String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn remarks_go_on_below_themselves() {
+        let lines = [
+            line("", "Shop/main", None, &[]),
+            line("├─ ", "Pod/a", None, &["one two three", "four five"]),
+            line("└─ ", "Pod/b", None, &["six"]),
+        ];
+        assert_eq!(written(&lines, None), ["Shop/main", "├─ Pod/a  one two three; four five", "└─ Pod/b  six"]);
+        let narrow = ["Shop/main", "├─ Pod/a  one two three;", "│         four five", "└─ Pod/b  six"];
+        assert_eq!(written(&lines, Some(24)), narrow);
+        assert_eq!(written(&lines, Some(23))[1..4], ["├─ Pod/a  one two", "│         three; four", "│         five"]);
+    }
+
+    #[test]
+    fn names_are_cut_rather_than_columns_moved() {
+        let lines = [line("", "a-name-that-is-too-long-for-it", Some("gone "), &["why"]), line("", "short", Some("stays"), &[])];
+        assert_eq!(written(&lines, Some(42))[0], "a-name-that-is-too-long-for-it  gone   why");
+        let cut = ["a-name-that-is…oo-long-for-it  gone   why", "short                          stays"];
+        assert_eq!(written(&lines, Some(41)), cut);
+        for width in [0, 1, 20, 30] {
+            assert_eq!(written(&lines, Some(width)).len(), 2);
+        }
+    }
+
+    #[test]
+    fn words_that_never_fit_get_lines_of_their_own() {
+        let lines = [line("", "x", None, &["a-word-that-is-too-long and another"])];
+        assert_eq!(written(&lines, Some(10)), ["x  a-word-that-is-too-long", "   and", "   another"]);
+    }
+}

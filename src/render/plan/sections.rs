@@ -1,0 +1,232 @@
+//! What stands below the lines of a plan: what it assumes, what other policies would do, and what to do now.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::{
+    foretell::{Assumption, Holder, Summary},
+    model::{ObjectId, facts::has_facts},
+    render::{
+        go_quote::visible,
+        style::Tone,
+        tree::Options,
+        words::{shell_word, wrapped},
+    },
+    server::Propagation,
+};
+
+use super::{
+    PlanView,
+    details::name,
+    document::holder_name,
+    text::{count, stuck},
+};
+
+/// What stands before the second column.
+const INDENT: usize = 10;
+/// The column of a policy's name.
+const POLICY: usize = "background".len() + 2;
+/// So many causes of being stuck are told.
+const NAMED_CAUSES: usize = 2;
+/// So many nodes are named, and one more.
+const NAMED_NODES: usize = 2;
+
+/// One thing that is said in a section.
+struct Said {
+    text: String,
+    /// How far lines after the first stand to the right.
+    hanging: usize,
+    /// A command is never broken: it is there to be pasted.
+    command: bool,
+}
+
+impl Said {
+    fn text(text: String) -> Self {
+        Said { text, hanging: 0, command: false }
+    }
+
+    fn command(text: String) -> Self {
+        Said { text, hanging: 0, command: true }
+    }
+}
+
+/// Writes the sections: a word each, and what is to be said.
+pub fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for (heading, said) in sections(view) {
+        for (index, Said { text, hanging, command }) in said.iter().enumerate() {
+            let text = visible(text);
+            let room = options.width.filter(|_| !command).map_or(usize::MAX, |width| width.saturating_sub(INDENT + hanging));
+            // What hangs begins after a column, whose spaces are not to be taken for the ends of words.
+            let (column, rest) = text.split_at_checked(*hanging).unwrap_or(("", &text));
+            for (part, line) in wrapped(rest.split(' '), room).iter().enumerate() {
+                let label = if index == 0 && part == 0 { heading } else { "" };
+                let padding = " ".repeat(INDENT.saturating_sub(label.width()));
+                let column = if part == 0 { column.to_owned() } else { " ".repeat(column.len()) };
+                writeln!(out, "{}{padding}{column}{line}", options.style.paint(Tone::Strong, label))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn sections(view: &PlanView<'_>) -> Vec<(&'static str, Vec<Said>)> {
+    let instead = |(propagation, summary): &(Propagation, Summary)| Said {
+        text: format!("{:<POLICY$}{}", propagation.name().to_lowercase(), in_short(*summary)),
+        hanging: POLICY,
+        command: false,
+    };
+    let sections = [
+        ("Assumes", assumes(view).into_iter().map(Said::text).collect()),
+        ("But", afterwards(view).into_iter().map(Said::text).collect()),
+        ("Instead", view.instead.iter().map(instead).collect::<Vec<_>>()),
+        ("Next", next(view)),
+    ];
+    sections.into_iter().filter(|(_, said)| !said.is_empty()).collect()
+}
+
+/// What others are taken to do; kubelets in one line, however many there are.
+fn assumes(view: &PlanView<'_>) -> Vec<String> {
+    let mut nodes: Vec<&str> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for assumption in &view.plan.assumptions {
+        match assumption {
+            Assumption::Kubelet { node } => nodes.push(node),
+            Assumption::NotReplaced { .. } | Assumption::NotAdopted => {}
+            other => lines.push(other.to_string()),
+        }
+    }
+    let kubelets = match nodes.as_slice() {
+        [] => None,
+        [one] => Some(format!("the kubelet on node {one} ends its pods after their grace period")),
+        [some @ .., last] if some.len() <= NAMED_NODES => {
+            Some(format!("the kubelets on nodes {} and {last} end their pods after their grace period", some.join(", ")))
+        }
+        many => Some(format!("the kubelets on {} nodes end their pods after their grace period", many.len())),
+    };
+    kubelets.into_iter().chain(lines).collect()
+}
+
+/// What living controllers do afterwards, and a plan leaves out.
+fn afterwards(view: &PlanView<'_>) -> Vec<String> {
+    let mut controllers: Vec<&str> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for assumption in &view.plan.assumptions {
+        match assumption {
+            Assumption::NotReplaced { controller } => controllers.push(controller),
+            Assumption::NotAdopted => {
+                lines.push("a living controller whose selector matches adopts what is left without an owner".to_owned());
+            }
+            _ => {}
+        }
+    }
+    let told = match controllers.as_slice() {
+        [] => None,
+        [one] => Some(format!("{one} lives on, and may replace what it controls")),
+        [some @ .., last] if some.len() <= NAMED_NODES => {
+            Some(format!("{} and {last} live on, and may replace what they control", some.join(", ")))
+        }
+        many => Some(format!("{} controllers live on, and may replace what they control", many.len())),
+    };
+    told.into_iter().chain(lines).collect()
+}
+
+/// A summary in half a line.
+pub fn in_short(summary: Summary) -> String {
+    let mut parts = vec![count(summary.deleted, "goes", "go")];
+    let mut add = |number: usize, told: String| {
+        if number > 0 {
+            parts.push(told);
+        }
+    };
+    add(summary.stuck, format!("{} stuck", count(summary.stuck, "stays", "stay")));
+    let waiting = summary.terminating - summary.stuck;
+    add(waiting, format!("{} Terminating for now", count(waiting, "stays", "stay")));
+    add(summary.orphaned, format!("{} without an owner", count(summary.orphaned, "stays", "stay")));
+    add(summary.detached, format!("{} with fewer owners", count(summary.detached, "stays", "stay")));
+    add(summary.unblocked, format!("{} unblocked", count(summary.unblocked, "stays", "stay")));
+    parts.join(", ")
+}
+
+/// What to do now, in plain kubectl.
+fn next(view: &PlanView<'_>) -> Vec<Said> {
+    let request = &view.plan.request;
+    if !view.plan.stuck() {
+        return vec![Said::command(delete_command(view, request.propagation))];
+    }
+    let mut said: Vec<Said> = causes(view).into_iter().take(NAMED_CAUSES).map(Said::text).collect();
+    let better = view
+        .instead
+        .iter()
+        .find(|(propagation, summary)| *propagation == Propagation::Background && summary.stuck < view.plan.summary.stuck);
+    if let Some((propagation, Summary { stuck, .. })) = better {
+        let rest = if *stuck == 0 { "leaving nothing stuck".to_owned() } else { format!("leaving only {stuck} stuck") };
+        said.push(Said::text(format!("{}{rest}:", if said.is_empty() { "" } else { "or, " })));
+        said.push(Said::command(delete_command(view, *propagation)));
+    }
+    if said.is_empty() {
+        said.push(Said::text("kubectl gc tree shows who is in the way".to_owned()));
+    }
+    said
+}
+
+/// What would end each cause of being stuck: its finalizer's controller, or somebody in the place of a kubelet that is gone.
+fn causes(view: &PlanView<'_>) -> Vec<String> {
+    let mut known: Vec<&str> = Vec::new();
+    let mut said = Vec::new();
+    for outcome in stuck(view) {
+        for holder in &outcome.held_by {
+            let what = holder_name(view.snapshot, *holder);
+            if known.contains(&what) || matches!(what, "foregroundDeletion" | "orphan") {
+                continue;
+            }
+            known.push(what);
+            let object = name(view, outcome.object, None);
+            match holder {
+                Holder::Finalizer(_) => {
+                    said.push(format!("see that the controller behind {what} runs ({object} has it), and plan again"));
+                }
+                Holder::Kubelet => said.push(format!("if the node of {object} is gone for good: delete the pod with --force")),
+                Holder::SpecFinalizers => {}
+            }
+        }
+    }
+    said
+}
+
+/// The delete that was planned, as kubectl takes it.
+fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> String {
+    let targets = &view.plan.request.targets;
+    let mut namespaces: Vec<&str> =
+        targets.iter().map(|target| view.snapshot.text(view.snapshot.object(*target).namespace)).collect();
+    namespaces.retain(|namespace| !namespace.is_empty());
+    namespaces.dedup();
+    let namespace = match namespaces.as_slice() {
+        [] => String::new(),
+        [one] => format!(" -n {}", shell_word(one)),
+        _ => return format!("kubectl delete each target with --cascade={}", propagation.name().to_lowercase()),
+    };
+    let grace = view.plan.request.grace.map_or_else(String::new, |grace| match grace {
+        0 => " --force".to_owned(),
+        seconds => format!(" --grace-period={seconds}"),
+    });
+    if targets.len() > 5 {
+        return format!(
+            "kubectl delete the {} targets{namespace} --cascade={}{grace}",
+            targets.len(),
+            propagation.name().to_lowercase()
+        );
+    }
+    let names: Vec<String> = targets.iter().map(|target| kubectl_name(view, *target)).collect();
+    format!("kubectl delete {}{namespace} --cascade={}{grace}", names.join(" "), propagation.name().to_lowercase())
+}
+
+/// `deployment/web`, or with its group where the kind is not one of Kubernetes' own.
+fn kubectl_name(view: &PlanView<'_>, object: ObjectId) -> String {
+    let found = view.snapshot.object(object);
+    let resource = view.snapshot.resources.get(found.resource);
+    let well_known = !resource.group.contains('.') || has_facts(&resource.group, &resource.kind);
+    let kind = resource.kind.to_lowercase();
+    let kind = if well_known { kind } else { format!("{kind}.{}", resource.group) };
+    shell_word(&format!("{kind}/{}", view.snapshot.text(found.name))).into_owned()
+}
