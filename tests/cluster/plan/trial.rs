@@ -150,6 +150,12 @@ impl Foretold<'_> {
         self.plan["outcomes"].as_array()?.iter().find(is_it)?["outcome"].as_str()
     }
 
+    /// Deletes for real.
+    #[track_caller]
+    pub fn delete(&self) {
+        self.case.delete(&self.plan);
+    }
+
     fn compare(&self, now: &[Value]) -> Result<(), String> {
         compare(&self.plan, &self.before, &self.case.trial.own(now))
     }
@@ -190,7 +196,7 @@ fn plan(cluster: &Cluster, args: &[String]) -> Value {
 pub fn all_come_true(foretold: &[Foretold<'_>]) {
     let cluster = foretold[0].case.trial.cluster;
     for one in foretold {
-        one.case.delete(&one.plan);
+        one.delete();
     }
     let is_there = |kind: &Listed| foretold.iter().any(|one| one.before.iter().any(|object| kind.is_of(object)));
     let kinds: Vec<Listed> = cluster.listed().into_iter().filter(is_there).collect();
