@@ -39,6 +39,8 @@ fn the_flag_is_stronger_than_the_environment() {
     assert!(!with_variable(args, "CLICOLOR_FORCE", "0").done().contains('\u{1b}'));
     assert!(with_variable(&[args, &["--color=always"][..]].concat(), "NO_COLOR", "1").done().contains('\u{1b}'));
     assert!(!with_variable(&[args, &["--color=never"][..]].concat(), "CLICOLOR_FORCE", "1").done().contains('\u{1b}'));
+    let both = finish(program().args(args).args(["--from", SHOP]).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"));
+    assert!(!both.done().contains('\u{1b}'));
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The built program, as a shell starts it: what it prints, where, and how it ends.
 
-mod bad_input;
 mod colour;
 mod documents;
 mod exit_codes;

@@ -20,7 +20,7 @@ fn piped(args: &[&str]) -> std::process::Child {
 
 /// A dump whose tree is larger than any pipe's buffer.
 fn large() -> tempfile::NamedTempFile {
-    let objects = (0..20_000).map(|number| {
+    let objects = (0..4_000).map(|number| {
         format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"settings-{number}","namespace":"big","uid":"u{number}"}}}}"#)
     });
     let file = tempfile::Builder::new().suffix(".ndjson").tempfile().unwrap();

@@ -6,7 +6,7 @@ mod flags;
 mod snapshots;
 mod targets;
 
-use super::run::{Ran, finish, gc, on_shop, program, with_input};
+use super::run::{Ran, finish, gc, on_shop, program, with_input, write};
 
 /// What is said about a command that can't be done.
 #[track_caller]

@@ -1,10 +1,8 @@
 //! Standard output, standard error and the exit code, as pipes and scripts want them.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use super::run::{SHOP, finish, program, run};
-
-const STUCK: &str = "plan deploy/web -n shop --propagation=foreground --from examples/shop.yaml";
+use super::run::{SHOP, run};
 
 #[test]
 fn help_and_version_are_answers() {
@@ -34,13 +32,6 @@ fn without_a_command_there_is_help_and_exit_1() {
 }
 
 #[test]
-fn bad_news_is_exit_2() {
-    assert_eq!(run(STUCK).code, 2);
-    assert_eq!(run(&format!("{STUCK} -o json")).code, 2);
-    assert_eq!(run(&format!("plan svc/web -n shop --from {SHOP}")).code, 0);
-}
-
-#[test]
 fn data_goes_to_standard_output_alone() {
     for form in ["json", "yaml", "name", "wide", "dot"] {
         let ended = run(&format!("tree -o {form} --from {SHOP}"));
@@ -49,40 +40,6 @@ fn data_goes_to_standard_output_alone() {
     }
     let document: serde_json::Value = serde_json::from_str(&run(&format!("tree -o json --from {SHOP}")).out).unwrap();
     assert_eq!(document["apiVersion"], "kubectl-gc/v1");
-}
-
-#[test]
-fn colours_are_for_terminals_unless_asked_for() {
-    let coloured = |variables: &[(&str, &str)], flag: &str| {
-        let mut command = program();
-        command.args(STUCK.split(' ')).arg(flag).envs(variables.iter().copied());
-        finish(&mut command).out.contains('\u{1b}')
-    };
-    assert!(!coloured(&[], "--color=auto"));
-    assert!(coloured(&[], "--color=always"));
-    assert!(coloured(&[("NO_COLOR", "1")], "--color=always"));
-    assert!(coloured(&[("CLICOLOR_FORCE", "1")], "--color=auto"));
-    assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], "--color=auto"));
-    assert!(!coloured(&[("CLICOLOR_FORCE", "1")], "--color=never"));
-}
-
-/// As with `| head -0`: whoever reads has gone before anything is written.
-#[test]
-fn a_closed_pipe_is_the_end_and_no_error() {
-    for line in [STUCK, "--help", "completion bash", "tree -o json --from examples/shop.yaml"] {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        let child = Command::new(assert_cmd::cargo::cargo_bin("kubectl-gc"))
-            .args(line.split(' '))
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .stdout(writer)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{line}");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{line}");
-    }
 }
 
 /// Nobody to complain to is no reason to panic, and the exit code still tells.

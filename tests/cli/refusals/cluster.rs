@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use super::{finish, gc, program, told};
+use super::{finish, gc, program, told, write};
 
 /// A port on which nobody listens.
 fn closed_port() -> u16 {
@@ -24,6 +24,8 @@ fn no_kubeconfig() {
         );
     }
     assert!(told(&gc(&["tree", "--kubeconfig", "/nonexistent"])).starts_with("kubeconfig /nonexistent: "));
+    let broken = write(home.path(), "config", "not: [a, kubeconfig");
+    assert!(told(&gc(&["tree", "--kubeconfig", &broken])).contains(&broken));
 }
 
 #[test]

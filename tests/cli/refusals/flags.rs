@@ -61,6 +61,7 @@ fn values_that_are_none() {
         (&["plan", "--grace-period", "soon"], "invalid value 'soon' for '--grace-period <SECONDS>': invalid digit found in string"),
         (&["tree", "--color", "sometimes"], "invalid value 'sometimes' for '--color <WHEN>'"),
         (&["completion", "tcsh"], "invalid value 'tcsh' for '<SHELL>'"),
+        (&["snapshot", "--from", "examples"], "unexpected argument '--from' found"),
         (&["nope"], "unrecognized subcommand 'nope'"),
         (&["tree", "--nope"], "unexpected argument '--nope' found"),
     ] {

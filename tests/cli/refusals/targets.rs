@@ -1,11 +1,14 @@
 //! Targets that aren't there, or make no sense.
 
-use super::{on_shop, told, with_input};
+use super::{on_shop, told, with_input, write};
 
 #[test]
 fn types_and_names_that_are_not_there() {
     for (args, error) in [
-        (&["plan", "deplyo/web"][..], r#"the server has no resource type "deplyo"; did you mean deployments?"#),
+        (&["tree", "zzzzzz/web"][..], r#"the server has no resource type "zzzzzz""#),
+        (&["tree", "svc,deplyo", "web"], r#"the server has no resource type "deplyo"; did you mean deployments?"#),
+        (&["tree", "deploy/wbe"], r#"deployments.apps "wbe" not found; did you mean web?"#),
+        (&["plan", "deplyo/web"], r#"the server has no resource type "deplyo"; did you mean deployments?"#),
         (
             &["tree", "deployments.v1.acme.io/web"],
             r#"the server has no resource type "deployments.v1.acme.io"; did you mean deployments?"#,
@@ -41,6 +44,11 @@ fn targets_that_make_no_sense() {
             r#""deploy" alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#,
         ),
         (&["plan", "deploy/"], r#""deploy/" lacks a name: write TYPE/NAME or TYPE NAME"#),
+        (&["tree", "deploy,svc/web"], r#""deploy,svc/web" has several types before the slash: write TYPE,TYPE NAME"#),
+        (
+            &["tree", "deploy", "svc/web"],
+            r#""svc/web" and "deploy" cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME"#,
+        ),
         (&["plan", "/web"], r#""/web" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"#),
         (&["plan", "shop/deploy/web"], r#""shop/deploy/web" has more than one slash: write TYPE/NAME, the namespace with -n"#),
         (
@@ -59,8 +67,18 @@ fn targets_that_make_no_sense() {
 }
 
 #[test]
+fn targets_of_odd_signs() {
+    for target in ["", " ", "/", ",", "a/b/c", "deploy web", "deploy,"] {
+        told(&on_shop(&["tree", target]));
+        told(&on_shop(&["tree", target, ""]));
+        told(&on_shop(&["tree", "deploy", target]));
+    }
+}
+
+#[test]
 fn selectors() {
     for (selector, error) in [
+        ("app in web", r#"-l "app in web": expected (, found "web", at character 8"#),
         ("a in (", r#"-l "a in (": expected a comma or ), found the end, at character 7"#),
         ("a=b,,", r#"-l "a=b,,": expected a label's key or !, found ",", at character 5"#),
         ("app=nothing", r#"no deployments.apps in namespace "shop" match -l app=nothing"#),
@@ -71,6 +89,19 @@ fn selectors() {
         told(&on_shop(&["tree", "pods", "--field-selector", "status.phase=Running"])),
         "--field-selector status.phase=Running can only be told by a server: a dump tells metadata.name and metadata.namespace; or use -l"
     );
+}
+
+#[test]
+fn selectors_with_names() {
+    for (args, flag) in [
+        (&["deploy/web", "-l", "app=web"][..], "-l "),
+        (&["deploy", "web", "--all"], "--all "),
+        (&["deploy", "--all", "-l", "app=web"], "-l and --all "),
+        (&["pods", "--field-selector", "metadata.name"], "--field-selector \"metadata.name\""),
+    ] {
+        let ran = on_shop(&[&["tree"], args].concat());
+        assert!(told(&ran).starts_with(flag), "{args:?} {ran}");
+    }
 }
 
 #[test]
@@ -89,6 +120,22 @@ fn manifests() {
         ),
     ] {
         assert_eq!(told(&with_input(plan, manifest)), error, "{manifest}");
+    }
+}
+
+#[test]
+fn manifests_that_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = write(folder.path(), "c.yaml", "kind: [\n");
+    for (args, error) in [
+        (&["-f", &broken][..], broken.as_str()),
+        (&["-f", "/nonexistent.yaml"], "-f /nonexistent.yaml: "),
+        (&["-f", "https://example.org/web.yaml"], "-f https://example.org/web.yaml: URLs are not fetched; pipe the manifest"),
+        (&["deploy/web", "-f", &broken], "\"deploy/web\" doesn't go with -f"),
+        (&["-R"], "the following required arguments were not provided:"),
+    ] {
+        let ran = on_shop(&[&["tree"], args].concat());
+        assert!(told(&ran).starts_with(error), "{args:?} {ran}");
     }
 }
 
