@@ -5,7 +5,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{graph::NodeId, model::ObjectId};
+use crate::{
+    graph::NodeId,
+    model::{Object, ObjectId, Reference},
+};
 
 use super::{
     delays::with_one_delay,
@@ -43,22 +46,57 @@ pub fn explore(stage: &Stage<'_>, request: &Request) -> Plan {
         }
         others.len() < MOST_ENDS
     };
-    if main.steps <= MOST_STEPS_WITH_DELAYS / 2 {
-        with_one_delay(&start, main.steps, MOST_STEPS_WITH_DELAYS, |end| also(&mut main, end));
-    }
-    // Another order takes about as long as the first did.
-    for number in 0..MOST_ORDERS.min(MOST_STEPS / main.steps.max(1)) {
-        let mut world = start.clone();
-        let mut order = Order::new(number);
-        world.settle_by(|world| order.next_step(world));
-        if !also(&mut main, world) {
-            break;
+    let remembering = start.with_memories();
+    for (start, is_main) in std::iter::once((&start, true)).chain(remembering.iter().map(|start| (start, false))) {
+        if !is_main {
+            let mut world = start.clone();
+            world.settle();
+            also(&mut main, world);
+        }
+        if main.steps <= MOST_STEPS_WITH_DELAYS / 2 {
+            with_one_delay(start, main.steps, MOST_STEPS_WITH_DELAYS, |end| also(&mut main, end));
+        }
+        // Another order takes about as long as the first did.
+        for number in 0..MOST_ORDERS.min(MOST_STEPS / main.steps.max(1)) {
+            let mut world = start.clone();
+            let mut order = Order::new(number);
+            world.settle_by(|world| order.next_step(world));
+            if !also(&mut main, world) {
+                break;
+            }
         }
     }
     if !others.is_empty() {
         tell_alternatives(stage, &mut main, &others);
     }
     main
+}
+
+impl World<'_, '_> {
+    /// The same world, with a collector that remembers more than a snapshot shows: whoever is held by a finalizer of somebody else's may
+    /// have been foreground-deleted and done with that, and the collector never forgets it (G3). It takes the owners of such an
+    /// object for members of a cycle, and unblocks theirs (R5.11). None where nobody can be remembered like that.
+    ///
+    /// A pod in its grace period may be remembered, too; but that is rare, and stuck pods are not.
+    fn with_memories(&self) -> Option<Self> {
+        let collector = &self.collector;
+        let may_be_remembered = |id: ObjectId, object: &Object| {
+            let held = object.terminating() && object.grace.is_none_or(|grace| grace == 0);
+            let names_somebody = |reference: &Reference| {
+                self.stage.graph.by_uid(reference.uid).is_some_and(|owner| self.stage.graph.object(owner).is_some())
+            };
+            held && !collector.node(id.into()).deleting_dependents
+                && object.owners.iter().any(names_somebody)
+                && collector.watches(id)
+        };
+        let remembered: Vec<ObjectId> =
+            self.stage.snapshot.objects().filter(|(id, object)| may_be_remembered(*id, object)).map(|(id, _)| id).collect();
+        let mut world = (!remembered.is_empty()).then(|| self.clone())?;
+        for object in remembered {
+            world.collector.node_mut(object.into()).deleting_dependents = true;
+        }
+        Some(world)
+    }
 }
 
 fn same_ends(left: &Plan, right: &Plan) -> bool {

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     harness::{owner_reference, uid},
     plan::{
-        draft::{HOLD, blocking, unserved},
+        draft::{HOLD, blocking},
         trial::Trial,
     },
 };
@@ -58,7 +58,7 @@ fn furnish(trial: &Trial<'_>) {
     trial.delete_before(&left, "Background");
     trial.delete_before(&gone, "Background");
 
-    trial.config_map("haunted").reference(unserved(true)).owned_by(&owner).create();
+    trial.config_map("haunted").reference(trial.unserved()).owned_by(&owner).create();
     trial.config_map("events").reference(trial.event()).create();
 
     let rack = trial.rack("rack").create();

@@ -7,4 +7,8 @@ mod harness;
 mod differential;
 mod dot;
 mod plan;
+mod requests;
 mod self_test;
+mod snapshots;
+mod unhappy;
+mod well_known;

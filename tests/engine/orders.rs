@@ -90,6 +90,16 @@ const ROWS: &[Row] = &[
         Foreground,
         "Shop/root Terminating(foregroundDeletion)/Deleted, ConfigMap/goes Deleted, ConfigMap/stays Detached",
     ),
+    (
+        "R5.11, G3 a collector may remember that a terminating object was once foreground-deleted, and suspect a cycle",
+        "
+        Shop a
+        ConfigMap b <- Shop/a!
+        Secret c T=0 fin=acme.io/x <- ConfigMap/b!",
+        "Shop/a",
+        Foreground,
+        "Shop/a Terminating(foregroundDeletion)/Deleted, ConfigMap/b Terminating(foregroundDeletion)/Deleted/Terminating",
+    ),
 ];
 
 #[test]

@@ -1,7 +1,6 @@
 //! Many graphs at once on one cluster: built while no collector runs, left to settle, foretold, deleted, and compared.
 
 use std::{
-    fmt::{self, Display, Formatter},
     thread,
     time::{Duration, Instant},
 };
@@ -20,9 +19,10 @@ use crate::harness::{ADMIN, COLLECTOR, Cluster, NAMESPACES, Options};
 use super::{
     build::{self, Place},
     generate::Case,
-    graph::Graph,
     judge::{End, Foretold, Verdict},
-    kinds, state,
+    kinds,
+    report::Report,
+    state,
     state::Objects,
 };
 
@@ -42,33 +42,6 @@ pub struct Bench {
     runtime: Runtime,
 }
 
-/// What came of one graph.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// The graph that was built; the collector made `before` of it.
-    pub case: Case,
-    pub before: Graph,
-    pub targets: Vec<String>,
-    pub propagation: Propagation,
-    pub verdict: Verdict,
-    /// Several ends were foretold.
-    pub order_dependent: bool,
-    pub differences: Vec<String>,
-}
-
-impl Display for Report {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Report { case, before, targets, propagation, verdict, differences, .. } = self;
-        writeln!(f, "{verdict:?}: {propagation:?} of {}, in", targets.join(" "))?;
-        write!(f, "{before}")?;
-        differences.iter().try_for_each(|difference| writeln!(f, "  {difference}"))?;
-        if case.graph.to_string() != before.to_string() {
-            write!(f, "built as\n{}", case.graph)?;
-        }
-        Ok(())
-    }
-}
-
 impl Bench {
     /// Starts a cluster that knows the kinds of the graphs.
     pub fn start() -> Self {
@@ -78,23 +51,35 @@ impl Bench {
         Bench { cluster, places: Vec::new(), runtime }
     }
 
-    /// Runs a batch. Graphs that the collector takes altogether before anything is deleted make no report.
-    pub fn run(&mut self, cases: &[Case]) -> Vec<Report> {
+    /// Runs a batch, in so many rounds. Graphs that are gone altogether before anything is deleted make no report.
+    pub fn run(&mut self, cases: &[Case], rounds: usize) -> Vec<Report> {
         while self.places.len() < cases.len() {
             self.places.push(Place::prepare(&self.cluster, self.places.len()));
         }
         let jobs: Vec<(&Case, &Place)> = cases.iter().zip(&self.places).collect();
         side_by_side(&jobs, |(case, place)| place.build(&self.cluster, &case.graph));
         self.cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
-        let objects = self.at_rest(REST, |_| true);
+        let mut reports = Vec::new();
+        let mut objects = self.at_rest(REST, |_| true);
+        for round in 0..rounds {
+            let (after, of_round) = self.round(&jobs, round, &objects);
+            reports.extend(of_round);
+            objects = after;
+        }
+        self.cluster.stop_controllers();
+        self.clear();
+        reports
+    }
+
+    fn round(&self, jobs: &[(&Case, &Place)], round: usize, objects: &Objects) -> (Objects, Vec<Report>) {
         let snapshot = self.snapshot();
         let graph = OwnerGraph::new(&snapshot);
         let stage = Stage::new(&snapshot, &graph, Assume::None);
         let foretold: Vec<(&Case, &Place, Foretold<'_>)> =
-            jobs.iter().filter_map(|(case, place)| Some((*case, *place, foretell(&stage, case, place, &objects)?))).collect();
+            jobs.iter().filter_map(|(case, place)| Some((*case, *place, foretell(&stage, case, round, place, objects)?))).collect();
         let deletes: Vec<(Vec<String>, Propagation)> = foretold
             .iter()
-            .map(|(case, place, foretold)| (paths(&snapshot, place, foretold, &objects), case.propagation))
+            .map(|(case, place, foretold)| (paths(&snapshot, place, foretold, objects), case.rounds[round].propagation))
             .collect();
         side_by_side(&deletes, |(paths, propagation)| {
             for path in paths {
@@ -102,29 +87,29 @@ impl Bench {
             }
         });
         let all_exact = |objects: &Objects| foretold.iter().all(|(.., foretold)| foretold.real_end(objects) == foretold.end());
-        let mut after = self.at_rest(PATIENCE, all_exact);
         let judge = |after: &Objects| -> Vec<(Verdict, End)> {
             let real = foretold.iter().map(|(.., foretold)| (foretold, foretold.real_end(after)));
             real.map(|(foretold, real)| (foretold.judge(&real), real)).collect()
         };
+        let mut after = self.at_rest(PATIENCE, all_exact);
         let mut verdicts = judge(&after);
         if verdicts.iter().any(|(verdict, _)| *verdict == Verdict::Wrong) {
             after = self.at_rest(GREAT_PATIENCE, all_exact);
             verdicts = judge(&after);
         }
-        self.cluster.stop_controllers();
-        let reports = foretold.iter().zip(verdicts).map(|((case, place, foretold), (verdict, real))| Report {
+        let report = |((case, place, foretold), (verdict, real)): (&(&Case, &Place, Foretold<'_>), (Verdict, End))| Report {
             case: (*case).clone(),
-            before: state::graph(place, &objects),
+            round: round + 1,
+            before: state::graph(place, objects),
             targets: foretold.targets().iter().map(|target| short(&snapshot, place, *target)).collect(),
-            propagation: case.propagation,
+            propagation: case.rounds[round].propagation,
             verdict,
+            changed: foretold.changed(&real),
             order_dependent: foretold.order_dependent(),
             differences: foretold.differences(&real),
-        });
-        let reports = reports.collect();
-        self.clear();
-        reports
+        };
+        let reports = foretold.iter().zip(verdicts).map(report).collect();
+        (after, reports)
     }
 
     /// Waits until nothing changes any more: for a short while if everything is as it should be, for `patience` if not.
@@ -173,15 +158,16 @@ impl Bench {
     }
 }
 
-fn foretell<'s>(stage: &'s Stage<'s>, case: &Case, place: &Place, objects: &Objects) -> Option<Foretold<'s>> {
+fn foretell<'s>(stage: &'s Stage<'s>, case: &Case, round: usize, place: &Place, objects: &Objects) -> Option<Foretold<'s>> {
+    let delete = &case.rounds[round];
     let by_name = |name: &str| {
         let found = objects.get(name)?;
         stage.snapshot.by_uid(stage.snapshot.strings.find(&found.uid)?)
     };
     let own = objects.keys().filter(|name| place.name_in_graph(name).is_some()).filter_map(|name| by_name(name)).collect();
-    let wanted = case.wanted.iter().map(|line| place.real_name(&case.graph.lines[*line].name));
-    let targets: Vec<ObjectId> = wanted.filter_map(|name| by_name(&name)).take(case.most_targets).collect();
-    (!targets.is_empty()).then(|| Foretold::new(stage, own, targets, case.propagation))
+    let wanted = delete.wanted.iter().map(|line| place.real_name(&case.graph.lines[*line].name));
+    let targets: Vec<ObjectId> = wanted.filter_map(|name| by_name(&name)).take(delete.most_targets).collect();
+    (!targets.is_empty()).then(|| Foretold::new(stage, own, targets, delete.propagation))
 }
 
 fn paths(snapshot: &Snapshot, place: &Place, foretold: &Foretold<'_>, objects: &Objects) -> Vec<String> {

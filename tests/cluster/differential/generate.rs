@@ -10,10 +10,16 @@ use proptest::{
 
 use super::graph::{Bent, Graph, KINDS, Line};
 
-/// A graph, and what is to be deleted of it.
+/// A graph, and what is to be deleted of it, in one round after the other.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub graph: Graph,
+    pub rounds: Vec<Delete>,
+}
+
+/// A delete of one object or several, one right after the other.
+#[derive(Clone, Debug)]
+pub struct Delete {
     /// The lines of the targets in the order of preference: the first of them that are still there are deleted.
     pub wanted: Vec<usize>,
     pub most_targets: usize,
@@ -39,20 +45,26 @@ pub fn case(seed: u64, mix: Mix) -> Case {
 }
 
 fn cases(mix: Mix) -> impl Strategy<Value = Case> {
-    let policies = match mix {
-        Mix::Full => vec![Background, Foreground, Orphan],
-        Mix::OrderFree => vec![Background, Foreground],
+    (3..=11usize)
+        .prop_flat_map(move |size| (prop::collection::vec(drafts(mix), size), prop::collection::vec(deletes(mix, size), ROUNDS)))
+        .prop_map(|(drafts, rounds)| Case { graph: graph(&drafts), rounds })
+}
+
+/// The first round is after the start of a collector; later ones are under one that remembers.
+const ROUNDS: usize = 3;
+
+fn deletes(mix: Mix, size: usize) -> impl Strategy<Value = Delete> {
+    let (policies, most_targets) = match mix {
+        Mix::Full => (vec![Background, Foreground, Orphan], vec![1, 1, 1, 2, 2, 3]),
+        Mix::OrderFree => (vec![Background, Foreground], vec![1]),
     };
-    let most_targets = match mix {
-        Mix::Full => select(vec![1, 1, 1, 2, 2, 3]),
-        Mix::OrderFree => select(vec![1]),
-    };
-    (3..=9usize)
-        .prop_flat_map(move |size| {
-            let order = Just((0..size).collect::<Vec<_>>()).prop_shuffle();
-            (prop::collection::vec(drafts(mix), size), order, most_targets.clone(), select(policies.clone()))
-        })
-        .prop_map(|(drafts, wanted, most_targets, propagation)| Case { graph: graph(&drafts), wanted, most_targets, propagation })
+    // Those that come first own more.
+    let (order, any_order) = (Just((0..size).collect::<Vec<_>>()), Just((0..size).collect::<Vec<_>>()).prop_shuffle());
+    (prop_oneof![order, any_order], select(most_targets), select(policies)).prop_map(|(wanted, most_targets, propagation)| Delete {
+        wanted,
+        most_targets,
+        propagation,
+    })
 }
 
 /// An object whose owners are still numbers.

@@ -84,6 +84,12 @@ impl<'s> Foretold<'s> {
         &self.request.targets
     }
 
+    /// How many objects are not as they were.
+    pub fn changed(&self, real: &End) -> usize {
+        let before = self.end_by(|_| None);
+        real.iter().filter(|(name, state)| before.get(*name) != Some(state)).count()
+    }
+
     /// Where the real end is not the first that was told.
     pub fn differences(&self, real: &End) -> Vec<String> {
         let foretold = self.end();

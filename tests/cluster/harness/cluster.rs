@@ -27,7 +27,8 @@ const START: Duration = Duration::from_secs(90);
 /// Between finding a free port and using it, someone else can take it; this often in a row nobody does.
 pub const ATTEMPTS: usize = 5;
 
-/// The cluster of the test binary, with the kinds of [`fixtures`], the collector and the controllers of workloads.
+/// The cluster of the test binary, with the kinds of [`fixtures`], the collector, and the controllers of workloads,
+/// namespaces and claims.
 #[track_caller]
 pub fn shared() -> &'static Cluster {
     // A failure is kept: it would not go away, only take its time again in every test.
@@ -35,7 +36,8 @@ pub fn shared() -> &'static Cluster {
         let cluster = Cluster::try_start(&Options::default())?;
         // Before the controllers, because the collector looks for new kinds only twice a minute.
         cluster.apply_yaml(fixtures::KINDS);
-        cluster.try_start_controllers(&[&[controllers::COLLECTOR, controllers::NAMESPACES], controllers::WORKLOADS].concat())?;
+        let others = [controllers::COLLECTOR, controllers::NAMESPACES, controllers::CLAIM_PROTECTION];
+        cluster.try_start_controllers(&[&others, controllers::WORKLOADS].concat())?;
         Ok(cluster)
     });
     match &*SHARED {

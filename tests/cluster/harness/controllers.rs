@@ -22,6 +22,9 @@ pub const NAMESPACES: &str = "namespace-controller";
 pub const WORKLOADS: &[&str] =
     &["deployment-controller", "replicaset-controller", "statefulset-controller", "job-controller", "cronjob-controller"];
 
+/// Keeps claims that pods use; it adds its finalizer itself.
+pub const CLAIM_PROTECTION: &str = "persistentvolumeclaim-protection-controller";
+
 /// The collector asks for new kinds twice a minute.
 const NEW_KIND: Duration = Duration::from_mins(1);
 /// Generous, because a busy machine is no reason for a test to fail.

@@ -13,11 +13,19 @@ const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s
 pub struct Listed {
     /// Where they all are.
     pub path: String,
+    /// What is before and behind the namespace in a path, for kinds that are in one.
+    namespaced_path: Option<[String; 2]>,
     api_version: String,
     kind: String,
 }
 
 impl Listed {
+    /// Where those of a namespace are; of cluster-scoped kinds, where they all are.
+    pub fn path_in(&self, namespace: &str) -> String {
+        let Some([base, plural]) = &self.namespaced_path else { return self.path.clone() };
+        format!("{base}/namespaces/{namespace}/{plural}")
+    }
+
     /// Whether an object is of this kind, in this version.
     pub fn is_of(&self, object: &Value) -> bool {
         object["apiVersion"] == self.api_version.as_str() && object["kind"] == self.kind.as_str()
@@ -67,8 +75,11 @@ impl Cluster {
                         {
                             continue;
                         }
+                        let base = group_version_path(&api_version);
+                        let namespaced = resource["scope"] == "Namespaced";
                         listed.push(Listed {
-                            path: format!("{}/{plural}", group_version_path(&api_version)),
+                            path: format!("{base}/{plural}"),
+                            namespaced_path: namespaced.then(|| [base, plural.to_owned()]),
                             kind: resource["responseKind"]["kind"].as_str().unwrap_or_default().to_owned(),
                             api_version: api_version.clone(),
                         });

@@ -51,6 +51,19 @@ fn a_foreground_deletion_that_is_held() {
 }
 
 #[test]
+fn an_owner_that_begins_to_wait_and_has_nothing_to_wait_for() {
+    three_ways("again-at-once", |trial| {
+        let owner = trial.widget("root").finalizer(HOLD).create();
+        let other = trial.widget("other").create();
+        trial.delete_before(&owner, "Background");
+        for number in 0..4 {
+            trial.config_map(&format!("of-both-{number}")).owned_by(&other).owned_by(&owner).create();
+        }
+        root()
+    });
+}
+
+#[test]
 fn a_cycle_that_waits_for_itself_is_released() {
     three_ways("again-cycle", |trial| {
         let first = trial.widget("root").create();

@@ -151,10 +151,13 @@ fn check(outcome: &Value, was: &Value, is: Option<&&Value>, now: &BTreeMap<&str,
     Ok(())
 }
 
-/// What holds an object that stays must really be there. Nobody does anything any more when this is called, so nothing that is
-/// still there waits for the living.
+/// What holds an object that stays must really be there. Nobody does anything any more when this is called, so whatever still
+/// waits for something that comes by itself waits for something that lives on.
 fn check_holders(outcome: &Value, state: &State, is: &Value, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
-    if outcome["state"] != "stuck" {
+    let waits_for = outcome["waitsFor"].as_array().cloned().unwrap_or_default();
+    let lives =
+        |other: &&Value| now.get(other["uid"].as_str().unwrap_or_default()).is_some_and(|other| !State::of(other).terminating);
+    if outcome["state"] != "stuck" && (outcome["state"] != "waiting" || waits_for.iter().find(lives).is_none()) {
         return Err(format!("it is {}, and everything is at rest", outcome["state"]));
     }
     let held_by = texts(&outcome["heldBy"]);
@@ -168,7 +171,6 @@ fn check_holders(outcome: &Value, state: &State, is: &Value, now: &BTreeMap<&str
             return Err(format!("the plan says that {holder} holds it; it is {state}"));
         }
     }
-    let waits_for = outcome["waitsFor"].as_array().cloned().unwrap_or_default();
     for other in &waits_for {
         if !now.contains_key(other["uid"].as_str().unwrap_or_default()) {
             return Err(format!("the plan says that it waits for {}, which is gone", described(other)));

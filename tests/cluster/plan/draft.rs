@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::trial::Trial;
-use crate::harness::owner_reference;
+use crate::harness::{owner_reference, uid};
 
 /// The finalizer of a controller that nobody knows and that never comes.
 pub const HOLD: &str = "acme.io/hold";
@@ -49,9 +49,17 @@ impl Trial<'_> {
         self.cluster.patch(&path, &json!({"metadata": {"ownerReferences": owners}}));
     }
 
-    /// Deletes something beforehand, as part of what the trial begins with.
+    /// A reference to something of a kind that nobody serves; the collector takes all of a trial for the same thing.
+    pub fn unserved(&self) -> Value {
+        json!({"apiVersion": "gone.test/v1", "kind": "Ghost", "name": "ghost", "uid": format!("ghost-of-{}", self.namespace)})
+    }
+
+    /// Deletes something beforehand, as part of what the trial begins with. The collector knows of its dependents by then: what
+    /// it comes to know later it treats otherwise, and between kinds it hears of things in any order.
     #[track_caller]
     pub fn delete_before(&self, object: &Value, policy: &str) {
+        let made = self.made.borrow();
+        self.cluster.seen_by_collector(&made.iter().map(String::as_str).collect::<Vec<_>>());
         self.cluster.delete(&self.cluster.path_of(object), Some(policy), None);
     }
 }
@@ -88,7 +96,11 @@ impl Draft<'_> {
     /// Creates it.
     #[track_caller]
     pub fn create(self) -> Value {
-        self.trial.cluster.create(&self.object)
+        let created = self.trial.cluster.create(&self.object);
+        if self.object["metadata"]["ownerReferences"].is_array() {
+            self.trial.made.borrow_mut().push(uid(&created).to_owned());
+        }
+        created
     }
 
     fn add(&mut self, key: &str, item: Value) {
@@ -104,15 +116,5 @@ impl Draft<'_> {
 pub fn blocking(owner: &Value) -> Value {
     let mut reference = owner_reference(owner);
     reference["blockOwnerDeletion"] = json!(true);
-    reference
-}
-
-/// A reference to something of a kind that nobody serves.
-pub fn unserved(blocking: bool) -> Value {
-    let mut reference =
-        json!({"apiVersion": "gone.test/v1", "kind": "Ghost", "name": "ghost", "uid": "00000000-0000-4000-8000-000000000000"});
-    if blocking {
-        reference["blockOwnerDeletion"] = json!(true);
-    }
     reference
 }

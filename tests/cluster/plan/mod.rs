@@ -1,6 +1,7 @@
 //! Plans against what the real control plane then does.
 
 mod again;
+mod claims;
 mod compare;
 mod compare_tests;
 mod definitions;

@@ -1,7 +1,7 @@
 //! Who goes and who stays by what references say: blocking ones and others, several owners, owners in the wrong place.
 
 use super::{
-    draft::{HOLD, blocking, unserved},
+    draft::{HOLD, blocking},
     trial::{Trial, three_ways},
 };
 use crate::harness::owner_reference;
@@ -126,9 +126,9 @@ fn a_cycle_below_the_target_is_not_collected() {
 fn an_owner_of_a_kind_that_is_not_served_makes_immune() {
     three_ways("unserved", |trial| {
         let owner = trial.widget("root").create();
-        trial.config_map("immune").blocking(&owner).reference(unserved(true)).create();
+        trial.config_map("immune").blocking(&owner).reference(trial.unserved()).create();
         trial.config_map("neighbour").blocking(&owner).create();
-        let middle = trial.widget("middle").owned_by(&owner).reference(unserved(false)).create();
+        let middle = trial.widget("middle").owned_by(&owner).reference(trial.unserved()).create();
         trial.config_map("below").owned_by(&middle).create();
         root()
     });
@@ -168,7 +168,7 @@ fn whether_an_owner_is_forgotten_depends_on_the_order() {
 fn a_target_in_the_middle_frees_whoever_waits_for_it() {
     three_ways("upwards", |trial: &Trial<'_>| {
         let top = trial.widget("top").create();
-        let middle = trial.widget("root").blocking(&top).reference(unserved(false)).create();
+        let middle = trial.widget("root").blocking(&top).reference(trial.unserved()).create();
         trial.config_map("below").blocking(&middle).create();
         trial.delete_before(&top, "Foreground");
         root()

@@ -1,6 +1,6 @@
 //! A delete that is foretold by the built program, done for real, and compared.
 
-use std::{cell::RefCell, time::Duration};
+use std::{cell::RefCell, panic, thread, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -22,6 +22,8 @@ pub struct Trial<'c> {
     marks: RefCell<Vec<String>>,
     /// The Node whose kubelet is played here.
     node: RefCell<Option<String>>,
+    /// The uids of drafted objects that have owners.
+    pub(super) made: RefCell<Vec<String>>,
 }
 
 impl<'c> Trial<'c> {
@@ -35,7 +37,14 @@ impl<'c> Trial<'c> {
     #[track_caller]
     pub fn on(cluster: &'c Cluster, prefix: &str, policy: &'static str) -> Self {
         let namespace = cluster.namespace(prefix);
-        Self { cluster, policy, marks: RefCell::new(vec![namespace.clone()]), namespace, node: RefCell::default() }
+        Self {
+            cluster,
+            policy,
+            marks: RefCell::new(vec![namespace.clone()]),
+            namespace,
+            node: RefCell::default(),
+            made: RefCell::default(),
+        }
     }
 
     /// Another namespace.
@@ -107,22 +116,13 @@ pub struct Case<'c> {
 }
 
 impl Case<'_> {
-    /// Runs `plan`. Another test's kind may go while it reads; that is a gap, and it asks again.
-    #[track_caller]
-    fn plan(&self) -> Value {
+    /// The command line.
+    fn args(&self) -> Vec<String> {
         let propagation = format!("--propagation={}", self.trial.policy.to_lowercase());
-        let mut args = vec!["plan", "-o", "json", "-n", &self.trial.namespace, &propagation];
-        args.extend(&self.flags);
-        args.extend(self.targets.iter().map(String::as_str));
-        let plan = poll(PATIENCE, || {
-            let ran = self.trial.cluster.gc(&args);
-            assert!(!ran.stdout.is_empty(), "kubectl gc {}: {:?}\n{}", args.join(" "), ran.code, ran.stderr);
-            let plan = ran.json();
-            let stuck = plan["summary"]["stuck"].as_i64().unwrap_or(0) > 0;
-            ran.expect(if stuck { 2 } else { 0 });
-            if plan["complete"] == true { Ok(plan) } else { Err(Retry::Later(plan["gaps"].to_string())) }
-        });
-        plan.unwrap_or_else(|gaps| panic!("kubectl gc {}: gaps: {gaps}", args.join(" ")))
+        let mut args: Vec<String> = ["plan", "-o", "json", "-n", &self.trial.namespace, &propagation].map(str::to_owned).into();
+        args.extend(self.flags.iter().map(|flag| (*flag).to_owned()));
+        args.extend_from_slice(&self.targets);
+        args
     }
 
     /// Deletes the targets for real, in the order of the plan and the way kubectl does: one DELETE after the other.
@@ -150,6 +150,12 @@ impl Foretold<'_> {
         self.plan["outcomes"].as_array()?.iter().find(is_it)?["outcome"].as_str()
     }
 
+    /// Deletes for real.
+    #[track_caller]
+    pub fn delete(&self) {
+        self.case.delete(&self.plan);
+    }
+
     fn compare(&self, now: &[Value]) -> Result<(), String> {
         compare(&self.plan, &self.before, &self.case.trial.own(now))
     }
@@ -161,8 +167,28 @@ pub fn foretell<'c>(cases: Vec<Case<'c>>) -> Vec<Foretold<'c>> {
     let cluster = cases[0].trial.cluster;
     cluster.settled();
     let objects = cluster.objects_of(&cluster.listed());
-    let foretold = |case: Case<'c>| Foretold { plan: case.plan(), before: case.trial.own(&objects), case };
-    cases.into_iter().map(foretold).collect()
+    let commands: Vec<Vec<String>> = cases.iter().map(Case::args).collect();
+    let plans: Vec<Value> = thread::scope(|scope| {
+        let running: Vec<_> = commands.iter().map(|args| scope.spawn(move || plan(cluster, args))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))).collect()
+    });
+    let foretold = |(case, plan): (Case<'c>, Value)| Foretold { plan, before: case.trial.own(&objects), case };
+    cases.into_iter().zip(plans).map(foretold).collect()
+}
+
+/// Runs `plan`. Another test's kind may go while it reads; that is a gap, and it asks again.
+#[track_caller]
+fn plan(cluster: &Cluster, args: &[String]) -> Value {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let plan = poll(PATIENCE, || {
+        let ran = cluster.gc(&args);
+        assert!(!ran.stdout.is_empty(), "kubectl gc {}: {:?}\n{}", args.join(" "), ran.code, ran.stderr);
+        let plan = ran.json();
+        let stuck = plan["summary"]["stuck"].as_i64().unwrap_or(0) > 0;
+        ran.expect(if stuck { 2 } else { 0 });
+        if plan["complete"] == true { Ok(plan) } else { Err(Retry::Later(plan["gaps"].to_string())) }
+    });
+    plan.unwrap_or_else(|gaps| panic!("kubectl gc {}: gaps: {gaps}", args.join(" ")))
 }
 
 /// Deletes and compares; all that is wrong is told at once. What is not as foretold yet may still come so; what is, has to stay so.
@@ -170,7 +196,7 @@ pub fn foretell<'c>(cases: Vec<Case<'c>>) -> Vec<Foretold<'c>> {
 pub fn all_come_true(foretold: &[Foretold<'_>]) {
     let cluster = foretold[0].case.trial.cluster;
     for one in foretold {
-        one.case.delete(&one.plan);
+        one.delete();
     }
     let is_there = |kind: &Listed| foretold.iter().any(|one| one.before.iter().any(|object| kind.is_of(object)));
     let kinds: Vec<Listed> = cluster.listed().into_iter().filter(is_there).collect();

@@ -6,7 +6,7 @@ use super::{
     draft::blocking,
     trial::{Trial, all_come_true, foretell, three_ways, wait_for_items},
 };
-use crate::harness::wait_until;
+use crate::harness::{uid, wait_until};
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
@@ -107,26 +107,62 @@ fn a_cron_job_with_a_job() {
     });
 }
 
-/// Orphaning is no part of it: the Deployment makes a new ReplicaSet then, which adopts the pods.
+/// A Deployment of two pods. Returns its ReplicaSet's name.
+fn replica_set(trial: &Trial<'_>) -> String {
+    let labels = json!({"app": "web"});
+    trial.cluster.create(json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": trial.namespace},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod(None)},
+        },
+    }));
+    let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
+    pods[0]["metadata"]["ownerReferences"][0]["name"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Whether a plan names this among what it takes for granted.
+fn assumes(plan: &Value, words: &str) -> bool {
+    plan["assumes"].as_array().into_iter().flatten().any(|assumed| assumed.as_str().is_some_and(|assumed| assumed.contains(words)))
+}
+
 #[test]
 fn a_replica_set_below_a_deployment_that_makes_another() {
     let cases = ["Background", "Foreground"].map(|policy| {
         let trial = Trial::new("replica-set", policy);
-        let labels = json!({"app": "web"});
-        trial.cluster.create(json!({
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": {"name": "web", "namespace": trial.namespace},
-            "spec": {
-                "replicas": 2,
-                "selector": {"matchLabels": labels},
-                "template": {"metadata": {"labels": labels}, "spec": pod(None)},
-            },
-        }));
-        let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
-        let set = pods[0]["metadata"]["ownerReferences"][0]["name"].as_str().unwrap_or_default();
-        let target = format!("replicaset/{set}");
-        trial.deleting(vec![target])
+        let set = replica_set(&trial);
+        trial.deleting(vec![format!("replicaset/{set}")])
     });
-    all_come_true(&foretell(cases.into()));
+    let foretold = foretell(cases.into());
+    for one in &foretold {
+        assert!(assumes(&one.plan, "Deployment/web lives on"), "{}: {}", one.case.trial.policy, one.plan["assumes"]);
+    }
+    all_come_true(&foretold);
+}
+
+/// Pods that lose their ReplicaSet don't stay without an owner, which a plan does not play, but says.
+#[test]
+fn pods_that_are_orphaned_below_a_deployment_are_adopted() {
+    let trial = Trial::new("adopted", "Orphan");
+    let set = replica_set(&trial);
+    let foretold = foretell(vec![trial.deleting(vec![format!("replicaset/{set}")])]);
+    let (trial, plan) = (&foretold[0].case.trial, &foretold[0].plan);
+    assert!(assumes(plan, "adopts") && assumes(plan, "Deployment/web lives on"), "{}", plan["assumes"]);
+    assert_eq!(plan["summary"]["orphaned"], 2, "{}", plan["outcomes"]);
+
+    let pods = format!("/api/v1/namespaces/{}/pods", trial.namespace);
+    let before = trial.cluster.list(&pods);
+    foretold[0].delete();
+    let adopted = |pod: &Value| {
+        let was = before.iter().find(|was| uid(was) == uid(pod)).map(|was| &was["metadata"]["ownerReferences"][0]["uid"]);
+        let owner = &pod["metadata"]["ownerReferences"][0];
+        was.is_some_and(|was| owner["kind"] == "ReplicaSet" && owner["uid"] != *was)
+    };
+    wait_until("the same two pods to be adopted", PATIENCE, || {
+        let pods = trial.cluster.list(&pods);
+        pods.len() == 2 && pods.iter().all(adopted)
+    });
 }

@@ -1,0 +1,97 @@
+//! Claims that pods use, and the controller that keeps them for so long.
+
+use serde_json::{Value, json};
+
+use super::{
+    draft::blocking,
+    trial::{Trial, three_ways},
+};
+
+const PROTECTION: &str = "kubernetes.io/pvc-protection";
+
+/// A claim, which is protected from its beginning as the usual admission plugin does it.
+fn claim(trial: &Trial<'_>, owners: &[Value]) -> Value {
+    trial.cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": trial.namespace, "finalizers": [PROTECTION], "ownerReferences": owners},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }))
+}
+
+/// A pod that uses the claim; on this node, if one is given.
+fn user(trial: &Trial<'_>, node: Option<&str>, owners: &[Value]) -> Value {
+    let mut pod = json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "user", "namespace": trial.namespace, "ownerReferences": owners},
+        "spec": {
+            "containers": [{"name": "main", "image": "main"}],
+            "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],
+        },
+    });
+    if let Some(node) = node {
+        pod["spec"]["nodeName"] = json!(node);
+    }
+    trial.cluster.create(pod)
+}
+
+fn target() -> Vec<String> {
+    vec!["pvc/data".to_owned()]
+}
+
+#[test]
+fn a_claim_that_nobody_uses_goes() {
+    three_ways("unused", |trial| {
+        let claim = claim(trial, &[]);
+        trial.config_map("dependent").blocking(&claim).create();
+        target()
+    });
+}
+
+#[test]
+fn a_claim_stays_for_as_long_as_a_pod_uses_it() {
+    three_ways("used", |trial| {
+        claim(trial, &[]);
+        user(trial, Some(&trial.node()), &[]);
+        target()
+    });
+}
+
+#[test]
+fn a_pod_that_was_never_scheduled_uses_nothing() {
+    three_ways("used-by-nobody", |trial| {
+        claim(trial, &[]);
+        user(trial, None, &[]);
+        target()
+    });
+}
+
+#[test]
+fn a_claim_goes_after_the_pod_that_used_it() {
+    three_ways("used-below", |trial| {
+        let owner = trial.widget("root").create();
+        claim(trial, &[blocking(&owner)]);
+        user(trial, Some(&trial.node()), &[blocking(&owner)]);
+        vec!["widget/root".to_owned()]
+    });
+}
+
+#[test]
+fn a_claim_stays_where_its_pod_is_stuck() {
+    three_ways("used-stuck", |trial| {
+        let owner = trial.widget("root").create();
+        claim(trial, &[blocking(&owner)]);
+        user(trial, Some(&trial.global("no-node")), &[blocking(&owner)]);
+        vec!["widget/root".to_owned()]
+    });
+}
+
+#[test]
+fn a_pod_and_its_own_claim_can_wait_for_each_other() {
+    three_ways("used-by-owner", |trial| {
+        let pod = user(trial, Some(&trial.node()), &[]);
+        claim(trial, &[blocking(&pod)]);
+        vec!["pod/user".to_owned()]
+    });
+}

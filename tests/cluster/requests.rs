@@ -1,0 +1,151 @@
+//! What commands ask of a cluster: no more than the question needs, and no more than once.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{CountingProxy, Listed, old_discovery, owner_reference, shared},
+    plan::trial::{Trial, wait_for_items},
+};
+
+const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+/// With what the API server notes of who wrote which field, an object's metadata comes to less than this.
+const BYTES_AN_OBJECT: u64 = 1536;
+/// What a list takes that has nothing in it, and its share of the fixed costs.
+const BYTES_A_LIST: u64 = 256;
+
+/// A namespace with so many objects of one owner.
+fn crowd(count: usize) -> Trial<'static> {
+    let trial = Trial::new("crowd", "Background");
+    let owner = trial.widget("owner").create();
+    for number in 0..count {
+        trial.cluster.create(json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": format!("dependent-{number}"),
+                "namespace": trial.namespace,
+                "ownerReferences": [owner_reference(&owner)],
+            },
+        }));
+    }
+    trial
+}
+
+/// A Deployment of so many pods.
+fn deployment(trial: &Trial<'_>, replicas: usize) {
+    let labels = json!({"app": "web"});
+    trial.cluster.create(json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": trial.namespace},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "web"}]}},
+        },
+    }));
+    wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), replicas);
+}
+
+/// How often each path was asked for, after it was made sure that nothing was written or watched. Discovery and lists must have
+/// asked for the forms that cost least.
+fn paths(proxy: &CountingProxy, lists: &[String]) -> BTreeMap<String, usize> {
+    let mut paths = BTreeMap::new();
+    for request in proxy.requests() {
+        assert_eq!(request.method, "GET", "{request:?}");
+        assert!(!request.query.contains("watch"), "{request:?}");
+        assert_eq!(request.status, Some(200), "{request:?}");
+        if request.path == "/api" || request.path == "/apis" {
+            assert!(request.accept.starts_with(DISCOVERY), "{request:?}");
+        } else if lists.contains(&request.path) {
+            assert!(request.accept.starts_with(METADATA), "{request:?}");
+        }
+        *paths.entry(request.path).or_default() += 1;
+    }
+    paths
+}
+
+/// What should be asked for: discovery, and each of these lists, once.
+fn once(lists: &[String]) -> BTreeMap<String, usize> {
+    let discovery = ["/api", "/apis"].map(str::to_owned);
+    discovery.into_iter().chain(lists.iter().cloned()).map(|path| (path, 1)).collect()
+}
+
+#[test]
+fn a_tree_of_a_namespace_lists_what_is_in_its_scope_once() {
+    let trial = crowd(300);
+    let (cluster, namespace) = (trial.cluster, &trial.namespace);
+    let proxy = CountingProxy::start(cluster);
+    let ran = cluster.gc_with(proxy.kubeconfig(), &["tree", "-o", "name", "-n", namespace]);
+    assert_eq!(ran.expect(0).lines().count(), 301);
+
+    let lists: Vec<String> = cluster.listed().iter().map(|kind| kind.path_in(namespace)).collect();
+    assert_eq!(paths(&proxy, &lists), once(&lists));
+
+    let read: u64 =
+        proxy.requests().iter().filter(|request| lists.contains(&request.path)).map(|request| request.response_bytes).sum();
+    let in_scope = objects_in_scope(&cluster.listed(), namespace);
+    let most = BYTES_AN_OBJECT * in_scope + BYTES_A_LIST * lists.len() as u64;
+    assert!(read <= most, "{read} bytes were read for {in_scope} objects in {} lists; {most} are enough", lists.len());
+}
+
+/// How many objects there are in a namespace and in none.
+fn objects_in_scope(kinds: &[Listed], namespace: &str) -> u64 {
+    let objects = shared().objects_of(kinds);
+    let in_scope = |object: &&Value| object["metadata"]["namespace"].as_str().is_none_or(|own| own == namespace);
+    objects.iter().filter(in_scope).count() as u64
+}
+
+#[test]
+fn a_plan_reads_besides_only_what_it_has_to_know_of_pods() {
+    // A few are asked for one by one, many as a list.
+    for (replicas, as_list) in [(3, false), (12, true)] {
+        let trial = Trial::new("plan-requests", "Background");
+        let (cluster, namespace) = (trial.cluster, &trial.namespace);
+        deployment(&trial, replicas);
+        // Pods that the plan has nothing to do with.
+        cluster.create(json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "bystander", "namespace": namespace},
+            "spec": {"containers": [{"name": "main", "image": "main"}]},
+        }));
+        let proxy = CountingProxy::start(cluster);
+        let ran = cluster.gc_with(proxy.kubeconfig(), &["plan", "-o", "name", "-n", namespace, "deploy/web"]);
+        assert_eq!(ran.expect(0).lines().count(), replicas + 2);
+
+        let lists: Vec<String> = cluster.listed().into_iter().map(|kind| kind.path).collect();
+        let pods = format!("/api/v1/namespaces/{namespace}/pods");
+        let mut expected = once(&lists);
+        if as_list {
+            expected.insert(pods, 1);
+        } else {
+            let names = cluster.list(&pods).into_iter().filter_map(|pod| pod["metadata"]["name"].as_str().map(str::to_owned));
+            expected.extend(names.filter(|name| name != "bystander").map(|name| (format!("{pods}/{name}"), 1)));
+        }
+        assert_eq!(paths(&proxy, &lists), expected, "{replicas} pods");
+    }
+}
+
+#[test]
+fn servers_without_aggregated_discovery_give_the_same() {
+    let trial = crowd(3);
+    deployment(&trial, 2);
+    let cluster = trial.cluster;
+    cluster.settled();
+    let proxy = CountingProxy::start(cluster);
+    let run = |args: &[&str]| cluster.gc_with(proxy.kubeconfig(), &[args, &["-n", &trial.namespace]].concat());
+    for args in [&["tree", "-o", "json"][..], &["plan", "-o", "json", "deploy/web", "widget/owner"]] {
+        proxy.without();
+        let aggregated = run(args);
+        proxy.with(old_discovery);
+        let old = run(args);
+        assert_eq!(aggregated.expect(0), old.expect(0), "{args:?}");
+    }
+    let discovery = proxy.requests().iter().filter(|request| request.path == "/apis/apps/v1").count();
+    assert!(discovery > 0, "each group version was to be asked for");
+}

@@ -1,0 +1,83 @@
+//! A snapshot file tells the same as the cluster that it was taken of.
+
+use serde_json::json;
+
+use crate::{
+    harness::{Ran, Retry, poll},
+    plan::{draft::HOLD, trial::Trial},
+};
+
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// Objects whose ends need more than metadata to be known: pods, claims, owners in other scopes and none at all.
+fn furnish(trial: &Trial<'_>) {
+    let owner = trial.widget("owner").create();
+    let node = trial.node();
+    for (name, node) in [("ends", node), ("stays", trial.global("no-node"))] {
+        trial.cluster.create(json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": name,
+                "namespace": trial.namespace,
+                "ownerReferences": [super::plan::draft::blocking(&owner)],
+            },
+            "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}]},
+        }));
+    }
+    let held = trial.config_map("held").blocking(&owner).finalizer(HOLD).create();
+    trial.config_map("below").owned_by(&held).create();
+    trial.config_map("haunted").owned_by(&owner).reference(trial.unserved()).create();
+    let rack = trial.rack("rack").create();
+    trial.widget("of-rack").owned_by(&rack).create();
+    let gone = trial.widget("gone").create();
+    let left = trial.config_map("left").owned_by(&gone).finalizer(HOLD).create();
+    trial.delete_before(&left, "Background");
+    trial.delete_before(&gone, "Background");
+}
+
+#[test]
+fn a_snapshot_tells_what_the_cluster_told() {
+    let trial = Trial::new("snapshot", "Background");
+    furnish(&trial);
+    let (cluster, namespace) = (trial.cluster, trial.namespace.as_str());
+    cluster.settled();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("cluster.json.gz");
+    let path = path.to_str().expect("a temporary folder has a readable name");
+    // What other tests delete while it is taken is a gap.
+    let taken = poll(PATIENCE, || {
+        let ran = cluster.gc(&["snapshot", "--force", "-o", path]);
+        assert_eq!(ran.expect(0), "");
+        if ran.stderr.contains("Not seen") { Err(Retry::Later(ran.stderr)) } else { Ok(ran.stderr) }
+    });
+    let told = taken.unwrap_or_else(|gaps| panic!("{gaps}"));
+    assert!(told.starts_with("Wrote ") && told.contains(path), "{told}");
+
+    let namespace_target = format!("ns/{namespace}");
+    let rack = format!("rack/{}", trial.global("rack"));
+    let commands: [&[&str]; 9] = [
+        &["tree"],
+        &["tree", "-o", "json"],
+        &["tree", "-o", "dot"],
+        &["tree", "--owners", "-o", "json", "configmap/below", "configmap/left"],
+        &["plan", "-o", "json", "widget/owner"],
+        &["plan", "-o", "json", "--propagation=foreground", "widget/owner"],
+        &["plan", "-o", "json", "--propagation=orphan", "widget/owner"],
+        &["plan", "-o", "json", "--propagation=foreground", &namespace_target],
+        &["plan", &rack],
+    ];
+    for command in commands {
+        let live = cluster.gc(&[command, &["-n", namespace]].concat());
+        let from = cluster.gc(&[command, &["-n", namespace, "--from", path]].concat());
+        let same = |ran: &Ran| (ran.code, without_origin(&ran.stdout), ran.stderr.clone());
+        assert_eq!(same(&live), same(&from), "{command:?}");
+        assert!(!live.stdout.is_empty(), "{command:?}: {}", live.stderr);
+    }
+}
+
+/// All but the line that says where this comes from.
+fn without_origin(text: &str) -> String {
+    let is_origin = |line: &&str| line.starts_with("Context ") || line.starts_with("Snapshot ");
+    text.lines().filter(|line| !is_origin(line)).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,45 @@
+//! When something is missing, refused, broken or mistyped: what can be told is told, and nothing else is claimed.
+
+mod connections;
+mod lists;
+mod permissions;
+mod pipes;
+mod targets;
+
+use serde_json::Value;
+
+use crate::{harness::Ran, plan::trial::Trial};
+
+/// An owner and its dependent, which blocks it.
+fn family(prefix: &str) -> (Trial<'static>, Value) {
+    let trial = Trial::new(prefix, "Foreground");
+    let owner = trial.widget("owner").create();
+    let dependent = trial.config_map("dependent").blocking(&owner).create();
+    (trial, dependent)
+}
+
+/// A command that could not be done: exit code 1, nothing on standard output, and an error with all of these words.
+#[track_caller]
+fn refused(ran: &Ran, words: &[&str]) {
+    assert_eq!(ran.expect(1), "", "something is on standard output");
+    assert!(ran.stderr.starts_with("error: ") && ran.stderr.lines().count() == 1, "not one line that is an error:\n{}", ran.stderr);
+    for word in words {
+        assert!(ran.stderr.contains(word), "{word:?} is not in: {}", ran.stderr);
+    }
+}
+
+/// The gaps of a document as `resource in namespace: reason`.
+fn gaps(document: &Value) -> Vec<String> {
+    let text = |gap: &Value, key: &str| gap[key].as_str().unwrap_or("-").to_owned();
+    let told = |gap: &Value| format!("{} in {}: {}", text(gap, "resource"), text(gap, "namespace"), text(gap, "reason"));
+    document["gaps"].as_array().into_iter().flatten().map(told).collect()
+}
+
+/// Whether a plan is certain of what becomes of the object with this name.
+#[track_caller]
+fn certain(plan: &Value, name: &str) -> bool {
+    let outcomes = plan["outcomes"].as_array().cloned().unwrap_or_default();
+    let outcome = outcomes.iter().find(|outcome| outcome["object"]["name"] == name);
+    let outcome = outcome.unwrap_or_else(|| panic!("{name} has no outcome in {:#}", plan["outcomes"]));
+    outcome["certain"].as_bool().expect("certain is a boolean")
+}

@@ -1,0 +1,38 @@
+//! Targets that are mistyped or not there.
+
+use super::{family, refused};
+
+#[test]
+fn what_is_mistyped_is_answered_with_what_there_is() {
+    let (trial, _) = family("mistyped");
+    let namespace = format!("in namespace {:?}", trial.namespace);
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&["deploiments/web"], &["no resource type \"deploiments\"", "did you mean deployments?"]),
+        (&["widget/owners"], &["widgets.gc.test \"owners\" not found", &namespace, "did you mean owner?"]),
+        (&["configmap/nothing-like-it"], &["configmaps \"nothing-like-it\" not found", &namespace]),
+        (&["widget"], &["\"widget\" alone is a TYPE and names no object", "--all"]),
+        (&["widget", "-l", "app=web"], &["no widgets.gc.test", "match -l app=web"]),
+        (&["widget/owner/more"], &["more than one slash"]),
+    ];
+    for command in ["tree", "plan"] {
+        for (targets, words) in cases {
+            let ran = trial.cluster.gc(&[&[command, "-n", &trial.namespace], targets].concat());
+            refused(&ran, words);
+        }
+    }
+}
+
+#[test]
+fn a_namespace_that_is_not_there_is_named() {
+    let (trial, _) = family("elsewhere");
+    let ran = trial.cluster.gc(&["plan", "-n", "no-such-namespace", "widget/nowhere"]);
+    refused(&ran, &["not found", "no-such-namespace", "there is no such namespace"]);
+}
+
+#[test]
+fn what_the_server_never_deletes_is_refused() {
+    let (trial, _) = family("immortal");
+    for target in ["ns/kube-system", "ns/default", "priorityclass/system-node-critical"] {
+        refused(&trial.cluster.gc(&["plan", target]), &["refuses to delete", target.rsplit('/').next().unwrap_or_default()]);
+    }
+}
