@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{Gap, ObjectId, Snapshot};
+use crate::model::{Gap, ObjectId, Reference, Snapshot};
 
 /// The `apiVersion` of every document.
 pub const API_VERSION: &str = "kubectl-gc/v1";
@@ -49,6 +49,34 @@ impl<'a> ObjectJson<'a> {
             namespace: Some(snapshot.text(object.namespace)).filter(|namespace| !namespace.is_empty()),
             name: snapshot.text(object.name),
             uid: snapshot.text(object.uid),
+        }
+    }
+}
+
+/// An entry of `metadata.ownerReferences`, as it is stored: what is unset stays absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReferenceJson<'a> {
+    pub api_version: &'a str,
+    pub kind: &'a str,
+    pub name: &'a str,
+    pub uid: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controller: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_owner_deletion: Option<bool>,
+}
+
+impl<'a> ReferenceJson<'a> {
+    /// A reference of an object of the snapshot.
+    pub fn of(snapshot: &'a Snapshot, reference: &Reference) -> Self {
+        ReferenceJson {
+            api_version: snapshot.text(reference.api_version),
+            kind: snapshot.text(reference.kind),
+            name: snapshot.text(reference.name),
+            uid: snapshot.text(reference.uid),
+            controller: reference.controller,
+            block_owner_deletion: reference.block_owner_deletion,
         }
     }
 }

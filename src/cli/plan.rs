@@ -6,7 +6,7 @@ use crate::{
     model::{ObjectId, Symbol},
     render::{
         document,
-        plan::{self as render, BlastRadius, PlanDocument, PlanView, Radius},
+        plan::{BlastRadius, PlanView, Radius, Told},
         style::Style,
         tree::Options,
     },
@@ -24,8 +24,6 @@ use super::{
     tree::in_memory,
 };
 
-/// What a plan's first line goes on with.
-const NOTHING_CHANGED: &str = " Nothing was changed.";
 /// Without `--all`, so many roots are shown.
 const WORST: usize = 20;
 /// What a plan needs to know leads to more that it needs to know, but not for ever: each round reads another level of owners.
@@ -99,19 +97,31 @@ fn tell(
     let graph = OwnerGraph::new(snapshot);
     let namespace = namespace_of(session, plan);
     let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref());
+    report(global, args, session, namespace.as_deref(), &view, plan.stuck())
+}
+
+/// What is told, in the form that was asked for.
+fn report(
+    global: &GlobalArgs,
+    args: &PlanArgs,
+    session: &Session,
+    namespace: Option<&str>,
+    told: &impl Told,
+    stuck: bool,
+) -> Result<Report, CliError> {
     let out = match args.output {
-        Some(PlanFormat::Json) => document::json(&PlanDocument::of(&view)).into_bytes(),
-        Some(PlanFormat::Yaml) => document::yaml(&PlanDocument::of(&view)).into_bytes(),
-        Some(PlanFormat::Name) => view.names().into_bytes(),
+        Some(PlanFormat::Json) => document::json(&told.document()).into_bytes(),
+        Some(PlanFormat::Yaml) => document::yaml(&told.document()).into_bytes(),
+        Some(PlanFormat::Name) => told.names().into_bytes(),
         None | Some(PlanFormat::Wide) => {
-            let mut out = heading(snapshot, namespace.as_deref(), &args.source.from, NOTHING_CHANGED);
+            let mut out = heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed.");
             let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
-            render::write(&view, &text_options(args, &style), &mut out).map_err(in_memory)?;
+            told.write(&text_options(args, &style), &mut out).map_err(in_memory)?;
             out
         }
     };
-    let mut report = Report::of(out).with_gaps(&snapshot.gaps);
-    if plan.stuck() {
+    let mut report = Report::of(out).with_gaps(&session.snapshot.gaps);
+    if stuck {
         report.exit = Exit::BadNews;
     }
     Ok(report)
@@ -164,22 +174,7 @@ fn radius(
     let most = (!args.targets.all).then_some(WORST);
     let stuck = rows.iter().any(|row| row.summary.stuck > 0);
     let radius = BlastRadius::new(snapshot, propagation, rows, session.namespace.as_deref(), most);
-    let out = match args.output {
-        Some(PlanFormat::Json) => document::json(&radius.document()).into_bytes(),
-        Some(PlanFormat::Yaml) => document::yaml(&radius.document()).into_bytes(),
-        Some(PlanFormat::Name) => radius.names().into_bytes(),
-        None | Some(PlanFormat::Wide) => {
-            let mut out = heading(snapshot, session.namespace.as_deref(), &args.source.from, NOTHING_CHANGED);
-            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
-            radius.write(&text_options(args, &style), &mut out).map_err(in_memory)?;
-            out
-        }
-    };
-    let mut report = Report::of(out).with_gaps(&snapshot.gaps);
-    if stuck {
-        report.exit = Exit::BadNews;
-    }
-    Ok(report)
+    report(global, args, session, session.namespace.as_deref(), &radius, stuck)
 }
 
 /// One root's row; none where the API server refuses the delete.

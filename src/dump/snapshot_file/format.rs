@@ -37,20 +37,6 @@ pub struct Absent {
     pub name: String,
 }
 
-/// An entry of `metadata.ownerReferences`.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Owner<'a> {
-    pub api_version: &'a str,
-    pub kind: &'a str,
-    pub name: &'a str,
-    pub uid: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub controller: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub block_owner_deletion: Option<bool>,
-}
-
 /// A time in seconds: RFC 3339, or a number where it is too far from now for that.
 pub struct Time(pub i64);
 

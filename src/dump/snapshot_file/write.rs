@@ -11,9 +11,10 @@ use serde::Serialize;
 
 use super::{
     API_VERSION, KIND,
-    format::{Absent, List, Origin, Owner, Pairs, Time},
+    format::{Absent, List, Origin, Pairs, Time},
 };
 use crate::{
+    document::ReferenceJson,
     dump::DumpError,
     model::{Fact, Mapping, Object, ObjectId, Snapshot},
 };
@@ -97,7 +98,7 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     finalizers: Vec<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    owner_references: Vec<Owner<'a>>,
+    owner_references: Vec<ReferenceJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     facts: Option<&'a Fact>,
 }
@@ -118,14 +119,7 @@ impl<'a> Line<'a> {
         // Symbols are ordered by when they were met; a file is ordered by text.
         let mut labels: Vec<(&str, &str)> = object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect();
         labels.sort_unstable();
-        let owners = object.owners.iter().map(|owner| Owner {
-            api_version: text(owner.api_version),
-            kind: text(owner.kind),
-            name: text(owner.name),
-            uid: text(owner.uid),
-            controller: owner.controller,
-            block_owner_deletion: owner.block_owner_deletion,
-        });
+        let owners = object.owners.iter().map(|owner| ReferenceJson::of(snapshot, owner));
         Line {
             resource: (!named).then(|| resource.full_name()),
             api_version,

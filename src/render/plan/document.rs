@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    document::{Head, ObjectJson},
+    document::{Head, ObjectJson, ReferenceJson},
     foretell::{After, Alternative, Cause, Holder, JointEnd, Outcome, Summary},
     model::{ObjectId, Snapshot},
     server::Propagation,
@@ -84,19 +84,6 @@ struct AfterJson<'a> {
     finalizers: Option<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     owner_references: Option<Vec<ReferenceJson<'a>>>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ReferenceJson<'a> {
-    api_version: &'a str,
-    kind: &'a str,
-    name: &'a str,
-    uid: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    controller: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    block_owner_deletion: Option<bool>,
 }
 
 /// How many objects come to which end.
@@ -196,14 +183,7 @@ impl<'a> AfterJson<'a> {
     fn of(snapshot: &'a Snapshot, after: Option<&'a After>) -> Self {
         let state = |after: &'a After| {
             let finalizers = after.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect();
-            let references = after.owners.iter().map(|reference| ReferenceJson {
-                api_version: snapshot.text(reference.api_version),
-                kind: snapshot.text(reference.kind),
-                name: snapshot.text(reference.name),
-                uid: snapshot.text(reference.uid),
-                controller: reference.controller,
-                block_owner_deletion: reference.block_owner_deletion,
-            });
+            let references = after.owners.iter().map(|reference| ReferenceJson::of(snapshot, reference));
             AfterJson {
                 deleted: false,
                 terminating: Some(after.terminating),

@@ -10,15 +10,17 @@ mod text;
 
 pub use document::{PlanDocument, SummaryJson};
 pub use radius::{BlastRadius, BlastRadiusDocument, Radius};
-pub use text::write;
+
+use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 use crate::{
     foretell::{Outcome, OutcomeKind, Plan, Summary},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
-    render::words::full_name,
+    render::{tree::Options, words::full_name},
     server::Propagation,
 };
 
@@ -52,10 +54,30 @@ impl<'a> PlanView<'a> {
     fn outcome(&self, object: ObjectId) -> Option<&'a Outcome> {
         self.plan.outcomes.get(*self.by_object.get(&object)?)
     }
+}
 
-    /// The objects that would be gone, in order, as `kind.group/name`.
-    pub fn names(&self) -> String {
+/// What `plan` tells, in every form.
+pub trait Told {
+    /// For JSON and YAML.
+    fn document(&self) -> impl Serialize;
+    /// `kind.group/name`, one a line.
+    fn names(&self) -> String;
+    /// For people, below the first line.
+    fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()>;
+}
+
+impl Told for PlanView<'_> {
+    fn document(&self) -> impl Serialize {
+        PlanDocument::of(self)
+    }
+
+    /// The objects that would be gone, in order.
+    fn names(&self) -> String {
         let gone = self.plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
         gone.map(|outcome| format!("{}\n", full_name(self.snapshot, outcome.object))).collect()
+    }
+
+    fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+        text::write(self, options, out)
     }
 }

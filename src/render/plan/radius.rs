@@ -17,7 +17,7 @@ use crate::{
 };
 use serde::Serialize;
 
-use super::{details::located, document::SummaryJson, sections::in_short, text::MARGIN};
+use super::{Told, details::located, document::SummaryJson, sections::in_short, text::MARGIN};
 
 /// What deleting each of several roots would do.
 #[derive(Debug)]
@@ -75,8 +75,19 @@ impl<'a> BlastRadius<'a> {
         BlastRadius { snapshot, propagation, rows, total, namespace }
     }
 
-    /// The document.
-    pub fn document(&self) -> BlastRadiusDocument<'a> {
+    fn line(&self, row: &Radius) -> Line {
+        let tone = if row.summary.stuck > 0 { Tone::Error } else { Tone::Plain };
+        let mut remarks = vec![(tone, in_short(row.summary))];
+        if !row.certain {
+            remarks.push((Tone::Warning, "not certain".to_owned()));
+        }
+        let name = visible(&located(self.snapshot, row.object, self.namespace)).into_owned();
+        Line { guide: String::new(), tone: Tone::Plain, name, column: None, remarks }
+    }
+}
+
+impl Told for BlastRadius<'_> {
+    fn document(&self) -> impl Serialize {
         let row = |row: &Radius| RadiusJson {
             object: ObjectJson::of(self.snapshot, row.object),
             certain: row.certain,
@@ -90,13 +101,11 @@ impl<'a> BlastRadius<'a> {
         }
     }
 
-    /// The roots, one a line.
-    pub fn names(&self) -> String {
+    fn names(&self) -> String {
         self.rows.iter().map(|row| format!("{}\n", full_name(self.snapshot, row.object))).collect()
     }
 
-    /// One line a root.
-    pub fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
         if self.rows.is_empty() {
             return writeln!(out, "Nothing is there to delete.");
         }
@@ -110,15 +119,5 @@ impl<'a> BlastRadius<'a> {
             writeln!(out, "  … {} more, with less to lose (--all)", self.total - self.rows.len())?;
         }
         Ok(())
-    }
-
-    fn line(&self, row: &Radius) -> Line {
-        let tone = if row.summary.stuck > 0 { Tone::Error } else { Tone::Plain };
-        let mut remarks = vec![(tone, in_short(row.summary))];
-        if !row.certain {
-            remarks.push((Tone::Warning, "not certain".to_owned()));
-        }
-        let name = visible(&located(self.snapshot, row.object, self.namespace)).into_owned();
-        Line { guide: String::new(), tone: Tone::Plain, name, column: None, remarks }
     }
 }

@@ -30,7 +30,7 @@ pub(super) const MARGIN: usize = 2;
 const WORD: usize = "unsure".len();
 
 /// Writes the verdict, the lines, and the sections below them.
-pub fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
     write_verdict(view, options, out)?;
     let rows = rows(view, options.fold);
     if !rows.is_empty() {
