@@ -10,6 +10,7 @@ pub mod held;
 pub mod orders;
 pub mod plan;
 pub mod schedule;
+mod start;
 pub mod world;
 
 pub use actors::Assumption;
@@ -17,4 +18,5 @@ pub use cause::{Cause, Change, Effect};
 pub use explore::explore;
 pub use held::{Holder, State};
 pub use plan::{After, Alternative, JointEnd, Outcome, OutcomeKind, Plan, Request, Summary, Uncertainty, plan};
+pub use start::{Lists, Start};
 pub use world::{Assume, Needs, Stage, World};

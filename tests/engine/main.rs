@@ -7,3 +7,4 @@ mod properties;
 mod requests;
 mod rules;
 mod scene;
+mod starts;

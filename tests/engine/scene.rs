@@ -11,7 +11,7 @@
 //! that no line declares is absent. `unread KIND` makes the list of a kind a gap.
 
 use kubectl_gc::{
-    foretell::{Assume, OutcomeKind, Plan, Request, Stage, explore, plan},
+    foretell::{Assume, OutcomeKind, Plan, Request, Stage, Start, explore, plan},
     graph::OwnerGraph,
     model::{
         Coordinate, Fact, ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder,
@@ -112,7 +112,7 @@ impl Scene {
         let graph = OwnerGraph::new(&self.snapshot);
         let stage = Stage::new(&self.snapshot, &graph, assume);
         let targets = targets.split_whitespace().map(|target| self.id(target)).collect();
-        plan(&stage, &Request { targets, propagation, grace: None })
+        plan(&stage, &Request::delete(targets, propagation))
     }
 
     /// The same in several orders of events, with what else may become of each object after a slash:
@@ -121,7 +121,14 @@ impl Scene {
         let graph = OwnerGraph::new(&self.snapshot);
         let stage = Stage::new(&self.snapshot, &graph, Assume::Known);
         let targets = targets.split_whitespace().map(|target| self.id(target)).collect();
-        self.describe(&explore(&stage, &Request { targets, propagation, grace: None }))
+        self.describe(&explore(&stage, &Request::delete(targets, propagation)))
+    }
+
+    /// What the collector does without any delete, in several orders of events.
+    pub fn tell_start(&self, start: Start) -> String {
+        let graph = OwnerGraph::new(&self.snapshot);
+        let stage = Stage::new(&self.snapshot, &graph, Assume::Known);
+        self.describe(&explore(&stage, &Request::only_collect(start)))
     }
 
     /// What a delete does, as text: `Deployment/web Deleted, Pod/a Terminating(acme.io/drain)`, in the order of the lines.

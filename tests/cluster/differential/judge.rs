@@ -44,7 +44,7 @@ pub struct Foretold<'s> {
 impl<'s> Foretold<'s> {
     /// Foretells a delete of objects by their names on the cluster.
     pub fn new(stage: &'s Stage<'s>, objects: Vec<ObjectId>, targets: Vec<ObjectId>, propagation: Propagation) -> Self {
-        let request = Request { targets, propagation, grace: None };
+        let request = Request::delete(targets, propagation);
         let (plan, explored) = (plan(stage, &request), explore(stage, &request));
         assert!(plan.needs.is_empty() && explored.needs.is_empty(), "everything was read: {:?}", plan.needs);
         Foretold { stage, objects, request, plan, explored }
