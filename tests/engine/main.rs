@@ -9,6 +9,7 @@ mod decisions;
 mod generator;
 mod orders;
 mod properties;
+mod recorded;
 mod requests;
 mod rules;
 mod scene;
