@@ -20,8 +20,8 @@ use crate::graphs::{
 };
 
 /// There are at least so many records of each kind: none is lost unnoticed.
-const RESTARTS: usize = 390;
-const DELETES: usize = 770;
+const RESTARTS: usize = 1540;
+const DELETES: usize = 2940;
 
 /// What replaying one record came to.
 struct Replayed {

@@ -2,7 +2,7 @@
 
 use std::{env, fmt::Write as _, fs, path::PathBuf};
 
-use crate::graphs::{generate::Mix, record::Start};
+use crate::graphs::{generate::Mix, judge::Verdict, record::Start};
 
 use super::report::{Figures, Report};
 
@@ -71,11 +71,14 @@ impl Run {
     /// How a sweep compares with the start of a collector.
     fn sweeps(&self) -> String {
         let restarts: Vec<&Report> = self.reports().filter(|report| report.trial.start == Start::Restarted).collect();
-        let same = restarts.iter().filter(|report| report.as_a_sweep == Some(true)).count();
+        let same: Vec<&&Report> = restarts.iter().filter(|report| report.as_a_sweep == Some(true)).collect();
+        let exact = same.iter().filter(|report| report.verdict == Verdict::Exact).count();
         format!(
-            "A sweep is foretold to come to the same end as the start of a collector for {same} of {} graphs. Where it is not, it may\n\
-             be that the collector does not look at something (R8.10), or that the order of events decides.\n\n",
-            restarts.len()
+            "A sweep is foretold to come to the same end as the start of a collector for {} of {} graphs; the real one came to it with\n\
+             {exact} of these. Where the two differ, the collector does not look at something that a sweep looks at (R8.10), or the order\n\
+             of events decides.\n\n",
+            same.len(),
+            restarts.len(),
         )
     }
 
