@@ -5,6 +5,7 @@
 #[path = "../graphs/mod.rs"]
 mod graphs;
 
+mod confluence;
 mod decisions;
 mod generator;
 mod orders;
