@@ -182,8 +182,10 @@ impl World<'_, '_> {
     fn end_as_number(&self) -> u64 {
         let of_object = |object: ObjectId| {
             let mut hasher = FxHasher::default();
-            object.hash(&mut hasher);
-            if let Some(stored) = self.stored(object) {
+            let stored = self.stored(object);
+            // To this hasher, noughts at the beginning are nothing: the first object, gone or with nothing left to it, would be the same.
+            (1u8, object, stored.is_some()).hash(&mut hasher);
+            if let Some(stored) = stored {
                 (stored.terminating, &stored.finalizers, &stored.owners).hash(&mut hasher);
             }
             hasher.finish()

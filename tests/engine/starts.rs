@@ -105,7 +105,7 @@ const ROWS: &[Row] = &[
         Secret b fin=acme.io/x <- Secret/a!
         Secret c <- Secret/a",
         &[Restarted],
-        "Secret/b Terminating(acme.io/x), Secret/c Unchanged/Deleted",
+        "Secret/a Unchanged/Deleted, Secret/b Terminating(acme.io/x), Secret/c Unchanged/Deleted",
     ),
     (
         "R8.10 and what a sweep makes of it",
@@ -123,7 +123,7 @@ const ROWS: &[Row] = &[
         Secret b fin=acme.io/x <- Shop/a!
         ConfigMap c <- Shop/a",
         &[Restarted],
-        "Secret/b Terminating(acme.io/x), ConfigMap/c Deleted/Unchanged",
+        "Shop/a Unchanged/Deleted, Secret/b Terminating(acme.io/x), ConfigMap/c Deleted/Unchanged",
     ),
     (
         "R8.10 a dependent whose name sorts before its owner's",
@@ -132,7 +132,7 @@ const ROWS: &[Row] = &[
         Secret c fin=acme.io/x <- Secret/b!
         Secret a <- Secret/b",
         &[Restarted],
-        "Secret/c Terminating(acme.io/x), Secret/a Deleted/Unchanged",
+        "Secret/b Unchanged/Deleted, Secret/c Terminating(acme.io/x), Secret/a Deleted/Unchanged",
     ),
     (
         "R3.18 an owner that is gone, and called by two names",
@@ -147,8 +147,24 @@ const ROWS: &[Row] = &[
         "
         Shop a T=0 fin=foregroundDeletion
         Pod p T=30 node=n1 <- Shop/a!",
-        BOTH,
+        &[Sweep],
         "",
+    ),
+    (
+        "R5.1 a blocking dependent that is not in the graph yet when its owner is looked at",
+        "
+        Shop a T=0 fin=foregroundDeletion
+        Pod p T=30 node=n1 <- Shop/a!",
+        &[Restarted],
+        "Shop/a Unchanged/Deleted",
+    ),
+    (
+        "M14 orphaned before it is looked at, or after; found by random graphs",
+        "
+        Pod a <- Region/b! ConfigMap/gone!
+        Region b fin=orphan <- Region/gone!",
+        BOTH,
+        "Pod/a Orphaned/Deleted, Region/b Deleted",
     ),
 ];
 
