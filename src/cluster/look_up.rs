@@ -11,8 +11,9 @@ use super::{Connection, answer::Answer, failure::Failure, gaps::Gaps, path, requ
 pub(super) const AT_ONCE: usize = 16;
 
 impl Connection {
-    /// GETs coordinates that no list covers, and records what is there, or that nothing is. What can't be read stays unknown and
-    /// becomes a gap; so does a coordinate that no URL stands for, or whose resource is not served any more (R3.16).
+    /// GETs coordinates that no list covers, or that a list may be too old for, and records what is there, or that nothing is. What
+    /// can't be read is unknown from then on, whatever a list said, and becomes a gap; so does a coordinate that no URL stands for,
+    /// or whose resource is not served any more (R3.16).
     pub async fn look_up(&self, snapshot: &mut Snapshot, coordinates: &[Coordinate]) {
         let mut wanted = coordinates.to_vec();
         wanted.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
@@ -24,7 +25,10 @@ impl Connection {
             let (namespace, name) = (snapshot.text(coordinate.namespace), snapshot.text(coordinate.name));
             match path::of_object(resource, namespace, name) {
                 Some(url) => requests.push((coordinate, url)),
-                None => gaps.add(resource.full_name(), namespace, name, "not the name of an object there can be"),
+                None => {
+                    gaps.add(resource.full_name(), namespace, name, "not the name of an object there can be");
+                    snapshot.leave_unanswered(coordinate);
+                }
             }
         }
         let mut answers = futures::stream::iter(requests)
@@ -35,6 +39,7 @@ impl Connection {
                 let resource = snapshot.resources.get(coordinate.resource).full_name();
                 let (namespace, name) = (snapshot.text(coordinate.namespace), snapshot.text(coordinate.name));
                 gaps.add(resource, namespace, name, failure.to_string());
+                snapshot.leave_unanswered(coordinate);
             }
         }
         gaps.record(snapshot);
@@ -49,7 +54,7 @@ fn record(snapshot: &mut Snapshot, coordinate: Coordinate, answer: Result<Answer
             if object.uid.is_empty() || object.name != snapshot.text(coordinate.name) {
                 return Err(Failure::Malformed("an object without its name and uid".to_owned()));
             }
-            snapshot.add(coordinate.resource, &object);
+            snapshot.found(coordinate.resource, &object);
             Ok(())
         }
         Err(Failure::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND && refusal.names_object => {

@@ -56,12 +56,13 @@ pub struct Held {
 }
 
 impl Held {
-    /// Looks at everything that was touched and is terminating, and at what that waits for.
-    pub(super) fn at_end_of(world: &mut World<'_, '_>) -> Self {
+    /// Looks at everything that was touched and is terminating, at these others that are, and at what that waits for.
+    pub(super) fn at_end_of(world: &mut World<'_, '_>, others: &[ObjectId]) -> Self {
         let mut held = Held::default();
         let mut roots: Vec<(State, ObjectId)> = Vec::new();
         let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
         let mut open = world.touched();
+        open.extend(others);
         while let Some(object) = open.pop() {
             if !world.exists(object) || !seen.insert(object) {
                 continue;
@@ -130,6 +131,9 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
                     causes.push(State::Stuck);
                 }
                 waits_for.extend(blocking);
+            }
+            Symbol::ORPHAN if !world.frees_all_dependents(object) => {
+                waits_for.extend(world.collector.dependents(object.into()).into_iter().filter(|id| !world.may_write(*id)));
             }
             Symbol::DEFINITION => {
                 holders.push(Holder::Finalizer(finalizer));
@@ -213,7 +217,9 @@ fn why_it_lives(world: &World<'_, '_>, object: ObjectId) -> State {
             Address::Unmappable | Address::InvalidScope
         )
     });
-    if !immune && world.doubtful.contains(&object) {
+    if !world.may_write(object) {
+        State::Stuck
+    } else if !immune && world.doubtful.contains(&object) {
         State::Unknown
     } else if world.stage.rules(object).graceful && !world.collector.node(object.into()).being_deleted && !immune {
         // A pod that goes on running, and uses a claim that is to go.
