@@ -70,12 +70,11 @@ mod tests {
     use super::*;
     use crate::{
         cluster::testing::{json, refuse, serve},
-        model::{Origin, Presence, Resource, ResourceId, Resources, SnapshotBuilder},
+        model::{ListRecord, Origin, Presence, RawObject, Resource, ResourceId, Resources, SnapshotBuilder},
     };
 
-    #[tokio::test]
-    async fn only_the_servers_word_on_the_object_proves_absence() {
-        let pods = Resource {
+    fn pods() -> Resource {
+        Resource {
             group: String::new(),
             version: "v1".to_owned(),
             plural: "pods".to_owned(),
@@ -85,9 +84,13 @@ mod tests {
             categories: Vec::new(),
             namespaced: true,
             verbs: Vec::new(),
-        };
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_servers_word_on_the_object_proves_absence() {
         let origin = Origin::Dump { paths: Vec::new() };
-        let mut snapshot = SnapshotBuilder::new(origin, Resources::new(vec![pods], Vec::new())).build();
+        let mut snapshot = SnapshotBuilder::new(origin, Resources::new(vec![pods()], Vec::new())).build();
         let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
             "there" => json(200, r#"{"kind":"PartialObjectMetadata","metadata":{"name":"there","namespace":"shop","uid":"u"}}"#),
             "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
@@ -114,5 +117,48 @@ mod tests {
                 "unserved: not served any more (404 Not Found)",
             ]
         );
+    }
+    /// Lists are old as soon as they are read: what a look-up finds, or cannot find out, counts for more.
+    #[tokio::test]
+    async fn a_look_up_outweighs_a_list() {
+        let pods = Resource { verbs: vec!["get".to_owned(), "list".to_owned(), "watch".to_owned(), "delete".to_owned()], ..pods() };
+        let origin = Origin::Dump { paths: Vec::new() };
+        let mut builder = SnapshotBuilder::new(origin, Resources::new(vec![pods], Vec::new()));
+        let resource = ResourceId(0);
+        for (name, uid) in [("replaced", "old"), ("kept", "same"), ("secret", "s")] {
+            let object = RawObject { name: name.into(), namespace: "shop".into(), uid: uid.into(), ..RawObject::default() };
+            builder.add(resource, &object);
+        }
+        let list = ListRecord { resource, namespace: None, resource_version: "7".to_owned(), failure: None };
+        builder.list(list);
+        let mut snapshot = builder.build();
+        let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
+            "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
+            name @ ("new" | "replaced") => {
+                json(200, format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"{name}-uid"}}}}"#))
+            }
+            "kept" => json(200, r#"{"metadata":{"name":"kept","namespace":"shop","uid":"same"}}"#),
+            _ => refuse(403),
+        });
+        let namespace = snapshot.strings.intern("shop");
+        let names = ["gone", "new", "replaced", "kept", "secret", "hidden"];
+        let coordinates = names.map(|name| Coordinate { resource, namespace, name: snapshot.strings.intern(name) });
+        let connection = connection.await;
+        connection.look_up(&mut snapshot, &coordinates).await;
+        let seen = coordinates.map(|coordinate| match snapshot.look_up(coordinate) {
+            Presence::Present(object) => snapshot.text(snapshot.object(object).uid).to_owned(),
+            other => format!("{other:?}"),
+        });
+        assert_eq!(seen, ["Absent", "new-uid", "replaced-uid", "same", "Unknown", "Unknown"]);
+        assert!(coordinates.iter().all(|coordinate| snapshot.was_looked_up(*coordinate)));
+        // What was replaced is there no more, in no list of objects either.
+        let mut uids: Vec<&str> = snapshot.objects().map(|(_, object)| snapshot.text(object.uid)).collect();
+        uids.sort_unstable();
+        assert_eq!(uids, ["new-uid", "replaced-uid", "s", "same"]);
+        for uid in uids {
+            let id = snapshot.strings.find(uid).and_then(|symbol| snapshot.by_uid(symbol));
+            assert_eq!(id.map(|id| snapshot.text(snapshot.object(id).uid)), Some(uid));
+        }
+        assert_eq!(snapshot.strings.find("old").and_then(|symbol| snapshot.by_uid(symbol)), None);
     }
 }
