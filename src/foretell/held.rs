@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     graph::{Address, NodeId},
     model::{ObjectId, Symbol},
-    server::OwnDelete,
+    server::{OwnDelete, Stored},
 };
 
 use super::{
@@ -109,6 +109,17 @@ impl Held {
     pub fn state(&self, object: ObjectId) -> State {
         self.states.get(&object).copied().unwrap_or(State::Stuck)
     }
+}
+
+/// What waits for its dependents or is to free them (R8.1, R8.2), may be written to, and looks as it did at the beginning.
+pub(super) fn unfinished(world: &World<'_, '_>) -> Vec<ObjectId> {
+    let taken_up = |id: ObjectId, before: &Stored<'_>| {
+        let collected = before.terminating && (before.waiting() || before.orphaning());
+        collected && world.may_write(id) && world.collector.watches(id)
+    };
+    let as_before = |id: ObjectId, before: &Stored<'_>| world.stored(id).is_some_and(|after| after.same_state(before));
+    let objects = world.stage.snapshot.objects().map(|(id, object)| (id, Stored::of(object)));
+    objects.filter(|(id, before)| taken_up(*id, before) && as_before(*id, before)).map(|(id, _)| id).collect()
 }
 
 /// What one object waits for, what holds it, and what that alone makes of it.

@@ -13,7 +13,7 @@ use super::{
     actors::Assumption,
     cause::{Cause, Change, Effect},
     doubt::uncertain_objects,
-    held::{Held, Holder, State},
+    held::{Held, Holder, State, unfinished},
     start::{Lists, Only, Start},
     world::{Needs, Stage, World},
 };
@@ -401,17 +401,6 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
             .exists(object)
             .then(|| Outcome { uncertain: Some(Uncertainty::Gap), ..Outcome::untouched(self.world.stage, object) })
     }
-}
-
-/// What waits for its dependents or is to free them (R8.1, R8.2), may be written to, and looks as it did at the beginning.
-fn unfinished(world: &World<'_, '_>) -> Vec<ObjectId> {
-    let taken_up = |id: ObjectId, before: &Stored<'_>| {
-        let collected = before.terminating && (before.waiting() || before.orphaning());
-        collected && world.may_write(id) && world.collector.watches(id)
-    };
-    let as_before = |id: ObjectId, before: &Stored<'_>| world.stored(id).is_some_and(|after| after.same_state(before));
-    let objects = world.stage.snapshot.objects().map(|(id, object)| (id, Stored::of(object)));
-    objects.filter(|(id, before)| taken_up(*id, before) && as_before(*id, before)).map(|(id, _)| id).collect()
 }
 
 /// Plays on what was terminating before and was touched, targets aside, as if nothing were deleted.
