@@ -41,7 +41,7 @@ fn main() {
             let stage = Stage::new(&snapshot, &graph, Assume::Known);
             let times = [Propagation::Background, Propagation::Foreground, Propagation::Orphan].map(|propagation| {
                 let start = Instant::now();
-                let plan = plan(&stage, &Request::delete(vec![ObjectId(0)], propagation));
+                let plan = explore(&stage, &Request::delete(vec![ObjectId(0)], propagation));
                 assert!(propagation == Propagation::Orphan || plan.summary.deleted == *size as usize, "{:?}", plan.summary);
                 format!("{:.0?}", start.elapsed())
             });

@@ -114,10 +114,9 @@ fn report(
     Ok(report)
 }
 
-/// What is said where something unknown decides what the sweep does: it would have to leave that alone.
+/// What is said where something unread decides what the sweep does: it would have to leave that alone.
 fn uncertain(plan: &Plan) -> Option<String> {
-    let unknown = |uncertainty: &Uncertainty| *uncertainty != Uncertainty::Order;
-    match plan.outcomes.iter().filter(|outcome| outcome.uncertain.as_ref().is_some_and(unknown)).count() {
+    match plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(Uncertainty::Gap)).count() {
         0 => None,
         1 => Some("error: one outcome is not certain, because of what could not be read: a sweep would not touch it".to_owned()),
         some => {

@@ -22,6 +22,8 @@ pub struct Event<'a> {
 /// What it is told.
 #[derive(Clone, Debug)]
 pub enum EventKind<'a> {
+    /// An informer's first list showed the object as it was before anything happened.
+    Listed,
     /// An informer saw the object change.
     Updated { before: Box<Stored<'a>>, after: Box<Stored<'a>> },
     /// An informer saw the object go.
@@ -35,6 +37,7 @@ impl<'a> Collector<'a> {
     pub fn observe(&mut self, event: Event<'a>) {
         let node = event.node;
         match event.kind {
+            EventKind::Listed => self.observe_first(node),
             EventKind::Updated { before, after } => self.observe_update(node, &before, *after),
             EventKind::Deleted => self.observe_deletion(node),
             EventKind::VirtualDeleted(identity) => self.observe_absence(node, identity),
@@ -132,6 +135,8 @@ impl<'a> Collector<'a> {
                 let node = self.node_mut(owner);
                 node.known = Known::Virtual;
                 node.members = Some(vec![holder]);
+                // It is another node than the one that went, and has seen nothing of what that one had.
+                (node.being_deleted, node.deleting_dependents) = (false, false);
                 self.replaced_identities.insert(owner, Identity::named_by(reference, namespace));
                 self.to_delete.add(owner);
                 continue;

@@ -8,24 +8,29 @@ use crate::{
     server::Stored,
 };
 
-use super::view::{Collector, Known, Node};
+use super::{
+    observe::{Event, EventKind},
+    view::{Collector, Known, Node},
+};
 
 impl<'a> Collector<'a> {
-    /// A collector that has just been started and whose informers have listed everything, in the order of `lists`: workers begin only
-    /// when that is done (R2.6). What is queued by then is what looked suspicious on the way (R3.2, R3.4–R3.9), whoever waits for
-    /// dependents with those that were seen before it (R8.10), and whoever orphans.
+    /// A collector that has just been started and whose informers have listed everything, in the order of `lists`. What is queued by
+    /// then is what looked suspicious on the way (R3.2, R3.4–R3.9), whoever waits for dependents with those that were seen before it
+    /// (R8.10), and whoever orphans.
     pub fn restarted(snapshot: &'a Snapshot, graph: &'a OwnerGraph, lists: impl IntoIterator<Item = ObjectId>) -> Self {
-        let mut collector = Collector::at_rest(snapshot, graph);
-        collector.listing = true;
+        let mut collector = Collector::starting(snapshot, graph);
         for object in lists {
-            // Of several objects with one uid, the first makes the node (R3.5).
-            if collector.watches(object) && graph.by_uid(snapshot.object(object).uid) == Some(object.into()) {
-                collector.observe_first(object);
-            }
+            collector.observe(Event { node: object.into(), kind: EventKind::Listed });
         }
         collector.listing = false;
         collector.keep_what_differs_from_rest();
         collector
+    }
+
+    /// A collector whose informers have shown nothing yet. Workers begin when the informers have their lists (R2.6), while the graph may
+    /// still be behind ([`EventKind::Listed`]).
+    pub fn starting(snapshot: &'a Snapshot, graph: &'a OwnerGraph) -> Self {
+        Collector { listing: true, ..Collector::at_rest(snapshot, graph) }
     }
 
     /// A collector that knows everything, as at rest, and has queued all that it might have anything to do with. A live object whose
@@ -49,8 +54,12 @@ impl<'a> Collector<'a> {
     }
 
     /// An informer's first list shows an object.
-    fn observe_first(&mut self, object: ObjectId) {
-        let id = NodeId::from(object);
+    pub(super) fn observe_first(&mut self, id: NodeId) {
+        let Some(object) = self.graph.object(id) else { return };
+        // Of several objects with one uid, the first makes the node (R3.5).
+        if !self.watches(object) || self.graph.by_uid(self.snapshot.object(object).uid) != Some(id) {
+            return;
+        }
         let found = self.snapshot.object(object);
         let stored = Stored::of(found);
         if self.node(id).known == Known::Virtual {
@@ -74,12 +83,9 @@ impl<'a> Collector<'a> {
 
     /// Once everything was listed, the nodes of what was seen are as at rest. Virtual ones have all their dependents by now, too.
     fn keep_what_differs_from_rest(&mut self) {
-        let graph = self.graph;
         self.changed.retain(|_, node| node.known == Known::Virtual);
-        for (id, node) in &mut self.changed {
+        for node in self.changed.values_mut() {
             node.members = None;
-            node.dependents = graph.dependents(*id).len() as u32;
-            node.blocking = graph.blocking_references(*id);
         }
     }
 }
@@ -91,15 +97,15 @@ fn all_solid(snapshot: &Snapshot, graph: &OwnerGraph, object: &Object) -> bool {
 }
 
 impl Node<'_> {
-    /// A node that no list has shown yet.
-    pub(super) fn not_listed_yet() -> Self {
+    /// A node that no list has shown yet. Its dependents are those of the snapshot in the end, and until then who named it.
+    pub(super) fn not_listed_yet(dependents: u32, blocking: u32) -> Self {
         Node {
             known: Known::Gone,
             owners: Cow::Borrowed(&[]),
             being_deleted: false,
             deleting_dependents: false,
-            dependents: 0,
-            blocking: 0,
+            dependents,
+            blocking,
             members: Some(Vec::new()),
         }
     }

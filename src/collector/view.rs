@@ -197,11 +197,11 @@ impl<'a> Collector<'a> {
     }
 
     fn node_at_rest(&self, id: NodeId) -> Node<'a> {
-        if self.listing {
-            return Node::not_listed_yet();
-        }
         let dependents = self.graph.dependents(id).len() as u32;
         let blocking = self.graph.blocking_references(id);
+        if self.listing {
+            return Node::not_listed_yet(dependents, blocking);
+        }
         let Some(object) = self.graph.object(id) else {
             // Absent owners don't linger: their node goes as soon as their absence is confirmed (R3.18).
             let known = if self.lingers(id) { Known::Virtual } else { Known::Gone };

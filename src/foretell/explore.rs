@@ -1,7 +1,8 @@
 //! Whether a plan depends on the order of events (Appendix A): other orders are played, and ends that differ are told.
 //!
-//! What is called uncertain for this reason has been seen to end in two ways. The search is not exhaustive: it plays so many orders as
-//! its budget of steps allows.
+//! What is called uncertain for this reason has been seen to end in two ways. Where the order can't matter (`confluence`), nothing is
+//! searched. Where it may, the search is not exhaustive: it plays as many orders as its budget of steps allows, those that are most
+//! likely to differ first, and says so where that was not enough to be confident.
 
 use std::hash::{Hash, Hasher};
 
@@ -13,9 +14,12 @@ use crate::{
 };
 
 use super::{
+    confluence::in_question,
     delays::with_one_delay,
+    doubt::all_that_rests_on,
+    held::Held,
     orders::Order,
-    plan::{Alternative, JointEnd, Outcome, OutcomeKind, Plan, Refused, Request, Uncertainty, begin, plan, tell},
+    plan::{Alternative, JointEnd, Outcome, OutcomeKind, Plan, Refused, Request, Uncertainty, begin, tell},
     start::{Lists, Start},
     world::{Stage, World},
 };
@@ -23,11 +27,11 @@ use super::{
 /// So many made-up orders are played where all end in the same way.
 const MOST_ORDERS: u64 = 48;
 /// So many steps are spent on them.
-const MOST_STEPS: u64 = 100_000;
+const MOST_STEPS: u64 = 1_000_000;
 /// Once two ends differ, made-up orders are played until so many in a row have shown no other.
 const ORDERS_WITHOUT_NEWS: u64 = 400;
 /// So many steps are spent on looking for more than two ends.
-const MOST_STEPS_FOR_MORE_ENDS: u64 = 600_000;
+const MOST_STEPS_FOR_MORE_ENDS: u64 = 1_000_000;
 /// And so many on orders in which one thing takes longer.
 const MOST_STEPS_WITH_DELAYS: u64 = 300_000;
 /// Different ends beyond so many are not told apart any more.
@@ -36,8 +40,26 @@ const MOST_ENDS: usize = 256;
 /// Plays a delete in several orders of events. The outcomes are those of the most likely order, each with what else becomes of it.
 pub fn explore(stage: &Stage<'_>, request: &Request) -> Plan {
     let (start, refused) = begin(stage, request, Lists::default());
-    let mut search =
-        Search { stage, request, refused, main: plan(stage, request), others: Vec::new(), seen: FxHashSet::default(), news: 0 };
+    let mut world = start.clone();
+    world.settle();
+    let in_question = in_question(&world, request);
+    if in_question.is_empty() && request.start != Start::Restarted {
+        return tell(world, request, refused);
+    }
+    let held = Held::at_end_of(&mut world, &[]);
+    let in_question = all_that_rests_on(&world, &held, in_question);
+    let main = tell(world, request, refused.clone());
+    let mut search = Search {
+        stage,
+        request,
+        refused,
+        main,
+        in_question,
+        others: Vec::new(),
+        seen: FxHashSet::default(),
+        news: 0,
+        cut_short: false,
+    };
     search.delay(&start);
     search.make_up_orders(|number| match request.start {
         // The first lists come in another order each time, too.
@@ -65,12 +87,16 @@ struct Search<'q, 's, 'a> {
     request: &'q Request,
     refused: Refused,
     main: Plan,
+    /// What may come out differently in another order.
+    in_question: FxHashSet<ObjectId>,
     /// Those that differ from the first.
     others: Vec<Plan>,
     /// What tells ends apart that were looked at.
     seen: FxHashSet<u64>,
     /// In how many orders another end was seen than before.
     news: u64,
+    /// The steps were used up before as many orders were played as it takes to be confident.
+    cut_short: bool,
 }
 
 impl<'s, 'a> Search<'_, 's, 'a> {
@@ -95,7 +121,11 @@ impl<'s, 'a> Search<'_, 's, 'a> {
                 false => (MOST_ORDERS, MOST_STEPS),
             };
             // Another order takes about as long as the first did.
-            if number >= orders || spent + self.main.steps > steps || self.others.len() >= MOST_ENDS {
+            if number >= orders || self.others.len() >= MOST_ENDS {
+                return;
+            }
+            if spent + self.main.steps > steps {
+                self.cut_short = true;
                 return;
             }
             let mut world = start(number);
@@ -135,6 +165,12 @@ impl<'s, 'a> Search<'_, 's, 'a> {
     fn tell(mut self) -> Plan {
         if !self.others.is_empty() {
             tell_alternatives(self.stage, &mut self.main, &self.others);
+        } else if self.cut_short {
+            for outcome in &mut self.main.outcomes {
+                if outcome.uncertain.is_none() && self.in_question.contains(&outcome.object) {
+                    outcome.uncertain = Some(Uncertainty::Bound);
+                }
+            }
         }
         self.main
     }

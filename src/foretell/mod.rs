@@ -3,6 +3,7 @@
 pub mod actors;
 mod answer;
 pub mod cause;
+pub mod confluence;
 pub mod delays;
 mod doubt;
 pub mod explore;

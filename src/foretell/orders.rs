@@ -61,6 +61,13 @@ impl Dice {
         self.0 ^= self.0 << 17;
         (self.0 >> 11) as usize % bound.max(1)
     }
+
+    /// Puts items into another order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for place in (1..items.len()).rev() {
+            items.swap(place, self.below(place + 1));
+        }
+    }
 }
 
 impl Order {

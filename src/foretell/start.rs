@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use rustc_hash::FxHashSet;
 
 use crate::{
-    collector::Collector,
+    collector::{Collector, Event, EventKind},
     model::{ObjectId, ResourceId},
 };
 
@@ -43,15 +43,20 @@ impl Only {
     }
 }
 
-/// The order in which the first lists of a collector that was restarted arrive: those of one kind in the order of names, those of
-/// several kinds in any.
+/// The order in which the first lists of a collector that was restarted reach its graph, and how much of them has when its workers begin.
+/// Objects of one kind come in any order (the informers' first lists pass through a map since 1.35), and so do the kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lists(u64);
 
 impl Lists {
-    /// One order of many; the same number makes the same. Number 0 goes by kinds as they are discovered.
+    /// One order of many; the same number makes the same. Number 0 goes by kinds as they are discovered, and by names.
     pub fn new(number: u64) -> Self {
         Lists(number)
+    }
+
+    /// How many objects the graph knows when the workers begin, if that isn't all: they wait for the lists, but not for the graph.
+    fn seen_before_work(self, objects: usize) -> Option<usize> {
+        (self.0 % 4 == 3).then(|| Dice::new(!self.0).below(objects))
     }
 
     fn order(self, stage: &Stage<'_>) -> Vec<ObjectId> {
@@ -72,9 +77,10 @@ impl Lists {
             0 => lists.concat(),
             1 => lists.into_iter().rev().flatten().collect(),
             number => {
-                for place in (1..lists.len()).rev() {
-                    lists.swap(place, dice.below(place + 1));
+                for list in &mut lists {
+                    dice.shuffle(list);
                 }
+                dice.shuffle(&mut lists);
                 if number % 2 == 0 { lists.concat() } else { interleaved(lists, &mut dice) }
             }
         }
@@ -101,9 +107,23 @@ impl<'s, 'a> World<'s, 'a> {
     pub fn started(stage: &'s Stage<'a>, start: Start, lists: Lists) -> Self {
         let collector = match start {
             Start::AtRest => Collector::at_rest(stage.snapshot, stage.graph),
-            Start::Restarted => Collector::restarted(stage.snapshot, stage.graph, lists.order(stage)),
+            Start::Restarted => return World::restarted(stage, lists),
             Start::Sweep => Collector::sweeping(stage.snapshot, stage.graph),
         };
         World::with_collector(stage, collector)
+    }
+
+    fn restarted(stage: &'s Stage<'a>, lists: Lists) -> Self {
+        let order = lists.order(stage);
+        let Some(seen) = lists.seen_before_work(order.len()) else {
+            return World::with_collector(stage, Collector::restarted(stage.snapshot, stage.graph, order));
+        };
+        let mut world = World::with_collector(stage, Collector::starting(stage.snapshot, stage.graph));
+        let mut listed = order.into_iter().map(|object| Event { node: object.into(), kind: EventKind::Listed });
+        for event in listed.by_ref().take(seen) {
+            world.collector.observe(event);
+        }
+        world.events.extend(listed);
+        world
     }
 }

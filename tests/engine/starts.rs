@@ -88,8 +88,16 @@ const ROWS: &[Row] = &[
         "
         Shop a T=0 fin=orphan
         ConfigMap b <- Shop/a!",
-        BOTH,
+        &[Sweep],
         "Shop/a Deleted, ConfigMap/b Orphaned",
+    ),
+    (
+        "R6.6 an owner that orphans, whose dependents may not be in the graph yet",
+        "
+        Shop a T=0 fin=orphan
+        ConfigMap b <- Shop/a!",
+        &[Restarted],
+        "Shop/a Deleted, ConfigMap/b Orphaned/Deleted",
     ),
     (
         "R8.3 a terminating object, whatever its references",
@@ -99,13 +107,13 @@ const ROWS: &[Row] = &[
         "",
     ),
     (
-        "R8.10 a dependent that doesn't block, seen after the stuck owner of its own kind",
+        "R8.10 a dependent that doesn't block, seen before or after the stuck owner",
         "
         Secret a T=0 fin=foregroundDeletion
         Secret b fin=acme.io/x <- Secret/a!
         Secret c <- Secret/a",
         &[Restarted],
-        "Secret/b Terminating(acme.io/x)",
+        "Secret/b Terminating(acme.io/x), Secret/c Unchanged/Deleted",
     ),
     (
         "R8.10 and what a sweep makes of it",
@@ -132,7 +140,7 @@ const ROWS: &[Row] = &[
         Secret c fin=acme.io/x <- Secret/b!
         Secret a <- Secret/b",
         &[Restarted],
-        "Secret/c Terminating(acme.io/x), Secret/a Deleted",
+        "Secret/c Terminating(acme.io/x), Secret/a Deleted/Unchanged",
     ),
     (
         "R3.18 an owner that is gone, and called by two names",
