@@ -15,7 +15,7 @@ use crate::{
 };
 
 use super::{
-    args::{AssumeArg, GlobalArgs, GraceArgs, PlanArgs, PlanFormat, PropagationArg},
+    args::{GlobalArgs, GraceArgs, PlanArgs, PlanFormat, PropagationArg},
     colour,
     error::CliError,
     exit::Exit,
@@ -27,17 +27,14 @@ use super::{
 /// Without `--all`, so many roots are shown.
 const WORST: usize = 20;
 /// What a plan needs to know leads to more that it needs to know, but not for ever: each round reads another level of owners.
-const ROUNDS: usize = 32;
+pub(super) const ROUNDS: usize = 32;
 
 /// Foretells a delete, or without targets the delete of every root.
 pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, CliError> {
     let grace = grace_period(&args.grace)?;
     let mut session = Session::open(global, &args.source, &args.targets, Reach::Everything)?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
-    let assume = match args.assume {
-        AssumeArg::Known => Assume::Known,
-        AssumeArg::None => Assume::None,
-    };
+    let assume = args.assume.assume();
     match session.targets.clone() {
         Some(targets) => {
             let request = Request { grace, ..Request::delete(targets, propagation) };
@@ -76,7 +73,7 @@ fn foretell(session: &mut Session, request: &Request, assume: Assume) -> Result<
 }
 
 /// Reads what is needed. Says whether that made a difference.
-fn fetch(session: &mut Session, needs: &Needs) -> bool {
+pub(super) fn fetch(session: &mut Session, needs: &Needs) -> bool {
     if needs.is_empty() {
         return false;
     }
@@ -95,7 +92,7 @@ fn tell(
 ) -> Result<Report, CliError> {
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
-    let namespace = namespace_of(session, plan);
+    let namespace = namespace_of(session, &plan.request.targets);
     let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref());
     report(global, args, session, namespace.as_deref(), &view, plan.stuck())
 }
@@ -109,17 +106,10 @@ fn report(
     told: &impl Told,
     stuck: bool,
 ) -> Result<Report, CliError> {
-    let out = match args.output {
-        Some(PlanFormat::Json) => document::json(&told.document()).into_bytes(),
-        Some(PlanFormat::Yaml) => document::yaml(&told.document()).into_bytes(),
-        Some(PlanFormat::Name) => told.names().into_bytes(),
-        None | Some(PlanFormat::Wide) => {
-            let mut out = heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed.");
-            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
-            told.write(&text_options(args, &style), &mut out).map_err(in_memory)?;
-            out
-        }
-    };
+    let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
+    let options = text_options(args.output, args.targets.all, &style);
+    let out =
+        in_form(args.output, told, &options, || heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed."))?;
     let mut report = Report::of(out).with_gaps(&session.snapshot.gaps);
     if stuck {
         report.exit = Exit::BadNews;
@@ -127,10 +117,28 @@ fn report(
     Ok(report)
 }
 
+/// A plan or a sweep in the form that was asked for; text begins with a heading.
+pub(super) fn in_form(
+    form: Option<PlanFormat>,
+    told: &impl Told,
+    options: &Options<'_>,
+    heading: impl FnOnce() -> Vec<u8>,
+) -> Result<Vec<u8>, CliError> {
+    Ok(match form {
+        Some(PlanFormat::Json) => document::json(&told.document()).into_bytes(),
+        Some(PlanFormat::Yaml) => document::yaml(&told.document()).into_bytes(),
+        Some(PlanFormat::Name) => told.names().into_bytes(),
+        None | Some(PlanFormat::Wide) => {
+            let mut out = heading();
+            told.write(options, &mut out).map_err(in_memory)?;
+            out
+        }
+    })
+}
+
 /// Where the targets are, which in a dump may be known although nobody said it.
-fn namespace_of(session: &Session, plan: &Plan) -> Option<String> {
-    let mut namespaces: Vec<Symbol> =
-        plan.request.targets.iter().map(|target| session.snapshot.object(*target).namespace).collect();
+pub(super) fn namespace_of(session: &Session, targets: &[ObjectId]) -> Option<String> {
+    let mut namespaces: Vec<Symbol> = targets.iter().map(|target| session.snapshot.object(*target).namespace).collect();
     namespaces.dedup();
     match namespaces.as_slice() {
         [namespace] if !namespace.is_empty() => Some(session.snapshot.text(*namespace).to_owned()),
@@ -139,9 +147,10 @@ fn namespace_of(session: &Session, plan: &Plan) -> Option<String> {
     }
 }
 
-fn text_options<'a>(args: &PlanArgs, style: &'a Style) -> Options<'a> {
-    let wide = args.output == Some(PlanFormat::Wide);
-    Options { width: terminal_width(), fold: !wide && !args.targets.all, wide, now: None, style }
+/// How text is written: folded, unless it is to be wide or `all` of it is wanted.
+pub(super) fn text_options(form: Option<PlanFormat>, all: bool, style: &Style) -> Options<'_> {
+    let wide = form == Some(PlanFormat::Wide);
+    Options { width: terminal_width(), fold: !wide && !all, wide, now: None, style }
 }
 
 /// What deleting each root in scope would do.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::{
-    graph::{NodeId, OwnerGraph},
-    model::{ObjectId, Snapshot},
+    graph::{NodeId, OwnerGraph, Verdict},
+    model::{Object, ObjectId, Snapshot},
     server::Stored,
 };
 
@@ -33,7 +33,8 @@ impl<'a> Collector<'a> {
         Collector { listing: true, ..Collector::at_rest(snapshot, graph) }
     }
 
-    /// A collector that knows everything, as at rest, and has queued all that it might have anything to do with.
+    /// A collector that knows everything, as at rest, and has queued all that it might have anything to do with. A live object whose
+    /// owners are all solid would be kept (R8.6), and whatever happens to one of them queues it.
     pub fn sweeping(snapshot: &'a Snapshot, graph: &'a OwnerGraph) -> Self {
         let mut collector = Collector::at_rest(snapshot, graph);
         for (id, object) in snapshot.objects() {
@@ -45,7 +46,7 @@ impl<'a> Collector<'a> {
             }
             if stored.orphaning() && collector.watches(id) {
                 collector.to_orphan.add(node);
-            } else if (stored.waiting() && collector.watches(id)) || (!stored.terminating && !object.owners.is_empty()) {
+            } else if (stored.waiting() && collector.watches(id)) || (!stored.terminating && !all_solid(snapshot, graph, object)) {
                 collector.to_delete.add(node);
             }
         }
@@ -87,6 +88,12 @@ impl<'a> Collector<'a> {
             node.members = None;
         }
     }
+}
+
+/// Whether every owner of an object is there and waits for nobody; also where it has none.
+fn all_solid(snapshot: &Snapshot, graph: &OwnerGraph, object: &Object) -> bool {
+    let solid = |verdict| matches!(verdict, Verdict::Solid(_));
+    object.owners.iter().all(|reference| solid(Verdict::of(snapshot, graph, reference, object.namespace)))
 }
 
 impl Node<'_> {

@@ -46,7 +46,7 @@ pub fn explore(stage: &Stage<'_>, request: &Request) -> Plan {
     if in_question.is_empty() && request.start != Start::Restarted {
         return tell(world, request, refused);
     }
-    let held = Held::at_end_of(&mut world);
+    let held = Held::at_end_of(&mut world, &[]);
     let in_question = all_that_rests_on(&world, &held, in_question);
     let main = tell(world, request, refused.clone());
     let mut search = Search {
@@ -148,14 +148,13 @@ impl<'s, 'a> Search<'_, 's, 'a> {
         if world.out_of_bounds {
             return;
         }
-        self.main.needs.look_ups.extend(&world.needs.look_ups);
-        self.main.needs.facts.extend(&world.needs.facts);
+        self.main.needs.add(&world.needs);
         self.main.assumptions.extend(world.assumptions.iter().cloned());
         if !self.seen.insert(world.end_as_number()) {
             return;
         }
         let other = tell(world, self.request, self.refused.clone());
-        self.main.needs.facts.extend(&other.needs.facts);
+        self.main.needs.add(&other.needs);
         self.main.assumptions.extend(other.assumptions.iter().cloned());
         if !same_ends(&self.main, &other) && !self.others.iter().any(|known| same_ends(known, &other)) {
             self.others.push(other);
@@ -240,8 +239,10 @@ fn end_in(stage: &Stage<'_>, plan: &FxHashMap<ObjectId, &Outcome>, object: Objec
 }
 
 fn tell_alternatives(stage: &Stage<'_>, main: &mut Plan, others: &[Plan]) {
-    let plans: Vec<FxHashMap<ObjectId, &Outcome>> =
-        others.iter().map(|plan| plan.outcomes.iter().map(|outcome| (outcome.object, outcome)).collect()).collect();
+    let plans: Vec<FxHashMap<ObjectId, &Outcome>> = others
+        .iter()
+        .map(|plan| plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect())
+        .collect();
     // What only another order touches is told as well, as what it is in the order that was played first.
     let mut known: FxHashSet<ObjectId> = main.outcomes.iter().map(|outcome| outcome.object).collect();
     for outcome in others.iter().flat_map(|plan| &plan.outcomes) {
@@ -266,6 +267,8 @@ fn tell_alternatives(stage: &Stage<'_>, main: &mut Plan, others: &[Plan]) {
             varying.push(outcome.object);
         }
     }
+    // What stays in one order, and does not in another, is told with the outcomes.
+    main.stays.retain(|stays| !varying.contains(&stays.object));
     // An object that only others' orders touched, and that comes to the same end everywhere, was never changed at all.
     main.outcomes.retain(|outcome| outcome.kind != OutcomeKind::Unchanged || outcome.uncertain.is_some());
     main.ends = groups(stage, &varying).into_iter().map(|group| joint_ends(stage, main, &plans, &group)).collect();

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     graph::{Address, NodeId},
     model::{ObjectId, Symbol},
-    server::OwnDelete,
+    server::{OwnDelete, Stored},
 };
 
 use super::{
@@ -56,12 +56,13 @@ pub struct Held {
 }
 
 impl Held {
-    /// Looks at everything that was touched and is terminating, and at what that waits for.
-    pub(super) fn at_end_of(world: &mut World<'_, '_>) -> Self {
+    /// Looks at everything that was touched and is terminating, at these others that are, and at what that waits for.
+    pub(super) fn at_end_of(world: &mut World<'_, '_>, others: &[ObjectId]) -> Self {
         let mut held = Held::default();
         let mut roots: Vec<(State, ObjectId)> = Vec::new();
         let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
         let mut open = world.touched();
+        open.extend(others);
         while let Some(object) = open.pop() {
             if !world.exists(object) || !seen.insert(object) {
                 continue;
@@ -110,6 +111,17 @@ impl Held {
     }
 }
 
+/// What waits for its dependents or is to free them (R8.1, R8.2), may be written to, and looks as it did at the beginning.
+pub(super) fn unfinished(world: &World<'_, '_>) -> Vec<ObjectId> {
+    let taken_up = |id: ObjectId, before: &Stored<'_>| {
+        let collected = before.terminating && (before.waiting() || before.orphaning());
+        collected && world.may_write(id) && world.collector.watches(id)
+    };
+    let as_before = |id: ObjectId, before: &Stored<'_>| world.stored(id).is_some_and(|after| after.same_state(before));
+    let objects = world.stage.snapshot.objects().map(|(id, object)| (id, Stored::of(object)));
+    objects.filter(|(id, before)| taken_up(*id, before) && as_before(*id, before)).map(|(id, _)| id).collect()
+}
+
 /// What one object waits for, what holds it, and what that alone makes of it.
 fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, Vec<Holder>, Option<State>) {
     let Some(stored) = world.stored(object) else { return Default::default() };
@@ -130,6 +142,9 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
                     causes.push(State::Stuck);
                 }
                 waits_for.extend(blocking);
+            }
+            Symbol::ORPHAN if !world.frees_all_dependents(object) => {
+                waits_for.extend(world.collector.dependents(object.into()).into_iter().filter(|id| !world.may_write(*id)));
             }
             Symbol::DEFINITION => {
                 holders.push(Holder::Finalizer(finalizer));
@@ -213,7 +228,9 @@ fn why_it_lives(world: &World<'_, '_>, object: ObjectId) -> State {
             Address::Unmappable | Address::InvalidScope
         )
     });
-    if !immune && world.doubtful.contains(&object) {
+    if !world.may_write(object) {
+        State::Stuck
+    } else if !immune && world.doubtful.contains(&object) {
         State::Unknown
     } else if world.stage.rules(object).graceful && !world.collector.node(object.into()).being_deleted && !immune {
         // A pod that goes on running, and uses a claim that is to go.

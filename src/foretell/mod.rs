@@ -19,5 +19,5 @@ pub use cause::{Cause, Change, Effect};
 pub use explore::explore;
 pub use held::{Holder, State};
 pub use plan::{After, Alternative, JointEnd, Outcome, OutcomeKind, Plan, Request, Summary, Uncertainty, plan};
-pub use start::{Lists, Start};
+pub use start::{Lists, Only, Start};
 pub use world::{Assume, Needs, Stage, World};

@@ -13,8 +13,8 @@ use super::{
     actors::Assumption,
     cause::{Cause, Change, Effect},
     doubt::uncertain_objects,
-    held::{Held, Holder, State},
-    start::{Lists, Start},
+    held::{Held, Holder, State, unfinished},
+    start::{Lists, Only, Start},
     world::{Needs, Stage, World},
 };
 
@@ -31,17 +31,24 @@ pub struct Request {
     pub propagation: Propagation,
     /// `gracePeriodSeconds`; unset leaves it to the pods.
     pub grace: Option<i64>,
+    /// What the collector may write to; unset: everything. What is named as a target is deleted all the same.
+    pub only: Option<Only>,
 }
 
 impl Request {
     /// A delete under a running collector.
     pub fn delete(targets: Vec<ObjectId>, propagation: Propagation) -> Self {
-        Request { start: Start::AtRest, targets, propagation, grace: None }
+        Request { start: Start::AtRest, targets, propagation, grace: None, only: None }
     }
 
     /// What the collector does without any delete.
     pub fn only_collect(start: Start) -> Self {
-        Request { start, targets: Vec::new(), propagation: Propagation::Background, grace: None }
+        Request { start, targets: Vec::new(), propagation: Propagation::Background, grace: None, only: None }
+    }
+
+    /// The same by a collector that may write to nothing else.
+    pub fn limited_to(self, only: Only) -> Self {
+        Request { only: Some(only), ..self }
     }
 }
 
@@ -184,6 +191,8 @@ pub struct Plan {
     /// Every object whose stored metadata the delete changes, in the order of their last change; then those that only what is not
     /// known could change.
     pub outcomes: Vec<Outcome>,
+    /// Of a sweep: what waits for its dependents or frees them, is taken up for that, and stays as it is all the same.
+    pub stays: Vec<Outcome>,
     pub summary: Summary,
     /// For each group of objects whose outcomes depend on the order of events: the ends they may come to together.
     pub ends: Vec<Vec<JointEnd>>,
@@ -208,7 +217,8 @@ impl Plan {
     /// Whether anything that was touched stays stuck, in any end that was seen.
     pub fn stuck(&self) -> bool {
         let stuck_otherwise = |outcome: &Outcome| outcome.alternatives.iter().any(|other| other.state == Some(State::Stuck));
-        self.summary.stuck > 0 || self.outcomes.iter().any(stuck_otherwise)
+        let stays_stuck = || self.stays.iter().any(|stays| stays.state == Some(State::Stuck));
+        self.summary.stuck > 0 || stays_stuck() || self.outcomes.iter().any(stuck_otherwise)
     }
 
     /// Whether nothing unknown could change an outcome.
@@ -227,6 +237,7 @@ pub fn plan(stage: &Stage<'_>, request: &Request) -> Plan {
 /// The world before anything happens, and the targets that the API server refuses.
 pub(super) fn begin<'s, 'a>(stage: &'s Stage<'a>, request: &Request, lists: Lists) -> (World<'s, 'a>, Refused) {
     let mut world = World::started(stage, request.start, lists);
+    world.only.clone_from(&request.only);
     let mut refused = Vec::new();
     for target in &request.targets {
         match protected(stage.snapshot, *target) {
@@ -251,16 +262,19 @@ struct Told<'w, 's, 'a> {
     world: &'w mut World<'s, 'a>,
     held: Held,
     uncertain: FxHashSet<ObjectId>,
+    /// What a sweep could not finish.
+    unfinished: Vec<ObjectId>,
     /// The world without the delete, in which what was already terminating goes on; none where nothing of that was touched.
     anyway: Option<World<'s, 'a>>,
 }
 
 impl<'w, 's, 'a> Told<'w, 's, 'a> {
     fn new(world: &'w mut World<'s, 'a>, request: &Request) -> Self {
-        let held = Held::at_end_of(world);
+        let unfinished = if request.start == Start::Sweep { unfinished(world) } else { Vec::new() };
+        let held = Held::at_end_of(world, &unfinished);
         let uncertain = uncertain_objects(world, &held);
         let anyway = without_the_delete(world, request);
-        Told { world, held, uncertain, anyway }
+        Told { world, held, uncertain, unfinished, anyway }
     }
 
     fn tell(self, request: Request, refused: Refused) -> Plan {
@@ -278,16 +292,19 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
         for (index, (_, outcome)) in listed.into_iter().enumerate() {
             outcomes.push(Outcome { order: Some(index as u32 + 1), ..outcome });
         }
-        let known: FxHashSet<ObjectId> = outcomes.iter().map(|outcome| outcome.object).collect();
+        let mut known: FxHashSet<ObjectId> = outcomes.iter().map(|outcome| outcome.object).collect();
         let mut undecided: Vec<ObjectId> = self.uncertain.iter().copied().filter(|object| !known.contains(object)).collect();
         undecided.sort_unstable();
         outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
+        known.extend(&self.uncertain);
+        let stays = self.unfinished.iter().filter(|object| !known.contains(object)).map(|object| self.held(*object)).collect();
         let summary = summarize(&outcomes);
         let mut assumptions = self.world.assumptions.clone();
         assumptions.extend(self.not_taken_into_account(&outcomes));
         Plan {
             request,
             outcomes,
+            stays,
             summary,
             ends: Vec::new(),
             orders: 1,
@@ -366,6 +383,16 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
     fn uncertainty(&self, object: ObjectId) -> Option<Uncertainty> {
         let stopped = self.world.out_of_bounds.then_some(Uncertainty::Bound);
         stopped.or(self.uncertain.contains(&object).then_some(Uncertainty::Gap))
+    }
+
+    /// An object that stays as it is, terminating, and what holds it.
+    fn held(&self, object: ObjectId) -> Outcome {
+        Outcome {
+            waits_for: self.held.waits_for(object).to_vec(),
+            held_by: self.held.holders(object).to_vec(),
+            state: Some(self.held.state(object)),
+            ..Outcome::untouched(self.world.stage, object)
+        }
     }
 
     /// An object that didn't change in what was played, but could.

@@ -1,6 +1,8 @@
 //! Where a course of events begins: what the collector has queued tells its uses apart (8.1).
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
+
+use rustc_hash::FxHashSet;
 
 use crate::{
     collector::{Collector, Event, EventKind},
@@ -22,6 +24,23 @@ pub enum Start {
     Restarted,
     /// It looks at all it may have anything to do with: what `sweep` does.
     Sweep,
+}
+
+/// The objects that a collector may write to. All others it only reads: whether they are there decides as ever, but nobody examines
+/// them, frees their dependents or takes a finalizer from them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Only(Arc<FxHashSet<ObjectId>>);
+
+impl Only {
+    /// These objects.
+    pub fn new(objects: impl IntoIterator<Item = ObjectId>) -> Self {
+        Only(Arc::new(objects.into_iter().collect()))
+    }
+
+    /// Whether an object is one of them.
+    pub fn contains(&self, object: ObjectId) -> bool {
+        self.0.contains(&object)
+    }
 }
 
 /// The order in which the first lists of a collector that was restarted reach its graph, and how much of them has when its workers begin.

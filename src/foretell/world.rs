@@ -17,6 +17,7 @@ use crate::{
 use super::{
     actors::{Actors, Assumption},
     cause::{Cause, Change, Effect},
+    start::Only,
 };
 
 /// The one of a Namespace's `spec.finalizers` that the namespace controller removes (R9.12).
@@ -124,10 +125,20 @@ pub struct Needs {
     pub look_ups: FxHashSet<Coordinate>,
     /// Objects whose facts decide something.
     pub facts: BTreeSet<ObjectId>,
+    /// Where nothing is, or something else, as far as lists tell, and that decides something. On a live cluster lists are old as soon
+    /// as they are read: only a look-up proves it (R8.7).
+    pub absences: FxHashSet<Coordinate>,
 }
 
 impl Needs {
-    /// Whether everything that mattered was known.
+    /// Adds what somebody else needs.
+    pub fn add(&mut self, other: &Needs) {
+        self.look_ups.extend(&other.look_ups);
+        self.facts.extend(&other.facts);
+        self.absences.extend(&other.absences);
+    }
+
+    /// Whether everything that mattered was known, as far as what was read is still true.
     pub fn is_empty(&self) -> bool {
         self.look_ups.is_empty() && self.facts.is_empty()
     }
@@ -148,6 +159,8 @@ pub struct World<'s, 'a> {
     /// Namespaces whose `spec.finalizers` the namespace controller has taken its own from (R9.12).
     pub(super) finalized_namespaces: FxHashSet<ObjectId>,
     pub collector: Collector<'a>,
+    /// What the collector may write to; unset: everything.
+    pub(super) only: Option<Only>,
     /// DELETEs that the user still has to send, in this order.
     pub requests: VecDeque<(ObjectId, DeleteOptions)>,
     /// Events on their way to the collector, in the order they happened.
@@ -179,6 +192,7 @@ impl<'s, 'a> World<'s, 'a> {
             store: FxHashMap::default(),
             finalized_namespaces: FxHashSet::default(),
             collector,
+            only: None,
             requests: VecDeque::new(),
             events: VecDeque::new(),
             tasks: VecDeque::new(),
@@ -203,6 +217,21 @@ impl<'s, 'a> World<'s, 'a> {
     /// Whether an object is still there.
     pub fn exists(&self, object: ObjectId) -> bool {
         self.store.get(&object).is_none_or(Option::is_some)
+    }
+
+    /// Whether the collector may write to an object.
+    pub fn may_write(&self, object: ObjectId) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(object))
+    }
+
+    /// Whether the collector may patch all that depend on an owner, so that it can finish orphaning them (R6.3).
+    pub(super) fn frees_all_dependents(&self, owner: ObjectId) -> bool {
+        self.only.is_none() || self.collector.dependents(owner.into()).into_iter().all(|dependent| self.may_write(dependent))
+    }
+
+    /// Whether the collector leaves a node alone although it is queued: it may not write to the object, which is there.
+    pub(super) fn leaves_alone(&self, node: NodeId) -> bool {
+        self.only.is_some() && self.stage.graph.object(node).is_some_and(|object| !self.may_write(object) && self.exists(object))
     }
 
     /// Every object that was written to, in the order of the snapshot.

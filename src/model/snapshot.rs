@@ -77,6 +77,10 @@ pub struct Snapshot {
     by_uid: FxHashMap<Symbol, ObjectId>,
     covered: FxHashMap<ResourceId, Cover>,
     confirmed_absent: FxHashSet<Coordinate>,
+    /// Where a look-up found something.
+    found: FxHashSet<Coordinate>,
+    /// Where a look-up failed: whatever a list says of it, it is not known.
+    unanswered: FxHashSet<Coordinate>,
     written_as: Vec<(Symbol, Symbol)>,
 }
 
@@ -114,6 +118,9 @@ impl Snapshot {
 
     /// What is at a coordinate. Absence is only claimed where the whole list was read, or a look-up confirmed it (R8.7).
     pub fn look_up(&self, coordinate: Coordinate) -> Presence {
+        if self.unanswered.contains(&coordinate) {
+            return Presence::Unknown;
+        }
         if let Some(id) = self.by_coordinate.get(&coordinate) {
             return Presence::Present(*id);
         }
@@ -143,7 +150,40 @@ impl Snapshot {
         self.confirmed_absent.iter().copied()
     }
 
-    /// Adds an object that a live look-up found. See [`SnapshotBuilder::add`].
+    /// Records that a live look-up failed: what a list says of this coordinate is not to be relied on any more (R10.2).
+    pub fn leave_unanswered(&mut self, coordinate: Coordinate) {
+        self.unanswered.insert(coordinate);
+    }
+
+    /// Whether a live look-up was made of a coordinate, whatever came of it.
+    pub fn was_looked_up(&self, coordinate: Coordinate) -> bool {
+        self.confirmed_absent.contains(&coordinate) || self.found.contains(&coordinate) || self.unanswered.contains(&coordinate)
+    }
+
+    /// Records what a live look-up found. What a list showed under another uid is there no more: this has taken its place.
+    pub fn found(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
+        let id = self.add(resource, raw);
+        let object = &self.objects[id.index()];
+        let (uid, coordinate) =
+            (object.uid, Coordinate { resource: object.resource, namespace: object.namespace, name: object.name });
+        self.found.insert(coordinate);
+        let listed = self.by_coordinate[&coordinate];
+        if listed == id {
+            return id;
+        }
+        // It was added last, and takes over the number of what was there.
+        let gone = self.objects.swap_remove(listed.index());
+        self.facts.remove(listed);
+        if self.by_uid.get(&gone.uid) == Some(&listed) {
+            self.by_uid.remove(&gone.uid);
+        }
+        if self.by_uid.get(&uid) == Some(&id) {
+            self.by_uid.insert(uid, listed);
+        }
+        listed
+    }
+
+    /// Adds an object. See [`SnapshotBuilder::add`].
     pub fn add(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
         let resource = self.resources.picked(resource);
         let strings = &mut self.strings;
@@ -248,6 +288,8 @@ impl SnapshotBuilder {
                 by_uid: FxHashMap::default(),
                 covered: FxHashMap::default(),
                 confirmed_absent: FxHashSet::default(),
+                found: FxHashSet::default(),
+                unanswered: FxHashSet::default(),
                 written_as,
             },
         }

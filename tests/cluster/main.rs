@@ -14,5 +14,6 @@ mod plan;
 mod requests;
 mod self_test;
 mod snapshots;
+mod sweep;
 mod unhappy;
 mod well_known;

@@ -1,4 +1,4 @@
-//! `kind: Plan` (see `docs/schema/plan.json`).
+//! `kind: Plan` and `kind: Sweep` (see `docs/schema`).
 
 use serde::Serialize;
 
@@ -19,13 +19,43 @@ pub struct PlanDocument<'a> {
     head: Head<'a>,
     propagation: &'static str,
     targets: Vec<ObjectJson<'a>>,
+    #[serde(flatten)]
+    course: CourseJson<'a>,
+    instead: Vec<InsteadJson>,
+}
+
+/// A sweep as JSON or YAML.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SweepDocument<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    #[serde(flatten)]
+    course: CourseJson<'a>,
+    stays: Vec<StaysJson<'a>>,
+}
+
+/// What a plan and a sweep tell alike: what becomes of everything.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CourseJson<'a> {
     outcomes: Vec<OutcomeJson<'a>>,
     summary: SummaryJson,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ends: Vec<Vec<Vec<EndJson<'a>>>>,
     orders: u64,
     assumes: Vec<String>,
-    instead: Vec<InsteadJson>,
+}
+
+/// What a sweep takes up and cannot finish.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StaysJson<'a> {
+    object: ObjectJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    waits_for: Vec<ObjectJson<'a>>,
+    held_by: Vec<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -128,14 +158,52 @@ impl<'a> PlanDocument<'a> {
             head: Head::new("Plan", &view.snapshot.gaps),
             propagation: view.plan.request.propagation.name(),
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
+            course: CourseJson::of(view),
+            instead: view.instead.iter().map(instead).collect(),
+        }
+    }
+}
+
+impl<'a> SweepDocument<'a> {
+    /// The document of a sweep.
+    pub fn of(view: &PlanView<'a>) -> Self {
+        SweepDocument {
+            head: Head::new("Sweep", &view.snapshot.gaps),
+            course: CourseJson::of(view),
+            stays: view.plan.stays.iter().map(|stays| StaysJson::of(view.snapshot, stays)).collect(),
+        }
+    }
+}
+
+impl<'a> CourseJson<'a> {
+    fn of(view: &PlanView<'a>) -> Self {
+        CourseJson {
             outcomes: view.plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
             summary: SummaryJson::of(view.plan.summary),
             ends: view.plan.ends.iter().map(|group| group.iter().map(|end| joint_end(view, end)).collect()).collect(),
             orders: view.plan.orders,
             assumes: view.plan.assumptions.iter().map(ToString::to_string).collect(),
-            instead: view.instead.iter().map(instead).collect(),
         }
     }
+}
+
+impl<'a> StaysJson<'a> {
+    fn of(snapshot: &'a Snapshot, stays: &'a Outcome) -> Self {
+        StaysJson {
+            object: ObjectJson::of(snapshot, stays.object),
+            state: stays.state.map(|state| state.name()),
+            waits_for: objects(snapshot, &stays.waits_for),
+            held_by: holders(snapshot, &stays.held_by),
+        }
+    }
+}
+
+fn objects<'a>(snapshot: &'a Snapshot, ids: &[ObjectId]) -> Vec<ObjectJson<'a>> {
+    ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect()
+}
+
+fn holders<'a>(snapshot: &'a Snapshot, held_by: &[Holder]) -> Vec<&'a str> {
+    held_by.iter().map(|holder| holder_name(snapshot, *holder)).collect()
 }
 
 impl<'a> OutcomeJson<'a> {
@@ -148,8 +216,8 @@ impl<'a> OutcomeJson<'a> {
             uncertain_because: outcome.uncertain.map(|uncertainty| uncertainty.name()),
             because: told_because(view, outcome.object, outcome.because.as_ref()),
             state: outcome.state.map(|state| state.name()),
-            waits_for: outcome.waits_for.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
-            held_by: outcome.held_by.iter().map(|holder| holder_name(view.snapshot, *holder)).collect(),
+            waits_for: objects(view.snapshot, &outcome.waits_for),
+            held_by: holders(view.snapshot, &outcome.held_by),
             after: AfterJson::of(view.snapshot, outcome.after.as_ref()),
             alternatives: outcome.alternatives.iter().map(|other| alternative(view, outcome.object, other)).collect(),
         }

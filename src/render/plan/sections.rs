@@ -53,7 +53,11 @@ impl Said {
 
 /// Writes the sections: a word each, and what is to be said.
 pub fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for (heading, said) in sections(view) {
+    let sections = sections(view);
+    if !sections.is_empty() {
+        writeln!(out)?;
+    }
+    for (heading, said) in sections {
         for (index, Said { text, hanging, command }) in said.iter().enumerate() {
             let text = visible(text);
             let room = options.width.filter(|_| !command).map_or(usize::MAX, |width| width.saturating_sub(INDENT + hanging));
@@ -80,7 +84,7 @@ fn sections(view: &PlanView<'_>) -> Vec<(&'static str, Vec<Said>)> {
         ("Assumes", assumes(view).into_iter().map(Said::text).collect()),
         ("But", afterwards(view).into_iter().map(Said::text).collect()),
         ("Instead", view.instead.iter().map(instead).collect::<Vec<_>>()),
-        ("Next", next(view)),
+        ("Next", if view.is_sweep() { next_after_sweep(view) } else { next(view) }),
     ];
     sections.into_iter().filter(|(_, said)| !said.is_empty()).collect()
 }
@@ -170,8 +174,22 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     said
 }
 
+/// What to do where a sweep leaves something; nothing where it leaves nothing.
+fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
+    let mut said: Vec<Said> = causes(view).into_iter().take(NAMED_CAUSES).map(Said::text).collect();
+    if stuck(view).any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
+        let begin = if said.is_empty() { "" } else { "or " };
+        said.push(Said::text(format!("{begin}let it touch what is in the way: kubectl gc sweep without -n and TARGETs")));
+    }
+    if said.is_empty() && view.plan.stuck() {
+        said.push(Said::text("kubectl gc tree shows who is in the way".to_owned()));
+    }
+    said
+}
+
 /// What would end each cause of being stuck: its finalizer's controller, or somebody in the place of a kubelet that is gone.
 fn causes(view: &PlanView<'_>) -> Vec<String> {
+    let again = if view.is_sweep() { "sweep" } else { "plan" };
     let mut known: Vec<&str> = Vec::new();
     let mut said = Vec::new();
     for outcome in stuck(view) {
@@ -184,7 +202,7 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
             let object = name(view, outcome.object, None);
             match holder {
                 Holder::Finalizer(_) => {
-                    said.push(format!("see that the controller behind {what} runs ({object} has it), and plan again"));
+                    said.push(format!("see that the controller behind {what} runs ({object} has it), and {again} again"));
                 }
                 Holder::Kubelet => said.push(format!("if the node of {object} is gone for good: delete the pod with --force")),
                 Holder::SpecFinalizers => {}
