@@ -11,6 +11,8 @@ use crate::{
 };
 
 use super::{
+    actors::ContentOrder,
+    cause::Cause,
     delays::with_one_delay,
     orders::Order,
     plan::{Alternative, JointEnd, Outcome, OutcomeKind, Plan, Request, Uncertainty, begin, plan, tell},
@@ -23,6 +25,9 @@ const MOST_ORDERS: u64 = 48;
 const MOST_STEPS: u64 = 100_000;
 /// And so many on orders in which one thing takes longer.
 const MOST_STEPS_WITH_DELAYS: u64 = 300_000;
+/// So many orders in which a namespace's content, or a definition's instances, are deleted; and the steps that are spent on them.
+const MOST_CONTENT_ORDERS: u64 = 36;
+const MOST_STEPS_ON_CONTENT: u64 = 200_000;
 /// Different ends beyond so many are not told apart any more.
 const MOST_ENDS: usize = 32;
 
@@ -61,6 +66,18 @@ pub fn explore(stage: &Stage<'_>, request: &Request) -> Plan {
             let mut world = start.clone();
             let mut order = Order::new(number);
             world.settle_by(|world| order.next_step(world));
+            if !also(&mut main, world) {
+                break;
+            }
+        }
+    }
+    let clears = |outcome: &Outcome| matches!(outcome.because, Some(Cause::Namespace(_) | Cause::Definition(_)));
+    if main.outcomes.iter().any(clears) {
+        for number in 1..=MOST_CONTENT_ORDERS.min(MOST_STEPS_ON_CONTENT / main.steps.max(1)) {
+            let mut world = start.with_content_order(ContentOrder::new(number));
+            let mut order = Order::new(number);
+            // Every other one with a collector that does things in the likeliest order.
+            world.settle_by(|world| if number.is_multiple_of(2) { world.next_step() } else { order.next_step(world) });
             if !also(&mut main, world) {
                 break;
             }

@@ -235,9 +235,7 @@ fn users_of_claim(world: &World<'_, '_>, claim: ObjectId) -> Vec<ObjectId> {
 
 /// The instances that a definition's clean-up waits for.
 fn instances_of(world: &World<'_, '_>, definition: ObjectId) -> Option<Vec<ObjectId>> {
-    let snapshot = world.stage.snapshot;
-    let facts = snapshot.facts.definition(definition)?;
-    let resource = snapshot.resources.by_group_kind(&facts.group, &facts.kind)?;
+    let resource = world.stage.instances(definition)?;
     debug_assert_eq!(world.stage.rules(definition).own_delete, OwnDelete::Definition);
     Some(world.stage.of_resource(resource).iter().copied().filter(|id| world.exists(*id)).collect())
 }

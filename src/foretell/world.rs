@@ -89,6 +89,13 @@ impl<'a> Stage<'a> {
         index.get(&resource).map_or(&[], Vec::as_slice)
     }
 
+    /// What a definition defines, as far as it is served. By plural: that is part of the definition's name, while another may have been
+    /// the first with its kind.
+    pub fn instances(&self, definition: ObjectId) -> Option<ResourceId> {
+        let facts = self.snapshot.facts.definition(definition)?;
+        self.snapshot.resources.by_group_plural(&facts.group, &facts.plural)
+    }
+
     /// The scheduled pods that mention a PersistentVolumeClaim.
     pub fn users_of_claim(&self, claim: ObjectId) -> &[ObjectId] {
         let index = self.users_of_claims.get_or_init(|| {

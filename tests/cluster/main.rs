@@ -4,6 +4,7 @@
 #[allow(dead_code, unused_imports, reason = "a kit for all tests of this binary; what one of them needs comes with it")]
 mod harness;
 
+mod content;
 mod differential;
 mod dot;
 mod plan;

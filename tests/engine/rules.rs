@@ -506,6 +506,20 @@ const ROWS: &[Row] = &[
         "Namespace/ns Terminating(), ConfigMap/c Terminating(acme.io/x), ConfigMap/d Deleted",
     ),
     row(
+        "R9.9 namespaces that wait side by side come to rest",
+        "
+        Namespace ns
+        Namespace other
+        ConfigMap a fin=acme.io/x
+        Secret b fin=acme.io/x
+        ConfigMap other:c fin=acme.io/x
+        Secret other:d fin=acme.io/x",
+        "Namespace/ns Namespace/other",
+        Background,
+        "Namespace/ns Terminating(), Namespace/other Terminating(), ConfigMap/a Terminating(acme.io/x), Secret/b Terminating(acme.io/x), \
+         ConfigMap/c Terminating(acme.io/x), Secret/d Terminating(acme.io/x)",
+    ),
+    row(
         "R1.26 a definition takes its instances, whatever the policy",
         "
         CustomResourceDefinition Shop

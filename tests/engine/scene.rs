@@ -85,7 +85,7 @@ impl Scene {
                     Fact::Definition(DefinitionFacts {
                         group: "acme.io".into(),
                         kind: object.name.into(),
-                        plural: String::new(),
+                        plural: format!("{}s", object.name.to_lowercase()),
                         established: true,
                     }),
                 ),
