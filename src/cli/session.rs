@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::{
     cluster::{Connection, Scope},
     dump,
+    foretell::Besides,
     model::{Gap, ObjectId, ResourceId, Resources, Snapshot, Symbol},
 };
 
@@ -179,6 +180,23 @@ impl Session {
             live.runtime.block_on(live.connection.fetch_facts(&mut self.snapshot, &objects));
         }
         true
+    }
+}
+
+impl Session {
+    /// Counts what a plan takes without naming it, where there is a cluster to ask.
+    pub fn count(&self, mut besides: Vec<Besides>) -> Vec<Besides> {
+        let Some(live) = &self.live else { return besides };
+        for of_namespace in &mut besides {
+            let namespace = self.snapshot.text(self.snapshot.object(of_namespace.namespace).name);
+            for unlisted in &mut of_namespace.unlisted {
+                let resource = self.snapshot.resources.get(unlisted.resource);
+                if resource.has_verb("list") {
+                    unlisted.count = live.runtime.block_on(live.connection.count(resource, namespace));
+                }
+            }
+        }
+        besides
     }
 }
 

@@ -22,6 +22,8 @@ pub enum Holder {
     Kubelet,
     /// A Namespace's `spec.finalizers`.
     SpecFinalizers,
+    /// A group version that can't be discovered, by the place of its gap: a Namespace may have content of it (R9.11).
+    Undiscovered(usize),
 }
 
 /// Whether an object that stays terminating will go in the end.
@@ -134,6 +136,9 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
             Symbol::DEFINITION => {
                 holders.push(Holder::Finalizer(finalizer));
                 let instances = instances_of(world, object);
+                if world.stage.conversion_fails(object) {
+                    causes.push(State::Stuck);
+                }
                 match instances {
                     Some(instances) if !instances.is_empty() => waits_for.extend(instances),
                     Some(_) => causes.push(State::Waiting),
@@ -186,9 +191,11 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
         if content.iter().any(|id| world.stage.rules(*id).graceful) {
             content.retain(|id| world.stage.rules(*id).graceful);
         }
-        if content.is_empty() {
+        let undiscovered: Vec<Holder> = world.stage.snapshot.undiscovered().map(Holder::Undiscovered).collect();
+        if content.is_empty() || !undiscovered.is_empty() {
             causes.push(State::Stuck);
         }
+        holders.extend(undiscovered);
         waits_for.extend(content);
         world.assumptions.insert(Assumption::NamespaceController);
     }

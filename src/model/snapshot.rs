@@ -204,9 +204,14 @@ impl Snapshot {
     /// Whether a list or a group version that should have been read could not be, so that dependents may be missing.
     pub fn may_hide_dependents(&self) -> bool {
         let failed = |list: &ListRecord| list.failure.is_some();
-        // Group versions that discovery could not describe are gaps without a list: only they are written with a slash.
+        self.lists.iter().any(failed) || self.undiscovered().next().is_some()
+    }
+
+    /// The gaps that are group versions which a cluster's discovery could not describe, by their places in `gaps`.
+    pub fn undiscovered(&self) -> impl Iterator<Item = usize> {
         let live = matches!(self.origin, Origin::Cluster { .. });
-        self.lists.iter().any(failed) || live && self.gaps.iter().any(|gap| gap.resource.contains('/'))
+        // They are gaps without a list: only they are written with a slash.
+        self.gaps.iter().enumerate().filter(move |(_, gap)| live && gap.resource.contains('/')).map(|(place, _)| place)
     }
 
     /// `Kind/name` of an object.

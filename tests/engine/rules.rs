@@ -520,6 +520,18 @@ const ROWS: &[Row] = &[
          ConfigMap/c Terminating(acme.io/x), Secret/d Terminating(acme.io/x)",
     ),
     row(
+        "R9.9 what a namespace takes that was being deleted before is not this delete's doing",
+        "
+        Namespace ns T
+        CustomResourceDefinition Shop
+        Shop other:a
+        Shop b
+        ConfigMap c",
+        "CustomResourceDefinition/Shop",
+        Background,
+        "CustomResourceDefinition/Shop Deleted, Shop/a Deleted",
+    ),
+    row(
         "R1.26 a definition takes its instances, whatever the policy",
         "
         CustomResourceDefinition Shop

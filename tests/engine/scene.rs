@@ -37,6 +37,10 @@ const KINDS: &[(&str, &str, &str, bool)] = &[
     ("acme.io/v1", "Region", "regions", false),
     // Neither listed nor watched, as some aggregated APIs are.
     ("odd.io/v1", "Hidden", "hiddens", true),
+    // And deleted as a collection at least.
+    ("odd.io/v1", "Sealed", "sealed", true),
+    ("v1", "Event", "events", true),
+    ("events.k8s.io/v1", "Event", "events", true),
 ];
 
 /// A graph that was read from text.
@@ -252,8 +256,11 @@ fn resource_of(snapshot: &Snapshot, kind: &str) -> kubectl_gc::model::ResourceId
 fn resources() -> Resources {
     let all = KINDS.iter().map(|(api_version, kind, plural, namespaced)| {
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-        let verbs: &[&str] =
-            if *kind == "Hidden" { &["get", "delete", "patch"] } else { &["get", "list", "watch", "delete", "patch"] };
+        let verbs: &[&str] = match *kind {
+            "Hidden" => &["get", "delete", "patch"],
+            "Sealed" => &["get", "delete", "deletecollection", "patch"],
+            _ => &["get", "list", "watch", "delete", "patch"],
+        };
         Resource {
             group: group.into(),
             version: version.into(),

@@ -6,7 +6,10 @@
 use std::{cmp::Reverse, collections::VecDeque};
 
 use crate::{
-    foretell::{cause::Cause, world::World},
+    foretell::{
+        cause::Cause,
+        world::{Stage, World},
+    },
     model::{ObjectId, ResourceId, Symbol},
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
 };
@@ -52,6 +55,16 @@ impl ContentOrder {
             1 => (0, Reverse(resource.0), 0),
             shuffle => (mixed(shuffle << 32 | u64::from(resource.0)), Reverse(0), resource.0),
         }
+    }
+}
+
+impl Stage<'_> {
+    /// Whether a definition's instances can't be read because of its conversion webhook. Then the clean-up can't read them either, and
+    /// it deletes nothing.
+    pub(in crate::foretell) fn conversion_fails(&self, definition: ObjectId) -> bool {
+        let Some(resource) = self.instances(definition) else { return false };
+        let failures = self.snapshot.lists.iter().filter(|list| list.resource == resource).filter_map(|list| list.failure.as_ref());
+        failures.into_iter().any(|failure| failure.contains("conversion webhook"))
     }
 }
 
@@ -103,7 +116,8 @@ impl World<'_, '_> {
         if self.delete_content(object, &options, Cause::Namespace(object)) {
             return Turn::GoesOn;
         }
-        if content(self).is_empty() {
+        // R9.11: while anything can't be discovered, nobody knows whether there is content of it.
+        if content(self).is_empty() && stage.snapshot.undiscovered().next().is_none() {
             self.finalize_namespace(object);
             return Turn::Done;
         }
@@ -131,8 +145,9 @@ impl World<'_, '_> {
         if looks && !stage.instances(object).is_some_and(|resource| stage.snapshot.covers(resource, None)) {
             self.doubtful.insert(object);
         }
+        let fails = stage.conversion_fails(object);
         let instances = |world: &Self| -> Vec<ObjectId> {
-            let resource = stage.instances(object).filter(|_| looks);
+            let resource = stage.instances(object).filter(|_| looks && !fails);
             let all = resource.map_or(&[][..], |resource| stage.of_resource(resource)).iter().copied();
             all.filter(|id| world.exists(*id)).collect()
         };
@@ -147,7 +162,7 @@ impl World<'_, '_> {
         if self.delete_content(object, &DeleteOptions::default(), Cause::Definition(object)) {
             return Turn::GoesOn;
         }
-        if instances(self).is_empty() {
+        if instances(self).is_empty() && !fails {
             let patch = Patch::RemoveFinalizer { finalizer: Symbol::DEFINITION, version: stored.version };
             self.patch(object, &patch, Cause::DefinitionEmpty);
             return Turn::Done;

@@ -1,8 +1,8 @@
 //! One outcome in a word and a remark.
 
 use crate::{
-    foretell::{Cause, Holder, Outcome, OutcomeKind, State, Uncertainty},
-    model::{ObjectId, Reference, Snapshot, facts::PodFacts},
+    foretell::{Cause, Holder, Outcome, OutcomeKind, State, Uncertainty, world::NAMESPACE_FINALIZER},
+    model::{ObjectId, Reference, Snapshot, Symbol, facts::PodFacts},
     tree::{Link, Standing},
 };
 
@@ -142,6 +142,17 @@ fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     fault.map(|fault| format!(", which the collector never deletes: {}", in_words(fault)))
 }
 
+/// What holds an object that was terminating before, and is waited for.
+fn held_before(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
+    let found = view.snapshot.object(object);
+    if view.outcome(object).is_some() || !found.terminating() {
+        return None;
+    }
+    let foreign = found.finalizers.iter().filter(|finalizer| !matches!(**finalizer, Symbol::FOREGROUND | Symbol::ORPHAN));
+    let foreign: Vec<&str> = foreign.map(|finalizer| view.snapshot.text(*finalizer)).collect();
+    (!foreign.is_empty()).then(|| format!(", Terminating already behind {}", foreign.join(", ")))
+}
+
 fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = Standing> + 'v {
     let holder = view.snapshot.object(object);
     let standing = |reference| Link::of(view.snapshot, view.graph, holder, reference).standing;
@@ -160,16 +171,38 @@ fn in_words(standing: Standing) -> &'static str {
     }
 }
 
+/// What holds a Namespace that nothing is left in: those of its `spec.finalizers` that are not the namespace controller's.
+fn spec_finalizers(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
+    if outcome.held_by.as_slice() != [Holder::SpecFinalizers] || !outcome.waits_for.is_empty() {
+        return None;
+    }
+    let facts = view.snapshot.facts.namespace(outcome.object)?;
+    let others = facts.finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER);
+    Some(format!("{} in its spec.finalizers", others.collect::<Vec<_>>().join(", ")))
+}
+
 fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let mut parts: Vec<String> = Vec::new();
     let finalizers: Vec<&str> = outcome
         .held_by
         .iter()
         .filter(|holder| matches!(holder, Holder::Finalizer(_)))
+        // The clean-up of a definition: what it waits for says more.
+        .filter(|holder| **holder != Holder::Finalizer(Symbol::DEFINITION) || outcome.waits_for.is_empty())
         .map(|holder| holder_name(view.snapshot, *holder))
         .collect();
     if !finalizers.is_empty() {
         parts.push(format!("finalizer {}", finalizers.join(", ")));
+    }
+    parts.extend(spec_finalizers(view, outcome));
+    let undiscovered: Vec<&str> = outcome
+        .held_by
+        .iter()
+        .filter(|holder| matches!(holder, Holder::Undiscovered(_)))
+        .map(|holder| holder_name(view.snapshot, *holder))
+        .collect();
+    if !undiscovered.is_empty() {
+        parts.push(format!("the API server can't say what {} serves", undiscovered.join(" and ")));
     }
     if outcome.held_by.contains(&Holder::Kubelet) {
         parts.push(match outcome.state {
@@ -180,7 +213,8 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
     }
     if !outcome.waits_for.is_empty() {
         let told = |object: &ObjectId| {
-            format!("{}{}", name(view, *object, Some(outcome.object)), immune(view, *object).unwrap_or_default())
+            let why = immune(view, *object).or_else(|| held_before(view, *object)).unwrap_or_default();
+            format!("{}{why}", name(view, *object, Some(outcome.object)))
         };
         let named: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(told).collect();
         let rest = outcome.waits_for.len() - named.len();
