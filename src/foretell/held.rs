@@ -22,8 +22,8 @@ pub enum Holder {
     Kubelet,
     /// A Namespace's `spec.finalizers`.
     SpecFinalizers,
-    /// A group version that can't be discovered, by the place of its gap: a Namespace may have content of it (R9.11).
-    Undiscovered(usize),
+    /// What nobody can list, by the place of its gap: a Namespace may have content of it (R9.11).
+    Unreadable(usize),
 }
 
 /// Whether an object that stays terminating will go in the end.
@@ -191,13 +191,17 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
         if content.iter().any(|id| world.stage.rules(*id).graceful) {
             content.retain(|id| world.stage.rules(*id).graceful);
         }
-        let undiscovered: Vec<Holder> = world.stage.snapshot.undiscovered().map(Holder::Undiscovered).collect();
-        if content.is_empty() || !undiscovered.is_empty() {
+        let unreadable: Vec<Holder> = world.stage.snapshot.unreadable_by_all().map(Holder::Unreadable).collect();
+        if content.is_empty() || !unreadable.is_empty() {
             causes.push(State::Stuck);
         }
-        holders.extend(undiscovered);
+        holders.extend(unreadable);
         waits_for.extend(content);
         world.assumptions.insert(Assumption::NamespaceController);
+    }
+    // With nothing left in its spec.finalizers, no controller looks at a namespace any more.
+    if world.stage.rules(object).own_delete == OwnDelete::Namespace && stored.finalizers.is_empty() && !world.held_by_spec(object) {
+        causes.push(State::Stuck);
     }
     let mut seen = FxHashSet::default();
     waits_for.retain(|other| seen.insert(*other));

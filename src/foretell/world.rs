@@ -220,7 +220,10 @@ impl<'s, 'a> World<'s, 'a> {
         let rules = self.stage.rules(object);
         let facts = self.stage.snapshot.facts.pod(object);
         let starts_grace = rules.graceful && !stored.terminating && options.grace != Some(0);
-        if starts_grace && facts.is_none() {
+        // R1.25: whether a second DELETE of a Namespace does anything hangs on its spec.finalizers.
+        let second = rules.own_delete == OwnDelete::Namespace && stored.terminating;
+        let unknown_spec = second && self.stage.snapshot.facts.namespace(object).is_none();
+        if starts_grace && facts.is_none() || unknown_spec {
             self.needs.facts.insert(object);
         }
         let uid = self.stage.snapshot.object(object).uid;

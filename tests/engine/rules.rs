@@ -506,6 +506,43 @@ const ROWS: &[Row] = &[
         "Namespace/ns Terminating(), ConfigMap/c Terminating(acme.io/x), ConfigMap/d Deleted",
     ),
     row(
+        "R1.25 no controller empties a namespace that has nothing in its spec.finalizers",
+        "
+        Namespace ns spec=-
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Terminating()",
+    ),
+    row(
+        "R1.25 and a second delete removes it",
+        "
+        Namespace ns spec=- T
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Deleted",
+    ),
+    row(
+        "R9.11 what nobody can convert keeps a namespace, and not what can be read in it",
+        "
+        unconverted Shop
+        Namespace ns
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Terminating()?, ConfigMap/c Deleted",
+    ),
+    row(
+        "R1.26 the clean-up of a definition can't read what nobody can convert",
+        "
+        unconverted Shop
+        CustomResourceDefinition Shop",
+        "CustomResourceDefinition/Shop",
+        Background,
+        "CustomResourceDefinition/Shop Terminating(customresourcecleanup.apiextensions.k8s.io)?",
+    ),
+    row(
         "R9.9 namespaces that wait side by side come to rest",
         "
         Namespace ns
@@ -803,6 +840,19 @@ fn what_stays_is_stuck_or_waits() {
             "ConfigMap/c",
         ),
         ("S6 it waits for itself", "Shop a <- Shop/a!", "Shop/a", Foreground, "stuck", "Shop/a"),
+        ("R1.25 nobody looks at it any more", "Namespace ns spec=-", "Namespace/ns", Background, "stuck", ""),
+        ("S16 it has another in its spec.finalizers", "Namespace ns spec=acme.io/x", "Namespace/ns", Background, "stuck", ""),
+        (
+            "R9.10 its pod comes first",
+            "
+            Namespace ns
+            Pod a fin=acme.io/x
+            ConfigMap c fin=acme.io/x",
+            "Namespace/ns",
+            Background,
+            "stuck",
+            "Pod/a",
+        ),
         (
             "each once",
             "

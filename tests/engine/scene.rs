@@ -7,8 +7,9 @@
 //! ```
 //!
 //! `ns:name` puts an object elsewhere than in namespace `ns`; cluster-scoped kinds have none. `T` makes it terminating, `T=30` with that
-//! grace. `node=?` is a pod whose facts are not known, `spec=x` one more of a Namespace's spec.finalizers. References: `!` blocks, `~` says `blockOwnerDeletion: false`, `+!` is a controller that blocks; `@name=x`, `@kind=x`, `@version=x`, `@uid=x` bend them. An owner
-//! that no line declares is absent. `unread KIND` makes the list of a kind a gap.
+//! grace. `node=?` is a pod whose facts are not known, `spec=x` one more of a Namespace's spec.finalizers, `spec=-` none at all. References: `!` blocks, `~` says `blockOwnerDeletion: false`, `+!` is a controller that blocks; `@name=x`, `@kind=x`, `@version=x`, `@uid=x` bend them. An owner
+//! that no line declares is absent. `unread KIND` makes the list of a kind a gap; `unconverted KIND`, too, and it is a conversion webhook's
+//! fault.
 
 use kubectl_gc::{
     foretell::{Assume, OutcomeKind, Plan, Request, Stage, explore, plan},
@@ -52,10 +53,11 @@ impl Scene {
     pub fn new(text: &str) -> Self {
         let lines: Vec<Vec<&str>> =
             text.lines().map(|line| line.split_whitespace().collect()).filter(|words: &Vec<&str>| !words.is_empty()).collect();
-        let unread: Vec<&str> = lines.iter().filter(|words| words[0] == "unread").map(|words| words[1]).collect();
+        let is_list = |words: &&Vec<&str>| matches!(words[0], "unread" | "unconverted");
+        let failing = |word: &str| lines.iter().filter(|words| words[0] == word).map(|words| words[1]).collect::<Vec<_>>();
+        let (unread, unconverted) = (failing("unread"), failing("unconverted"));
         let mut builder = SnapshotBuilder::new(Origin::Dump { paths: vec!["scene".into()] }, resources());
-        let declared: Vec<Declared> =
-            lines.iter().filter(|words| words[0] != "unread").map(|words| Declared::parse(words)).collect();
+        let declared: Vec<Declared> = lines.iter().filter(|words| !is_list(words)).map(|words| Declared::parse(words)).collect();
         for object in &declared {
             let resource = resource_of(builder.snapshot(), object.kind);
             let owners = object.references.iter().map(|text| reference(text, &declared)).collect();
@@ -81,7 +83,8 @@ impl Scene {
                     facts.insert(id, Fact::Pod(PodFacts { node, grace: Some(30), claims: object.claims.clone(), phase: None }));
                 }
                 "Namespace" => {
-                    let finalizers = std::iter::once("kubernetes").chain(object.spec_finalizer).map(str::to_owned).collect();
+                    let finalizers = std::iter::once("kubernetes").chain(object.spec_finalizer).map(str::to_owned);
+                    let finalizers = finalizers.filter(|_| object.spec_finalizer != Some("-")).collect();
                     facts.insert(id, Fact::Namespace(NamespaceFacts { finalizers }));
                 }
                 "CustomResourceDefinition" => facts.insert(
@@ -98,7 +101,12 @@ impl Scene {
         }
         let watched: Vec<_> = builder.snapshot().resources.deletable().map(|(id, resource)| (id, resource.kind.clone())).collect();
         for (resource, kind) in watched {
-            let failure = unread.contains(&kind.as_str()).then(|| "forbidden".to_owned());
+            let conversion = format!("429 Too Many Requests: conversion webhook for acme.io/v1, Kind={kind} failed: no endpoint");
+            let failure = match kind.as_str() {
+                kind if unread.contains(&kind) => Some("forbidden".to_owned()),
+                kind if unconverted.contains(&kind) => Some(conversion),
+                _ => None,
+            };
             builder.list(ListRecord { resource, namespace: None, resource_version: String::new(), failure });
         }
         let mut snapshot = builder.build();

@@ -62,9 +62,7 @@ impl Stage<'_> {
     /// Whether a definition's instances can't be read because of its conversion webhook. Then the clean-up can't read them either, and
     /// it deletes nothing.
     pub(in crate::foretell) fn conversion_fails(&self, definition: ObjectId) -> bool {
-        let Some(resource) = self.instances(definition) else { return false };
-        let failures = self.snapshot.lists.iter().filter(|list| list.resource == resource).filter_map(|list| list.failure.as_ref());
-        failures.into_iter().any(|failure| failure.contains("conversion webhook"))
+        self.instances(definition).is_some_and(|resource| self.snapshot.fails_to_convert(resource))
     }
 }
 
@@ -116,8 +114,8 @@ impl World<'_, '_> {
         if self.delete_content(object, &options, Cause::Namespace(object)) {
             return Turn::GoesOn;
         }
-        // R9.11: while anything can't be discovered, nobody knows whether there is content of it.
-        if content(self).is_empty() && stage.snapshot.undiscovered().next().is_none() {
+        // R9.11: while anything can't be read, nobody knows whether there is content of it.
+        if content(self).is_empty() && stage.snapshot.unreadable_by_all().next().is_none() {
             self.finalize_namespace(object);
             return Turn::Done;
         }

@@ -171,6 +171,11 @@ fn in_words(standing: Standing) -> &'static str {
     }
 }
 
+fn is_namespace(view: &PlanView<'_>, outcome: &Outcome) -> bool {
+    let resource = view.snapshot.resources.get(view.snapshot.object(outcome.object).resource);
+    resource.group.is_empty() && resource.kind == "Namespace"
+}
+
 /// What holds a Namespace that nothing is left in: those of its `spec.finalizers` that are not the namespace controller's.
 fn spec_finalizers(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
     if outcome.held_by.as_slice() != [Holder::SpecFinalizers] || !outcome.waits_for.is_empty() {
@@ -182,6 +187,9 @@ fn spec_finalizers(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
 }
 
 fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
+    if outcome.held_by.is_empty() && outcome.waits_for.is_empty() && is_namespace(view, outcome) {
+        return "nothing is in its spec.finalizers: no controller empties it, and a second delete removes it".to_owned();
+    }
     let mut parts: Vec<String> = Vec::new();
     let finalizers: Vec<&str> = outcome
         .held_by
@@ -195,14 +203,10 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
         parts.push(format!("finalizer {}", finalizers.join(", ")));
     }
     parts.extend(spec_finalizers(view, outcome));
-    let undiscovered: Vec<&str> = outcome
-        .held_by
-        .iter()
-        .filter(|holder| matches!(holder, Holder::Undiscovered(_)))
-        .map(|holder| holder_name(view.snapshot, *holder))
-        .collect();
-    if !undiscovered.is_empty() {
-        parts.push(format!("the API server can't say what {} serves", undiscovered.join(" and ")));
+    let unreadable = outcome.held_by.iter().filter(|holder| matches!(holder, Holder::Unreadable(_)));
+    let unreadable: Vec<&str> = unreadable.map(|holder| holder_name(view.snapshot, *holder)).collect();
+    if !unreadable.is_empty() {
+        parts.push(format!("nobody can list {}", unreadable.join(" and ")));
     }
     if outcome.held_by.contains(&Holder::Kubelet) {
         parts.push(match outcome.state {

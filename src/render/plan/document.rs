@@ -206,12 +206,12 @@ impl<'a> AfterJson<'a> {
     }
 }
 
-/// What holds an object, as `heldBy` names it: a finalizer, `kubelet`, `spec.finalizers`, or a group version.
+/// What holds an object, as `heldBy` names it: a finalizer, `kubelet`, `spec.finalizers`, or what can't be listed.
 pub fn holder_name(snapshot: &Snapshot, holder: Holder) -> &str {
     match holder {
         Holder::Finalizer(finalizer) => snapshot.text(finalizer),
         Holder::Kubelet => "kubelet",
         Holder::SpecFinalizers => "spec.finalizers",
-        Holder::Undiscovered(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
+        Holder::Unreadable(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
     }
 }

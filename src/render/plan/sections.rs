@@ -218,9 +218,10 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
                     said.push(format!("see that the controller behind {what} runs ({object} has it), and plan again"));
                 }
                 Holder::Kubelet => said.push(format!("if the node of {object} is gone for good: delete the pod with --force")),
-                Holder::Undiscovered(_) => said.push(format!(
-                    "make the API {what} answer, or if it is gone for good, delete its APIService: until then {object} stays"
-                )),
+                Holder::Unreadable(_) if what.contains('/') => {
+                    said.push(format!("make the API {what} answer, or if it is gone for good, delete its APIService"));
+                }
+                Holder::Unreadable(_) => said.push(format!("make the conversion webhook of {what} answer")),
                 Holder::SpecFinalizers => {}
             }
         }

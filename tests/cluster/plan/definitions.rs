@@ -167,6 +167,18 @@ fn a_definition_whose_instances_cannot_be_converted_stays() {
         "{told:#}"
     );
     ran.expect(2);
+    // Nor does anybody know whether a namespace has any.
+    let namespace = cluster.namespace("kept");
+    let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]);
+    ran.expect(2);
+    let of_namespace = ran.json()["outcomes"][0].clone();
+    assert_eq!((&of_namespace["outcome"], &of_namespace["state"]), (&json!("Terminating"), &json!("stuck")), "{of_namespace:#}");
+    assert_eq!(of_namespace["heldBy"], json!(["spec.finalizers", "jars.odd.test"]));
+    let in_namespace = format!("/api/v1/namespaces/{namespace}");
+    cluster.delete(&in_namespace, Some("Background"), None);
+    // The namespace controller's client is told to come again later, and does so for minutes before it even complains.
+    std::thread::sleep(Duration::from_secs(12));
+    assert!(cluster.get(&in_namespace).is_some(), "it stays");
     cluster.delete(path, Some("Background"), None);
     wait_until("the clean-up to fail", Duration::from_secs(40), || {
         let now = cluster.get(path).expect("it stays");

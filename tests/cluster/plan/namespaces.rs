@@ -196,3 +196,34 @@ fn an_api_that_cannot_be_discovered_keeps_namespaces() {
     cluster.delete(service, None, None);
     wait_until("the namespace to go", Duration::from_mins(2), || cluster.get(&path).is_none());
 }
+
+/// Somebody took `kubernetes` from the `spec.finalizers` of a living namespace: then no controller empties it.
+#[test]
+fn a_namespace_without_spec_finalizers_is_not_emptied() {
+    let cluster = shared();
+    let namespace = cluster.namespace("unfinalized");
+    let path = format!("/api/v1/namespaces/{namespace}");
+    let inside = format!("{path}/configmaps/inside");
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inside", "namespace": namespace}}));
+    let mut object = cluster.get(&path).expect("it was just made");
+    object["spec"]["finalizers"] = json!([]);
+    let answer = cluster.ask(&http::Method::PUT, &format!("{path}/finalize"), Some(("application/json", &object)));
+    assert!(answer.is_success(), "{}", answer.text());
+    let plan = |word: &str, state: &str| {
+        let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]);
+        let plan = ran.json();
+        let outcomes = plan["outcomes"].as_array().expect("outcomes");
+        let told: Vec<&str> = outcomes.iter().filter_map(|outcome| outcome["outcome"].as_str()).collect();
+        let states: Vec<&str> = outcomes.iter().map(|outcome| outcome["state"].as_str().unwrap_or_default()).collect();
+        assert_eq!((told, states), (vec![word], vec![state]), "{plan:#}");
+    };
+    plan("Terminating", "stuck");
+    cluster.delete(&path, Some("Background"), None);
+    // The namespace controller begins after 5 seconds.
+    std::thread::sleep(Duration::from_secs(8));
+    assert!(cluster.get(&path).is_some() && cluster.get(&inside).is_some(), "nobody does anything");
+    plan("Deleted", "");
+    cluster.delete(&path, Some("Background"), None);
+    assert!(cluster.get(&path).is_none() && cluster.get(&inside).is_some(), "it goes, and its content stays behind");
+    cluster.delete(&inside, Some("Background"), None);
+}
