@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use kubectl_gc::{
-    foretell::{Assume, Request, Stage, plan},
+    foretell::{Assume, Request, Stage, explore},
     graph::OwnerGraph,
     model::{ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder},
     server::Propagation,
@@ -31,7 +31,7 @@ fn main() {
             let stage = Stage::new(&snapshot, &graph, Assume::Known);
             let times = [Propagation::Background, Propagation::Foreground, Propagation::Orphan].map(|propagation| {
                 let start = Instant::now();
-                let plan = plan(&stage, &Request { targets: vec![ObjectId(0)], propagation, grace: None });
+                let plan = explore(&stage, &Request::delete(vec![ObjectId(0)], propagation));
                 assert!(propagation == Propagation::Orphan || plan.summary.deleted == *size as usize, "{:?}", plan.summary);
                 format!("{:.0?}", start.elapsed())
             });

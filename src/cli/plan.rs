@@ -40,7 +40,7 @@ pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, CliError> {
     };
     match session.targets.clone() {
         Some(targets) => {
-            let request = Request { targets, propagation, grace };
+            let request = Request { grace, ..Request::delete(targets, propagation) };
             let (plan, instead) = foretell(&mut session, &request, assume)?;
             let graph = OwnerGraph::new(&session.snapshot);
             let besides = session.count(besides(&Stage::new(&session.snapshot, &graph, assume), &plan));
@@ -187,7 +187,7 @@ fn radius(
 
 /// One root's row; none where the API server refuses the delete.
 fn radius_of(stage: &Stage<'_>, object: ObjectId, propagation: Propagation) -> (Option<Radius>, Needs) {
-    let plan = plan(stage, &Request { targets: vec![object], propagation, grace: None });
+    let plan = plan(stage, &Request::delete(vec![object], propagation));
     let row = plan.refused.is_empty().then(|| Radius { object, summary: plan.summary, certain: plan.certain() });
     (row, plan.needs)
 }

@@ -14,6 +14,7 @@ use super::{
     cause::{Cause, Change, Effect},
     doubt::uncertain_objects,
     held::{Held, Holder, State},
+    start::{Lists, Start},
     world::{Needs, Stage, World},
 };
 
@@ -23,11 +24,25 @@ pub type Refused = Vec<(ObjectId, &'static str)>;
 /// What is to be deleted, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// In the order in which they are deleted.
+    /// What the collector has been doing before.
+    pub start: Start,
+    /// In the order in which they are deleted; none where only the collector is at work.
     pub targets: Vec<ObjectId>,
     pub propagation: Propagation,
     /// `gracePeriodSeconds`; unset leaves it to the pods.
     pub grace: Option<i64>,
+}
+
+impl Request {
+    /// A delete under a running collector.
+    pub fn delete(targets: Vec<ObjectId>, propagation: Propagation) -> Self {
+        Request { start: Start::AtRest, targets, propagation, grace: None }
+    }
+
+    /// What the collector does without any delete.
+    pub fn only_collect(start: Start) -> Self {
+        Request { start, targets: Vec::new(), propagation: Propagation::Background, grace: None }
+    }
 }
 
 /// What becomes of an object: the first that fits (design, section 4).
@@ -204,14 +219,14 @@ impl Plan {
 
 /// Plays a delete to its end, in one order of events, and says what came of every object.
 pub fn plan(stage: &Stage<'_>, request: &Request) -> Plan {
-    let (mut world, refused) = begin(stage, request);
+    let (mut world, refused) = begin(stage, request, Lists::default());
     world.settle();
     tell(world, request, refused)
 }
 
-/// The world before the first DELETE, and the targets that the API server refuses.
-pub(super) fn begin<'s, 'a>(stage: &'s Stage<'a>, request: &Request) -> (World<'s, 'a>, Refused) {
-    let mut world = World::at_rest(stage);
+/// The world before anything happens, and the targets that the API server refuses.
+pub(super) fn begin<'s, 'a>(stage: &'s Stage<'a>, request: &Request, lists: Lists) -> (World<'s, 'a>, Refused) {
+    let mut world = World::started(stage, request.start, lists);
     let mut refused = Vec::new();
     for target in &request.targets {
         match protected(stage.snapshot, *target) {

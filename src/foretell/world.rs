@@ -176,11 +176,16 @@ pub struct World<'s, 'a> {
 impl<'s, 'a> World<'s, 'a> {
     /// The world at rest (8.1).
     pub fn at_rest(stage: &'s Stage<'a>) -> Self {
+        World::with_collector(stage, Collector::at_rest(stage.snapshot, stage.graph))
+    }
+
+    /// A world in which nothing has happened but what the collector knows.
+    pub(super) fn with_collector(stage: &'s Stage<'a>, collector: Collector<'a>) -> Self {
         World {
             stage,
             store: FxHashMap::default(),
             finalized_namespaces: FxHashSet::default(),
-            collector: Collector::at_rest(stage.snapshot, stage.graph),
+            collector,
             requests: VecDeque::new(),
             events: VecDeque::new(),
             tasks: VecDeque::new(),

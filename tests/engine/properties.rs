@@ -132,7 +132,7 @@ fn foretell(snapshot: &Snapshot, targets: &[usize], propagation: Propagation, as
     let stage = Stage::new(snapshot, &graph, assume);
     // The Node comes first in every scene.
     let targets = targets.iter().map(|target| ObjectId(*target as u32 + 1)).collect();
-    plan(&stage, &Request { targets, propagation, grace: None })
+    plan(&stage, &Request::delete(targets, propagation))
 }
 
 /// References of an object as the plan leaves them; none once it is gone.
@@ -262,7 +262,7 @@ proptest! {
         let stage = Stage::new(&scene.snapshot, &graph, Assume::Known);
         let propagation = if foreground { Propagation::Foreground } else { Propagation::Background };
         let targets = targets.iter().map(|target| ObjectId(*target as u32 + 1)).collect();
-        let plan = explore(&stage, &Request { targets, propagation, grace: None });
+        let plan = explore(&stage, &Request::delete(targets, propagation));
         let gone_otherwise = plan.outcomes.iter().find(|outcome| {
             outcome.alternatives.iter().any(|other| other.after.is_none() != outcome.after.is_none())
         });

@@ -156,7 +156,7 @@ impl Bench {
                 snapshot.by_uid(snapshot.strings.find(object["metadata"]["uid"].as_str()?)?)
             };
             let targets: Vec<ObjectId> = case.targets.iter().filter_map(named).collect();
-            let request = Request { targets, propagation: case.propagation, grace: None };
+            let request = Request::delete(targets, case.propagation);
             let plan = (!request.targets.is_empty()).then(|| explore(&stage, &request))?;
             assert!(plan.needs.is_empty(), "everything was read: {:?}", plan.needs);
             let view = PlanView::new(&snapshot, &graph, &plan, &[], None);
