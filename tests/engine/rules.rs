@@ -543,6 +543,36 @@ const ROWS: &[Row] = &[
         "CustomResourceDefinition/Shop Terminating(customresourcecleanup.apiextensions.k8s.io)?",
     ),
     row(
+        "R1.26 the clean-up of a definition is at work before the namespace controller is",
+        "
+        Namespace ns
+        CustomResourceDefinition Shop
+        Shop a fin=orphan
+        ConfigMap other:c <- Shop/a",
+        "Namespace/ns CustomResourceDefinition/Shop",
+        Background,
+        "Namespace/ns Deleted, CustomResourceDefinition/Shop Deleted, Shop/a Deleted, ConfigMap/c Orphaned",
+    ),
+    row(
+        "R9.10 as long as a pod stays, nothing else is tried",
+        "
+        Namespace ns
+        Pod a fin=acme.io/x
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Terminating(), Pod/a Terminating(acme.io/x)",
+    ),
+    row(
+        "R1.26 instances of a definition that was never established are somebody else's",
+        "
+        CustomResourceDefinition Shop spec=-
+        Shop a",
+        "CustomResourceDefinition/Shop",
+        Background,
+        "CustomResourceDefinition/Shop Deleted",
+    ),
+    row(
         "R9.9 namespaces that wait side by side come to rest",
         "
         Namespace ns

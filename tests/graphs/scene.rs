@@ -90,7 +90,7 @@ fn fact(line: &Line) -> Option<Fact> {
             group: "acme.io".into(),
             kind: line.name.clone(),
             plural: format!("{}s", line.name.to_lowercase()),
-            established: true,
+            established: line.spec_finalizer.as_deref() != Some("-"),
         })),
         _ => None,
     }

@@ -8,7 +8,7 @@
 //!
 //! `ns:name` puts an object elsewhere than in the graph's namespace; cluster-scoped kinds have none. `T` makes it terminating, `T=30` with
 //! that grace; `by=Foreground`, where a graph is to be built, says by which DELETE (`by=none`: one without a policy). `node=?` is a pod whose
-//! facts are not known, `claim=x` a claim that a pod uses, `spec=x` one more of a Namespace's spec.finalizers (`spec=-`: none at all). References: `!` blocks, `~`
+//! facts are not known, `claim=x` a claim that a pod uses, `spec=x` one more of a Namespace's spec.finalizers (`spec=-`: none at all; a definition: never established). References: `!` blocks, `~`
 //! says `blockOwnerDeletion: false`, `+!` is a controller that blocks; `@name=x`, `@kind=x`, `@version=x`, `@uid=x` bend them. An owner that
 //! no line declares is absent. `unread KIND` makes the list of a kind a gap; `unconverted KIND`, too,
 //! and it is a conversion webhook's fault.
