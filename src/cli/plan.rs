@@ -1,12 +1,12 @@
 //! `kubectl gc plan`
 
 use crate::{
-    foretell::{Assume, Needs, Plan, Request, Stage, Summary, explore, plan},
+    foretell::{Assume, Besides, Needs, Plan, Request, Stage, Summary, besides, explore, plan},
     graph::OwnerGraph,
     model::{ObjectId, Symbol},
     render::{
-        document,
-        plan::{BlastRadius, PlanView, Radius, Told},
+        self, document,
+        plan::{BlastRadius, PlanView, Radius},
         style::Style,
         tree::Options,
     },
@@ -39,7 +39,10 @@ pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, CliError> {
         Some(targets) => {
             let request = Request { grace, ..Request::delete(targets, propagation) };
             let (plan, instead) = foretell(&mut session, &request, assume)?;
-            tell(global, args, &session, &plan, &instead)
+            let graph = OwnerGraph::new(&session.snapshot);
+            let besides = session.count(besides(&Stage::new(&session.snapshot, &graph, assume), &plan));
+            let told = Told { plan, instead, besides };
+            tell(global, args, &session, &graph, &told)
         }
         None => radius(global, args, &mut session, propagation, assume),
     }
@@ -83,17 +86,22 @@ pub(super) fn fetch(session: &mut Session, needs: &Needs) -> bool {
     session.fetch(needs) && known(session) != before
 }
 
+/// All that there is to tell.
+struct Told {
+    plan: Plan,
+    instead: Vec<(Propagation, Summary)>,
+    besides: Vec<Besides>,
+}
+
 fn tell(
     global: &GlobalArgs,
     args: &PlanArgs,
     session: &Session,
-    plan: &Plan,
-    instead: &[(Propagation, Summary)],
+    graph: &OwnerGraph,
+    Told { plan, instead, besides }: &Told,
 ) -> Result<Report, CliError> {
-    let snapshot = &session.snapshot;
-    let graph = OwnerGraph::new(snapshot);
     let namespace = namespace_of(session, &plan.request.targets);
-    let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref());
+    let view = PlanView::new(&session.snapshot, graph, plan, instead, namespace.as_deref()).with_besides(besides);
     report(global, args, session, namespace.as_deref(), &view, plan.stuck())
 }
 
@@ -103,7 +111,7 @@ fn report(
     args: &PlanArgs,
     session: &Session,
     namespace: Option<&str>,
-    told: &impl Told,
+    told: &impl render::plan::Told,
     stuck: bool,
 ) -> Result<Report, CliError> {
     let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
@@ -120,7 +128,7 @@ fn report(
 /// A plan or a sweep in the form that was asked for; text begins with a heading.
 pub(super) fn in_form(
     form: Option<PlanFormat>,
-    told: &impl Told,
+    told: &impl render::plan::Told,
     options: &Options<'_>,
     heading: impl FnOnce() -> Vec<u8>,
 ) -> Result<Vec<u8>, CliError> {

@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     cluster::{Connection, Scope},
     dump,
+    foretell::Besides,
     model::{Coordinate, Gap, ObjectId, Presence, ResourceId, Resources, Snapshot, Symbol},
 };
 
@@ -200,6 +201,23 @@ impl Session {
         let before = seen(&self.snapshot);
         live.runtime.block_on(live.connection.look_up(&mut self.snapshot, &coordinates));
         seen(&self.snapshot) != before
+    }
+}
+
+impl Session {
+    /// Counts what a plan takes without naming it, where there is a cluster to ask.
+    pub fn count(&self, mut besides: Vec<Besides>) -> Vec<Besides> {
+        let Some(live) = &self.live else { return besides };
+        for of_namespace in &mut besides {
+            let namespace = self.snapshot.text(self.snapshot.object(of_namespace.namespace).name);
+            for unlisted in &mut of_namespace.unlisted {
+                let resource = self.snapshot.resources.get(unlisted.resource);
+                if resource.has_verb("list") {
+                    unlisted.count = live.runtime.block_on(live.connection.count(resource, namespace));
+                }
+            }
+        }
+        besides
     }
 }
 

@@ -23,7 +23,7 @@ use crate::{
     server::{OwnDelete, Propagation, Stored},
 };
 
-use super::{plan::Request, start::Start, world::World};
+use super::{cause::Cause, plan::Request, start::Start, world::World};
 
 /// The objects whose ends might come out differently in another order than the one that led to the end of this world.
 pub fn in_question(end: &World<'_, '_>, request: &Request) -> Vec<ObjectId> {
@@ -90,6 +90,12 @@ impl Survey<'_, '_, '_> {
                 Propagation::Background => self.asked(*target, Fate { background: true, ..Fate::default() }),
             }
         }
+        // A namespace or a definition that was being deleted before goes on where this delete lets it.
+        for change in &self.end.log {
+            if let Cause::Namespace(above) | Cause::Definition(above) = change.cause {
+                self.asked(above, Fate::default());
+            }
+        }
         if request.start != Start::AtRest {
             for (id, object) in self.end.stage.snapshot.objects() {
                 if Stored::of(object).waiting() {
@@ -138,9 +144,7 @@ impl Survey<'_, '_, '_> {
                     }
                 }
                 OwnDelete::Definition => {
-                    let defined = stage.snapshot.facts.definition(object);
-                    let resource = defined.and_then(|facts| stage.snapshot.resources.by_group_kind(&facts.group, &facts.kind));
-                    for instance in resource.map_or(&[][..], |resource| stage.of_resource(resource)) {
+                    for instance in stage.instances(object).map_or(&[][..], |resource| stage.of_resource(resource)) {
                         // Without a policy: its own finalizers decide (1.3).
                         let foreground = self.object(*instance).finalizers.contains(&Symbol::FOREGROUND);
                         self.asked(*instance, Fate { foreground, background: !foreground, ..Fate::default() });

@@ -14,6 +14,8 @@ use crate::{
 };
 
 use super::{
+    actors::ContentOrder,
+    cause::Cause,
     confluence::in_question,
     delays::with_one_delay,
     doubt::all_that_rests_on,
@@ -34,6 +36,9 @@ const ORDERS_WITHOUT_NEWS: u64 = 400;
 const MOST_STEPS_FOR_MORE_ENDS: u64 = 1_000_000;
 /// And so many on orders in which one thing takes longer.
 const MOST_STEPS_WITH_DELAYS: u64 = 300_000;
+/// So many orders in which a namespace's content, or a definition's instances, are deleted; and the steps that are spent on them.
+const MOST_CONTENT_ORDERS: u64 = 36;
+const MOST_STEPS_ON_CONTENT: u64 = 1_000_000;
 /// Different ends beyond so many are not told apart any more.
 const MOST_ENDS: usize = 256;
 
@@ -66,6 +71,7 @@ pub fn explore(stage: &Stage<'_>, request: &Request) -> Plan {
         Start::Restarted if number > 0 => begin(stage, request, Lists::new(number)).0,
         _ => start.clone(),
     });
+    search.clear_in_other_orders(&start);
     if request.start == Start::AtRest
         && let Some(remembering) = start.with_memories()
     {
@@ -138,6 +144,23 @@ impl<'s, 'a> Search<'_, 's, 'a> {
             if self.news > news {
                 last_news = number;
             }
+        }
+    }
+
+    /// Orders in which a namespace's content, or a definition's instances, are deleted; every other one with a collector that does
+    /// things in the likeliest order.
+    fn clear_in_other_orders(&mut self, start: &World<'s, 'a>) {
+        let clears = |outcome: &Outcome| matches!(outcome.because, Some(Cause::Namespace(_) | Cause::Definition(_)));
+        if !self.main.outcomes.iter().any(clears) {
+            return;
+        }
+        let affordable = MOST_STEPS_ON_CONTENT / self.main.steps.max(1);
+        self.cut_short |= affordable < MOST_CONTENT_ORDERS;
+        for number in 1..=MOST_CONTENT_ORDERS.min(affordable) {
+            let mut world = start.with_content_order(ContentOrder::new(number));
+            let mut order = Order::new(number);
+            world.settle_by(|world| if number.is_multiple_of(2) { world.next_step() } else { order.next_step(world) });
+            self.meet(world);
         }
     }
 

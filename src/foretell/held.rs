@@ -22,6 +22,8 @@ pub enum Holder {
     Kubelet,
     /// A Namespace's `spec.finalizers`.
     SpecFinalizers,
+    /// What nobody can list, by the place of its gap: a Namespace may have content of it (R9.11).
+    Unreadable(usize),
 }
 
 /// Whether an object that stays terminating will go in the end.
@@ -149,6 +151,9 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
             Symbol::DEFINITION => {
                 holders.push(Holder::Finalizer(finalizer));
                 let instances = instances_of(world, object);
+                if world.stage.conversion_fails(object) {
+                    causes.push(State::Stuck);
+                }
                 match instances {
                     Some(instances) if !instances.is_empty() => waits_for.extend(instances),
                     Some(_) => causes.push(State::Waiting),
@@ -201,11 +206,17 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
         if content.iter().any(|id| world.stage.rules(*id).graceful) {
             content.retain(|id| world.stage.rules(*id).graceful);
         }
-        if content.is_empty() {
+        let unreadable: Vec<Holder> = world.stage.snapshot.unreadable_by_all().map(Holder::Unreadable).collect();
+        if content.is_empty() || !unreadable.is_empty() {
             causes.push(State::Stuck);
         }
+        holders.extend(unreadable);
         waits_for.extend(content);
         world.assumptions.insert(Assumption::NamespaceController);
+    }
+    // With nothing left in its spec.finalizers, no controller looks at a namespace any more.
+    if world.stage.rules(object).own_delete == OwnDelete::Namespace && stored.finalizers.is_empty() && !world.held_by_spec(object) {
+        causes.push(State::Stuck);
     }
     let mut seen = FxHashSet::default();
     waits_for.retain(|other| seen.insert(*other));
@@ -252,9 +263,7 @@ fn users_of_claim(world: &World<'_, '_>, claim: ObjectId) -> Vec<ObjectId> {
 
 /// The instances that a definition's clean-up waits for.
 fn instances_of(world: &World<'_, '_>, definition: ObjectId) -> Option<Vec<ObjectId>> {
-    let snapshot = world.stage.snapshot;
-    let facts = snapshot.facts.definition(definition)?;
-    let resource = snapshot.resources.by_group_kind(&facts.group, &facts.kind)?;
+    let resource = world.stage.instances(definition)?;
     debug_assert_eq!(world.stage.rules(definition).own_delete, OwnDelete::Definition);
     Some(world.stage.of_resource(resource).iter().copied().filter(|id| world.exists(*id)).collect())
 }

@@ -2,6 +2,7 @@
 
 pub mod actors;
 mod answer;
+pub mod besides;
 pub mod cause;
 pub mod confluence;
 pub mod delays;
@@ -15,6 +16,7 @@ mod start;
 pub mod world;
 
 pub use actors::Assumption;
+pub use besides::{Besides, Unlisted, besides};
 pub use cause::{Cause, Change, Effect};
 pub use explore::explore;
 pub use held::{Holder, State};

@@ -407,12 +407,17 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
 fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Option<World<'s, 'a>> {
     let was_terminating =
         |object: &ObjectId| world.stage.snapshot.object(*object).terminating() && !request.targets.contains(object);
-    let touched: Vec<ObjectId> = world.touched().into_iter().filter(was_terminating).collect();
-    if touched.is_empty() {
+    // So do those that empty what was terminating before: they don't wait for this delete.
+    let above = world.log.iter().filter_map(|change| match change.cause {
+        Cause::Namespace(above) | Cause::Definition(above) => Some(above),
+        _ => None,
+    });
+    let going: BTreeSet<ObjectId> = world.touched().into_iter().chain(above).filter(was_terminating).collect();
+    if going.is_empty() {
         return None;
     }
     let mut anyway = World::at_rest(world.stage);
-    for object in touched {
+    for object in going {
         anyway.actors.notice(object);
     }
     anyway.settle();

@@ -90,6 +90,13 @@ impl<'a> Stage<'a> {
         index.get(&resource).map_or(&[], Vec::as_slice)
     }
 
+    /// What a definition defines, as far as it is served. By plural: that is part of the definition's name, while another may have been
+    /// the first with its kind.
+    pub fn instances(&self, definition: ObjectId) -> Option<ResourceId> {
+        let facts = self.snapshot.facts.definition(definition)?;
+        self.snapshot.resources.by_group_plural(&facts.group, &facts.plural)
+    }
+
     /// The scheduled pods that mention a PersistentVolumeClaim.
     pub fn users_of_claim(&self, claim: ObjectId) -> &[ObjectId] {
         let index = self.users_of_claims.get_or_init(|| {
@@ -247,7 +254,10 @@ impl<'s, 'a> World<'s, 'a> {
         let rules = self.stage.rules(object);
         let facts = self.stage.snapshot.facts.pod(object);
         let starts_grace = rules.graceful && !stored.terminating && options.grace != Some(0);
-        if starts_grace && facts.is_none() {
+        // R1.25: whether a second DELETE of a Namespace does anything hangs on its spec.finalizers.
+        let second = rules.own_delete == OwnDelete::Namespace && stored.terminating;
+        let unknown_spec = second && self.stage.snapshot.facts.namespace(object).is_none();
+        if starts_grace && facts.is_none() || unknown_spec {
             self.needs.facts.insert(object);
         }
         let uid = self.stage.snapshot.object(object).uid;

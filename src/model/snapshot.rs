@@ -244,9 +244,27 @@ impl Snapshot {
     /// Whether a list or a group version that should have been read could not be, so that dependents may be missing.
     pub fn may_hide_dependents(&self) -> bool {
         let failed = |list: &ListRecord| list.failure.is_some();
-        // Group versions that discovery could not describe are gaps without a list: only they are written with a slash.
+        self.lists.iter().any(failed) || self.undiscovered().next().is_some()
+    }
+
+    /// The group versions which a cluster's discovery could not describe, by the places of their gaps.
+    fn undiscovered(&self) -> impl Iterator<Item = usize> {
         let live = matches!(self.origin, Origin::Cluster { .. });
-        self.lists.iter().any(failed) || live && self.gaps.iter().any(|gap| gap.resource.contains('/'))
+        // They are gaps without a list: only they are written with a slash.
+        self.gaps.iter().enumerate().filter(move |(_, gap)| live && gap.resource.contains('/')).map(|(place, _)| place)
+    }
+
+    /// What nobody can list, the API server's own controllers included, by the places of the gaps: group versions that could not be
+    /// discovered, and custom resources whose conversion webhook fails. A namespace may hold some of it, and stays (R9.11).
+    pub fn unreadable_by_all(&self) -> impl Iterator<Item = usize> {
+        let unconverted = self.gaps.iter().enumerate().filter(|(_, gap)| conversion_failed(&gap.reason)).map(|(place, _)| place);
+        self.undiscovered().chain(unconverted)
+    }
+
+    /// Whether a resource's list failed because its conversion webhook does.
+    pub fn fails_to_convert(&self, resource: ResourceId) -> bool {
+        let failures = self.lists.iter().filter(|list| list.resource == resource).filter_map(|list| list.failure.as_ref());
+        failures.into_iter().any(|failure| conversion_failed(failure))
     }
 
     /// `Kind/name` of an object.
@@ -259,6 +277,11 @@ impl Snapshot {
     pub fn text(&self, symbol: Symbol) -> &str {
         self.strings.text(symbol)
     }
+}
+
+/// Whether a reason is the API server's complaint about a conversion webhook: "conversion webhook for acme.io/v1, Kind=Shop failed".
+fn conversion_failed(reason: &str) -> bool {
+    reason.contains("conversion webhook for ")
 }
 
 /// Takes what a source reads, in any order.

@@ -8,6 +8,7 @@ mod harness;
 #[path = "../graphs/mod.rs"]
 mod graphs;
 
+mod content;
 mod differential;
 mod dot;
 mod plan;

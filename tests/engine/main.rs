@@ -5,6 +5,7 @@
 #[path = "../graphs/mod.rs"]
 mod graphs;
 
+mod besides;
 mod confluence;
 mod decisions;
 mod generator;

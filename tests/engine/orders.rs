@@ -100,6 +100,40 @@ const ROWS: &[Row] = &[
         Foreground,
         "Shop/a Terminating(foregroundDeletion)/Deleted, ConfigMap/b Terminating(foregroundDeletion)/Deleted/Terminating",
     ),
+    (
+        "R9.9 a namespace's resources are deleted in any order: what stays may lose a reference before it is its own turn",
+        "
+        Namespace ns
+        Secret s
+        ConfigMap c
+        Shop h fin=acme.io/x <- Secret/s ConfigMap/c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Terminating(), Secret/s Deleted, ConfigMap/c Deleted, Shop/h Terminating(acme.io/x)/Terminating/Terminating",
+    ),
+    (
+        "R9.9 what goes in any order goes",
+        "
+        Namespace ns
+        Secret s
+        ConfigMap c fin=orphan <- Secret/s!
+        Shop h fin=foregroundDeletion <- Secret/s ConfigMap/c!",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Deleted, Secret/s Deleted, ConfigMap/c Deleted, Shop/h Deleted",
+    ),
+    (
+        "R1.26 instances are deleted one after the other, by name; the collector may be quick or slow",
+        "
+        CustomResourceDefinition Shop
+        Shop a
+        Shop b
+        Shop h fin=acme.io/x <- Shop/a Shop/b",
+        "CustomResourceDefinition/Shop",
+        Background,
+        "CustomResourceDefinition/Shop Terminating(customresourcecleanup.apiextensions.k8s.io), Shop/a Deleted, Shop/b Deleted, \
+         Shop/h Terminating(acme.io/x)/Terminating",
+    ),
 ];
 
 #[test]

@@ -31,10 +31,16 @@ pub const KINDS: &[Kind] = &[
     kind("acme.io/v1", "Region", "regions", false),
     // Neither listed nor watched, as some aggregated APIs are.
     kind(HIDDEN_API, HIDDEN, "hiddens", true),
+    // And deleted as a collection at least.
+    kind(HIDDEN_API, SEALED, "sealed", true),
+    kind("v1", "Event", "events", true),
+    kind("events.k8s.io/v1", "Event", "events", true),
 ];
 
 /// The kind that can't be listed.
 pub const HIDDEN: &str = "Hidden";
+/// The kind that can be deleted without being listed.
+pub const SEALED: &str = "Sealed";
 const HIDDEN_API: &str = "odd.io/v1";
 
 impl Kind {

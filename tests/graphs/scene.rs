@@ -8,7 +8,7 @@ use kubectl_gc::model::{
 
 use super::{
     end::Written,
-    kinds::{HIDDEN, KINDS, Kind},
+    kinds::{HIDDEN, KINDS, Kind, SEALED},
     text::{Graph, Line},
 };
 
@@ -41,7 +41,12 @@ pub fn snapshot(graph: &Graph) -> Snapshot {
     }
     let watched: Vec<_> = builder.snapshot().resources.deletable().map(|(id, resource)| (id, resource.kind.clone())).collect();
     for (resource, kind) in watched {
-        let failure = graph.unread.contains(&kind).then(|| "forbidden".to_owned());
+        let conversion = || format!("429 Too Many Requests: conversion webhook for acme.io/v1, Kind={kind} failed: no endpoint");
+        let failure = if graph.unread.contains(&kind) {
+            Some("forbidden".to_owned())
+        } else {
+            graph.unconverted.contains(&kind).then(conversion)
+        };
         builder.list(ListRecord { resource, namespace: None, resource_version: String::new(), failure });
     }
     let mut snapshot = builder.build();
@@ -77,14 +82,15 @@ fn fact(line: &Line) -> Option<Fact> {
         "Pod" if line.node.as_deref() == Some("?") => None,
         "Pod" => Some(Fact::Pod(PodFacts { node: line.node.clone(), grace: Some(30), claims: line.claims.clone(), phase: None })),
         "Namespace" => {
-            let finalizers = std::iter::once("kubernetes").chain(line.spec_finalizer.as_deref()).map(str::to_owned).collect();
+            let finalizers = std::iter::once("kubernetes").chain(line.spec_finalizer.as_deref()).map(str::to_owned);
+            let finalizers = finalizers.filter(|_| line.spec_finalizer.as_deref() != Some("-")).collect();
             Some(Fact::Namespace(NamespaceFacts { finalizers }))
         }
         "CustomResourceDefinition" => Some(Fact::Definition(DefinitionFacts {
             group: "acme.io".into(),
             kind: line.name.clone(),
-            plural: String::new(),
-            established: true,
+            plural: format!("{}s", line.name.to_lowercase()),
+            established: line.spec_finalizer.as_deref() != Some("-"),
         })),
         _ => None,
     }
@@ -107,8 +113,11 @@ fn resource_of(snapshot: &Snapshot, kind: &Kind) -> ResourceId {
 fn resources() -> Resources {
     let all = KINDS.iter().map(|kind| {
         let (group, version) = kind.api_version.rsplit_once('/').unwrap_or(("", kind.api_version));
-        let verbs: &[&str] =
-            if kind.name == HIDDEN { &["get", "delete", "patch"] } else { &["get", "list", "watch", "delete", "patch"] };
+        let verbs: &[&str] = match kind.name {
+            HIDDEN => &["get", "delete", "patch"],
+            SEALED => &["get", "delete", "deletecollection", "patch"],
+            _ => &["get", "list", "watch", "delete", "patch"],
+        };
         Resource {
             group: group.into(),
             version: version.into(),

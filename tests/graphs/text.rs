@@ -8,9 +8,10 @@
 //!
 //! `ns:name` puts an object elsewhere than in the graph's namespace; cluster-scoped kinds have none. `T` makes it terminating, `T=30` with
 //! that grace; `by=Foreground`, where a graph is to be built, says by which DELETE (`by=none`: one without a policy). `node=?` is a pod whose
-//! facts are not known, `claim=x` a claim that a pod uses, `spec=x` one more of a Namespace's spec.finalizers. References: `!` blocks, `~`
+//! facts are not known, `claim=x` a claim that a pod uses, `spec=x` one more of a Namespace's spec.finalizers (`spec=-`: none at all; a definition: never established). References: `!` blocks, `~`
 //! says `blockOwnerDeletion: false`, `+!` is a controller that blocks; `@name=x`, `@kind=x`, `@version=x`, `@uid=x` bend them. An owner that
-//! no line declares is absent. `unread KIND` makes the list of a kind a gap.
+//! no line declares is absent. `unread KIND` makes the list of a kind a gap; `unconverted KIND`, too,
+//! and it is a conversion webhook's fault.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -24,6 +25,8 @@ pub struct Graph {
     pub lines: Vec<Line>,
     /// Kinds whose lists could not be read.
     pub unread: Vec<String>,
+    /// Kinds whose lists fail because their conversion webhook does.
+    pub unconverted: Vec<String>,
 }
 
 /// An object as it is before anything is deleted.
@@ -161,9 +164,10 @@ impl Graph {
     pub fn parse(text: &str) -> Self {
         let mut graph = Graph::default();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            match line.strip_prefix("unread ") {
-                Some(kind) => graph.unread.push(kind.trim().to_owned()),
-                None => graph.lines.push(Line::parse(line)),
+            match line.split_once(' ') {
+                Some(("unread", kind)) => graph.unread.push(kind.trim().to_owned()),
+                Some(("unconverted", kind)) => graph.unconverted.push(kind.trim().to_owned()),
+                _ => graph.lines.push(Line::parse(line)),
             }
         }
         graph
@@ -195,6 +199,7 @@ impl Bent {
 impl Display for Graph {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.unread.iter().try_for_each(|kind| writeln!(f, "unread {kind}"))?;
+        self.unconverted.iter().try_for_each(|kind| writeln!(f, "unconverted {kind}"))?;
         self.lines.iter().try_for_each(|line| writeln!(f, "{line}"))
     }
 }

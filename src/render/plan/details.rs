@@ -2,7 +2,7 @@
 
 use crate::{
     collector::Reason,
-    foretell::{Cause, Holder, Outcome, OutcomeKind, State, Uncertainty},
+    foretell::{Cause, Holder, Outcome, OutcomeKind, State, Uncertainty, world::NAMESPACE_FINALIZER},
     model::{ObjectId, Reference, Snapshot, Symbol, facts::PodFacts},
     tree::{Link, Standing},
 };
@@ -190,7 +190,7 @@ fn held_by_others(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let found = view.snapshot.object(object);
     let foreign = found.finalizers.iter().filter(|finalizer| ![Symbol::FOREGROUND, Symbol::ORPHAN].contains(finalizer));
     let foreign: Vec<&str> = foreign.map(|finalizer| view.snapshot.text(*finalizer)).collect();
-    (found.terminating() && !foreign.is_empty()).then(|| format!(", which has the finalizer {}", foreign.join(", ")))
+    (found.terminating() && !foreign.is_empty()).then(|| format!(", Terminating already behind {}", foreign.join(", ")))
 }
 
 /// Why a live object that is waited for is never deleted (S4, S5).
@@ -217,16 +217,42 @@ fn in_words(standing: Standing) -> &'static str {
     }
 }
 
+fn is_namespace(view: &PlanView<'_>, outcome: &Outcome) -> bool {
+    let resource = view.snapshot.resources.get(view.snapshot.object(outcome.object).resource);
+    resource.group.is_empty() && resource.kind == "Namespace"
+}
+
+/// What holds a Namespace that nothing is left in: those of its `spec.finalizers` that are not the namespace controller's.
+fn spec_finalizers(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
+    if outcome.held_by.as_slice() != [Holder::SpecFinalizers] || !outcome.waits_for.is_empty() {
+        return None;
+    }
+    let facts = view.snapshot.facts.namespace(outcome.object)?;
+    let others = facts.finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER);
+    Some(format!("{} in its spec.finalizers", others.collect::<Vec<_>>().join(", ")))
+}
+
 fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
+    if outcome.held_by.is_empty() && outcome.waits_for.is_empty() && is_namespace(view, outcome) {
+        return "nothing is in its spec.finalizers: no controller empties it, and a second delete removes it".to_owned();
+    }
     let mut parts: Vec<String> = Vec::new();
     let finalizers: Vec<&str> = outcome
         .held_by
         .iter()
         .filter(|holder| matches!(holder, Holder::Finalizer(_)))
+        // The clean-up of a definition: what it waits for says more.
+        .filter(|holder| **holder != Holder::Finalizer(Symbol::DEFINITION) || outcome.waits_for.is_empty())
         .map(|holder| holder_name(view.snapshot, *holder))
         .collect();
     if !finalizers.is_empty() {
         parts.push(format!("finalizer {}", finalizers.join(", ")));
+    }
+    parts.extend(spec_finalizers(view, outcome));
+    let unreadable = outcome.held_by.iter().filter(|holder| matches!(holder, Holder::Unreadable(_)));
+    let unreadable: Vec<&str> = unreadable.map(|holder| holder_name(view.snapshot, *holder)).collect();
+    if !unreadable.is_empty() {
+        parts.push(format!("nobody can list {}", unreadable.join(" and ")));
     }
     if outcome.held_by.contains(&Holder::Kubelet) {
         parts.push(match outcome.state {

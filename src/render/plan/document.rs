@@ -9,7 +9,11 @@ use crate::{
     server::Propagation,
 };
 
-use super::{PlanView, because::because};
+use super::{
+    PlanView,
+    because::because,
+    besides::{AlsoTakesJson, SparesJson, also_takes, spares},
+};
 
 /// A plan as JSON or YAML.
 #[derive(Debug, Serialize)]
@@ -45,6 +49,10 @@ struct CourseJson<'a> {
     ends: Vec<Vec<Vec<EndJson<'a>>>>,
     orders: u64,
     assumes: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also_takes: Vec<AlsoTakesJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    spares: Vec<SparesJson<'a>>,
 }
 
 /// What a sweep takes up and cannot finish.
@@ -183,6 +191,8 @@ impl<'a> CourseJson<'a> {
             ends: view.plan.ends.iter().map(|group| group.iter().map(|end| joint_end(view, end)).collect()).collect(),
             orders: view.plan.orders,
             assumes: view.plan.assumptions.iter().map(ToString::to_string).collect(),
+            also_takes: also_takes(view),
+            spares: spares(view),
         }
     }
 }
@@ -264,11 +274,12 @@ impl<'a> AfterJson<'a> {
     }
 }
 
-/// What holds an object, as `heldBy` names it: a finalizer, or `kubelet`.
+/// What holds an object, as `heldBy` names it: a finalizer, `kubelet`, `spec.finalizers`, or what can't be listed.
 pub fn holder_name(snapshot: &Snapshot, holder: Holder) -> &str {
     match holder {
         Holder::Finalizer(finalizer) => snapshot.text(finalizer),
         Holder::Kubelet => "kubelet",
         Holder::SpecFinalizers => "spec.finalizers",
+        Holder::Unreadable(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
     }
 }

@@ -1,6 +1,7 @@
 //! A plan, or a sweep, as people read it, and as documents.
 
 mod because;
+mod besides;
 mod details;
 mod document;
 mod forest;
@@ -19,7 +20,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
-    foretell::{Outcome, OutcomeKind, Plan, Start, Summary},
+    foretell::{Besides, Outcome, OutcomeKind, Plan, Start, Summary},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     render::{tree::Options, words::full_name},
@@ -36,6 +37,8 @@ pub struct PlanView<'a> {
     pub instead: &'a [(Propagation, Summary)],
     /// The namespace that is looked at; objects elsewhere are named with theirs.
     pub namespace: Option<&'a str>,
+    /// What deleted Namespaces reach besides what has an outcome.
+    besides: &'a [Besides],
     by_object: FxHashMap<ObjectId, &'a Outcome>,
 }
 
@@ -49,7 +52,12 @@ impl<'a> PlanView<'a> {
         namespace: Option<&'a str>,
     ) -> Self {
         let by_object = plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect();
-        PlanView { snapshot, graph, plan, instead, namespace, by_object }
+        PlanView { snapshot, graph, plan, instead, namespace, besides: &[], by_object }
+    }
+
+    /// The same, with what deleted Namespaces reach besides what has an outcome.
+    pub fn with_besides(self, besides: &'a [Besides]) -> Self {
+        PlanView { besides, ..self }
     }
 
     /// What becomes of an object, if anything does; also of one that a sweep takes up and cannot finish.

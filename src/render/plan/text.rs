@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::{
     foretell::{Holder, Outcome, OutcomeKind, State, Summary, Uncertainty},
-    model::ObjectId,
+    model::{ObjectId, Symbol},
     render::{
         go_quote::visible,
         guides::Guides,
@@ -18,6 +18,7 @@ use crate::{
 use super::{
     PlanView,
     because::because,
+    besides::spared_objects,
     details::name,
     document::holder_name,
     forest::{Row, rows},
@@ -85,14 +86,24 @@ fn verdict(view: &PlanView<'_>) -> Verdict {
     let stay = if survivors == 0 { String::new() } else { format!(" {}, changed.", count(survivors, "survives", "survive")) };
     let targets: Vec<ObjectId> = view.plan.request.targets.clone();
     if view.plan.outcomes.is_empty() {
-        return ("NOTHING", Tone::Warning, format!("this delete changes nothing about {}.", listed(view, &targets)));
+        let terminating = targets.iter().all(|target| view.snapshot.object(*target).terminating());
+        let already = match (terminating, targets.len()) {
+            (false, _) => "",
+            (true, 1) => ", which is being deleted already",
+            (true, _) => ", which are being deleted already",
+        };
+        return ("NOTHING", Tone::Warning, format!("this delete changes nothing about {}{already}.", listed(view, &targets)));
     }
     let kinds = gone_by_kind(view);
+    let spared = match spared_objects(view) {
+        0 => String::new(),
+        spared => format!(" {spared} more {} left alone until the pods are gone.", if spared == 1 { "is" } else { "are" }),
+    };
     if summary.stuck > 0 {
         let total = summary.deleted + summary.terminating;
         let behind = root_causes(view);
         let sentence = format!(
-            "{} of {total} objects {}, {} Terminating{behind}.{stay}{unsure}",
+            "{} of {total} objects {}, {} Terminating{behind}.{spared}{stay}{unsure}",
             summary.deleted,
             if summary.deleted == 1 { "goes" } else { "go" },
             count(summary.terminating, "stays", "stay"),
@@ -101,7 +112,7 @@ fn verdict(view: &PlanView<'_>) -> Verdict {
     }
     if summary.terminating > 0 {
         let sentence = format!(
-            "{}; {} Terminating until somebody else is done.{stay}{unsure}",
+            "{}; {} Terminating until somebody else is done.{spared}{stay}{unsure}",
             objects_go(summary, &kinds),
             count(summary.terminating, "stays", "stay")
         );
@@ -142,7 +153,9 @@ pub(super) fn root_causes(view: &PlanView<'_>) -> String {
     for outcome in stuck(view) {
         for holder in &outcome.held_by {
             let name = holder_name(view.snapshot, *holder);
-            if matches!(holder, Holder::Finalizer(_)) && !finalizers.contains(&name) {
+            // The clean-up of a definition waits for others, and they have causes of their own.
+            let is_cause = matches!(holder, Holder::Finalizer(finalizer) if *finalizer != Symbol::DEFINITION);
+            if is_cause && !finalizers.contains(&name) {
                 finalizers.push(name);
             }
         }
