@@ -2,6 +2,7 @@
 
 pub mod actors;
 mod answer;
+mod built_in;
 pub mod cause;
 pub mod delays;
 mod doubt;
@@ -13,6 +14,7 @@ pub mod schedule;
 pub mod world;
 
 pub use actors::Assumption;
+pub use built_in::BuiltIn;
 pub use cause::{Cause, Change, Effect};
 pub use explore::explore;
 pub use held::{Holder, State};

@@ -180,7 +180,7 @@ impl World<'_, '_> {
     fn claim_unused(&mut self, claim: ObjectId) -> Option<bool> {
         let stage = self.stage;
         let namespace = stage.snapshot.object(claim).namespace;
-        let pods = stage.kind("v1", "Pod")?;
+        let pods = stage.built_in.pods?;
         if stage.users_of_claim(claim).iter().any(|pod| self.uses_claim(*pod, claim)) {
             return Some(false);
         }
@@ -219,7 +219,7 @@ impl World<'_, '_> {
         let Some((namespace, name)) = facts.claim.as_deref().and_then(|claim| claim.split_once('/')) else { return Some(true) };
         let strings = &stage.snapshot.strings;
         let (Some(namespace), Some(name)) = (strings.find(namespace), strings.find(name)) else { return Some(true) };
-        self.find("v1", "PersistentVolumeClaim", namespace, name).map(|claim| claim.is_none())
+        self.find(stage.built_in.claims, namespace, name).map(|claim| claim.is_none())
     }
 
     fn controlled_by_job(&self, pod: ObjectId) -> bool {
