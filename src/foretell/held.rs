@@ -120,6 +120,7 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
     let mut holders: Vec<Holder> = Vec::new();
     let mut causes: Vec<State> = Vec::new();
     let known = world.known_finalizers_of(object);
+    let resource = world.stage.snapshot.resources.get(world.stage.snapshot.object(object).resource);
     for finalizer in stored.finalizers.iter().copied() {
         match finalizer {
             Symbol::FOREGROUND => {
@@ -144,7 +145,11 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
                 holders.push(Holder::Finalizer(finalizer));
                 let text = world.stage.snapshot.text(finalizer);
                 let Some(known) = known.iter().find(|known| known.finalizer == text) else {
-                    causes.push(if has_living_controller(text) { State::Unknown } else { State::Stuck });
+                    causes.push(if has_living_controller(text, &resource.group, &resource.kind) {
+                        State::Unknown
+                    } else {
+                        State::Stuck
+                    });
                     continue;
                 };
                 if world.doubtful.contains(&object) {

@@ -13,7 +13,7 @@ use crate::model::{Coordinate, ObjectId, Presence, Symbol};
 
 use super::world::World;
 
-pub use finalizers::{KNOWN_FINALIZERS, KnownFinalizer, has_living_controller};
+pub use finalizers::has_living_controller;
 
 /// Something that a plan takes others to do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

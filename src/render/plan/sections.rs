@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     foretell::{Assumption, Holder, Summary},
-    model::{ObjectId, facts::has_facts},
+    model::ObjectId,
     render::{
         go_quote::visible,
         style::Tone,
@@ -225,7 +225,7 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> String {
 fn kubectl_name(view: &PlanView<'_>, object: ObjectId) -> String {
     let found = view.snapshot.object(object);
     let resource = view.snapshot.resources.get(found.resource);
-    let well_known = !resource.group.contains('.') || has_facts(&resource.group, &resource.kind);
+    let well_known = !resource.group.contains('.') || resource.group == "apiextensions.k8s.io";
     let kind = resource.kind.to_lowercase();
     let kind = if well_known { kind } else { format!("{kind}.{}", resource.group) };
     shell_word(&format!("{kind}/{}", view.snapshot.text(found.name))).into_owned()
