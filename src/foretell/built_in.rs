@@ -2,6 +2,9 @@
 
 use crate::model::{Mapping, ResourceId, Resources};
 
+/// The group of snapshots of volumes, which is an add-on's, and known all the same.
+const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
+
 /// Each kind's resource in its picked version; none where it is not served, as in a dump that holds none of it.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
@@ -10,6 +13,10 @@ pub struct BuiltIn {
     pub volumes: Option<ResourceId>,
     pub namespaces: Option<ResourceId>,
     pub nodes: Option<ResourceId>,
+    pub services: Option<ResourceId>,
+    pub endpoints: Option<ResourceId>,
+    pub volume_snapshots: Option<ResourceId>,
+    pub snapshot_contents: Option<ResourceId>,
 }
 
 impl BuiltIn {
@@ -25,6 +32,11 @@ impl BuiltIn {
             volumes: core("PersistentVolume"),
             namespaces: core("Namespace"),
             nodes: core("Node"),
+            services: core("Service"),
+            endpoints: core("Endpoints"),
+            // In whichever version.
+            volume_snapshots: resources.by_group_kind(SNAPSHOTS, "VolumeSnapshot"),
+            snapshot_contents: resources.by_group_kind(SNAPSHOTS, "VolumeSnapshotContent"),
         }
     }
 }

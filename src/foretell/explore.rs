@@ -11,9 +11,10 @@ use crate::{
 };
 
 use super::{
+    beyond::tell_beyond,
     delays::with_one_delay,
     orders::Order,
-    plan::{Alternative, JointEnd, Outcome, OutcomeKind, Plan, Request, Uncertainty, begin, plan, tell},
+    plan::{Alternative, JointEnd, Outcome, OutcomeKind, Plan, Request, Uncertainty, begin, play, tell},
     world::{Stage, World},
 };
 
@@ -28,7 +29,7 @@ const MOST_ENDS: usize = 32;
 
 /// Plays a delete in several orders of events. The outcomes are those of the most likely order, each with what else becomes of it.
 pub fn explore(stage: &Stage<'_>, request: &Request) -> Plan {
-    let mut main = plan(stage, request);
+    let mut main = play(stage, request);
     let mut others: Vec<Plan> = Vec::new();
     let (start, refused) = begin(stage, request);
     let mut also = |main: &mut Plan, world: World<'_, '_>| {
@@ -69,6 +70,7 @@ pub fn explore(stage: &Stage<'_>, request: &Request) -> Plan {
     if !others.is_empty() {
         tell_alternatives(stage, &mut main, &others);
     }
+    tell_beyond(stage, &mut main);
     main
 }
 

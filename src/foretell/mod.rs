@@ -2,6 +2,7 @@
 
 pub mod actors;
 mod answer;
+pub mod beyond;
 mod built_in;
 pub mod cause;
 pub mod delays;
@@ -14,6 +15,7 @@ pub mod schedule;
 pub mod world;
 
 pub use actors::Assumption;
+pub use beyond::{Afterwards, Note, NoteKind, OutsideEffect};
 pub use built_in::BuiltIn;
 pub use cause::{Cause, Change, Effect};
 pub use explore::explore;

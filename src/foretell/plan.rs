@@ -11,6 +11,7 @@ use crate::{
 
 use super::{
     actors::Assumption,
+    beyond::{Afterwards, Note, OutsideEffect, tell_beyond},
     cause::{Cause, Change, Effect},
     doubt::uncertain_objects,
     held::{Held, Holder, State},
@@ -112,6 +113,8 @@ pub struct Outcome {
     pub after: Option<After>,
     /// What else becomes of it in other orders of events; empty unless it is uncertain because of them.
     pub alternatives: Vec<Alternative>,
+    /// What living controllers do afterwards: no outcome takes it into account.
+    pub afterwards: Vec<Afterwards>,
 }
 
 impl Outcome {
@@ -133,6 +136,7 @@ impl Outcome {
                 owners: found.owners.to_vec(),
             }),
             alternatives: Vec::new(),
+            afterwards: Vec::new(),
         }
     }
 }
@@ -160,6 +164,8 @@ pub struct Summary {
     pub unblocked: usize,
     /// Of those that stay terminating, the ones nobody is known to finish.
     pub stuck: usize,
+    /// Of those that go or stay terminating, the ones that a living controller makes anew.
+    pub recreated: usize,
 }
 
 /// The answer to "what would this delete do?".
@@ -172,6 +178,10 @@ pub struct Plan {
     pub summary: Summary,
     /// For each group of objects whose outcomes depend on the order of events: the ends they may come to together.
     pub ends: Vec<Vec<JointEnd>>,
+    /// What happens outside the graph because of what goes, the worst first.
+    pub effects: Vec<OutsideEffect>,
+    /// What the request asks for and doesn't get.
+    pub notes: Vec<Note>,
     /// How many orders of events were tried.
     pub orders: u64,
     /// What others are taken to do.
@@ -204,6 +214,13 @@ impl Plan {
 
 /// Plays a delete to its end, in one order of events, and says what came of every object.
 pub fn plan(stage: &Stage<'_>, request: &Request) -> Plan {
+    let mut plan = play(stage, request);
+    tell_beyond(stage, &mut plan);
+    plan
+}
+
+/// The same, without what it means beyond the graph.
+pub(super) fn play(stage: &Stage<'_>, request: &Request) -> Plan {
     let (mut world, refused) = begin(stage, request);
     world.settle();
     tell(world, request, refused)
@@ -275,6 +292,8 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
             outcomes,
             summary,
             ends: Vec::new(),
+            effects: Vec::new(),
+            notes: Vec::new(),
             orders: 1,
             assumptions,
             refused,
@@ -345,6 +364,7 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
                 owners: after.owners.into_owned(),
             }),
             alternatives: Vec::new(),
+            afterwards: Vec::new(),
         })
     }
 
@@ -414,5 +434,6 @@ pub(super) fn summarize(outcomes: &[Outcome]) -> Summary {
         detached: count(OutcomeKind::Detached),
         unblocked: count(OutcomeKind::Unblocked),
         stuck: outcomes.iter().filter(|outcome| outcome.state == Some(State::Stuck)).count(),
+        recreated: outcomes.iter().filter(|outcome| outcome.recreated()).count(),
     }
 }

@@ -16,6 +16,7 @@ use crate::{
 
 use super::{
     actors::{Actors, Assumption},
+    beyond::Index,
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
 };
@@ -41,6 +42,8 @@ pub struct Stage<'a> {
     pub graph: &'a OwnerGraph,
     pub assume: Assume,
     pub built_in: BuiltIn,
+    /// What facts say beyond the graph.
+    pub(super) beyond: Index,
     rules: Vec<KindRules>,
     by_namespace: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     by_resource: OnceLock<FxHashMap<ResourceId, Vec<ObjectId>>>,
@@ -56,6 +59,7 @@ impl<'a> Stage<'a> {
             graph,
             assume,
             built_in: BuiltIn::of(&snapshot.resources),
+            beyond: Index::default(),
             rules,
             by_namespace: OnceLock::new(),
             by_resource: OnceLock::new(),

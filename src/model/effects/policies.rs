@@ -139,7 +139,7 @@ impl Policy {
                 Some(_) => Says::Keep("reconcile-policy skip"),
             },
             Policy::Rook if facts.is("spec.cleanupPolicy.confirmation", "yes-really-destroy-data") => Says::Act(""),
-            Policy::Rook => Says::Keep("its cleanupPolicy doesn't confirm: what is on the disks stays"),
+            Policy::Rook => Says::Keep("its cleanupPolicy doesn't confirm that it is to be destroyed"),
             Policy::Strimzi if facts.is(STRIMZI, "false") => Says::Keep("it is not managed"),
             Policy::Strimzi => Says::Act(""),
         }

@@ -6,7 +6,7 @@ use crate::{
     tree::{Link, Standing},
 };
 
-use super::{PlanView, because::owners_named, document::holder_name};
+use super::{PlanView, because::owners_named, beyond, document::holder_name};
 use crate::render::style::Tone;
 
 /// So many objects that are waited for are named.
@@ -73,7 +73,9 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Order) => String::new(),
         OutcomeKind::Unchanged => "something it depends on could not be read".to_owned(),
     };
-
+    let lost = beyond::losses(view, outcome).join("; ");
+    let remark = if remark.is_empty() { lost } else { joined(lost, &remark) };
+    let remark = beyond::remarks(view, outcome).into_iter().fold(remark, joined);
     match outcome.uncertain {
         Some(Uncertainty::Order) => joined(remark, &or_else(outcome)),
         Some(_) if outcome.kind != OutcomeKind::Unchanged => joined(remark, "not certain"),

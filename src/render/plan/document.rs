@@ -9,7 +9,11 @@ use crate::{
     server::Propagation,
 };
 
-use super::{PlanView, because::because};
+use super::{
+    PlanView,
+    because::because,
+    beyond_document::{AfterwardsJson, EffectJson, NoteJson},
+};
 
 /// A plan as JSON or YAML.
 #[derive(Debug, Serialize)]
@@ -20,6 +24,8 @@ pub struct PlanDocument<'a> {
     propagation: &'static str,
     targets: Vec<ObjectJson<'a>>,
     outcomes: Vec<OutcomeJson<'a>>,
+    effects: Vec<EffectJson<'a>>,
+    notes: Vec<NoteJson<'a>>,
     summary: SummaryJson,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ends: Vec<Vec<Vec<EndJson<'a>>>>,
@@ -47,6 +53,8 @@ struct OutcomeJson<'a> {
     after: AfterJson<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     alternatives: Vec<AlternativeJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    afterwards: Vec<AfterwardsJson<'a>>,
 }
 
 /// Another end that an object may come to.
@@ -95,6 +103,7 @@ pub struct SummaryJson {
     orphaned: usize,
     detached: usize,
     unblocked: usize,
+    recreated: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -113,6 +122,7 @@ impl SummaryJson {
             orphaned: summary.orphaned,
             detached: summary.detached,
             unblocked: summary.unblocked,
+            recreated: summary.recreated,
         }
     }
 }
@@ -129,6 +139,8 @@ impl<'a> PlanDocument<'a> {
             propagation: view.plan.request.propagation.name(),
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
             outcomes: view.plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
+            effects: view.plan.effects.iter().map(|effect| EffectJson::of(view.snapshot, effect)).collect(),
+            notes: view.plan.notes.iter().map(|note| NoteJson::of(view.snapshot, note, view.plan.request.propagation)).collect(),
             summary: SummaryJson::of(view.plan.summary),
             ends: view.plan.ends.iter().map(|group| group.iter().map(|end| joint_end(view, end)).collect()).collect(),
             orders: view.plan.orders,
@@ -152,6 +164,7 @@ impl<'a> OutcomeJson<'a> {
             held_by: outcome.held_by.iter().map(|holder| holder_name(view.snapshot, *holder)).collect(),
             after: AfterJson::of(view.snapshot, outcome.after.as_ref()),
             alternatives: outcome.alternatives.iter().map(|other| alternative(view, outcome.object, other)).collect(),
+            afterwards: outcome.afterwards.iter().map(|after| AfterwardsJson::of(view.snapshot, *after)).collect(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! A plan as people read it, and as documents.
 
 mod because;
+mod beyond;
+mod beyond_document;
 mod details;
 mod document;
 mod forest;
@@ -9,7 +11,7 @@ mod sections;
 mod text;
 
 pub use document::{PlanDocument, SummaryJson};
-pub use radius::{BlastRadius, BlastRadiusDocument, Radius};
+pub use radius::{BlastRadius, BlastRadiusDocument, EffectCounts, Radius};
 
 use std::io::{self, Write};
 
@@ -17,7 +19,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
-    foretell::{Outcome, OutcomeKind, Plan, Summary},
+    foretell::{Outcome, OutcomeKind, OutsideEffect, Plan, Summary},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     render::{tree::Options, words::full_name},
@@ -35,6 +37,7 @@ pub struct PlanView<'a> {
     /// The namespace that is looked at; objects elsewhere are named with theirs.
     pub namespace: Option<&'a str>,
     by_object: FxHashMap<ObjectId, usize>,
+    effects: FxHashMap<ObjectId, Vec<usize>>,
 }
 
 impl<'a> PlanView<'a> {
@@ -47,12 +50,22 @@ impl<'a> PlanView<'a> {
         namespace: Option<&'a str>,
     ) -> Self {
         let by_object = plan.outcomes.iter().enumerate().map(|(index, outcome)| (outcome.object, index)).collect();
-        PlanView { snapshot, graph, plan, instead, namespace, by_object }
+        let mut effects: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
+        for (index, effect) in plan.effects.iter().enumerate() {
+            effects.entry(effect.object).or_default().push(index);
+        }
+        PlanView { snapshot, graph, plan, instead, namespace, by_object, effects }
     }
 
     /// What becomes of an object, if anything does.
     fn outcome(&self, object: ObjectId) -> Option<&'a Outcome> {
         self.plan.outcomes.get(*self.by_object.get(&object)?)
+    }
+
+    /// What happens outside because of an object.
+    fn effects_of(&self, object: ObjectId) -> impl Iterator<Item = &'a OutsideEffect> {
+        let plan = self.plan;
+        self.effects.get(&object).into_iter().flatten().filter_map(move |index| plan.effects.get(*index))
     }
 }
 

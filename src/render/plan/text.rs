@@ -18,6 +18,7 @@ use crate::{
 use super::{
     PlanView,
     because::because,
+    beyond,
     details::name,
     document::holder_name,
     forest::{Row, rows},
@@ -43,7 +44,7 @@ pub(super) fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Wr
 
 fn write_verdict(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (word, tone, sentence) = verdict(view);
-    let sentence = visible(&sentence).into_owned();
+    let sentence = visible(&(sentence + &beyond::verdict(view))).into_owned();
     let lines = wrapped(format!("{word}: {sentence}").split(' '), options.width.unwrap_or(usize::MAX));
     for (index, line) in lines.iter().enumerate() {
         match line.strip_prefix(word).filter(|_| index == 0) {
