@@ -70,6 +70,7 @@ fn afterwards(scene: &Scene, plan: &Plan) -> String {
         let what = match *after {
             Afterwards::Recreated { by } => format!("recreated by {}", name(by)),
             Afterwards::MayBeRecreated { by } => format!("maybe by {}", name(by)),
+            Afterwards::KeptUp { by } => format!("recreated by {by}"),
             Afterwards::MirroredAgain { node } => format!("mirrored on {}", name(node)),
             Afterwards::Adopted { by } => format!("adopted through {}", name(by)),
             Afterwards::MayBeAdopted => "maybe adopted".to_owned(),
@@ -479,6 +480,22 @@ fn living_controllers_make_anew_and_adopt() {
             "Service/web",
             Background,
             "Service/web removes Endpoints/web",
+        ),
+        (
+            "what every namespace has",
+            "ConfigMap kube-root-ca.crt
+             ConfigMap other",
+            "ConfigMap/kube-root-ca.crt ConfigMap/other",
+            Background,
+            "ConfigMap/kube-root-ca.crt recreated by the root CA publisher",
+        ),
+        (
+            "but for one that goes",
+            "Namespace ns
+             ConfigMap kube-root-ca.crt",
+            "Namespace/ns",
+            Background,
+            "",
         ),
         (
             "a circle of controllers makes nothing",

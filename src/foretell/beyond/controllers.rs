@@ -19,6 +19,8 @@ pub enum Afterwards {
     Recreated { by: ObjectId },
     /// It lives on and may make one like it.
     MayBeRecreated { by: ObjectId },
+    /// This one of Kubernetes' own controllers keeps every namespace furnished with it.
+    KeptUp { by: &'static str },
     /// The kubelet of this Node shows its static pod again.
     MirroredAgain { node: ObjectId },
     /// This controller makes a new owner for it, which adopts it.
@@ -33,9 +35,16 @@ impl Outcome {
     /// Whether what goes is made anew for sure.
     pub fn recreated(&self) -> bool {
         goes(self.kind)
-            && self.afterwards.iter().any(|after| matches!(after, Afterwards::Recreated { .. } | Afterwards::MirroredAgain { .. }))
+            && self.afterwards.iter().any(|after| {
+                matches!(after, Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } | Afterwards::MirroredAgain { .. })
+            })
     }
 }
+
+/// What every namespace has, by kind and name, and who sees to it (pkg/controller/certificates/rootcacertpublisher,
+/// pkg/controller/serviceaccount/serviceaccounts_controller.go).
+const KEPT_UP: &[(&str, &str, &str)] =
+    &[("ConfigMap", "kube-root-ca.crt", "the root CA publisher"), ("ServiceAccount", "default", "the service account controller")];
 
 /// What one object's controller would do if it were gone (9.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +101,10 @@ impl Controllers<'_, '_, '_> {
         resource.group == group && resource.kind == kind
     }
 
+    fn is_named(&self, id: ObjectId, name: &str) -> bool {
+        self.beyond.stage.snapshot.text(self.object(id).name) == name
+    }
+
     /// The object that an object's controller reference leads to.
     fn controller_of(&self, id: ObjectId) -> Option<ObjectId> {
         let reference = self.object(id).owners.iter().find(|reference| reference.controller == Some(true))?;
@@ -103,6 +116,10 @@ impl Controllers<'_, '_, '_> {
         if self.object(object).terminating() || self.in_going_namespace(object) {
             return None;
         }
+        if let Some((.., by)) = KEPT_UP.iter().find(|(kind, name, _)| self.is_named(object, name) && self.is(object, "", kind)) {
+            return Some(Afterwards::KeptUp { by });
+        }
+        self.controller_of(object)?;
         let Maker { by, habit } = self.maker(object)?;
         // Below what may be made anew nothing is told: that would be a guess upon a guess.
         let directly = self.controller_of(object) == Some(by);

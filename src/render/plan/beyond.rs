@@ -40,7 +40,7 @@ pub fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
         _ => None,
     });
     let afterwards = outcome.afterwards.iter().filter_map(|after| match after {
-        Afterwards::Recreated { .. } | Afterwards::MirroredAgain { .. } => Some("made anew"),
+        Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } | Afterwards::MirroredAgain { .. } => Some("made anew"),
         Afterwards::Adopted { .. } => Some("adopted again"),
         // What is not sure is told once for all, below the lines.
         Afterwards::MayBeRecreated { .. } | Afterwards::MayBeAdopted | Afterwards::Removes { .. } => None,
@@ -175,6 +175,8 @@ fn in_words(snapshot: &Snapshot, after: Afterwards, number: usize, name: &dyn Fn
         Afterwards::Recreated { by } if many => format!("{} lives on, and makes {number} of these anew", name(by)),
         Afterwards::Recreated { by } => format!("{} lives on, and makes another", name(by)),
         Afterwards::MayBeRecreated { by } => format!("{} lives on, and may replace what it controls", name(by)),
+        Afterwards::KeptUp { by } if many => format!("{by} makes {number} of these anew"),
+        Afterwards::KeptUp { by } => format!("{by} makes another"),
         Afterwards::MirroredAgain { node } => {
             let node = snapshot.text(snapshot.object(node).name);
             format!("the kubelet on node {node} shows {} again", if many { "its static pods" } else { "the static pod" })
@@ -191,7 +193,7 @@ fn in_words(snapshot: &Snapshot, after: Afterwards, number: usize, name: &dyn Fn
 /// What comes afterwards, for one object, as JSON says it: a word that never changes meaning, and a sentence.
 pub fn told(snapshot: &Snapshot, after: Afterwards) -> (&'static str, String) {
     let what = match after {
-        Afterwards::Recreated { .. } => "recreated",
+        Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } => "recreated",
         Afterwards::MayBeRecreated { .. } => "may-be-recreated",
         Afterwards::MirroredAgain { .. } => "mirrored-again",
         Afterwards::Adopted { .. } => "adopted",

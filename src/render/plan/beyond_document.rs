@@ -68,7 +68,7 @@ impl<'a> AfterwardsJson<'a> {
         let by = match after {
             Afterwards::Recreated { by } | Afterwards::MayBeRecreated { by } | Afterwards::Adopted { by } => Some(by),
             Afterwards::MirroredAgain { node } => Some(node),
-            Afterwards::MayBeAdopted | Afterwards::Removes { .. } => None,
+            Afterwards::KeptUp { .. } | Afterwards::MayBeAdopted | Afterwards::Removes { .. } => None,
         };
         let object = match after {
             Afterwards::Removes { object } => Some(object),
