@@ -241,6 +241,7 @@ fn effects_outside_are_told_of_what_goes() {
         (
             "R9.7 pods of a Node, but for those that go by reference",
             "Node n1
+             Node n2
              Pod a node=n1
              Pod b node=n2
              Pod mirror node=n1 <- Node/n1+",
@@ -265,7 +266,7 @@ fn effects_outside_are_told_of_what_goes() {
             "Node/n1",
             "Node/n1 pods-deleted (Pod/b)",
         ),
-        ("R9.7 a Node without pods", "Node n1\nPod b node=n2", "Node/n1", ""),
+        ("R9.7 a Node without pods", "Node n1\nNode n2\nPod b node=n2", "Node/n1", ""),
         (
             "the worst first",
             "Shop main fin=acme.io/drain

@@ -112,14 +112,17 @@ impl Controllers<'_, '_, '_> {
     }
 
     fn recreated(&self, object: ObjectId) -> Option<Afterwards> {
+        let kept_up = KEPT_UP.iter().find(|(kind, name, _)| self.is_named(object, name) && self.is(object, "", kind));
+        if kept_up.is_none() && self.controller_of(object).is_none() {
+            return None;
+        }
         // What was terminating before has been replaced by now.
         if self.object(object).terminating() || self.in_going_namespace(object) {
             return None;
         }
-        if let Some((.., by)) = KEPT_UP.iter().find(|(kind, name, _)| self.is_named(object, name) && self.is(object, "", kind)) {
+        if let Some((.., by)) = kept_up {
             return Some(Afterwards::KeptUp { by });
         }
-        self.controller_of(object)?;
         let Maker { by, habit } = self.maker(object)?;
         // Below what may be made anew nothing is told: that would be a guess upon a guess.
         let directly = self.controller_of(object) == Some(by);
