@@ -6,7 +6,7 @@ use crate::{
     model::{ObjectId, Symbol},
     render::{
         self, document,
-        plan::{BlastRadius, PlanView, Radius},
+        plan::{BlastRadius, EffectCounts, PlanView, Radius},
         style::Style,
         tree::Options,
     },
@@ -179,7 +179,10 @@ fn radius(
         for root in roots(&session.snapshot, &graph, namespace) {
             let (row, of_root) = radius_of(&stage, root.object, propagation);
             needs.look_ups.extend(of_root.look_ups);
-            needs.facts.extend(of_root.facts);
+            // Every pod is read for its own sake: Nodes need not be asked for theirs.
+            needs
+                .facts
+                .extend(of_root.facts.into_iter().filter(|id| Some(session.snapshot.object(*id).resource) != stage.built_in.nodes));
             rows.extend(row);
         }
         round += 1;
@@ -197,7 +200,8 @@ fn radius(
 /// One root's row; none where the API server refuses the delete.
 fn radius_of(stage: &Stage<'_>, object: ObjectId, propagation: Propagation) -> (Option<Radius>, Needs) {
     let plan = plan(stage, &Request::delete(vec![object], propagation));
-    let row = plan.refused.is_empty().then(|| Radius { object, summary: plan.summary, certain: plan.certain() });
+    let effects = EffectCounts::of(&plan.effects);
+    let row = plan.refused.is_empty().then(|| Radius { object, summary: plan.summary, certain: plan.certain(), effects });
     (row, plan.needs)
 }
 

@@ -51,7 +51,8 @@ fn everything(snapshot: &Snapshot) -> Needs {
     let graph = OwnerGraph::new(snapshot);
     for (id, object) in snapshot.objects() {
         let resource = snapshot.resources.get(object.resource);
-        if has_facts(&resource.group, &resource.kind) {
+        let finalizers = object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer));
+        if has_facts(&resource.group, &resource.kind, finalizers) {
             needs.facts.insert(id);
         }
         for reference in &object.owners {

@@ -58,9 +58,9 @@ const GONE: &str = "gone since it was listed";
 const FACTLESS: &str = "its spec is missing";
 
 impl Connection {
-    /// Reads the facts of these objects into the snapshot: those of kinds that have facts ([`has_facts`]), and that are not
-    /// known yet. What can't be read stays unknown and becomes a gap; so does what is not the same object any more.
+    /// Reads the facts of these objects into the snapshot: of those that have any ([`has_facts`]), and that are not known yet. What can't be read stays unknown and becomes a gap; so does what is not the same object any more.
     pub async fn fetch_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
+        self.fetch_pods_of_nodes(snapshot, objects).await;
         let requests = plan(snapshot, objects);
         let mut outcomes = futures::stream::iter(requests)
             .map(async |request| match request {
@@ -73,7 +73,7 @@ impl Connection {
         let mut gaps = Gaps::default();
         while let Some(outcome) = outcomes.next().await {
             for (object, fact) in outcome.facts {
-                snapshot.facts.insert(object, fact);
+                snapshot.learn(object, fact);
             }
             for missing in outcome.missing {
                 gaps.add(missing.resource, &missing.namespace, &missing.name, missing.reason);
@@ -118,7 +118,8 @@ fn plan(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Request> {
     for id in objects {
         let object = snapshot.object(*id);
         let resource = snapshot.resources.get(object.resource);
-        if !has_facts(&resource.group, &resource.kind) || snapshot.facts.get(*id).is_some() {
+        let finalizers = object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer));
+        if snapshot.facts.get(*id).is_some() || !has_facts(&resource.group, &resource.kind, finalizers) {
             continue;
         }
         let namespace = snapshot.text(object.namespace).to_owned();

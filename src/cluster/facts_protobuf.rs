@@ -3,7 +3,7 @@
 
 use crate::model::{
     Fact,
-    facts::{DefinitionFacts, NamespaceFacts, PodFacts, VolumeFacts},
+    facts::{ClaimFacts, DefinitionFacts, NamespaceFacts, PodFacts, ServiceFacts, VolumeFacts},
 };
 
 use super::{
@@ -13,12 +13,16 @@ use super::{
 
 /// Reads an object's facts, for the kinds that have any. `name` is the object's own.
 pub(super) fn read_facts(group: &str, kind: &str, name: &str, object: &[u8]) -> Result<Option<Fact>, Malformed> {
-    // All four kinds have metadata 1, spec 2 and status 3.
+    // All these kinds have metadata 1, spec 2 and status 3.
     let Some(spec) = at(object, &[2])? else { return Ok(None) };
     let status = at(object, &[3])?.unwrap_or_default();
     Ok(match (group, kind) {
         ("", "Pod") => Some(Fact::Pod(pod(name, spec, status)?)),
         ("", "PersistentVolume") => Some(Fact::Volume(volume(spec, status)?)),
+        // PersistentVolumeClaimSpec: volumeName 3.
+        ("", "PersistentVolumeClaim") => Some(Fact::Claim(ClaimFacts { volume: said(spec, &[3])? })),
+        // ServiceSpec: type 4.
+        ("", "Service") => Some(Fact::Service(ServiceFacts { kind: said(spec, &[4])? })),
         ("", "Namespace") => Some(Fact::Namespace(NamespaceFacts { finalizers: texts(spec, 1)? })),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Some(Fact::Definition(definition(spec, status)?)),
         _ => None,
@@ -135,6 +139,13 @@ mod tests {
                                 "status": {"phase": "Bound"}}),
         );
 
+        let bound = bytes(2, &message(&[bytes(2, b"storage"), bytes(3, b"pv-1"), bytes(5, b"fast")]));
+        says_the_same("", "PersistentVolumeClaim", &bound, &serde_json::json!({"spec": {"volumeName": "pv-1"}}));
+        let unbound = bytes(2, &bytes(3, b""));
+        says_the_same("", "PersistentVolumeClaim", &unbound, &serde_json::json!({"spec": {}}));
+        let service = bytes(2, &message(&[bytes(3, b"10.0.0.1"), bytes(4, b"LoadBalancer")]));
+        says_the_same("", "Service", &service, &serde_json::json!({"spec": {"type": "LoadBalancer"}}));
+
         says_the_same(
             "",
             "Namespace",
@@ -168,7 +179,7 @@ mod tests {
                 *byte = to;
             }
             object.truncate(cut);
-            for kind in ["Pod", "PersistentVolume", "Namespace"] {
+            for kind in ["Pod", "PersistentVolume", "PersistentVolumeClaim", "Service", "Namespace"] {
                 let _ = read_facts("", kind, "web", &object);
             }
             let _ = read_facts("apiextensions.k8s.io", "CustomResourceDefinition", "x", &object);

@@ -19,6 +19,7 @@ mod json;
 mod kubeconfig;
 mod list;
 mod look_up;
+mod nodes;
 mod path;
 mod protobuf;
 mod proxy;

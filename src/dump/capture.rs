@@ -7,21 +7,39 @@ use serde_json::{Map, Number, Value};
 /// Below this depth everything is null. Nothing that is read of an object lies deeper, and schemas of CRDs do.
 const DEPTH: usize = 12;
 
-/// Reads one value. `skip` names keys of its top level that are not looked at.
-#[derive(Default)]
+/// Says which keys are kept.
+pub type Sieve = fn(&str) -> bool;
+
+/// Reads one value.
+#[derive(Clone, Copy, Default)]
 pub struct Capture {
-    skip: &'static [&'static str],
+    /// A key of the top level that is not looked at.
+    skip: &'static str,
+    /// A key of the top level of whose entries only some are kept.
+    sift: Option<(&'static str, Sieve)>,
+    /// Which keys are kept here.
+    keep: Option<Sieve>,
     depth: usize,
 }
 
 impl Capture {
-    /// Everything but these keys.
-    pub fn without(skip: &'static [&'static str]) -> Self {
-        Capture { skip, depth: 0 }
+    /// Everything but one key, and of another's entries only those that pass.
+    pub fn without(skip: &'static str, sift: (&'static str, Sieve)) -> Self {
+        Capture { skip, sift: Some(sift), keep: None, depth: 0 }
     }
 
     fn inner(&self) -> Capture {
-        Capture { skip: &[], depth: self.depth + 1 }
+        Capture { depth: self.depth + 1, ..Capture::default() }
+    }
+
+    /// For the value of one of its keys.
+    fn below(&self, key: &str) -> Capture {
+        let keep = self.sift.filter(|(sifted, _)| *sifted == key).map(|(_, keep)| keep);
+        Capture { keep, ..self.inner() }
+    }
+
+    fn wants(&self, key: &str) -> bool {
+        (self.skip.is_empty() || self.skip != key) && self.keep.is_none_or(|keep| keep(key))
     }
 }
 
@@ -114,8 +132,9 @@ impl<'de> Visitor<'de> for Capture {
         let mut values = Map::new();
         while let Some(key) = access.next_key_seed(self.inner())? {
             match text(key) {
-                Some(key) if !self.skip.contains(&key.as_str()) => {
-                    values.insert(key, access.next_value_seed(self.inner())?);
+                Some(key) if self.wants(&key) => {
+                    let value = access.next_value_seed(self.below(&key))?;
+                    values.insert(key, value);
                 }
                 _ => {
                     access.next_value::<IgnoredAny>()?;

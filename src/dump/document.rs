@@ -1,21 +1,24 @@
 //! One document of a dump, in JSON or YAML: an object, a list, an array or a watch event. Only what a snapshot keeps is held;
-//! specs are looked at only for the kinds that have facts, and let go at once.
+//! specs are looked at only where they hold facts, and let go at once.
 
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::{
-    capture::{self, Capture},
+    capture::{self, Capture, Sieve},
     definition::Definition,
     metadata::Metadata,
 };
 use crate::model::{
     Fact, Strings,
-    facts::{has_facts, read_facts},
+    effects::policies::is_policy_annotation,
+    facts::{may_have_facts, read_facts},
 };
 
-/// Keys of `metadata` that are large, may hold secrets and decide nothing.
-const SKIPPED: &[&str] = &["managedFields", "annotations"];
+/// A key of `metadata` that is large and decides nothing.
+const SKIPPED: &str = "managedFields";
+/// One of which only a few entries decide anything, and the rest may hold secrets.
+const ANNOTATIONS: (&str, Sieve) = ("annotations", is_policy_annotation);
 
 /// What documents are read into, one per file.
 #[derive(Debug)]
@@ -193,7 +196,8 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
         let NodeSeed { context, level, inherited } = self;
         let mut envelope = Envelope::default();
         let mut whole = Map::new();
-        let mut name = Value::Null;
+        // What facts need of the metadata; none as long as it was not read.
+        let mut kept: Option<Map<String, Value>> = None;
         while let Some(key) = access.next_key_seed(Capture::default())? {
             let key = capture::text(key).unwrap_or_default();
             match key.as_str() {
@@ -212,8 +216,10 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
                     }
                 }
                 "metadata" => {
-                    if let Value::Object(metadata) = access.next_value_seed(Capture::without(SKIPPED))? {
-                        name = metadata.get("name").cloned().unwrap_or_default();
+                    if let Value::Object(metadata) = access.next_value_seed(Capture::without(SKIPPED, ANNOTATIONS))? {
+                        let wanted = ["name", "finalizers", "annotations"];
+                        let values = wanted.iter().filter_map(|key| Some(((*key).to_owned(), metadata.get(*key)?.clone())));
+                        kept = Some(values.collect());
                         envelope.metadata = Metadata::read(context.strings, metadata);
                     }
                 }
@@ -223,7 +229,11 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
                         _ => (envelope.api_version.as_str(), envelope.kind.as_str()),
                     };
                     let known = !kind.is_empty() && !api_version.is_empty();
-                    if known && !has_facts(group_of(api_version), kind) {
+                    let finalizers = kept.as_ref().map(|metadata| {
+                        let list = metadata.get("finalizers").and_then(Value::as_array);
+                        list.into_iter().flatten().filter_map(Value::as_str)
+                    });
+                    if known && !may_have_facts(group_of(api_version), kind, finalizers) {
                         access.next_value::<IgnoredAny>()?;
                     } else {
                         let value = access.next_value_seed(Capture::default())?;
@@ -244,7 +254,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
             }
         }
         if !whole.is_empty() {
-            whole.insert("metadata".to_owned(), Value::Object(Map::from_iter([("name".to_owned(), name)])));
+            whole.insert("metadata".to_owned(), Value::Object(kept.unwrap_or_default()));
             envelope.extra = Extra::Waiting(Box::new(Value::Object(whole)));
             if !envelope.kind.is_empty() && !envelope.api_version.is_empty() {
                 envelope.extra = envelope.extra.resolve(&envelope.api_version, &envelope.kind);

@@ -41,7 +41,7 @@ pub fn build(paths: &[String], strings: &Strings, objects: &[Collected], assume_
     for (object, resource) in objects.iter().zip(&ids) {
         let id = builder.add(*resource, &object.metadata.raw(strings));
         if let Some(fact) = &object.fact {
-            builder.snapshot().facts.insert(id, fact.clone());
+            builder.snapshot().learn(id, fact.clone());
         }
     }
     for list in lists(builder.snapshot(), assume_complete) {

@@ -3,7 +3,7 @@
 use crate::{
     collector::{Answer, Ask, Failure, Identity, Known},
     graph::{Address, Dangling, NodeId, Verdict},
-    model::{Coordinate, ObjectId, Presence, Reference, Symbol},
+    model::{Coordinate, ObjectId, Presence, Reference, ResourceId, Symbol},
 };
 
 use super::{cause::Cause, world::World};
@@ -101,9 +101,8 @@ impl<'a> World<'_, 'a> {
     }
 
     /// The object at a coordinate of this kind, if it is known to be there or not.
-    pub(super) fn find(&mut self, api_version: &str, kind: &str, namespace: Symbol, name: Symbol) -> Option<Option<ObjectId>> {
-        let resource = self.stage.kind(api_version, kind)?;
-        match self.look_up(Coordinate { resource, namespace, name }) {
+    pub(super) fn find(&mut self, resource: Option<ResourceId>, namespace: Symbol, name: Symbol) -> Option<Option<ObjectId>> {
+        match self.look_up(Coordinate { resource: resource?, namespace, name }) {
             Presence::Present(object) => Some(Some(object).filter(|object| self.exists(*object))),
             Presence::Absent => Some(None),
             Presence::Unknown => None,

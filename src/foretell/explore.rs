@@ -15,6 +15,7 @@ use crate::{
 
 use super::{
     actors::ContentOrder,
+    beyond::tell_beyond,
     cause::Cause,
     confluence::in_question,
     delays::with_one_delay,
@@ -44,6 +45,13 @@ const MOST_ENDS: usize = 256;
 
 /// Plays a delete in several orders of events. The outcomes are those of the most likely order, each with what else becomes of it.
 pub fn explore(stage: &Stage<'_>, request: &Request) -> Plan {
+    let mut plan = search(stage, request);
+    tell_beyond(stage, &mut plan);
+    plan
+}
+
+/// The same, without what it means beyond the graph.
+fn search(stage: &Stage<'_>, request: &Request) -> Plan {
     let (start, refused) = begin(stage, request, Lists::default());
     let mut world = start.clone();
     world.settle();

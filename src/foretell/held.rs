@@ -133,7 +133,8 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
     let mut waits_for: Vec<ObjectId> = Vec::new();
     let mut holders: Vec<Holder> = Vec::new();
     let mut causes: Vec<State> = Vec::new();
-    let known: Vec<&str> = world.known_finalizers_of(object).iter().map(|known| known.finalizer).collect();
+    let known = world.known_finalizers_of(object);
+    let resource = world.stage.snapshot.resources.get(world.stage.snapshot.object(object).resource);
     for finalizer in stored.finalizers.iter().copied() {
         match finalizer {
             Symbol::FOREGROUND => {
@@ -163,14 +164,19 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
             _ => {
                 holders.push(Holder::Finalizer(finalizer));
                 let text = world.stage.snapshot.text(finalizer);
-                if !known.contains(&text) {
-                    causes.push(if has_living_controller(text) { State::Unknown } else { State::Stuck });
-                } else if world.doubtful.contains(&object) {
+                let Some(known) = known.iter().find(|known| known.finalizer == text) else {
+                    causes.push(if has_living_controller(text, &resource.group, &resource.kind) {
+                        State::Unknown
+                    } else {
+                        State::Stuck
+                    });
+                    continue;
+                };
+                if world.doubtful.contains(&object) {
                     causes.push(State::Unknown);
                 } else {
                     let users = users_of_claim(world, object);
-                    let known = world.known_finalizers_of(object).into_iter().find(|known| known.finalizer == text);
-                    if let Some(known) = known.filter(|_| world.stage.assume == Assume::Known) {
+                    if world.stage.assume == Assume::Known {
                         world.assumptions.insert(Assumption::Finalizer { finalizer: known.finalizer, by: known.by });
                     }
                     if users.is_empty() {
@@ -254,8 +260,8 @@ fn why_it_lives(world: &World<'_, '_>, object: ObjectId) -> State {
 /// The scheduled pods that use a claim which its protection holds (S14).
 fn users_of_claim(world: &World<'_, '_>, claim: ObjectId) -> Vec<ObjectId> {
     let snapshot = world.stage.snapshot;
-    if world.stage.assume == Assume::None || snapshot.resources.get(snapshot.object(claim).resource).kind != "PersistentVolumeClaim"
-    {
+    let is_claim = Some(snapshot.object(claim).resource) == world.stage.built_in.claims;
+    if world.stage.assume == Assume::None || !is_claim {
         return Vec::new();
     }
     world.stage.users_of_claim(claim).iter().copied().filter(|pod| world.uses_claim(*pod, claim)).collect()

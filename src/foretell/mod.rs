@@ -3,6 +3,8 @@
 pub mod actors;
 mod answer;
 pub mod besides;
+pub mod beyond;
+mod built_in;
 pub mod cause;
 pub mod confluence;
 pub mod delays;
@@ -17,6 +19,8 @@ pub mod world;
 
 pub use actors::Assumption;
 pub use besides::{Besides, Unlisted, besides};
+pub use beyond::{Afterwards, Note, NoteKind, OutsideEffect};
+pub use built_in::BuiltIn;
 pub use cause::{Cause, Change, Effect};
 pub use explore::explore;
 pub use held::{Holder, State};

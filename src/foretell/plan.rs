@@ -11,6 +11,7 @@ use crate::{
 
 use super::{
     actors::Assumption,
+    beyond::{Afterwards, Note, OutsideEffect, tell_beyond},
     cause::{Cause, Change, Effect},
     doubt::uncertain_objects,
     held::{Held, Holder, State, unfinished},
@@ -134,6 +135,8 @@ pub struct Outcome {
     pub after: Option<After>,
     /// What else becomes of it in other orders of events; empty unless it is uncertain because of them.
     pub alternatives: Vec<Alternative>,
+    /// What living controllers do afterwards: no outcome takes it into account.
+    pub afterwards: Vec<Afterwards>,
 }
 
 impl Outcome {
@@ -155,6 +158,7 @@ impl Outcome {
                 owners: found.owners.to_vec(),
             }),
             alternatives: Vec::new(),
+            afterwards: Vec::new(),
         }
     }
 }
@@ -182,6 +186,8 @@ pub struct Summary {
     pub unblocked: usize,
     /// Of those that stay terminating, the ones nobody is known to finish.
     pub stuck: usize,
+    /// Of those that go or stay terminating, the ones that a living controller makes anew.
+    pub recreated: usize,
 }
 
 /// The answer to "what would this delete do?".
@@ -196,6 +202,10 @@ pub struct Plan {
     pub summary: Summary,
     /// For each group of objects whose outcomes depend on the order of events: the ends they may come to together.
     pub ends: Vec<Vec<JointEnd>>,
+    /// What happens outside the graph because of what goes, the worst first.
+    pub effects: Vec<OutsideEffect>,
+    /// What the request asks for and doesn't get.
+    pub notes: Vec<Note>,
     /// How many orders of events were tried.
     pub orders: u64,
     /// What others are taken to do.
@@ -231,7 +241,9 @@ impl Plan {
 pub fn plan(stage: &Stage<'_>, request: &Request) -> Plan {
     let (mut world, refused) = begin(stage, request, Lists::default());
     world.settle();
-    tell(world, request, refused)
+    let mut plan = tell(world, request, refused);
+    tell_beyond(stage, &mut plan);
+    plan
 }
 
 /// The world before anything happens, and the targets that the API server refuses.
@@ -307,6 +319,8 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
             stays,
             summary,
             ends: Vec::new(),
+            effects: Vec::new(),
+            notes: Vec::new(),
             orders: 1,
             assumptions,
             refused,
@@ -377,6 +391,7 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
                 owners: after.owners.into_owned(),
             }),
             alternatives: Vec::new(),
+            afterwards: Vec::new(),
         })
     }
 
@@ -461,5 +476,6 @@ pub(super) fn summarize(outcomes: &[Outcome]) -> Summary {
         detached: count(OutcomeKind::Detached),
         unblocked: count(OutcomeKind::Unblocked),
         stuck: outcomes.iter().filter(|outcome| outcome.state == Some(State::Stuck)).count(),
+        recreated: outcomes.iter().filter(|outcome| outcome.recreated()).count(),
     }
 }

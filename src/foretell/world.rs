@@ -10,12 +10,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     collector::{Ask, Collector, Event, EventKind, Examination, Finish, Orphaning},
     graph::{NodeId, OwnerGraph},
-    model::{Coordinate, Mapping, ObjectId, ResourceId, Snapshot, Symbol},
+    model::{Coordinate, ObjectId, ResourceId, Snapshot, Symbol},
     server::{self, DeleteAnswer, DeleteOptions, KindRules, OwnDelete, Patch, PatchAnswer, Stored},
 };
 
 use super::{
     actors::{Actors, Assumption},
+    beyond::Index,
+    built_in::BuiltIn,
     cause::{Cause, Change, Effect},
     start::Only,
 };
@@ -40,6 +42,9 @@ pub struct Stage<'a> {
     pub snapshot: &'a Snapshot,
     pub graph: &'a OwnerGraph,
     pub assume: Assume,
+    pub built_in: BuiltIn,
+    /// What facts say beyond the graph.
+    pub(super) beyond: Index,
     rules: Vec<KindRules>,
     by_namespace: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     by_resource: OnceLock<FxHashMap<ResourceId, Vec<ObjectId>>>,
@@ -54,6 +59,8 @@ impl<'a> Stage<'a> {
             snapshot,
             graph,
             assume,
+            built_in: BuiltIn::of(&snapshot.resources),
+            beyond: Index::default(),
             rules,
             by_namespace: OnceLock::new(),
             by_resource: OnceLock::new(),
@@ -114,14 +121,6 @@ impl<'a> Stage<'a> {
         });
         let claim = self.snapshot.object(claim);
         index.get(&(claim.namespace, claim.name)).map_or(&[], Vec::as_slice)
-    }
-
-    /// The resource of a built-in kind, by group, version and kind.
-    pub fn kind(&self, api_version: &str, kind: &str) -> Option<ResourceId> {
-        match self.snapshot.resources.map(api_version, kind) {
-            Mapping::Served(id) => Some(self.snapshot.resources.picked(id)),
-            _ => None,
-        }
     }
 }
 

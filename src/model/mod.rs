@@ -1,5 +1,6 @@
 //! What was read: objects, references, kinds, facts, and what is missing. No I/O here.
 
+pub mod effects;
 pub mod facts;
 pub mod gap;
 pub mod nearest;

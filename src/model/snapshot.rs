@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    facts::Facts,
+    facts::{Fact, Facts},
     gap::Gap,
     object::{Object, ObjectId, RawObject},
     reference::Reference,
@@ -143,6 +143,14 @@ impl Snapshot {
     /// Records the answer of a live look-up: the coordinate is empty.
     pub fn confirm_absent(&mut self, coordinate: Coordinate) {
         self.confirmed_absent.insert(coordinate);
+    }
+
+    /// Records what is known of an object, and the names that this gives of others, which may have to be looked up.
+    pub fn learn(&mut self, object: ObjectId, fact: Fact) {
+        if let Some(name) = fact.names() {
+            self.strings.intern(name);
+        }
+        self.facts.insert(object, fact);
     }
 
     /// Where look-ups found nothing, in no particular order.

@@ -16,6 +16,8 @@ const LEAST_NAME: usize = 16;
 const MOST_ALIGNED: usize = 64;
 /// Where there is a column, remarks go on below themselves rather than that names are cut, as long as they have this much room.
 const ROOM_FOR_REMARKS: usize = 28;
+/// Words are broken where this much room is left, at least; with less, nothing is readable anyway.
+const LEAST_BROKEN: usize = 16;
 /// What is between two columns.
 const GAP: usize = 2;
 
@@ -125,7 +127,8 @@ fn wrapped(remarks: &[(Tone, String)], width: usize, style: &Style) -> Vec<Strin
     let mut used = 0;
     for (index, (_, remark)) in remarks.iter().enumerate() {
         let end = if index + 1 < remarks.len() { ";" } else { "" };
-        for word in format!("{remark}{end}").split(' ') {
+        let text = format!("{remark}{end}");
+        for word in text.split(' ').flat_map(|word| pieces(word, width)) {
             let columns = word.width();
             match lines.last_mut() {
                 Some(line) if used + 1 + columns <= width => {
@@ -144,6 +147,24 @@ fn wrapped(remarks: &[(Tone, String)], width: usize, style: &Style) -> Vec<Strin
     }
     let painted = |(index, run): &(usize, String)| style.paint(remarks[*index].0, run);
     lines.iter().map(|line| line.iter().map(painted).collect::<Vec<_>>().join(" ")).collect()
+}
+
+/// A word that is too long for a line, such as a finalizer, is broken after one of its marks of punctuation.
+fn pieces(word: &str, width: usize) -> Vec<&str> {
+    if word.width() <= width || width < LEAST_BROKEN {
+        return vec![word];
+    }
+    let mut pieces = Vec::new();
+    let mut rest = word;
+    while rest.width() > width {
+        let fits = |at: &usize| rest[..*at].width() <= width;
+        let ends = rest.char_indices().filter(|(_, c)| "./,-".contains(*c)).map(|(at, c)| at + c.len_utf8());
+        let Some(at) = ends.filter(|at| *at < rest.len()).take_while(fits).last() else { break };
+        pieces.push(&rest[..at]);
+        rest = &rest[at..];
+    }
+    pieces.push(rest);
+    pieces
 }
 
 #[cfg(test)]
@@ -188,6 +209,16 @@ mod tests {
         for width in [0, 1, 20, 30] {
             assert_eq!(written(&lines, Some(width)).len(), 2);
         }
+    }
+
+    #[test]
+    fn long_finalizers_are_broken_where_they_can_be() {
+        assert_eq!(pieces("resources-finalizer.argocd.argoproj.io", 30), ["resources-finalizer.argocd.", "argoproj.io"]);
+        assert_eq!(pieces("short.example.org", 30), ["short.example.org"]);
+        assert_eq!(pieces("aaaaaaaaaaaaaaaaaaaaaaaaaaaa", 16), ["aaaaaaaaaaaaaaaaaaaaaaaaaaaa"]);
+        assert_eq!(pieces("日本.日本語日本語日本語日本語/x", 16), ["日本.", "日本語日本語日本語日本語/x"]);
+        let lines = [line("", "Application/shop", Some("waits"), &["finalizer resources-finalizer.argocd.argoproj.io"])];
+        assert!(written(&lines, Some(60)).iter().all(|line| line.width() <= 60), "{:?}", written(&lines, Some(60)));
     }
 
     #[test]

@@ -87,6 +87,20 @@ fn plan() {
     assert_snapshot!("blast-radius-80", at_80_columns("plan -A"));
 }
 
+/// What goes on beyond the graph: the worst is seen at once.
+#[test]
+fn outside() {
+    let shown = |line: &str| of_at_80_columns("tests/cli/dumps/outside.yaml", line);
+    assert_snapshot!("outside-namespace-80", shown("plan ns/shop"));
+    assert_snapshot!("outside-crossplane-80", shown("plan crd/buckets.s3.aws.upbound.io --cascade=orphan"));
+    assert_snapshot!("outside-replicaset-80", shown("plan rs/web-6d5f -n shop"));
+    assert_snapshot!("outside-orphaned-80", shown("plan rs/web-6d5f -n shop --cascade=orphan"));
+    assert_snapshot!("outside-node-80", shown("plan node/worker-1"));
+    assert_snapshot!("outside-mirror-80", shown("plan pod/etcd-worker-1 service/api -n shop"));
+    assert_snapshot!("outside-second-delete-80", shown("plan pod/leaving -n elsewhere --cascade=foreground"));
+    assert_snapshot!("outside-roots-80", shown("plan -A"));
+}
+
 #[test]
 fn sweep() {
     assert_snapshot!("sweep-80", of_at_80_columns(LEFTOVERS, "sweep --dry-run"));

@@ -6,6 +6,7 @@
 mod graphs;
 
 mod besides;
+mod beyond;
 mod confluence;
 mod decisions;
 mod generator;

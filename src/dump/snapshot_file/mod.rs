@@ -1,5 +1,5 @@
 //! Snapshot files: all that a [`Snapshot`](crate::model::Snapshot) knows in one JSON document, one object a line. Metadata and
-//! facts only: no annotations, no specs, no contents of secrets.
+//! facts only: no specs, no contents of secrets, and no annotations but the few that are deletion policies.
 //!
 //! ```json
 //! {"apiVersion":"kubectl-gc/v1","kind":"Snapshot","complete":false,

@@ -147,7 +147,7 @@ fn restore(file: File) -> Result<Snapshot, String> {
     for (line, id) in lines.into_iter().zip(ids) {
         let id = builder.add(id, &line.metadata.raw(&strings));
         if let Some(facts) = line.facts {
-            builder.snapshot().facts.insert(id, facts);
+            builder.snapshot().learn(id, facts);
         }
     }
     for list in file.lists {

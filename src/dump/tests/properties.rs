@@ -5,7 +5,9 @@ use proptest::{collection::vec, option, prelude::*};
 use super::*;
 use crate::{
     dump,
-    model::{Fact, Gap, ListRecord, Origin, RawObject, RawReference, Resource, Resources, SnapshotBuilder, facts},
+    model::{
+        Fact, Gap, ListRecord, Origin, RawObject, RawReference, Resource, Resources, SnapshotBuilder, effects::PolicyFacts, facts,
+    },
 };
 
 const DUMP: &str = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    labels: &l {app: web}\n    name: a\n    \
@@ -146,6 +148,13 @@ fn fact() -> impl Strategy<Value = Fact> {
     prop_oneof![
         (option::of(short()), any::<Option<i64>>(), vec(short(), 0..2))
             .prop_map(|(node, grace, claims)| Fact::Pod(facts::PodFacts { node, phase: None, grace, claims })),
+        option::of(short()).prop_map(|volume| Fact::Claim(facts::ClaimFacts { volume })),
+        option::of(short()).prop_map(|kind| Fact::Service(facts::ServiceFacts { kind })),
+        vec(short(), 0..2).prop_map(|pods| Fact::Node(facts::NodeFacts { pods })),
+        option::of(short()).prop_map(|content| Fact::VolumeSnapshot(facts::SnapshotFacts { content })),
+        option::of(short())
+            .prop_map(|deletion_policy| Fact::VolumeSnapshotContent(facts::SnapshotContentFacts { deletion_policy })),
+        vec((short(), short()), 0..2).prop_map(|fields| Fact::Policy(PolicyFacts(fields.into_iter().collect()))),
         vec(short(), 0..2).prop_map(|finalizers| Fact::Namespace(facts::NamespaceFacts { finalizers })),
         (short(), any::<bool>()).prop_map(|(group, established)| Fact::Definition(facts::DefinitionFacts {
             group,

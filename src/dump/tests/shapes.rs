@@ -108,6 +108,41 @@ fn metadata_is_kept_as_it_is_spelled() {
 }
 
 #[test]
+fn what_a_finalizer_makes_of_a_deletion_is_kept_and_nothing_else() {
+    let policy = |metadata: &str, spec: &str| {
+        let text = format!(
+            r#"{{"apiVersion":"s3.services.k8s.aws/v1alpha1","kind":"Bucket","metadata":{{"namespace":"a","name":"b","uid":"1",{metadata}}},
+            "spec":{spec}}}"#
+        );
+        let snapshot = read(&text);
+        let (id, _) = snapshot.objects().next().unwrap();
+        snapshot.facts.policy(id).map(|facts| facts.0.clone().into_iter().collect::<Vec<_>>())
+    };
+    let annotations = r#""annotations":{"services.k8s.aws/deletion-policy":"retain","secret":"thing"}"#;
+    let finalizer = r#""finalizers":["finalizers.s3.services.k8s.aws/Bucket"]"#;
+    let kept = vec![("services.k8s.aws/deletion-policy".to_owned(), "retain".to_owned())];
+    assert_eq!(policy(&format!("{annotations},{finalizer}"), r#"{"name":"b"}"#), Some(kept));
+    assert_eq!(policy(finalizer, "{}"), Some(Vec::new()), "known to say nothing");
+    assert_eq!(policy(annotations, "{}"), None, "without its finalizer no controller heeds it");
+    let crossplane = r#""finalizers":["finalizer.managedresource.crossplane.io"]"#;
+    let kept = [("spec.deletionPolicy", "Orphan"), ("spec.managementPolicies", r#"["*"]"#)];
+    let kept = kept.map(|(field, value)| (field.to_owned(), value.to_owned())).to_vec();
+    let spec = r#"{"deletionPolicy":"Orphan","managementPolicies":["*"],"forProvider":{"password":"x"}}"#;
+    assert_eq!(policy(crossplane, spec), Some(kept));
+}
+
+#[test]
+fn facts_are_found_wherever_metadata_stands() {
+    let text = "spec:\n  volumeName: pv-1\nkind: PersistentVolumeClaim\napiVersion: v1\nmetadata: {namespace: a, name: c, uid: \"1\"}\n---\n\
+                apiVersion: v1\nkind: Service\nspec: {type: LoadBalancer}\nmetadata: {namespace: a, name: s, uid: \"2\"}\n";
+    let snapshot = read(text);
+    let ids: Vec<_> = snapshot.objects().map(|(id, _)| id).collect();
+    assert_eq!(snapshot.facts.claim(ids[0]).unwrap().volume.as_deref(), Some("pv-1"));
+    assert_eq!(snapshot.facts.service(ids[1]).unwrap().kind.as_deref(), Some("LoadBalancer"));
+    assert!(snapshot.strings.find("pv-1").is_some(), "so that it can be looked up");
+}
+
+#[test]
 fn malformed_owner_references_are_kept_as_far_as_they_go() {
     let text = |owners: &str| object("v1", "Pod", "shop", "a", &format!(r#","ownerReferences":{owners}"#));
     let owners = |owners: &str| {

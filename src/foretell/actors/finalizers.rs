@@ -1,80 +1,21 @@
-//! Finalizers that built-in controllers and cloud controllers remove themselves (9.5).
+//! Finalizers that built-in controllers and cloud controllers remove themselves (9.5). Which ones there are stands in
+//! [`crate::model::effects::finalizers`].
 
 use crate::{
     foretell::{
         cause::Cause,
         world::{Assume, World},
     },
-    model::{ObjectId, Symbol},
+    model::{
+        ObjectId, Symbol,
+        effects::{KNOWN_FINALIZERS, KnownFinalizer, When, known_finalizer},
+    },
     server::Patch,
 };
 
 use super::{Assumption, Turn};
 
-/// A finalizer whose controller is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KnownFinalizer {
-    pub finalizer: &'static str,
-    /// The group and kind that it is put on.
-    pub on: (&'static str, &'static str),
-    /// Who removes it.
-    pub by: &'static str,
-    when: When,
-}
-
-/// What the controller waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum When {
-    Terminating,
-    /// The object is terminating and nobody uses it, which can't be seen from here.
-    Unused,
-    /// No scheduled pod mentions the claim; completed pods count (9.5).
-    ClaimUnused,
-    /// The volume's claim is gone.
-    VolumeUnbound,
-    /// The pod is terminating, finished or no longer a Job's (R9.8).
-    JobDoneWithPod,
-}
-
-const fn known(finalizer: &'static str, on: (&'static str, &'static str), by: &'static str, when: When) -> KnownFinalizer {
-    KnownFinalizer { finalizer, on, by, when }
-}
-
-/// Every finalizer of 9.5 that a controller removes by itself. The one on definitions is dealt with apart (R1.26).
-pub const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
-    known("kubernetes.io/pvc-protection", ("", "PersistentVolumeClaim"), "the PVC protection controller", When::ClaimUnused),
-    known("kubernetes.io/pv-protection", ("", "PersistentVolume"), "the PV protection controller", When::VolumeUnbound),
-    known("kubernetes.io/pv-controller", ("", "PersistentVolume"), "the volume controller", When::VolumeUnbound),
-    known(
-        "external-provisioner.volume.kubernetes.io/finalizer",
-        ("", "PersistentVolume"),
-        "the volume's provisioner",
-        When::VolumeUnbound,
-    ),
-    known(
-        "kubernetes.io/vac-protection",
-        ("storage.k8s.io", "VolumeAttributesClass"),
-        "the VAC protection controller",
-        When::Unused,
-    ),
-    known("service.kubernetes.io/load-balancer-cleanup", ("", "Service"), "the cloud's service controller", When::Terminating),
-    known("batch.kubernetes.io/job-tracking", ("", "Pod"), "the Job controller", When::JobDoneWithPod),
-    known(
-        "resource.kubernetes.io/delete-protection",
-        ("resource.k8s.io", "ResourceClaim"),
-        "the resource claim controller",
-        When::Unused,
-    ),
-    known(
-        "networking.k8s.io/service-cidr-finalizer",
-        ("networking.k8s.io", "ServiceCIDR"),
-        "the service CIDR controller",
-        When::Unused,
-    ),
-    known("scheduling.k8s.io/podgroup-protection", ("scheduling.k8s.io", "PodGroup"), "the pod group controller", When::Unused),
-];
-
-/// Domains of finalizers of widespread add-ons, whose controllers usually run wherever the finalizers are set. What they do first is
+/// Domains of finalizers of widespread add-ons, beside those in the table, whose controllers usually run wherever the finalizers are set. What they do first is
 /// not foretold; that they are in nobody's hands would be a false alarm.
 const WIDESPREAD: &[&str] = &[
     "argoproj.io",
@@ -97,8 +38,11 @@ const WIDESPREAD: &[&str] = &[
     "kubevirt.io",
 ];
 
-/// Whether a finalizer belongs to a widespread add-on: whether its controller runs is not known.
-pub fn has_living_controller(finalizer: &str) -> bool {
+/// Whether a finalizer on an object of this kind belongs to a widespread add-on: whether its controller runs is not known.
+pub fn has_living_controller(finalizer: &str, group: &str, kind: &str) -> bool {
+    if known_finalizer(finalizer, group, kind).is_some_and(|known| known.when == When::Elsewhere) {
+        return true;
+    }
     let domain = finalizer.split('/').next().unwrap_or(finalizer);
     let belongs = |family: &&str| domain == *family || domain.strip_suffix(family).is_some_and(|rest| rest.ends_with('.'));
     WIDESPREAD.iter().any(belongs)
@@ -132,18 +76,16 @@ impl World<'_, '_> {
         turn
     }
 
-    /// The entries of [`KNOWN_FINALIZERS`] that an object's kind can have and that it has.
+    /// The entries of [`KNOWN_FINALIZERS`] that an object has, and whose controllers are known to remove them by themselves.
     pub fn known_finalizers_of(&self, object: ObjectId) -> Vec<&'static KnownFinalizer> {
         let Some(stored) = self.stored(object).filter(|stored| !stored.finalizers.is_empty()) else { return Vec::new() };
         let resource = self.stage.snapshot.resources.get(self.stage.snapshot.object(object).resource);
-        let kind = (resource.group.as_str(), resource.kind.as_str());
-        KNOWN_FINALIZERS
-            .iter()
-            .filter(|known| known.on == kind)
-            .filter(|known| {
-                self.stage.snapshot.strings.find(known.finalizer).is_some_and(|finalizer| stored.has_finalizer(finalizer))
-            })
-            .collect()
+        let text = |finalizer: &Symbol| self.stage.snapshot.text(*finalizer);
+        let of_kind = |known: &&KnownFinalizer| {
+            known.when != When::Elsewhere
+                && stored.finalizers.iter().any(|finalizer| known.matches(text(finalizer), &resource.group, &resource.kind))
+        };
+        KNOWN_FINALIZERS.iter().filter(of_kind).collect()
     }
 
     /// Whether a controller would remove its finalizer now; none where that can't be known.
@@ -174,13 +116,14 @@ impl World<'_, '_> {
                 }
             }
             When::JobDoneWithPod => Some(terminating || !self.controlled_by_job(object)),
+            When::Elsewhere => None,
         }
     }
 
     fn claim_unused(&mut self, claim: ObjectId) -> Option<bool> {
         let stage = self.stage;
         let namespace = stage.snapshot.object(claim).namespace;
-        let pods = stage.kind("v1", "Pod")?;
+        let pods = stage.built_in.pods?;
         if stage.users_of_claim(claim).iter().any(|pod| self.uses_claim(*pod, claim)) {
             return Some(false);
         }
@@ -219,7 +162,7 @@ impl World<'_, '_> {
         let Some((namespace, name)) = facts.claim.as_deref().and_then(|claim| claim.split_once('/')) else { return Some(true) };
         let strings = &stage.snapshot.strings;
         let (Some(namespace), Some(name)) = (strings.find(namespace), strings.find(name)) else { return Some(true) };
-        self.find("v1", "PersistentVolumeClaim", namespace, name).map(|claim| claim.is_none())
+        self.find(stage.built_in.claims, namespace, name).map(|claim| claim.is_none())
     }
 
     fn controlled_by_job(&self, pod: ObjectId) -> bool {

@@ -5,7 +5,7 @@ use crate::{
         cause::Cause,
         world::{Assume, World},
     },
-    model::{Coordinate, ObjectId, Presence, Symbol},
+    model::{Coordinate, ObjectId, Presence, ResourceId, Symbol},
     server::DeleteOptions,
 };
 
@@ -33,8 +33,8 @@ impl World<'_, '_> {
     }
 
     /// Whether a cluster-scoped object was there before anything was deleted.
-    fn was_there(&self, api_version: &str, kind: &str, name: Symbol) -> bool {
-        self.stage.kind(api_version, kind).is_some_and(|resource| {
+    fn was_there(&self, resource: Option<ResourceId>, name: Symbol) -> bool {
+        resource.is_some_and(|resource| {
             let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name };
             matches!(self.stage.snapshot.look_up(coordinate), Presence::Present(_))
         })
@@ -47,14 +47,15 @@ impl World<'_, '_> {
             return Kubelet::Unknown;
         };
         let Some(node) = facts.node.clone() else { return Kubelet::Absent };
+        let nodes = self.stage.built_in.nodes;
         let Some(name) = self.stage.snapshot.strings.find(&node) else {
             // No object that was read has such a name.
-            let nodes_read = self.stage.kind("v1", "Node").is_some_and(|nodes| self.stage.snapshot.covers(nodes, None));
+            let nodes_read = nodes.is_some_and(|nodes| self.stage.snapshot.covers(nodes, None));
             return if nodes_read { Kubelet::Absent } else { Kubelet::Unknown };
         };
-        match self.find("v1", "Node", Symbol::EMPTY, name) {
+        match self.find(nodes, Symbol::EMPTY, name) {
             Some(Some(_)) => Kubelet::On(node),
-            Some(None) if self.was_there("v1", "Node", name) => Kubelet::Deleted,
+            Some(None) if self.was_there(nodes, name) => Kubelet::Deleted,
             Some(None) => Kubelet::Absent,
             None => Kubelet::Unknown,
         }

@@ -17,8 +17,7 @@ use crate::{
 use super::world::World;
 
 pub use content::ContentOrder;
-
-pub use finalizers::{KNOWN_FINALIZERS, KnownFinalizer, has_living_controller};
+pub use finalizers::has_living_controller;
 
 /// Something that a plan takes others to do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,7 +97,7 @@ impl World<'_, '_> {
         let terminating = |world: &Self, id: ObjectId| world.stored(id).is_some_and(|stored| stored.terminating);
         let mut noticed: Vec<ObjectId> = Vec::new();
         if let Some(pod) = snapshot.facts.pod(gone)
-            && let Some(claims) = stage.kind("v1", "PersistentVolumeClaim")
+            && let Some(claims) = stage.built_in.claims
         {
             for claim in pod.claims.iter().filter_map(|claim| snapshot.strings.find(claim)) {
                 let coordinate = Coordinate { resource: claims, namespace: object.namespace, name: claim };
@@ -107,8 +106,8 @@ impl World<'_, '_> {
                 }
             }
         }
-        if snapshot.resources.get(object.resource).kind == "PersistentVolumeClaim"
-            && let Some(volumes) = stage.kind("v1", "PersistentVolume")
+        if Some(object.resource) == stage.built_in.claims
+            && let Some(volumes) = stage.built_in.volumes
         {
             let claim = format!("{}/{}", snapshot.text(object.namespace), snapshot.text(object.name));
             let is_bound = |id: &&ObjectId| snapshot.facts.volume(**id).is_some_and(|facts| facts.claim.as_deref() == Some(&claim));
@@ -117,7 +116,7 @@ impl World<'_, '_> {
             noticed.extend(waiting.filter(is_bound));
         }
         if !object.namespace.is_empty()
-            && let Some(namespaces) = stage.kind("v1", "Namespace")
+            && let Some(namespaces) = stage.built_in.namespaces
         {
             let coordinate = Coordinate { resource: namespaces, namespace: Symbol::EMPTY, name: object.namespace };
             if let Presence::Present(namespace) = snapshot.look_up(coordinate) {

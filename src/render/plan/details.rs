@@ -10,6 +10,7 @@ use crate::{
 use super::{
     PlanView,
     because::{because, owners_named},
+    beyond,
     document::holder_name,
 };
 use crate::render::style::Tone;
@@ -80,7 +81,9 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Order) => String::new(),
         OutcomeKind::Unchanged => unread(view, outcome.object),
     };
-
+    let lost = beyond::losses(view, outcome).join("; ");
+    let remark = if remark.is_empty() { lost } else { joined(lost, &remark) };
+    let remark = beyond::remarks(view, outcome).into_iter().fold(remark, joined);
     match outcome.uncertain {
         Some(Uncertainty::Order) => joined(remark, &or_else(outcome)),
         Some(_) if outcome.kind != OutcomeKind::Unchanged => joined(remark, "not certain"),

@@ -13,6 +13,7 @@ use super::{
     PlanView,
     because::because,
     besides::{AlsoTakesJson, SparesJson, also_takes, spares},
+    beyond_document::{AfterwardsJson, EffectJson, NoteJson},
 };
 
 /// A plan as JSON or YAML.
@@ -44,6 +45,8 @@ pub struct SweepDocument<'a> {
 #[serde(rename_all = "camelCase")]
 struct CourseJson<'a> {
     outcomes: Vec<OutcomeJson<'a>>,
+    effects: Vec<EffectJson<'a>>,
+    notes: Vec<NoteJson<'a>>,
     summary: SummaryJson,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ends: Vec<Vec<Vec<EndJson<'a>>>>,
@@ -85,6 +88,8 @@ struct OutcomeJson<'a> {
     after: AfterJson<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     alternatives: Vec<AlternativeJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    afterwards: Vec<AfterwardsJson<'a>>,
 }
 
 /// Another end that an object may come to.
@@ -133,6 +138,7 @@ pub struct SummaryJson {
     orphaned: usize,
     detached: usize,
     unblocked: usize,
+    recreated: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -151,6 +157,7 @@ impl SummaryJson {
             orphaned: summary.orphaned,
             detached: summary.detached,
             unblocked: summary.unblocked,
+            recreated: summary.recreated,
         }
     }
 }
@@ -187,6 +194,8 @@ impl<'a> CourseJson<'a> {
     fn of(view: &PlanView<'a>) -> Self {
         CourseJson {
             outcomes: view.plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
+            effects: view.plan.effects.iter().map(|effect| EffectJson::of(view.snapshot, effect)).collect(),
+            notes: view.plan.notes.iter().map(|note| NoteJson::of(view.snapshot, note, view.plan.request.propagation)).collect(),
             summary: SummaryJson::of(view.plan.summary),
             ends: view.plan.ends.iter().map(|group| group.iter().map(|end| joint_end(view, end)).collect()).collect(),
             orders: view.plan.orders,
@@ -230,6 +239,7 @@ impl<'a> OutcomeJson<'a> {
             held_by: holders(view.snapshot, &outcome.held_by),
             after: AfterJson::of(view.snapshot, outcome.after.as_ref()),
             alternatives: outcome.alternatives.iter().map(|other| alternative(view, outcome.object, other)).collect(),
+            afterwards: outcome.afterwards.iter().map(|after| AfterwardsJson::of(view.snapshot, *after)).collect(),
         }
     }
 }

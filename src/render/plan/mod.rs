@@ -2,6 +2,8 @@
 
 mod because;
 mod besides;
+mod beyond;
+mod beyond_document;
 mod details;
 mod document;
 mod forest;
@@ -11,7 +13,7 @@ mod sweep;
 mod text;
 
 pub use document::{PlanDocument, SummaryJson, SweepDocument};
-pub use radius::{BlastRadius, BlastRadiusDocument, Radius};
+pub use radius::{BlastRadius, BlastRadiusDocument, EffectCounts, Radius};
 pub use sweep::SweepView;
 
 use std::io::{self, Write};
@@ -20,7 +22,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
-    foretell::{Besides, Outcome, OutcomeKind, Plan, Start, Summary},
+    foretell::{Besides, Outcome, OutcomeKind, OutsideEffect, Plan, Start, Summary},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     render::{tree::Options, words::full_name},
@@ -40,6 +42,7 @@ pub struct PlanView<'a> {
     /// What deleted Namespaces reach besides what has an outcome.
     besides: &'a [Besides],
     by_object: FxHashMap<ObjectId, &'a Outcome>,
+    effects: FxHashMap<ObjectId, Vec<usize>>,
 }
 
 impl<'a> PlanView<'a> {
@@ -52,7 +55,11 @@ impl<'a> PlanView<'a> {
         namespace: Option<&'a str>,
     ) -> Self {
         let by_object = plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect();
-        PlanView { snapshot, graph, plan, instead, namespace, besides: &[], by_object }
+        let mut effects: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
+        for (index, effect) in plan.effects.iter().enumerate() {
+            effects.entry(effect.object).or_default().push(index);
+        }
+        PlanView { snapshot, graph, plan, instead, namespace, besides: &[], by_object, effects }
     }
 
     /// The same, with what deleted Namespaces reach besides what has an outcome.
@@ -73,6 +80,12 @@ impl<'a> PlanView<'a> {
     /// Whether the collector may write to an object.
     fn may_touch(&self, object: ObjectId) -> bool {
         self.plan.request.only.as_ref().is_none_or(|only| only.contains(object))
+    }
+
+    /// What happens outside because of an object.
+    fn effects_of(&self, object: ObjectId) -> impl Iterator<Item = &'a OutsideEffect> {
+        let plan = self.plan;
+        self.effects.get(&object).into_iter().flatten().filter_map(move |index| plan.effects.get(*index))
     }
 }
 

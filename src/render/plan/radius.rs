@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use crate::{
     document::{Head, ObjectJson},
-    foretell::Summary,
-    model::{ObjectId, Snapshot},
+    foretell::{OutsideEffect, Summary},
+    model::{ObjectId, Snapshot, effects::Severity},
     render::{
         go_quote::visible,
         lines::{self, Line},
@@ -17,7 +17,13 @@ use crate::{
 };
 use serde::Serialize;
 
-use super::{Told, details::located, document::SummaryJson, sections::in_short, text::MARGIN};
+use super::{
+    Told,
+    details::located,
+    document::SummaryJson,
+    sections::in_short,
+    text::{MARGIN, count},
+};
 
 /// What deleting each of several roots would do.
 #[derive(Debug)]
@@ -37,6 +43,23 @@ pub struct Radius {
     pub object: ObjectId,
     pub summary: Summary,
     pub certain: bool,
+    pub effects: EffectCounts,
+}
+
+/// How many effects outside the graph there are, by severity.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct EffectCounts {
+    pub error: usize,
+    pub warning: usize,
+    pub info: usize,
+}
+
+impl EffectCounts {
+    /// Counts a plan's effects.
+    pub fn of(effects: &[OutsideEffect]) -> Self {
+        let count = |severity| effects.iter().filter(|effect| effect.severity() == severity).count();
+        EffectCounts { error: count(Severity::Error), warning: count(Severity::Warning), info: count(Severity::Info) }
+    }
 }
 
 /// The document.
@@ -55,6 +78,7 @@ struct RadiusJson<'a> {
     object: ObjectJson<'a>,
     certain: bool,
     summary: SummaryJson,
+    effects: EffectCounts,
 }
 
 impl<'a> BlastRadius<'a> {
@@ -69,7 +93,12 @@ impl<'a> BlastRadius<'a> {
         let total = rows.len();
         rows.sort_by_key(|row| {
             let summary = row.summary;
-            std::cmp::Reverse((summary.stuck, summary.deleted + summary.terminating, summary.detached + summary.orphaned))
+            std::cmp::Reverse((
+                summary.stuck,
+                row.effects.error,
+                summary.deleted + summary.terminating,
+                summary.detached + summary.orphaned,
+            ))
         });
         rows.truncate(most.unwrap_or(usize::MAX));
         BlastRadius { snapshot, propagation, rows, total, namespace }
@@ -78,6 +107,11 @@ impl<'a> BlastRadius<'a> {
     fn line(&self, row: &Radius) -> Line {
         let tone = if row.summary.stuck > 0 { Tone::Error } else { Tone::Plain };
         let mut remarks = vec![(tone, in_short(row.summary))];
+        if row.effects.error > 0 {
+            remarks.push((Tone::Error, format!("{} lost outside", row.effects.error)));
+        } else if row.effects.warning > 0 {
+            remarks.push((Tone::Warning, count(row.effects.warning, "effect outside", "effects outside")));
+        }
         if !row.certain {
             remarks.push((Tone::Warning, "not certain".to_owned()));
         }
@@ -92,6 +126,7 @@ impl Told for BlastRadius<'_> {
             object: ObjectJson::of(self.snapshot, row.object),
             certain: row.certain,
             summary: SummaryJson::of(row.summary),
+            effects: row.effects,
         };
         BlastRadiusDocument {
             head: Head::new("BlastRadius", &self.snapshot.gaps),

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     foretell::{Assumption, Holder, Summary},
-    model::{ObjectId, Symbol, facts::has_facts},
+    model::{ObjectId, Symbol},
     render::{
         go_quote::visible,
         style::Tone,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    PlanView, besides,
+    PlanView, besides, beyond,
     details::name,
     document::holder_name,
     text::{count, stuck},
@@ -53,7 +53,7 @@ impl Said {
 
 /// Writes the sections: a word each, and what is to be said.
 pub fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let sections = sections(view);
+    let sections = sections(view, options.fold);
     if !sections.is_empty() {
         writeln!(out)?;
     }
@@ -74,7 +74,7 @@ pub fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) ->
     Ok(())
 }
 
-fn sections(view: &PlanView<'_>) -> Vec<(&'static str, Vec<Said>)> {
+fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
     let instead = |(propagation, summary): &(Propagation, Summary)| Said {
         text: format!("{:<POLICY$}{}", propagation.name().to_lowercase(), in_short(*summary)),
         hanging: POLICY,
@@ -87,10 +87,12 @@ fn sections(view: &PlanView<'_>) -> Vec<(&'static str, Vec<Said>)> {
         None => view.instead.iter().map(instead).collect(),
     };
     let sections = [
+        ("Outside", beyond::outside(view, fold).into_iter().map(Said::text).collect()),
+        ("Note", beyond::notes(view).into_iter().map(Said::text).collect()),
         ("Assumes", assumes(view).into_iter().map(Said::text).collect()),
         ("Also", besides::also(view).into_iter().map(Said::text).collect()),
         ("Later", besides::spared(view).into_iter().map(Said::text).collect()),
-        ("But", afterwards(view).into_iter().map(Said::text).collect()),
+        ("But", beyond::afterwards(view).into_iter().map(Said::text).collect()),
         ("Instead", instead),
         ("Next", if view.is_sweep() { next_after_sweep(view) } else { next(view) }),
     ];
@@ -135,33 +137,10 @@ fn assumes(view: &PlanView<'_>) -> Vec<String> {
     kubelets.into_iter().chain(lines).collect()
 }
 
-/// What living controllers do afterwards, and a plan leaves out.
-fn afterwards(view: &PlanView<'_>) -> Vec<String> {
-    let mut controllers: Vec<&str> = Vec::new();
-    let mut lines: Vec<String> = Vec::new();
-    for assumption in &view.plan.assumptions {
-        match assumption {
-            Assumption::NotReplaced { controller } => controllers.push(controller),
-            Assumption::NotAdopted => {
-                lines.push("a living controller whose selector matches adopts what is left without an owner".to_owned());
-            }
-            _ => {}
-        }
-    }
-    let told = match controllers.as_slice() {
-        [] => None,
-        [one] => Some(format!("{one} lives on, and may replace what it controls")),
-        [some @ .., last] if some.len() <= NAMED_NODES => {
-            Some(format!("{} and {last} live on, and may replace what they control", some.join(", ")))
-        }
-        many => Some(format!("{} controllers live on, and may replace what they control", many.len())),
-    };
-    told.into_iter().chain(lines).collect()
-}
-
 /// A summary in half a line.
 pub fn in_short(summary: Summary) -> String {
-    let mut parts = vec![count(summary.deleted, "goes", "go")];
+    let anew = if summary.recreated == 0 { String::new() } else { format!(" ({} made anew)", summary.recreated) };
+    let mut parts = vec![count(summary.deleted, "goes", "go") + &anew];
     let mut add = |number: usize, told: String| {
         if number > 0 {
             parts.push(told);
@@ -278,7 +257,7 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> String {
 fn kubectl_name(view: &PlanView<'_>, object: ObjectId) -> String {
     let found = view.snapshot.object(object);
     let resource = view.snapshot.resources.get(found.resource);
-    let well_known = !resource.group.contains('.') || has_facts(&resource.group, &resource.kind);
+    let well_known = !resource.group.contains('.') || resource.group == "apiextensions.k8s.io";
     let kind = resource.kind.to_lowercase();
     let kind = if well_known { kind } else { format!("{kind}.{}", resource.group) };
     shell_word(&format!("{kind}/{}", view.snapshot.text(found.name))).into_owned()

@@ -19,6 +19,7 @@ use super::{
     PlanView,
     because::because,
     besides::spared_objects,
+    beyond,
     details::name,
     document::holder_name,
     forest::{Row, rows},
@@ -40,7 +41,7 @@ pub(super) fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Wr
 
 /// The same with another verdict.
 pub(super) fn write_below(view: &PlanView<'_>, verdict: Verdict, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_verdict(verdict, options, out)?;
+    write_verdict(view, verdict, options, out)?;
     let rows = rows(view, options.fold);
     if !rows.is_empty() {
         writeln!(out)?;
@@ -49,8 +50,13 @@ pub(super) fn write_below(view: &PlanView<'_>, verdict: Verdict, options: &Optio
     sections::write(view, options, out)
 }
 
-fn write_verdict((word, tone, sentence): Verdict, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let sentence = visible(&sentence).into_owned();
+fn write_verdict(
+    view: &PlanView<'_>,
+    (word, tone, sentence): Verdict,
+    options: &Options<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let sentence = visible(&(sentence + &beyond::verdict(view))).into_owned();
     let lines = wrapped(format!("{word}: {sentence}").split(' '), options.width.unwrap_or(usize::MAX));
     for (index, line) in lines.iter().enumerate() {
         match line.strip_prefix(word).filter(|_| index == 0) {

@@ -219,6 +219,9 @@ fn check_whole(plan: &Value, outcomes: &[Value], wrong: &mut Wrong) {
         wrong.add(format!("the outcomes are not numbered in their order: {orders:?}"));
     }
     let count = |key: &str, value: &str| outcomes.iter().filter(|outcome| outcome[key] == value).count();
+    let afterwards = |outcome: &Value| outcome["afterwards"].as_array().cloned().unwrap_or_default();
+    let anew = |after: &Value| after["what"] == "recreated" || after["what"] == "mirrored-again";
+    let recreated = outcomes.iter().filter(|outcome| afterwards(outcome).iter().any(anew)).count();
     let counted = json!({
         "deleted": count("outcome", "Deleted"),
         "terminating": count("outcome", "Terminating"),
@@ -226,6 +229,7 @@ fn check_whole(plan: &Value, outcomes: &[Value], wrong: &mut Wrong) {
         "orphaned": count("outcome", "Orphaned"),
         "detached": count("outcome", "Detached"),
         "unblocked": count("outcome", "Unblocked"),
+        "recreated": recreated,
     });
     if plan["summary"] != counted {
         wrong.add(format!("the summary is {}, the outcomes come to {counted}", plan["summary"]));

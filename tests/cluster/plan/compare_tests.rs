@@ -57,7 +57,7 @@ fn right() -> (Value, Vec<Value>, Vec<Value>) {
             outcome(3, "both", "Detached", &stays(json!([reference("other")]))),
             outcome(4, "free", "Orphaned", &stays(json!([]))),
         ],
-        "summary": {"deleted": 1, "terminating": 1, "stuck": 1, "orphaned": 1, "detached": 1, "unblocked": 0},
+        "summary": {"deleted": 1, "terminating": 1, "stuck": 1, "orphaned": 1, "detached": 1, "unblocked": 0, "recreated": 0},
     });
     (plan, before, after)
 }
@@ -73,7 +73,7 @@ fn a_right_plan_is_accepted() {
 
 #[test]
 fn wrong_plans_are_noticed() {
-    let doctors: [(&str, Doctor); 20] = [
+    let doctors: [(&str, Doctor); 21] = [
         ("the plan does not name it, but it is Deleted", |plan, _, _| remove_outcome(plan, 1)),
         ("the plan does not name it, but it is Detached", |plan, _, _| remove_outcome(plan, 2)),
         ("it ended differently", |plan, _, _| plan["outcomes"][1]["after"] = plan["outcomes"][3]["after"].clone()),
@@ -90,6 +90,7 @@ fn wrong_plans_are_noticed() {
         ("is not certain", |plan, _, _| plan["outcomes"][2]["certain"] = json!(false)),
         ("not numbered", |plan, _, _| plan["outcomes"][2]["order"] = json!(2)),
         ("the summary is", |plan, _, _| plan["summary"]["deleted"] = json!(2)),
+        ("the summary is", |plan, _, _| plan["summary"]["recreated"] = json!(1)),
         ("says that more holds it", |plan, _, _| plan["outcomes"][0]["heldBy"] = json!(["more"])),
         ("everything is at rest", |plan, _, _| plan["outcomes"][0]["state"] = json!("waiting")),
         ("it is new", |_, _, after| after.push(object("new", &json!({"ownerReferences": [reference("leaf")]})))),

@@ -8,6 +8,7 @@ mod definitions;
 pub mod draft;
 mod finalizers;
 mod namespaces;
+mod outside;
 mod owners;
 mod pods;
 mod targets;

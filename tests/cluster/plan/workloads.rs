@@ -139,8 +139,34 @@ fn a_replica_set_below_a_deployment_that_makes_another() {
     let foretold = foretell(cases.into());
     for one in &foretold {
         assert!(assumes(&one.plan, "Deployment/web lives on"), "{}: {}", one.case.trial.policy, one.plan["assumes"]);
+        assert_eq!(one.plan["summary"]["recreated"], 3, "{}: {}", one.case.trial.policy, one.plan["outcomes"]);
     }
     all_come_true(&foretold);
+    for one in &foretold {
+        wait_for_items(one.case.trial.cluster, &format!("/api/v1/namespaces/{}/pods", one.case.trial.namespace), 2);
+    }
+}
+
+/// R9.1: what is said to be made anew is.
+#[test]
+fn a_pod_of_a_living_replica_set_is_made_anew() {
+    let trial = Trial::new("made-anew", "Background");
+    let set = replica_set(&trial);
+    let pods = format!("/api/v1/namespaces/{}/pods", trial.namespace);
+    let before = trial.cluster.list(&pods);
+    let name = before[0]["metadata"]["name"].as_str().unwrap_or_default();
+    let foretold = foretell(vec![trial.deleting(vec![format!("pod/{name}")])]);
+    let (trial, plan) = (&foretold[0].case.trial, &foretold[0].plan);
+    let afterwards = &plan["outcomes"][0]["afterwards"];
+    assert_eq!((&afterwards[0]["what"], &afterwards[0]["by"]["name"]), (&json!("recreated"), &json!(set)), "{}", plan["outcomes"]);
+    assert_eq!(plan["summary"]["recreated"], 1);
+
+    foretold[0].delete();
+    let is_new = |pod: &&Value| before.iter().all(|was| uid(was) != uid(pod));
+    wait_until("another pod in its place", PATIENCE, || {
+        let pods = trial.cluster.list(&pods);
+        pods.len() == 2 && pods.iter().filter(is_new).count() == 1
+    });
 }
 
 /// Pods that lose their ReplicaSet don't stay without an owner, which a plan does not play, but says.
@@ -152,6 +178,9 @@ fn pods_that_are_orphaned_below_a_deployment_are_adopted() {
     let (trial, plan) = (&foretold[0].case.trial, &foretold[0].plan);
     assert!(assumes(plan, "adopts") && assumes(plan, "Deployment/web lives on"), "{}", plan["assumes"]);
     assert_eq!(plan["summary"]["orphaned"], 2, "{}", plan["outcomes"]);
+    let orphaned = plan["outcomes"].as_array().into_iter().flatten().filter(|outcome| outcome["outcome"] == "Orphaned");
+    let whats: Vec<&Value> = orphaned.map(|outcome| &outcome["afterwards"][0]["what"]).collect();
+    assert_eq!(whats, ["adopted", "adopted"], "{}", plan["outcomes"]);
 
     let pods = format!("/api/v1/namespaces/{}/pods", trial.namespace);
     let before = trial.cluster.list(&pods);

@@ -1,9 +1,13 @@
-//! The few things beyond metadata that decide what a delete does, known for some objects and unknown for others.
+//! The few things beyond metadata that decide what a delete does, here and outside of the graph, known for some objects and unknown for others.
+
+mod read;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::object::ObjectId;
+use super::{effects::PolicyFacts, object::ObjectId};
+
+pub use read::{has_facts, may_have_facts, read_facts};
 
 /// What decides how a pod goes (R1.14) and what it keeps from going (9.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +70,47 @@ pub struct DefinitionFacts {
     pub established: bool,
 }
 
+/// Which volume a PersistentVolumeClaim has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimFacts {
+    /// `spec.volumeName`; none for a claim that is not bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<String>,
+}
+
+/// What stands behind a Service.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceFacts {
+    /// `spec.type`.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+}
+
+/// Which pods are bound to a Node, where it was asked instead of each pod.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeFacts {
+    /// Their uids.
+    #[serde(default)]
+    pub pods: Vec<String>,
+}
+
+/// Where a VolumeSnapshot's data is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotFacts {
+    /// `status.boundVolumeSnapshotContentName`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+/// What becomes of the data of a VolumeSnapshotContent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotContentFacts {
+    /// `spec.deletionPolicy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion_policy: Option<String>,
+}
+
 /// One kind's facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -74,6 +119,25 @@ pub enum Fact {
     Volume(VolumeFacts),
     Namespace(NamespaceFacts),
     Definition(DefinitionFacts),
+    Claim(ClaimFacts),
+    Service(ServiceFacts),
+    Node(NodeFacts),
+    VolumeSnapshot(SnapshotFacts),
+    VolumeSnapshotContent(SnapshotContentFacts),
+    /// What an object's finalizer makes of its deletion, for kinds without facts of their own.
+    Policy(PolicyFacts),
+}
+
+impl Fact {
+    /// The names of other objects that it gives, which may have to be looked up.
+    pub(super) fn names(&self) -> Option<&str> {
+        match self {
+            Fact::Pod(facts) => facts.node.as_deref(),
+            Fact::Claim(facts) => facts.volume.as_deref(),
+            Fact::VolumeSnapshot(facts) => facts.content.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 /// The facts of a snapshot. An object without an entry is one whose facts are not known.
@@ -130,6 +194,54 @@ impl Facts {
         }
     }
 
+    /// What is known of a PersistentVolumeClaim.
+    pub fn claim(&self, object: ObjectId) -> Option<&ClaimFacts> {
+        match self.known.get(&object) {
+            Some(Fact::Claim(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// What is known of a Service.
+    pub fn service(&self, object: ObjectId) -> Option<&ServiceFacts> {
+        match self.known.get(&object) {
+            Some(Fact::Service(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// What is known of a Node.
+    pub fn node(&self, object: ObjectId) -> Option<&NodeFacts> {
+        match self.known.get(&object) {
+            Some(Fact::Node(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// What is known of a VolumeSnapshot.
+    pub fn volume_snapshot(&self, object: ObjectId) -> Option<&SnapshotFacts> {
+        match self.known.get(&object) {
+            Some(Fact::VolumeSnapshot(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// What is known of a VolumeSnapshotContent.
+    pub fn volume_snapshot_content(&self, object: ObjectId) -> Option<&SnapshotContentFacts> {
+        match self.known.get(&object) {
+            Some(Fact::VolumeSnapshotContent(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// What is known of an object's own policy.
+    pub fn policy(&self, object: ObjectId) -> Option<&PolicyFacts> {
+        match self.known.get(&object) {
+            Some(Fact::Policy(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
     /// Follows objects to their new ids.
     pub(super) fn move_to(&mut self, moved: &[ObjectId]) {
         self.known = std::mem::take(&mut self.known).into_iter().map(|(id, fact)| (moved[id.index()], fact)).collect();
@@ -143,60 +255,5 @@ impl Facts {
     /// Whether nothing is known of any object.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
-    }
-}
-
-/// Whether a kind has facts that can be read, and which: by group and kind.
-pub fn has_facts(group: &str, kind: &str) -> bool {
-    matches!((group, kind), ("", "Pod" | "PersistentVolume" | "Namespace") | ("apiextensions.k8s.io", "CustomResourceDefinition"))
-}
-
-/// Reads an object's facts from the whole object, for the kinds that have any ([`has_facts`]).
-pub fn read_facts(group: &str, kind: &str, object: &serde_json::Value) -> Option<Fact> {
-    let text = |pointer: &str| object.pointer(pointer).and_then(|value| value.as_str()).map(str::to_owned);
-    match (group, kind) {
-        ("", "Pod") if object.get("spec").is_some() => {
-            let name = object.pointer("/metadata/name").and_then(|name| name.as_str()).unwrap_or_default();
-            let volumes = object.pointer("/spec/volumes").and_then(|volumes| volumes.as_array());
-            let claims = volumes.into_iter().flatten().filter_map(|volume| {
-                let claim = volume.pointer("/persistentVolumeClaim/claimName").and_then(|claim| claim.as_str());
-                claim.map(str::to_owned).or_else(|| {
-                    volume.get("ephemeral")?;
-                    Some(format!("{name}-{}", volume.get("name")?.as_str()?))
-                })
-            });
-            Some(Fact::Pod(PodFacts {
-                node: text("/spec/nodeName").filter(|node| !node.is_empty()),
-                phase: text("/status/phase"),
-                grace: object.pointer("/spec/terminationGracePeriodSeconds").and_then(|grace| grace.as_i64()),
-                claims: claims.collect(),
-            }))
-        }
-        ("", "PersistentVolume") if object.get("spec").is_some() => Some(Fact::Volume(VolumeFacts {
-            reclaim_policy: text("/spec/persistentVolumeReclaimPolicy"),
-            claim: text("/spec/claimRef/namespace")
-                .zip(text("/spec/claimRef/name"))
-                .map(|(namespace, name)| format!("{namespace}/{name}")),
-            phase: text("/status/phase"),
-        })),
-        ("", "Namespace") if object.get("spec").is_some() => {
-            let finalizers = object.pointer("/spec/finalizers").and_then(|list| list.as_array());
-            let finalizers = finalizers.into_iter().flatten().filter_map(|finalizer| finalizer.as_str().map(str::to_owned));
-            Some(Fact::Namespace(NamespaceFacts { finalizers: finalizers.collect() }))
-        }
-        ("apiextensions.k8s.io", "CustomResourceDefinition") if object.get("spec").is_some() => {
-            let conditions = object.pointer("/status/conditions").and_then(|list| list.as_array());
-            let established = conditions
-                .into_iter()
-                .flatten()
-                .any(|condition| condition["type"] == "Established" && condition["status"] == "True");
-            Some(Fact::Definition(DefinitionFacts {
-                group: text("/spec/group").unwrap_or_default(),
-                kind: text("/spec/names/kind").unwrap_or_default(),
-                plural: text("/spec/names/plural").unwrap_or_default(),
-                established,
-            }))
-        }
-        _ => None,
     }
 }

@@ -1,0 +1,109 @@
+//! What a plan's outcomes mean beyond the graph of owners: effects outside of it, what living controllers do afterwards, and policies
+//! that do nothing. Nothing of this changes an outcome; it is told with it.
+
+mod claims;
+mod controllers;
+mod effects;
+mod index;
+mod nodes;
+mod notes;
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
+use crate::model::{
+    ObjectId,
+    effects::{EffectKind, Severity},
+};
+
+use super::{
+    plan::{Outcome, OutcomeKind, Plan},
+    world::{Needs, Stage},
+};
+
+pub use controllers::Afterwards;
+pub use index::Index;
+pub use notes::{Note, NoteKind};
+
+/// Something that happens outside the graph because an object goes, or may go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutsideEffect {
+    /// The object that goes.
+    pub object: ObjectId,
+    pub kind: EffectKind,
+    pub message: Cow<'static, str>,
+    /// Other objects that this is about: a claim's volume, a Node's pods.
+    pub related: Vec<ObjectId>,
+}
+
+impl OutsideEffect {
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        self.kind.severity()
+    }
+}
+
+/// Whether an object is still there and not on its way out when a plan is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Lives,
+    /// It depends on what is not certain.
+    MayGo,
+    Goes,
+}
+
+/// Adds to a plan what its outcomes mean beyond the graph. What would have to be read for that is added to what it needs.
+pub(super) fn tell_beyond(stage: &Stage<'_>, plan: &mut Plan) {
+    let mut beyond = Beyond::new(stage, plan);
+    let afterwards = controllers::afterwards(&beyond, plan);
+    beyond.effects(plan);
+    let Beyond { needs, effects, .. } = beyond;
+    for (outcome, afterwards) in plan.outcomes.iter_mut().zip(afterwards) {
+        outcome.afterwards = afterwards;
+    }
+    plan.effects = effects;
+    plan.notes = notes::notes(stage, &plan.request);
+    plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
+    plan.needs.look_ups.extend(needs.look_ups);
+    plan.needs.facts.extend(needs.facts);
+}
+
+/// What is looked at while a plan is told.
+struct Beyond<'s, 'a> {
+    stage: &'s Stage<'a>,
+    fates: FxHashMap<ObjectId, Fate>,
+    needs: Needs,
+    effects: Vec<OutsideEffect>,
+}
+
+impl<'s, 'a> Beyond<'s, 'a> {
+    fn new(stage: &'s Stage<'a>, plan: &Plan) -> Self {
+        let fates = plan.outcomes.iter().map(|outcome| (outcome.object, fate_of(outcome))).collect();
+        Beyond { stage, fates, needs: Needs::default(), effects: Vec::new() }
+    }
+
+    fn fate(&self, object: ObjectId) -> Fate {
+        let terminating = || self.stage.snapshot.object(object).terminating();
+        self.fates.get(&object).copied().unwrap_or_else(|| if terminating() { Fate::Goes } else { Fate::Lives })
+    }
+}
+
+fn goes(kind: OutcomeKind) -> bool {
+    matches!(kind, OutcomeKind::Deleted | OutcomeKind::Terminating)
+}
+
+/// Whether an object goes in some order of events, at least.
+fn may_go(outcome: &Outcome) -> bool {
+    goes(outcome.kind) || outcome.alternatives.iter().any(|other| goes(other.kind))
+}
+
+fn fate_of(outcome: &Outcome) -> Fate {
+    let always = goes(outcome.kind) && outcome.alternatives.iter().all(|other| goes(other.kind));
+    let unsure = outcome.kind == OutcomeKind::Unchanged && outcome.uncertain.is_some();
+    match (always, may_go(outcome) || unsure) {
+        (true, _) => Fate::Goes,
+        (false, true) => Fate::MayGo,
+        (false, false) => Fate::Lives,
+    }
+}

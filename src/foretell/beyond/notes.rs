@@ -1,0 +1,127 @@
+//! Policies and deletes that do nothing, or not what one might think: said to do nothing.
+
+use crate::{
+    foretell::{
+        cause::Cause,
+        plan::Request,
+        world::{Stage, World},
+    },
+    model::ObjectId,
+    server::{DeleteOptions, OwnDelete, Propagation, Stored, kinds::protected},
+};
+
+/// Something that the request asks for and doesn't get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The target that it is about.
+    pub object: ObjectId,
+    pub kind: NoteKind,
+}
+
+/// What is to be noted. The words never change meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// The first DELETE of a definition ignores the policy: its instances go anyway (R1.26).
+    DefinitionIgnoresPolicy,
+    /// Orphaning a Namespace doesn't save what is in it (R1.25).
+    NamespaceContentGoes,
+    /// Nothing depends on the target: the policy makes no difference.
+    NoDependents,
+    /// The pod is in its grace period already, and only a shorter one would change anything (R1.17).
+    PodAlreadyEnding,
+    /// While its spec.finalizers hold a Namespace, further DELETEs change nothing (R1.25).
+    NamespaceAlreadyEnding,
+    /// The target is terminating under this policy already.
+    AlreadyTerminating,
+}
+
+impl NoteKind {
+    /// As JSON says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            NoteKind::DefinitionIgnoresPolicy | NoteKind::NamespaceContentGoes => "policy-ignored",
+            NoteKind::NoDependents => "policy-without-effect",
+            NoteKind::PodAlreadyEnding | NoteKind::NamespaceAlreadyEnding | NoteKind::AlreadyTerminating => "delete-without-effect",
+        }
+    }
+
+    /// In a sentence about the target.
+    pub fn message(self, propagation: Propagation) -> String {
+        let policy = propagation.name().to_lowercase();
+        match self {
+            NoteKind::DefinitionIgnoresPolicy => {
+                format!("the first delete of a definition ignores --cascade={policy}: every instance of it is deleted anyway")
+            }
+            NoteKind::NamespaceContentGoes => {
+                "--cascade=orphan doesn't save what is in a namespace: only references to the Namespace itself are taken off"
+                    .to_owned()
+            }
+            NoteKind::NoDependents => format!("nothing depends on it: --cascade={policy} is as background here"),
+            NoteKind::PodAlreadyEnding => {
+                "this delete is ignored, its policy included: the pod is in its grace period, and only a shorter one would count"
+                    .to_owned()
+            }
+            NoteKind::NamespaceAlreadyEnding => {
+                "this delete is ignored: a terminating namespace takes no other policy while its content is being deleted"
+                    .to_owned()
+            }
+            NoteKind::AlreadyTerminating => "this delete changes nothing: it is terminating in this way already".to_owned(),
+        }
+    }
+}
+
+/// What is to be noted about a request, in the order of its targets.
+pub(super) fn notes(stage: &Stage<'_>, request: &Request) -> Vec<Note> {
+    let mut notes: Vec<Note> = Vec::new();
+    for target in &request.targets {
+        if let Some(kind) = note(stage, request, *target)
+            && notes.iter().all(|note| note.object != *target)
+        {
+            notes.push(Note { object: *target, kind });
+        }
+    }
+    notes
+}
+
+fn note(stage: &Stage<'_>, request: &Request, target: ObjectId) -> Option<NoteKind> {
+    if protected(stage.snapshot, target).is_some() {
+        return None;
+    }
+    let rules = stage.rules(target);
+    if stage.snapshot.object(target).terminating() {
+        return repeated(stage, request, target);
+    }
+    match (rules.own_delete, request.propagation) {
+        (_, Propagation::Background) => None,
+        (OwnDelete::Definition, _) => Some(NoteKind::DefinitionIgnoresPolicy),
+        (OwnDelete::Namespace, Propagation::Orphan) => Some(NoteKind::NamespaceContentGoes),
+        (OwnDelete::Namespace, _) => None,
+        // What could not be listed may depend on it.
+        _ if stage.snapshot.may_hide_dependents() || !stage.graph.dependents(target.into()).is_empty() => None,
+        _ => Some(NoteKind::NoDependents),
+    }
+}
+
+/// What becomes of one more delete of what is terminating already.
+fn repeated(stage: &Stage<'_>, request: &Request, target: ObjectId) -> Option<NoteKind> {
+    let rules = stage.rules(target);
+    if rules.graceful && stage.snapshot.facts.pod(target).is_none()
+        || rules.own_delete == OwnDelete::Namespace && stage.snapshot.facts.namespace(target).is_none()
+    {
+        return None;
+    }
+    let options = DeleteOptions { propagation: Some(request.propagation), grace: request.grace, ..DeleteOptions::default() };
+    let mut world = World::at_rest(stage);
+    let before = world.stored(target)?;
+    let in_grace = rules.graceful && before.in_grace();
+    world.delete(target, &options, Cause::Requested);
+    let as_before = |after: Stored<'_>| after.same_state(&before) && after.grace.unwrap_or(0) == before.grace.unwrap_or(0);
+    if !world.stored(target).is_some_and(as_before) {
+        return None;
+    }
+    Some(match rules.own_delete {
+        _ if in_grace => NoteKind::PodAlreadyEnding,
+        OwnDelete::Namespace => NoteKind::NamespaceAlreadyEnding,
+        _ => NoteKind::AlreadyTerminating,
+    })
+}

@@ -1,0 +1,240 @@
+//! What an object's own policy says about what happens outside when it goes: deletion policies in its spec and its annotations.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::finalizers::known_finalizer;
+
+/// Where a controller looks before it acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// `spec.deletionPolicy` and `spec.managementPolicies` (crossplane-runtime `pkg/reconciler/managed/policies.go:ShouldDelete`).
+    Crossplane,
+    /// `spec.deletionPolicy`, `spec.prune` and `spec.suspend` (kustomize-controller `finalizerShouldDeleteResources`).
+    Kustomization,
+    /// `spec.suspend` (helm-controller `reconcileDelete`).
+    Suspended,
+    /// `spec.destroyResourcesOnDeletion`.
+    Terraform,
+    /// `spec.destroyOnFinalize`.
+    Pulumi,
+    /// An annotation, then one of the namespace, then the controller's flag.
+    Ack,
+    /// An annotation: `abandon` keeps.
+    ConfigConnector,
+    /// An annotation, then the operator's own default.
+    AzureServiceOperator,
+    /// `spec.cleanupPolicy.confirmation`.
+    Rook,
+    /// An annotation: topics that are not managed are left alone.
+    Strimzi,
+}
+
+/// What a policy comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// The controller acts; the words say what else could keep it from it.
+    Act(&'static str),
+    /// It keeps what it stands for; the words say why.
+    Keep(&'static str),
+}
+
+/// The fields and annotations of one object that its policy consists of, as far as they are set. What is not text is JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyFacts(pub BTreeMap<String, String>);
+
+const ACK: &str = "services.k8s.aws/deletion-policy";
+const CONFIG_CONNECTOR: &str = "cnrm.cloud.google.com/deletion-policy";
+const AZURE: &str = "serviceoperator.azure.com/reconcile-policy";
+const STRIMZI: &str = "strimzi.io/managed";
+
+/// Whether an annotation is part of any policy; no other is kept.
+pub fn is_policy_annotation(key: &str) -> bool {
+    matches!(key, ACK | CONFIG_CONNECTOR | AZURE | STRIMZI)
+}
+
+impl Policy {
+    /// The policy of an object of this kind with these finalizers, if it has one that is known.
+    pub fn of<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> Option<Policy> {
+        finalizers.find_map(|finalizer| known_finalizer(finalizer, group, kind)?.policy())
+    }
+
+    /// The fields that it consists of, below the object, and its annotation.
+    fn reads(self) -> (&'static [&'static str], Option<&'static str>) {
+        match self {
+            Policy::Crossplane => (&["spec.deletionPolicy", "spec.managementPolicies"], None),
+            Policy::Kustomization => (&["spec.deletionPolicy", "spec.prune", "spec.suspend"], None),
+            Policy::Suspended => (&["spec.suspend"], None),
+            Policy::Terraform => (&["spec.destroyResourcesOnDeletion"], None),
+            Policy::Pulumi => (&["spec.destroyOnFinalize"], None),
+            Policy::Rook => (&["spec.cleanupPolicy.confirmation"], None),
+            Policy::Ack => (&[], Some(ACK)),
+            Policy::ConfigConnector => (&[], Some(CONFIG_CONNECTOR)),
+            Policy::AzureServiceOperator => (&[], Some(AZURE)),
+            Policy::Strimzi => (&[], Some(STRIMZI)),
+        }
+    }
+
+    /// Takes what the policy consists of from a whole object.
+    pub fn read(self, object: &Value) -> PolicyFacts {
+        let (fields, annotation) = self.reads();
+        let mut facts = PolicyFacts::default();
+        for field in fields {
+            let found = field.split('.').try_fold(object, |value, key| value.get(key));
+            facts.keep(field, found);
+        }
+        if let Some(key) = annotation {
+            let found = object.pointer("/metadata/annotations").and_then(|annotations| annotations.get(key));
+            facts.keep(key, found);
+        }
+        facts
+    }
+
+    /// What it comes to.
+    pub fn says(self, facts: &PolicyFacts) -> Says {
+        match self {
+            Policy::Crossplane => {
+                let orphans = facts.is("spec.deletionPolicy", "Orphan");
+                let actions = facts.list("spec.managementPolicies");
+                let deletes =
+                    actions.as_ref().is_none_or(|actions| actions.iter().any(|action| action == "*" || action == "Delete"));
+                // What is not the default wins where the two disagree.
+                let says_delete = actions.is_some_and(|actions| actions.iter().any(|action| action == "Delete"));
+                match (orphans, deletes) {
+                    (true, _) if !says_delete => Says::Keep("deletionPolicy Orphan"),
+                    (_, false) => Says::Keep("managementPolicies without Delete"),
+                    _ => Says::Act(""),
+                }
+            }
+            Policy::Kustomization => {
+                if facts.is("spec.suspend", "true") {
+                    return Says::Keep("it is suspended");
+                }
+                match facts.get("spec.deletionPolicy") {
+                    Some("Orphan") => Says::Keep("deletionPolicy Orphan"),
+                    None | Some("MirrorPrune") if !facts.is("spec.prune", "true") => Says::Keep("it doesn't prune"),
+                    _ => Says::Act(""),
+                }
+            }
+            Policy::Suspended if facts.is("spec.suspend", "true") => Says::Keep("it is suspended"),
+            Policy::Suspended => Says::Act(""),
+            Policy::Terraform if facts.is("spec.destroyResourcesOnDeletion", "true") => Says::Act(""),
+            Policy::Terraform => Says::Keep("destroyResourcesOnDeletion is not set"),
+            Policy::Pulumi if facts.is("spec.destroyOnFinalize", "true") => Says::Act(""),
+            Policy::Pulumi => Says::Keep("destroyOnFinalize is not set"),
+            Policy::Ack => match facts.get(ACK) {
+                Some("retain") => Says::Keep("deletion-policy retain"),
+                Some(_) => Says::Act(""),
+                None => Says::Act("unless its namespace or the controller says retain"),
+            },
+            Policy::ConfigConnector if facts.is(CONFIG_CONNECTOR, "abandon") => Says::Keep("deletion-policy abandon"),
+            Policy::ConfigConnector => Says::Act(""),
+            Policy::AzureServiceOperator => match facts.get(AZURE) {
+                Some("manage" | "run") => Says::Act(""),
+                None => Says::Act("unless the operator's own default keeps it"),
+                // What it doesn't know it takes for `skip`.
+                Some("detach-on-delete" | "skip-delete") => Says::Keep("reconcile-policy detach-on-delete"),
+                Some(_) => Says::Keep("reconcile-policy skip"),
+            },
+            Policy::Rook if facts.is("spec.cleanupPolicy.confirmation", "yes-really-destroy-data") => Says::Act(""),
+            Policy::Rook => Says::Keep("its cleanupPolicy doesn't confirm that it is to be destroyed"),
+            Policy::Strimzi if facts.is(STRIMZI, "false") => Says::Keep("it is not managed"),
+            Policy::Strimzi => Says::Act(""),
+        }
+    }
+}
+
+impl PolicyFacts {
+    fn keep(&mut self, field: &str, found: Option<&Value>) {
+        let text = match found {
+            None | Some(Value::Null) => return,
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        };
+        self.0.insert(field.to_owned(), text);
+    }
+
+    fn get(&self, field: &str) -> Option<&str> {
+        self.0.get(field).map(String::as_str)
+    }
+
+    fn is(&self, field: &str, value: &str) -> bool {
+        self.get(field) == Some(value)
+    }
+
+    fn list(&self, field: &str) -> Option<Vec<String>> {
+        serde_json::from_str(self.get(field)?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Whether a controller keeps what the object stands for, and in which words.
+    fn kept(policy: Policy, object: &Value) -> Option<&'static str> {
+        match policy.says(&policy.read(object)) {
+            Says::Keep(why) => Some(why),
+            Says::Act(_) => None,
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_default_wins_in_crossplane() {
+        let spec = |spec: Value| kept(Policy::Crossplane, &json!({ "spec": spec })).is_some();
+        assert!(!spec(json!({})));
+        assert!(!spec(json!({"deletionPolicy": "Delete", "managementPolicies": ["*"]})));
+        assert!(spec(json!({"deletionPolicy": "Orphan"})));
+        assert!(spec(json!({"deletionPolicy": "Orphan", "managementPolicies": ["*"]})));
+        assert!(spec(json!({"deletionPolicy": "Delete", "managementPolicies": ["Observe"]})));
+        assert!(spec(json!({"managementPolicies": []})));
+        assert!(!spec(json!({"deletionPolicy": "Orphan", "managementPolicies": ["Observe", "Delete"]})));
+    }
+
+    #[test]
+    fn kustomizations_prune_or_not() {
+        let spec = |spec: Value| kept(Policy::Kustomization, &json!({ "spec": spec })).is_some();
+        assert!(!spec(json!({"prune": true})));
+        assert!(spec(json!({"prune": false})));
+        assert!(spec(json!({"prune": true, "suspend": true})));
+        assert!(spec(json!({"prune": true, "deletionPolicy": "Orphan"})));
+        assert!(!spec(json!({"prune": false, "deletionPolicy": "Delete"})));
+        assert!(!spec(json!({"prune": false, "deletionPolicy": "WaitForTermination"})));
+        assert!(spec(json!({"prune": false, "deletionPolicy": "MirrorPrune"})));
+    }
+
+    #[test]
+    fn annotations_keep_or_not() {
+        let annotated =
+            |policy, key: &str, value: &str| kept(policy, &json!({"metadata": {"annotations": {key: value}}})).is_some();
+        assert!(annotated(Policy::Ack, ACK, "retain"));
+        assert!(!annotated(Policy::Ack, ACK, "delete"));
+        assert!(annotated(Policy::ConfigConnector, CONFIG_CONNECTOR, "abandon"));
+        assert!(!annotated(Policy::ConfigConnector, CONFIG_CONNECTOR, "none"));
+        assert!(annotated(Policy::AzureServiceOperator, AZURE, "detach-on-delete"));
+        assert!(annotated(Policy::AzureServiceOperator, AZURE, "anything-else"));
+        assert!(!annotated(Policy::AzureServiceOperator, AZURE, "manage"));
+        assert!(annotated(Policy::Strimzi, STRIMZI, "false"));
+        let nothing = PolicyFacts::default();
+        assert_eq!(Policy::Ack.says(&nothing), Says::Act("unless its namespace or the controller says retain"));
+        for policy in [Policy::Ack, Policy::ConfigConnector, Policy::AzureServiceOperator, Policy::Strimzi] {
+            assert!(policy.reads().1.is_some_and(is_policy_annotation));
+        }
+    }
+
+    #[test]
+    fn destruction_may_have_to_be_asked_for() {
+        assert!(kept(Policy::Terraform, &json!({"spec": {}})).is_some());
+        assert!(kept(Policy::Terraform, &json!({"spec": {"destroyResourcesOnDeletion": true}})).is_none());
+        assert!(kept(Policy::Pulumi, &json!({"spec": {"destroyOnFinalize": false}})).is_some());
+        assert!(kept(Policy::Pulumi, &json!({"spec": {"destroyOnFinalize": true}})).is_none());
+        assert!(kept(Policy::Rook, &json!({"spec": {}})).is_some());
+        assert!(kept(Policy::Rook, &json!({"spec": {"cleanupPolicy": {"confirmation": "yes-really-destroy-data"}}})).is_none());
+        assert!(kept(Policy::Suspended, &json!({"spec": {"suspend": true}})).is_some());
+        assert!(kept(Policy::Suspended, &json!({})).is_none());
+    }
+}

@@ -1,0 +1,118 @@
+//! What plans say beyond the graph, read from a real API server: volumes, load balancers, pods of a Node, policies of the object's own.
+
+use serde_json::{Value, json};
+
+use super::trial::{Trial, foretell};
+use crate::harness::{Retry, poll};
+
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// A claim and the volume that is bound to it.
+fn bound(trial: &Trial<'_>, name: &str, policy: &str) {
+    let volume = trial.global(name);
+    trial.cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": volume},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "capacity": {"storage": "1Gi"},
+            "persistentVolumeReclaimPolicy": policy,
+            "hostPath": {"path": "/nowhere"},
+            "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": trial.namespace, "name": name},
+        },
+    }));
+    trial.cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": trial.namespace},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+            "storageClassName": "",
+            "volumeName": volume,
+        },
+    }));
+}
+
+fn service(trial: &Trial<'_>, name: &str, kind: &str) {
+    trial.cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": trial.namespace},
+        "spec": {"type": kind, "ports": [{"port": 80}]},
+    }));
+}
+
+/// `Kind/name effect-kind` of each effect, in order of the alphabet.
+fn effects(plan: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let told = plan["effects"].as_array().into_iter().flatten().map(|effect| {
+        let object = &effect["object"];
+        format!("{}/{} {}", text(&object["kind"]), text(&object["name"]), text(&effect["kind"]))
+    });
+    let mut told: Vec<String> = told.collect();
+    told.sort();
+    told
+}
+
+#[test]
+fn what_decides_outside_is_read_right_and_kept_in_snapshots() {
+    let trial = Trial::new("outside", "Background");
+    bound(&trial, "lost", "Delete");
+    bound(&trial, "kept", "Retain");
+    service(&trial, "front", "LoadBalancer");
+    service(&trial, "back", "ClusterIP");
+    for (name, policy) in [("real", "Delete"), ("spared", "Orphan")] {
+        let widget = trial.widget(name).finalizer("finalizer.managedresource.crossplane.io").create();
+        let spec = json!({"deletionPolicy": policy, "managementPolicies": ["*"]});
+        trial.cluster.patch(&trial.cluster.path_of(&widget), &json!({ "spec": spec }));
+    }
+    let targets = ["pvc/lost", "pvc/kept", "service/front", "service/back", "widget/real", "widget/spared"];
+    let expected = [
+        "PersistentVolumeClaim/kept data-kept",
+        "PersistentVolumeClaim/lost data-destroyed",
+        "Service/front load-balancer-released",
+        "Widget/real external-deleted",
+        "Widget/spared external-kept",
+    ];
+    let foretold = foretell(vec![trial.deleting(targets.map(str::to_owned).to_vec())]);
+    let (trial, plan) = (&foretold[0].case.trial, &foretold[0].plan);
+    assert_eq!(effects(plan), expected, "{}", plan["effects"]);
+    let lost = plan["effects"].as_array().into_iter().flatten().find(|effect| effect["object"]["name"] == "lost");
+    assert_eq!(lost.map(|effect| &effect["related"][0]["name"]), Some(&json!(trial.global("lost"))));
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("cluster.json");
+    let path = path.to_str().expect("a temporary folder has a readable name");
+    let taken = poll(PATIENCE, || {
+        let ran = trial.cluster.gc(&["snapshot", "--force", "-o", path]);
+        if ran.stderr.contains("Not seen") { Err(Retry::Later(ran.stderr)) } else { Ok(ran.expect(0).to_owned()) }
+    });
+    taken.unwrap_or_else(|gaps| panic!("{gaps}"));
+    let args = [&["plan", "-o", "json", "-n", &trial.namespace, "--from", path][..], &targets].concat();
+    assert_eq!(effects(&trial.cluster.gc(&args).json()), expected, "a snapshot tells the same");
+}
+
+#[test]
+fn pods_that_follow_their_node_are_counted() {
+    let trial = Trial::new("node-pods", "Background");
+    let node = trial.node();
+    for name in ["a", "b"] {
+        trial.cluster.create(json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": trial.namespace},
+            "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}]},
+        }));
+    }
+    let foretold = foretell(vec![trial.deleting(vec![format!("node/{node}")])]);
+    let plan = &foretold[0].plan;
+    assert_eq!(effects(plan), [format!("Node/{node} pods-deleted")], "{}", plan["effects"]);
+    let mut pods: Vec<&str> =
+        plan["effects"][0]["related"].as_array().into_iter().flatten().filter_map(|pod| pod["name"].as_str()).collect();
+    pods.sort_unstable();
+    assert_eq!(pods, ["a", "b"]);
+    assert_eq!(plan["summary"]["deleted"], 1, "the collector deletes none of them");
+    assert_eq!(plan["complete"], true);
+}
