@@ -39,7 +39,7 @@ const MOST_STEPS_FOR_MORE_ENDS: u64 = 1_000_000;
 const MOST_STEPS_WITH_DELAYS: u64 = 300_000;
 /// So many orders in which a namespace's content, or a definition's instances, are deleted; and the steps that are spent on them.
 const MOST_CONTENT_ORDERS: u64 = 36;
-const MOST_STEPS_ON_CONTENT: u64 = 1_000_000;
+const MOST_STEPS_ON_CONTENT: u64 = 300_000;
 /// Different ends beyond so many are not told apart any more.
 const MOST_ENDS: usize = 256;
 

@@ -122,6 +122,7 @@ fn or_else(outcome: &Outcome) -> String {
     let mut others: Vec<&str> = Vec::new();
     for other in &outcome.alternatives {
         let told = match (other.kind, other.state) {
+            (kind, state) if kind == outcome.kind && state == outcome.state => "with other owner references",
             (OutcomeKind::Deleted, _) => "gone",
             (OutcomeKind::Terminating, Some(State::Stuck)) => "STUCK",
             (OutcomeKind::Terminating, _) => "Terminating",
