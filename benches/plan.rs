@@ -1,9 +1,9 @@
-//! How long a plan takes, by how many objects it touches: `cargo bench --bench plan [-- OBJECTS…]`.
+//! How long a plan takes, by how many objects it touches, and a sweep, by how many there are: `cargo bench --bench plan [-- OBJECTS…]`.
 
 use std::time::Instant;
 
 use kubectl_gc::{
-    foretell::{Assume, Request, Stage, plan},
+    foretell::{Assume, Request, Stage, Start, explore, plan},
     graph::OwnerGraph,
     model::{ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder},
     server::Propagation,
@@ -16,6 +16,16 @@ const SHAPES: &[(&str, Shape)] = &[
     ("star", |number| (number > 0).then_some(0)),
     ("chain", |number| number.checked_sub(1)),
     ("tree of tens", |number| number.checked_sub(1).map(|number| number / 10)),
+];
+
+/// What a sweep finds; nobody has the last number.
+const SWEPT: &[(&str, Shape)] = &[
+    ("all is well", |number| number.checked_sub(1).map(|number| number / 10)),
+    (
+        "one in 100",
+        |number| if number % 100 == 0 { Some(u32::MAX) } else { Some(number / 10 * 10).filter(|owner| *owner != number) },
+    ),
+    ("all is lost", |number| Some(if number % 10 == 0 { u32::MAX } else { number / 10 * 10 })),
 ];
 
 fn main() {
@@ -31,11 +41,32 @@ fn main() {
             let stage = Stage::new(&snapshot, &graph, Assume::Known);
             let times = [Propagation::Background, Propagation::Foreground, Propagation::Orphan].map(|propagation| {
                 let start = Instant::now();
-                let plan = plan(&stage, &Request { targets: vec![ObjectId(0)], propagation, grace: None });
+                let plan = explore(&stage, &Request::delete(vec![ObjectId(0)], propagation));
                 assert!(propagation == Propagation::Orphan || plan.summary.deleted == *size as usize, "{:?}", plan.summary);
                 format!("{:.0?}", start.elapsed())
             });
             println!("{name:<14} {size:>9}  {:>8}  {:>10} {:>10} {:>10}", format!("{built:.0?}"), times[0], times[1], times[2]);
+        }
+    }
+    sweeps(&sizes);
+}
+
+fn sweeps(sizes: &[u32]) {
+    println!("\n{:<15} {:>9}  {:>9}  {:>10} {:>10} {:>8}", "sweep", "objects", "deleted", "one order", "explored", "orders");
+    for (name, shape) in SWEPT {
+        for size in sizes {
+            let snapshot = snapshot(*size, *shape);
+            let graph = OwnerGraph::new(&snapshot);
+            let stage = Stage::new(&snapshot, &graph, Assume::Known);
+            let request = Request::only_collect(Start::Sweep);
+            let start = Instant::now();
+            let deleted = plan(&stage, &request).summary.deleted;
+            let one = format!("{:.0?}", start.elapsed());
+            let start = Instant::now();
+            let explored = explore(&stage, &request);
+            assert_eq!(explored.summary.deleted, deleted, "{name}");
+            let all = format!("{:.0?}", start.elapsed());
+            println!("{name:<15} {size:>9}  {deleted:>9}  {one:>10} {all:>10} {:>8}", explored.orders);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::foretell::Assume;
+
 use super::connection::ConnectionArgs;
 
 /// See, foretell and drive Kubernetes' cascading deletion.
@@ -43,6 +45,15 @@ pub enum Command {
     Tree(TreeArgs),
     /// What a delete would do to every object, and why
     Plan(PlanArgs),
+    /// What one pass of the collector would do (--dry-run)
+    ///
+    /// Shows what one pass of the garbage collector does to everything there is, with nothing else deleted: dangling references are
+    /// dropped, what only owners that are gone hold is deleted, and owners that wait for their dependents, or are to free them, come
+    /// to their end.
+    ///
+    /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what may be touched, never what is read to decide. Only
+    /// --dry-run exists so far: it shows what would happen, and changes nothing.
+    Sweep(SweepArgs),
     /// What can be deleted, and what of that the collector watches
     Resources(ResourcesArgs),
     /// Write the cluster's metadata into one file, for --from
@@ -121,6 +132,28 @@ pub struct PlanArgs {
     pub propagation: PropagationArgs,
     #[command(flatten)]
     pub grace: GraceArgs,
+    /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    pub assume: AssumeArg,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<PlanFormat>,
+    #[command(flatten)]
+    pub source: SourceArgs,
+}
+
+/// `kubectl gc sweep`
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "Exit codes: 0 fine, 1 it could not be done, or what could not be read may change an outcome, 2 something \
+                             that it takes up stays stuck."
+)]
+pub struct SweepArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// Only show what would happen; nothing else is there yet
+    #[arg(long)]
+    pub dry_run: bool,
     /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
@@ -226,6 +259,16 @@ pub enum PropagationArg {
     Orphan,
 }
 
+impl AssumeArg {
+    /// What the engine takes for granted then.
+    pub fn assume(self) -> Assume {
+        match self {
+            AssumeArg::Known => Assume::Known,
+            AssumeArg::None => Assume::None,
+        }
+    }
+}
+
 /// `--assume`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum AssumeArg {
@@ -259,7 +302,7 @@ pub enum TreeFormat {
     Wide,
 }
 
-/// Formats of `plan`.
+/// Formats of `plan` and `sweep`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PlanFormat {
     Json,

@@ -12,6 +12,7 @@ pub mod report;
 pub mod resources;
 pub mod session;
 pub mod snapshot;
+pub mod sweep;
 pub mod targets;
 pub mod tree;
 pub mod version;
@@ -47,6 +48,7 @@ fn dispatch(cli: &Cli) -> Result<Report, CliError> {
     let mut report = match &cli.command {
         Command::Tree(args) => tree::run(&cli.global, args),
         Command::Plan(args) => plan::run(&cli.global, args),
+        Command::Sweep(args) => sweep::run(&cli.global, args),
         Command::Resources(args) => resources::run(&cli.global, args),
         Command::Snapshot(args) => snapshot::run(&cli.global, args),
         Command::Completion(args) => Ok(Report::of(completion::script(args.shell))),
@@ -63,6 +65,7 @@ fn reads_files(command: &Command) -> bool {
     match command {
         Command::Tree(args) => !args.source.from.is_empty(),
         Command::Plan(args) => !args.source.from.is_empty(),
+        Command::Sweep(args) => !args.source.from.is_empty(),
         Command::Resources(args) => !args.source.from.is_empty(),
         Command::Snapshot(_) | Command::Completion(_) | Command::Version(_) => false,
     }

@@ -1,12 +1,12 @@
 //! `kubectl gc plan`
 
 use crate::{
-    foretell::{Assume, Needs, Plan, Request, Stage, Summary, explore, plan},
+    foretell::{Assume, Besides, Needs, Plan, Request, Stage, Summary, besides, explore, plan},
     graph::OwnerGraph,
     model::{ObjectId, Symbol},
     render::{
-        document,
-        plan::{BlastRadius, EffectCounts, PlanView, Radius, Told},
+        self, document,
+        plan::{BlastRadius, EffectCounts, PlanView, Radius},
         style::Style,
         tree::Options,
     },
@@ -15,7 +15,7 @@ use crate::{
 };
 
 use super::{
-    args::{AssumeArg, GlobalArgs, GraceArgs, PlanArgs, PlanFormat, PropagationArg},
+    args::{GlobalArgs, GraceArgs, PlanArgs, PlanFormat, PropagationArg},
     colour,
     error::CliError,
     exit::Exit,
@@ -27,22 +27,22 @@ use super::{
 /// Without `--all`, so many roots are shown.
 const WORST: usize = 20;
 /// What a plan needs to know leads to more that it needs to know, but not for ever: each round reads another level of owners.
-const ROUNDS: usize = 32;
+pub(super) const ROUNDS: usize = 32;
 
 /// Foretells a delete, or without targets the delete of every root.
 pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, CliError> {
     let grace = grace_period(&args.grace)?;
     let mut session = Session::open(global, &args.source, &args.targets, Reach::Everything)?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
-    let assume = match args.assume {
-        AssumeArg::Known => Assume::Known,
-        AssumeArg::None => Assume::None,
-    };
+    let assume = args.assume.assume();
     match session.targets.clone() {
         Some(targets) => {
-            let request = Request { targets, propagation, grace };
+            let request = Request { grace, ..Request::delete(targets, propagation) };
             let (plan, instead) = foretell(&mut session, &request, assume)?;
-            tell(global, args, &session, &plan, &instead)
+            let graph = OwnerGraph::new(&session.snapshot);
+            let besides = session.count(besides(&Stage::new(&session.snapshot, &graph, assume), &plan));
+            let told = Told { plan, instead, besides };
+            tell(global, args, &session, &graph, &told)
         }
         None => radius(global, args, &mut session, propagation, assume),
     }
@@ -76,7 +76,7 @@ fn foretell(session: &mut Session, request: &Request, assume: Assume) -> Result<
 }
 
 /// Reads what is needed. Says whether that made a difference.
-fn fetch(session: &mut Session, needs: &Needs) -> bool {
+pub(super) fn fetch(session: &mut Session, needs: &Needs) -> bool {
     if needs.is_empty() {
         return false;
     }
@@ -86,17 +86,22 @@ fn fetch(session: &mut Session, needs: &Needs) -> bool {
     session.fetch(needs) && known(session) != before
 }
 
+/// All that there is to tell.
+struct Told {
+    plan: Plan,
+    instead: Vec<(Propagation, Summary)>,
+    besides: Vec<Besides>,
+}
+
 fn tell(
     global: &GlobalArgs,
     args: &PlanArgs,
     session: &Session,
-    plan: &Plan,
-    instead: &[(Propagation, Summary)],
+    graph: &OwnerGraph,
+    Told { plan, instead, besides }: &Told,
 ) -> Result<Report, CliError> {
-    let snapshot = &session.snapshot;
-    let graph = OwnerGraph::new(snapshot);
-    let namespace = namespace_of(session, plan);
-    let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref());
+    let namespace = namespace_of(session, &plan.request.targets);
+    let view = PlanView::new(&session.snapshot, graph, plan, instead, namespace.as_deref()).with_besides(besides);
     report(global, args, session, namespace.as_deref(), &view, plan.stuck())
 }
 
@@ -106,20 +111,13 @@ fn report(
     args: &PlanArgs,
     session: &Session,
     namespace: Option<&str>,
-    told: &impl Told,
+    told: &impl render::plan::Told,
     stuck: bool,
 ) -> Result<Report, CliError> {
-    let out = match args.output {
-        Some(PlanFormat::Json) => document::json(&told.document()).into_bytes(),
-        Some(PlanFormat::Yaml) => document::yaml(&told.document()).into_bytes(),
-        Some(PlanFormat::Name) => told.names().into_bytes(),
-        None | Some(PlanFormat::Wide) => {
-            let mut out = heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed.");
-            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
-            told.write(&text_options(args, &style), &mut out).map_err(in_memory)?;
-            out
-        }
-    };
+    let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
+    let options = text_options(args.output, args.targets.all, &style);
+    let out =
+        in_form(args.output, told, &options, || heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed."))?;
     let mut report = Report::of(out).with_gaps(&session.snapshot.gaps);
     if stuck {
         report.exit = Exit::BadNews;
@@ -127,10 +125,28 @@ fn report(
     Ok(report)
 }
 
+/// A plan or a sweep in the form that was asked for; text begins with a heading.
+pub(super) fn in_form(
+    form: Option<PlanFormat>,
+    told: &impl render::plan::Told,
+    options: &Options<'_>,
+    heading: impl FnOnce() -> Vec<u8>,
+) -> Result<Vec<u8>, CliError> {
+    Ok(match form {
+        Some(PlanFormat::Json) => document::json(&told.document()).into_bytes(),
+        Some(PlanFormat::Yaml) => document::yaml(&told.document()).into_bytes(),
+        Some(PlanFormat::Name) => told.names().into_bytes(),
+        None | Some(PlanFormat::Wide) => {
+            let mut out = heading();
+            told.write(options, &mut out).map_err(in_memory)?;
+            out
+        }
+    })
+}
+
 /// Where the targets are, which in a dump may be known although nobody said it.
-fn namespace_of(session: &Session, plan: &Plan) -> Option<String> {
-    let mut namespaces: Vec<Symbol> =
-        plan.request.targets.iter().map(|target| session.snapshot.object(*target).namespace).collect();
+pub(super) fn namespace_of(session: &Session, targets: &[ObjectId]) -> Option<String> {
+    let mut namespaces: Vec<Symbol> = targets.iter().map(|target| session.snapshot.object(*target).namespace).collect();
     namespaces.dedup();
     match namespaces.as_slice() {
         [namespace] if !namespace.is_empty() => Some(session.snapshot.text(*namespace).to_owned()),
@@ -139,9 +155,10 @@ fn namespace_of(session: &Session, plan: &Plan) -> Option<String> {
     }
 }
 
-fn text_options<'a>(args: &PlanArgs, style: &'a Style) -> Options<'a> {
-    let wide = args.output == Some(PlanFormat::Wide);
-    Options { width: terminal_width(), fold: !wide && !args.targets.all, wide, now: None, style }
+/// How text is written: folded, unless it is to be wide or `all` of it is wanted.
+pub(super) fn text_options(form: Option<PlanFormat>, all: bool, style: &Style) -> Options<'_> {
+    let wide = form == Some(PlanFormat::Wide);
+    Options { width: terminal_width(), fold: !wide && !all, wide, now: None, style }
 }
 
 /// What deleting each root in scope would do.
@@ -182,7 +199,7 @@ fn radius(
 
 /// One root's row; none where the API server refuses the delete.
 fn radius_of(stage: &Stage<'_>, object: ObjectId, propagation: Propagation) -> (Option<Radius>, Needs) {
-    let plan = plan(stage, &Request { targets: vec![object], propagation, grace: None });
+    let plan = plan(stage, &Request::delete(vec![object], propagation));
     let effects = EffectCounts::of(&plan.effects);
     let row = plan.refused.is_empty().then(|| Radius { object, summary: plan.summary, certain: plan.certain(), effects });
     (row, plan.needs)

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     cluster::{Connection, Scope},
     dump,
-    model::{Gap, ObjectId, ResourceId, Resources, Snapshot, Symbol},
+    foretell::Besides,
+    model::{Coordinate, Gap, ObjectId, Presence, ResourceId, Resources, Snapshot, Symbol},
 };
 
 use super::{
@@ -169,9 +172,10 @@ impl Session {
     /// Reads what a simulation found to be missing, where there is a cluster to ask. Says whether anything was asked for.
     pub fn fetch(&mut self, needs: &crate::foretell::Needs) -> bool {
         let Some(live) = &self.live else { return false };
-        if !needs.look_ups.is_empty() {
-            let mut coordinates: Vec<_> = needs.look_ups.iter().copied().collect();
-            coordinates.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
+        // What was asked once, and not answered, would not be answered now.
+        let coordinates: Vec<Coordinate> =
+            needs.look_ups.iter().copied().filter(|coordinate| !self.snapshot.was_looked_up(*coordinate)).collect();
+        if !coordinates.is_empty() {
             live.runtime.block_on(live.connection.look_up(&mut self.snapshot, &coordinates));
         }
         if !needs.facts.is_empty() {
@@ -179,6 +183,41 @@ impl Session {
             live.runtime.block_on(live.connection.fetch_facts(&mut self.snapshot, &objects));
         }
         true
+    }
+
+    /// Asks, where there is a cluster to ask, whether what lists lack is really not there: they are old as soon as they are read
+    /// (R8.7). Says whether anything turned out to be otherwise, or to be unknown.
+    pub fn confirm(&mut self, absences: &FxHashSet<Coordinate>) -> bool {
+        let Some(live) = &self.live else { return false };
+        let coordinates: Vec<Coordinate> =
+            absences.iter().copied().filter(|coordinate| !self.snapshot.was_looked_up(*coordinate)).collect();
+        let seen = |snapshot: &Snapshot| -> Vec<(Presence, Option<Symbol>)> {
+            let look_up = |coordinate: &Coordinate| match snapshot.look_up(*coordinate) {
+                found @ Presence::Present(object) => (found, Some(snapshot.object(object).uid)),
+                other => (other, None),
+            };
+            coordinates.iter().map(look_up).collect()
+        };
+        let before = seen(&self.snapshot);
+        live.runtime.block_on(live.connection.look_up(&mut self.snapshot, &coordinates));
+        seen(&self.snapshot) != before
+    }
+}
+
+impl Session {
+    /// Counts what a plan takes without naming it, where there is a cluster to ask.
+    pub fn count(&self, mut besides: Vec<Besides>) -> Vec<Besides> {
+        let Some(live) = &self.live else { return besides };
+        for of_namespace in &mut besides {
+            let namespace = self.snapshot.text(self.snapshot.object(of_namespace.namespace).name);
+            for unlisted in &mut of_namespace.unlisted {
+                let resource = self.snapshot.resources.get(unlisted.resource);
+                if resource.has_verb("list") {
+                    unlisted.count = live.runtime.block_on(live.connection.count(resource, namespace));
+                }
+            }
+        }
+        besides
     }
 }
 

@@ -11,8 +11,9 @@ use super::{Connection, answer::Answer, failure::Failure, gaps::Gaps, path, requ
 pub(super) const AT_ONCE: usize = 16;
 
 impl Connection {
-    /// GETs coordinates that no list covers, and records what is there, or that nothing is. What can't be read stays unknown and
-    /// becomes a gap; so does a coordinate that no URL stands for, or whose resource is not served any more (R3.16).
+    /// GETs coordinates that no list covers, or that a list may be too old for, and records what is there, or that nothing is. What
+    /// can't be read is unknown from then on, whatever a list said, and becomes a gap; so does a coordinate that no URL stands for,
+    /// or whose resource is not served any more (R3.16).
     pub async fn look_up(&self, snapshot: &mut Snapshot, coordinates: &[Coordinate]) {
         let mut wanted = coordinates.to_vec();
         wanted.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
@@ -24,7 +25,10 @@ impl Connection {
             let (namespace, name) = (snapshot.text(coordinate.namespace), snapshot.text(coordinate.name));
             match path::of_object(resource, namespace, name) {
                 Some(url) => requests.push((coordinate, url)),
-                None => gaps.add(resource.full_name(), namespace, name, "not the name of an object there can be"),
+                None => {
+                    gaps.add(resource.full_name(), namespace, name, "not the name of an object there can be");
+                    snapshot.leave_unanswered(coordinate);
+                }
             }
         }
         let mut answers = futures::stream::iter(requests)
@@ -35,6 +39,7 @@ impl Connection {
                 let resource = snapshot.resources.get(coordinate.resource).full_name();
                 let (namespace, name) = (snapshot.text(coordinate.namespace), snapshot.text(coordinate.name));
                 gaps.add(resource, namespace, name, failure.to_string());
+                snapshot.leave_unanswered(coordinate);
             }
         }
         gaps.record(snapshot);
@@ -49,7 +54,7 @@ fn record(snapshot: &mut Snapshot, coordinate: Coordinate, answer: Result<Answer
             if object.uid.is_empty() || object.name != snapshot.text(coordinate.name) {
                 return Err(Failure::Malformed("an object without its name and uid".to_owned()));
             }
-            snapshot.add(coordinate.resource, &object);
+            snapshot.found(coordinate.resource, &object);
             Ok(())
         }
         Err(Failure::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND && refusal.names_object => {
@@ -65,12 +70,11 @@ mod tests {
     use super::*;
     use crate::{
         cluster::testing::{json, refuse, serve},
-        model::{Origin, Presence, Resource, ResourceId, Resources, SnapshotBuilder},
+        model::{ListRecord, Origin, Presence, RawObject, Resource, ResourceId, Resources, SnapshotBuilder},
     };
 
-    #[tokio::test]
-    async fn only_the_servers_word_on_the_object_proves_absence() {
-        let pods = Resource {
+    fn pods() -> Resource {
+        Resource {
             group: String::new(),
             version: "v1".to_owned(),
             plural: "pods".to_owned(),
@@ -80,9 +84,13 @@ mod tests {
             categories: Vec::new(),
             namespaced: true,
             verbs: Vec::new(),
-        };
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_servers_word_on_the_object_proves_absence() {
         let origin = Origin::Dump { paths: Vec::new() };
-        let mut snapshot = SnapshotBuilder::new(origin, Resources::new(vec![pods], Vec::new())).build();
+        let mut snapshot = SnapshotBuilder::new(origin, Resources::new(vec![pods()], Vec::new())).build();
         let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
             "there" => json(200, r#"{"kind":"PartialObjectMetadata","metadata":{"name":"there","namespace":"shop","uid":"u"}}"#),
             "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
@@ -109,5 +117,48 @@ mod tests {
                 "unserved: not served any more (404 Not Found)",
             ]
         );
+    }
+    /// Lists are old as soon as they are read: what a look-up finds, or cannot find out, counts for more.
+    #[tokio::test]
+    async fn a_look_up_outweighs_a_list() {
+        let pods = Resource { verbs: vec!["get".to_owned(), "list".to_owned(), "watch".to_owned(), "delete".to_owned()], ..pods() };
+        let origin = Origin::Dump { paths: Vec::new() };
+        let mut builder = SnapshotBuilder::new(origin, Resources::new(vec![pods], Vec::new()));
+        let resource = ResourceId(0);
+        for (name, uid) in [("replaced", "old"), ("kept", "same"), ("secret", "s")] {
+            let object = RawObject { name: name.into(), namespace: "shop".into(), uid: uid.into(), ..RawObject::default() };
+            builder.add(resource, &object);
+        }
+        let list = ListRecord { resource, namespace: None, resource_version: "7".to_owned(), failure: None };
+        builder.list(list);
+        let mut snapshot = builder.build();
+        let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
+            "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
+            name @ ("new" | "replaced") => {
+                json(200, format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"{name}-uid"}}}}"#))
+            }
+            "kept" => json(200, r#"{"metadata":{"name":"kept","namespace":"shop","uid":"same"}}"#),
+            _ => refuse(403),
+        });
+        let namespace = snapshot.strings.intern("shop");
+        let names = ["gone", "new", "replaced", "kept", "secret", "hidden"];
+        let coordinates = names.map(|name| Coordinate { resource, namespace, name: snapshot.strings.intern(name) });
+        let connection = connection.await;
+        connection.look_up(&mut snapshot, &coordinates).await;
+        let seen = coordinates.map(|coordinate| match snapshot.look_up(coordinate) {
+            Presence::Present(object) => snapshot.text(snapshot.object(object).uid).to_owned(),
+            other => format!("{other:?}"),
+        });
+        assert_eq!(seen, ["Absent", "new-uid", "replaced-uid", "same", "Unknown", "Unknown"]);
+        assert!(coordinates.iter().all(|coordinate| snapshot.was_looked_up(*coordinate)));
+        // What was replaced is there no more, in no list of objects either.
+        let mut uids: Vec<&str> = snapshot.objects().map(|(_, object)| snapshot.text(object.uid)).collect();
+        uids.sort_unstable();
+        assert_eq!(uids, ["new-uid", "replaced-uid", "s", "same"]);
+        for uid in uids {
+            let id = snapshot.strings.find(uid).and_then(|symbol| snapshot.by_uid(symbol));
+            assert_eq!(id.map(|id| snapshot.text(snapshot.object(id).uid)), Some(uid));
+        }
+        assert_eq!(snapshot.strings.find("old").and_then(|symbol| snapshot.by_uid(symbol)), None);
     }
 }

@@ -7,6 +7,7 @@
 
 mod answer;
 mod connect;
+mod count;
 mod credentials;
 mod discovery;
 mod error;

@@ -8,6 +8,7 @@ pub mod examine;
 pub mod observe;
 pub mod orphan;
 pub mod queue;
+mod restart;
 pub mod view;
 
 pub use decide::{Decision, decide};

@@ -22,6 +22,8 @@ pub struct Event<'a> {
 /// What it is told.
 #[derive(Clone, Debug)]
 pub enum EventKind<'a> {
+    /// An informer's first list showed the object as it was before anything happened.
+    Listed,
     /// An informer saw the object change.
     Updated { before: Box<Stored<'a>>, after: Box<Stored<'a>> },
     /// An informer saw the object go.
@@ -35,6 +37,7 @@ impl<'a> Collector<'a> {
     pub fn observe(&mut self, event: Event<'a>) {
         let node = event.node;
         match event.kind {
+            EventKind::Listed => self.observe_first(node),
             EventKind::Updated { before, after } => self.observe_update(node, &before, *after),
             EventKind::Deleted => self.observe_deletion(node),
             EventKind::VirtualDeleted(identity) => self.observe_absence(node, identity),
@@ -54,17 +57,30 @@ impl<'a> Collector<'a> {
         }
         let node = self.node_mut(id);
         node.being_deleted |= after.terminating;
-        // R6.1: where both would start, orphaning comes first and foreground is ignored.
         if after.orphaning() && !before.orphaning() {
             self.to_orphan.add(id);
         } else if after.waiting() && !before.waiting() {
-            self.node_mut(id).deleting_dependents = true;
-            let dependents = self.dependents(id);
-            for dependent in dependents {
-                self.to_delete.add(dependent.into());
-            }
-            self.to_delete.add(id);
+            self.begin_waiting(id);
         }
+    }
+
+    /// What is queued for an object that is seen for the first time, if it is terminating (R6.1: where both orphaning and foreground
+    /// deletion would start, the latter is ignored).
+    pub(super) fn start_deletion(&mut self, id: NodeId, stored: &Stored<'_>) {
+        if stored.orphaning() {
+            self.to_orphan.add(id);
+        } else if stored.waiting() {
+            self.begin_waiting(id);
+        }
+    }
+
+    /// An owner is seen waiting: it and all that is known to depend on it are looked at (5.1 step 1).
+    fn begin_waiting(&mut self, id: NodeId) {
+        self.node_mut(id).deleting_dependents = true;
+        for dependent in self.dependents(id) {
+            self.to_delete.add(dependent.into());
+        }
+        self.to_delete.add(id);
     }
 
     /// R3.10: an owner that a blocking reference was holding is looked at again.
@@ -109,7 +125,7 @@ impl<'a> Collector<'a> {
 
     /// Checks references that look new, which the later ones of several with one uid always do, against what is known of their
     /// owners (R3.2, R3.6–R3.9). Checking stops at the first that is suspicious.
-    fn check_added(&mut self, id: NodeId, added: &[Reference]) {
+    pub(super) fn check_added(&mut self, id: NodeId, added: &[Reference]) {
         let Some(holder) = self.graph.object(id) else { return };
         let namespace = self.snapshot.object(holder).namespace;
         let mut suspicious = false;
@@ -119,6 +135,8 @@ impl<'a> Collector<'a> {
                 let node = self.node_mut(owner);
                 node.known = Known::Virtual;
                 node.members = Some(vec![holder]);
+                // It is another node than the one that went, and has seen nothing of what that one had.
+                (node.being_deleted, node.deleting_dependents) = (false, false);
                 self.replaced_identities.insert(owner, Identity::named_by(reference, namespace));
                 self.to_delete.add(owner);
                 continue;
@@ -205,7 +223,7 @@ impl<'a> Collector<'a> {
 
     /// Splits the dependents of a node into those that name it by these coordinates and those that don't; one that does both is in
     /// both (R3.18).
-    fn partition(&self, id: NodeId, identity: Identity) -> (Vec<ObjectId>, Vec<ObjectId>) {
+    pub(super) fn partition(&self, id: NodeId, identity: Identity) -> (Vec<ObjectId>, Vec<ObjectId>) {
         let mut agreeing = Vec::new();
         let mut disagreeing = Vec::new();
         for dependent in self.dependents(id) {

@@ -19,6 +19,8 @@ pub struct Orphaning {
     /// Dependents that are still to be patched; the graph's when the work began (R6.6).
     pub pending: Vec<ObjectId>,
     failed: bool,
+    /// Some dependents may not be patched by this collector, so that it cannot finish.
+    incomplete: bool,
     awaiting_item: bool,
 }
 
@@ -27,7 +29,14 @@ impl Orphaning {
     pub fn begin(collector: &Collector<'_>, node: NodeId) -> Self {
         let mut pending = collector.dependents(node);
         pending.reverse();
-        Orphaning { node, pending, failed: false, awaiting_item: true }
+        Orphaning { node, pending, failed: false, incomplete: false, awaiting_item: true }
+    }
+
+    /// Patches only these dependents. If that leaves any out, the owner keeps its finalizer: without it they would be collected.
+    pub fn limit_to(&mut self, may_be_patched: impl Fn(ObjectId) -> bool) {
+        let all = self.pending.len();
+        self.pending.retain(|dependent| may_be_patched(*dependent));
+        self.incomplete = self.pending.len() < all;
     }
 
     /// The patch for one dependent. Dependents are patched in any order.
@@ -51,6 +60,9 @@ impl Orphaning {
     pub fn finish(&self, collector: &Collector<'_>) -> Progress {
         if self.failed {
             return Progress::Finished(Finish::RetrySoon);
+        }
+        if self.incomplete {
+            return Progress::Finished(Finish::Forget);
         }
         match collector.identity(self.node) {
             Some(identity) => Progress::Ask(Ask::Item(identity)),

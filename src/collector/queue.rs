@@ -42,6 +42,13 @@ impl<T: Copy + Eq + Hash> Queue<T> {
         }
     }
 
+    /// Takes an item out again that waits.
+    pub fn remove(&mut self, item: T) {
+        if self.dirty.remove(&item) {
+            self.waiting.retain(|waiting| *waiting != item);
+        }
+    }
+
     /// How many items wait.
     pub fn len(&self) -> usize {
         self.waiting.len()

@@ -83,7 +83,9 @@ pub struct Node<'a> {
 pub struct Collector<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) graph: &'a OwnerGraph,
-    changed: FxHashMap<NodeId, Node<'a>>,
+    pub(super) changed: FxHashMap<NodeId, Node<'a>>,
+    /// The first lists of the informers are under way: what they have not shown yet is not in the graph.
+    pub(super) listing: bool,
     /// Identities of virtual nodes that differ from what their first dependent calls them (R3.18).
     pub(super) replaced_identities: FxHashMap<NodeId, Identity>,
     /// Coordinates of virtual nodes that were looked up and found empty (R3.12, R3.18).
@@ -168,6 +170,7 @@ impl<'a> Collector<'a> {
             snapshot,
             graph,
             changed: FxHashMap::default(),
+            listing: false,
             replaced_identities: FxHashMap::default(),
             confirmed_absent: FxHashSet::default(),
             to_delete: Queue::default(),
@@ -196,6 +199,9 @@ impl<'a> Collector<'a> {
     fn node_at_rest(&self, id: NodeId) -> Node<'a> {
         let dependents = self.graph.dependents(id).len() as u32;
         let blocking = self.graph.blocking_references(id);
+        if self.listing {
+            return Node::not_listed_yet(dependents, blocking);
+        }
         let Some(object) = self.graph.object(id) else {
             // Absent owners don't linger: their node goes as soon as their absence is confirmed (R3.18).
             let known = if self.lingers(id) { Known::Virtual } else { Known::Gone };

@@ -67,11 +67,27 @@ impl<'a> World<'_, 'a> {
         };
         match self.look_up(coordinate) {
             Presence::Unknown => Verdict::Unknown,
-            Presence::Absent => Verdict::Dangling(Dangling::Absent),
+            Presence::Absent => {
+                self.rest_on_absence(coordinate);
+                Verdict::Dangling(Dangling::Absent)
+            }
             Presence::Present(owner) => match self.stored(owner) {
                 None => Verdict::Dangling(Dangling::Absent),
-                Some(stored) => Verdict::on(self.stage.snapshot, reference, owner, stored.waiting()),
+                Some(stored) => {
+                    let verdict = Verdict::on(self.stage.snapshot, reference, owner, stored.waiting());
+                    if matches!(verdict, Verdict::Dangling(_)) {
+                        self.rest_on_absence(coordinate);
+                    }
+                    verdict
+                }
             },
+        }
+    }
+
+    /// Notes that a list alone says that an owner isn't there.
+    fn rest_on_absence(&mut self, coordinate: Coordinate) {
+        if !self.stage.snapshot.was_looked_up(coordinate) {
+            self.needs.absences.insert(coordinate);
         }
     }
 

@@ -21,18 +21,23 @@ pub(super) fn uncertain_objects(world: &World<'_, '_>, held: &Held) -> FxHashSet
     if world.stage.snapshot.may_hide_dependents() {
         open.extend(what_hidden_objects_decide(world));
     }
-    let mut uncertain: FxHashSet<ObjectId> = FxHashSet::default();
+    all_that_rests_on(world, held, open)
+}
+
+/// These objects, and all whose ends rest on theirs.
+pub(super) fn all_that_rests_on(world: &World<'_, '_>, held: &Held, mut open: Vec<ObjectId>) -> FxHashSet<ObjectId> {
+    let mut found: FxHashSet<ObjectId> = FxHashSet::default();
     if open.is_empty() {
-        return uncertain;
+        return found;
     }
     let links = Links::of(world);
     while let Some(object) = open.pop() {
-        if uncertain.insert(object) {
+        if found.insert(object) {
             open.extend(held.waited_for_by(object));
             links.follow(world, object, &mut open);
         }
     }
-    uncertain
+    found
 }
 
 /// Where a list failed, dependents may be hidden in it: they block owners, they turn a delete into a foreground one, and they hold

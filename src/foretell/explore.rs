@@ -1,9 +1,12 @@
 //! Whether a plan depends on the order of events (Appendix A): other orders are played, and ends that differ are told.
 //!
-//! What is called uncertain for this reason has been seen to end in two ways. The search is not exhaustive: it plays so many orders as
-//! its budget of steps allows.
+//! What is called uncertain for this reason has been seen to end in two ways. Where the order can't matter (`confluence`), nothing is
+//! searched. Where it may, the search is not exhaustive: it plays as many orders as its budget of steps allows, those that are most
+//! likely to differ first, and says so where that was not enough to be confident.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::{
     graph::NodeId,
@@ -11,70 +14,214 @@ use crate::{
 };
 
 use super::{
+    actors::ContentOrder,
     beyond::tell_beyond,
+    cause::Cause,
+    confluence::in_question,
     delays::with_one_delay,
+    doubt::all_that_rests_on,
+    held::Held,
     orders::Order,
-    plan::{Alternative, JointEnd, Outcome, OutcomeKind, Plan, Request, Uncertainty, begin, play, tell},
+    plan::{Alternative, JointEnd, Outcome, OutcomeKind, Plan, Refused, Request, Uncertainty, begin, tell},
+    start::{Lists, Start},
     world::{Stage, World},
 };
 
-/// So many made-up orders are played where that is cheap.
+/// So many made-up orders are played where all end in the same way.
 const MOST_ORDERS: u64 = 48;
 /// So many steps are spent on them.
-const MOST_STEPS: u64 = 100_000;
+const MOST_STEPS: u64 = 1_000_000;
+/// Once two ends differ, made-up orders are played until so many in a row have shown no other.
+const ORDERS_WITHOUT_NEWS: u64 = 400;
+/// So many steps are spent on looking for more than two ends.
+const MOST_STEPS_FOR_MORE_ENDS: u64 = 1_000_000;
 /// And so many on orders in which one thing takes longer.
 const MOST_STEPS_WITH_DELAYS: u64 = 300_000;
+/// So many orders in which a namespace's content, or a definition's instances, are deleted; and the steps that are spent on them.
+const MOST_CONTENT_ORDERS: u64 = 36;
+const MOST_STEPS_ON_CONTENT: u64 = 1_000_000;
 /// Different ends beyond so many are not told apart any more.
-const MOST_ENDS: usize = 32;
+const MOST_ENDS: usize = 256;
 
 /// Plays a delete in several orders of events. The outcomes are those of the most likely order, each with what else becomes of it.
 pub fn explore(stage: &Stage<'_>, request: &Request) -> Plan {
-    let mut main = play(stage, request);
-    let mut others: Vec<Plan> = Vec::new();
-    let (start, refused) = begin(stage, request);
-    let mut also = |main: &mut Plan, world: World<'_, '_>| {
-        main.orders += 1;
-        // A search that ran out of bounds has shown no end.
-        if world.out_of_bounds {
-            return true;
-        }
-        let other = tell(world, request, refused.clone());
-        main.needs.look_ups.extend(&other.needs.look_ups);
-        main.needs.facts.extend(&other.needs.facts);
-        main.assumptions.extend(other.assumptions.iter().cloned());
-        if !same_ends(main, &other) && !others.iter().any(|known| same_ends(known, &other)) {
-            others.push(other);
-        }
-        others.len() < MOST_ENDS
+    let mut plan = search(stage, request);
+    tell_beyond(stage, &mut plan);
+    plan
+}
+
+fn search(stage: &Stage<'_>, request: &Request) -> Plan {
+    let (start, refused) = begin(stage, request, Lists::default());
+    let mut world = start.clone();
+    world.settle();
+    let in_question = in_question(&world, request);
+    if in_question.is_empty() && request.start != Start::Restarted {
+        return tell(world, request, refused);
+    }
+    let held = Held::at_end_of(&mut world, &[]);
+    let in_question = all_that_rests_on(&world, &held, in_question);
+    let main = tell(world, request, refused.clone());
+    let mut search = Search {
+        stage,
+        request,
+        refused,
+        main,
+        in_question,
+        others: Vec::new(),
+        seen: FxHashSet::default(),
+        news: 0,
+        cut_short: false,
     };
-    let remembering = start.with_memories();
-    for (start, is_main) in std::iter::once((&start, true)).chain(remembering.iter().map(|start| (start, false))) {
-        if !is_main {
-            let mut world = start.clone();
-            world.settle();
-            also(&mut main, world);
+    search.delay(&start);
+    search.make_up_orders(|number| match request.start {
+        // The first lists come in another order each time, too.
+        Start::Restarted if number > 0 => begin(stage, request, Lists::new(number)).0,
+        _ => start.clone(),
+    });
+    search.clear_in_other_orders(&start);
+    if request.start == Start::AtRest
+        && let Some(remembering) = start.with_memories()
+    {
+        let mut world = remembering.clone();
+        world.settle();
+        search.meet(world);
+        search.delay(&remembering);
+        search.make_up_orders(|_| remembering.clone());
+    }
+    if request.start == Start::Restarted {
+        search.delay(&begin(stage, request, Lists::new(1)).0);
+    }
+    search.tell()
+}
+
+/// Ends that were seen.
+struct Search<'q, 's, 'a> {
+    stage: &'s Stage<'a>,
+    request: &'q Request,
+    refused: Refused,
+    main: Plan,
+    /// What may come out differently in another order.
+    in_question: FxHashSet<ObjectId>,
+    /// Those that differ from the first.
+    others: Vec<Plan>,
+    /// What tells ends apart that were looked at.
+    seen: FxHashSet<u64>,
+    /// In how many orders another end was seen than before.
+    news: u64,
+    /// The steps were used up before as many orders were played as it takes to be confident.
+    cut_short: bool,
+}
+
+impl<'s, 'a> Search<'_, 's, 'a> {
+    /// Orders in which one thing takes longer.
+    fn delay(&mut self, start: &World<'s, 'a>) {
+        let steps = self.main.steps;
+        if steps <= MOST_STEPS_WITH_DELAYS / 2 {
+            with_one_delay(start, steps, MOST_STEPS_WITH_DELAYS, |end| {
+                self.meet(end);
+                self.others.len() < MOST_ENDS
+            });
         }
-        if main.steps <= MOST_STEPS_WITH_DELAYS / 2 {
-            with_one_delay(start, main.steps, MOST_STEPS_WITH_DELAYS, |end| also(&mut main, end));
-        }
-        // Another order takes about as long as the first did.
-        for number in 0..MOST_ORDERS.min(MOST_STEPS / main.steps.max(1)) {
-            let mut world = start.clone();
+    }
+
+    /// Made-up orders, each from its own start.
+    fn make_up_orders(&mut self, start: impl Fn(u64) -> World<'s, 'a>) {
+        let (mut spent, mut number, mut last_news) = (0, 0, 0);
+        loop {
+            let several = !self.others.is_empty();
+            let (orders, steps) = match several {
+                true => (last_news + ORDERS_WITHOUT_NEWS, MOST_STEPS_FOR_MORE_ENDS),
+                false => (MOST_ORDERS, MOST_STEPS),
+            };
+            // Another order takes about as long as the first did.
+            if number >= orders || self.others.len() >= MOST_ENDS {
+                return;
+            }
+            if spent + self.main.steps > steps {
+                self.cut_short = true;
+                return;
+            }
+            let mut world = start(number);
             let mut order = Order::new(number);
             world.settle_by(|world| order.next_step(world));
-            if !also(&mut main, world) {
-                break;
+            spent += world.steps;
+            number += 1;
+            let news = self.news;
+            self.meet(world);
+            if self.news > news {
+                last_news = number;
             }
         }
     }
-    if !others.is_empty() {
-        tell_alternatives(stage, &mut main, &others);
+
+    /// Orders in which a namespace's content, or a definition's instances, are deleted; every other one with a collector that does
+    /// things in the likeliest order.
+    fn clear_in_other_orders(&mut self, start: &World<'s, 'a>) {
+        let clears = |outcome: &Outcome| matches!(outcome.because, Some(Cause::Namespace(_) | Cause::Definition(_)));
+        if !self.main.outcomes.iter().any(clears) {
+            return;
+        }
+        let affordable = MOST_STEPS_ON_CONTENT / self.main.steps.max(1);
+        self.cut_short |= affordable < MOST_CONTENT_ORDERS;
+        for number in 1..=MOST_CONTENT_ORDERS.min(affordable) {
+            let mut world = start.with_content_order(ContentOrder::new(number));
+            let mut order = Order::new(number);
+            world.settle_by(|world| if number.is_multiple_of(2) { world.next_step() } else { order.next_step(world) });
+            self.meet(world);
+        }
     }
-    tell_beyond(stage, &mut main);
-    main
+
+    /// Takes note of where an order led.
+    fn meet(&mut self, world: World<'s, 'a>) {
+        self.main.orders += 1;
+        // A search that ran out of bounds has shown no end.
+        if world.out_of_bounds {
+            return;
+        }
+        self.main.needs.add(&world.needs);
+        self.main.assumptions.extend(world.assumptions.iter().cloned());
+        if !self.seen.insert(world.end_as_number()) {
+            return;
+        }
+        let other = tell(world, self.request, self.refused.clone());
+        self.main.needs.add(&other.needs);
+        self.main.assumptions.extend(other.assumptions.iter().cloned());
+        if !same_ends(&self.main, &other) && !self.others.iter().any(|known| same_ends(known, &other)) {
+            self.others.push(other);
+            self.news += 1;
+        }
+    }
+
+    fn tell(mut self) -> Plan {
+        if !self.others.is_empty() {
+            tell_alternatives(self.stage, &mut self.main, &self.others);
+        } else if self.cut_short {
+            for outcome in &mut self.main.outcomes {
+                if outcome.uncertain.is_none() && self.in_question.contains(&outcome.object) {
+                    outcome.uncertain = Some(Uncertainty::Bound);
+                }
+            }
+        }
+        self.main
+    }
 }
 
 impl World<'_, '_> {
+    /// The same for worlds in which every object is in the same state.
+    fn end_as_number(&self) -> u64 {
+        let of_object = |object: ObjectId| {
+            let mut hasher = FxHasher::default();
+            let stored = self.stored(object);
+            // To this hasher, noughts at the beginning are nothing: the first object, gone or with nothing left to it, would be the same.
+            (1u8, object, stored.is_some()).hash(&mut hasher);
+            if let Some(stored) = stored {
+                (stored.terminating, &stored.finalizers, &stored.owners).hash(&mut hasher);
+            }
+            hasher.finish()
+        };
+        self.touched().into_iter().fold(0u64, |sum, object| sum.wrapping_add(of_object(object)))
+    }
+
     /// The same world, with a collector that remembers more than a snapshot shows: whoever is held by a finalizer of somebody else's may
     /// have been foreground-deleted and done with that, and the collector never forgets it (G3). It takes the owners of such an
     /// object for members of a cycle, and unblocks theirs (R5.11). None where nobody can be remembered like that.
@@ -122,8 +269,10 @@ fn end_in(stage: &Stage<'_>, plan: &FxHashMap<ObjectId, &Outcome>, object: Objec
 }
 
 fn tell_alternatives(stage: &Stage<'_>, main: &mut Plan, others: &[Plan]) {
-    let plans: Vec<FxHashMap<ObjectId, &Outcome>> =
-        others.iter().map(|plan| plan.outcomes.iter().map(|outcome| (outcome.object, outcome)).collect()).collect();
+    let plans: Vec<FxHashMap<ObjectId, &Outcome>> = others
+        .iter()
+        .map(|plan| plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect())
+        .collect();
     // What only another order touches is told as well, as what it is in the order that was played first.
     let mut known: FxHashSet<ObjectId> = main.outcomes.iter().map(|outcome| outcome.object).collect();
     for outcome in others.iter().flat_map(|plan| &plan.outcomes) {
@@ -148,6 +297,8 @@ fn tell_alternatives(stage: &Stage<'_>, main: &mut Plan, others: &[Plan]) {
             varying.push(outcome.object);
         }
     }
+    // What stays in one order, and does not in another, is told with the outcomes.
+    main.stays.retain(|stays| !varying.contains(&stays.object));
     // An object that only others' orders touched, and that comes to the same end everywhere, was never changed at all.
     main.outcomes.retain(|outcome| outcome.kind != OutcomeKind::Unchanged || outcome.uncertain.is_some());
     main.ends = groups(stage, &varying).into_iter().map(|group| joint_ends(stage, main, &plans, &group)).collect();

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     graph::{Address, NodeId},
     model::{ObjectId, Symbol},
-    server::OwnDelete,
+    server::{OwnDelete, Stored},
 };
 
 use super::{
@@ -22,6 +22,8 @@ pub enum Holder {
     Kubelet,
     /// A Namespace's `spec.finalizers`.
     SpecFinalizers,
+    /// What nobody can list, by the place of its gap: a Namespace may have content of it (R9.11).
+    Unreadable(usize),
 }
 
 /// Whether an object that stays terminating will go in the end.
@@ -56,12 +58,13 @@ pub struct Held {
 }
 
 impl Held {
-    /// Looks at everything that was touched and is terminating, and at what that waits for.
-    pub(super) fn at_end_of(world: &mut World<'_, '_>) -> Self {
+    /// Looks at everything that was touched and is terminating, at these others that are, and at what that waits for.
+    pub(super) fn at_end_of(world: &mut World<'_, '_>, others: &[ObjectId]) -> Self {
         let mut held = Held::default();
         let mut roots: Vec<(State, ObjectId)> = Vec::new();
         let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
         let mut open = world.touched();
+        open.extend(others);
         while let Some(object) = open.pop() {
             if !world.exists(object) || !seen.insert(object) {
                 continue;
@@ -110,6 +113,17 @@ impl Held {
     }
 }
 
+/// What waits for its dependents or is to free them (R8.1, R8.2), may be written to, and looks as it did at the beginning.
+pub(super) fn unfinished(world: &World<'_, '_>) -> Vec<ObjectId> {
+    let taken_up = |id: ObjectId, before: &Stored<'_>| {
+        let collected = before.terminating && (before.waiting() || before.orphaning());
+        collected && world.may_write(id) && world.collector.watches(id)
+    };
+    let as_before = |id: ObjectId, before: &Stored<'_>| world.stored(id).is_some_and(|after| after.same_state(before));
+    let objects = world.stage.snapshot.objects().map(|(id, object)| (id, Stored::of(object)));
+    objects.filter(|(id, before)| taken_up(*id, before) && as_before(*id, before)).map(|(id, _)| id).collect()
+}
+
 /// What one object waits for, what holds it, and what that alone makes of it.
 fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, Vec<Holder>, Option<State>) {
     let Some(stored) = world.stored(object) else { return Default::default() };
@@ -132,9 +146,15 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
                 }
                 waits_for.extend(blocking);
             }
+            Symbol::ORPHAN if !world.frees_all_dependents(object) => {
+                waits_for.extend(world.collector.dependents(object.into()).into_iter().filter(|id| !world.may_write(*id)));
+            }
             Symbol::DEFINITION => {
                 holders.push(Holder::Finalizer(finalizer));
                 let instances = instances_of(world, object);
+                if world.stage.conversion_fails(object) {
+                    causes.push(State::Stuck);
+                }
                 match instances {
                     Some(instances) if !instances.is_empty() => waits_for.extend(instances),
                     Some(_) => causes.push(State::Waiting),
@@ -192,11 +212,17 @@ fn why_it_stays(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, 
         if content.iter().any(|id| world.stage.rules(*id).graceful) {
             content.retain(|id| world.stage.rules(*id).graceful);
         }
-        if content.is_empty() {
+        let unreadable: Vec<Holder> = world.stage.snapshot.unreadable_by_all().map(Holder::Unreadable).collect();
+        if content.is_empty() || !unreadable.is_empty() {
             causes.push(State::Stuck);
         }
+        holders.extend(unreadable);
         waits_for.extend(content);
         world.assumptions.insert(Assumption::NamespaceController);
+    }
+    // With nothing left in its spec.finalizers, no controller looks at a namespace any more.
+    if world.stage.rules(object).own_delete == OwnDelete::Namespace && stored.finalizers.is_empty() && !world.held_by_spec(object) {
+        causes.push(State::Stuck);
     }
     let mut seen = FxHashSet::default();
     waits_for.retain(|other| seen.insert(*other));
@@ -219,7 +245,9 @@ fn why_it_lives(world: &World<'_, '_>, object: ObjectId) -> State {
             Address::Unmappable | Address::InvalidScope
         )
     });
-    if !immune && world.doubtful.contains(&object) {
+    if !world.may_write(object) {
+        State::Stuck
+    } else if !immune && world.doubtful.contains(&object) {
         State::Unknown
     } else if world.stage.rules(object).graceful && !world.collector.node(object.into()).being_deleted && !immune {
         // A pod that goes on running, and uses a claim that is to go.
@@ -241,9 +269,7 @@ fn users_of_claim(world: &World<'_, '_>, claim: ObjectId) -> Vec<ObjectId> {
 
 /// The instances that a definition's clean-up waits for.
 fn instances_of(world: &World<'_, '_>, definition: ObjectId) -> Option<Vec<ObjectId>> {
-    let snapshot = world.stage.snapshot;
-    let facts = snapshot.facts.definition(definition)?;
-    let resource = snapshot.resources.by_group_kind(&facts.group, &facts.kind)?;
+    let resource = world.stage.instances(definition)?;
     debug_assert_eq!(world.stage.rules(definition).own_delete, OwnDelete::Definition);
     Some(world.stage.of_resource(resource).iter().copied().filter(|id| world.exists(*id)).collect())
 }

@@ -2,9 +2,11 @@
 
 pub mod actors;
 mod answer;
+pub mod besides;
 pub mod beyond;
 mod built_in;
 pub mod cause;
+pub mod confluence;
 pub mod delays;
 mod doubt;
 pub mod explore;
@@ -12,13 +14,16 @@ pub mod held;
 pub mod orders;
 pub mod plan;
 pub mod schedule;
+mod start;
 pub mod world;
 
 pub use actors::Assumption;
+pub use besides::{Besides, Unlisted, besides};
 pub use beyond::{Afterwards, Note, NoteKind, OutsideEffect};
 pub use built_in::BuiltIn;
 pub use cause::{Cause, Change, Effect};
 pub use explore::explore;
 pub use held::{Holder, State};
 pub use plan::{After, Alternative, JointEnd, Outcome, OutcomeKind, Plan, Request, Summary, Uncertainty, plan};
+pub use start::{Lists, Only, Start};
 pub use world::{Assume, Needs, Stage, World};

@@ -39,24 +39,42 @@ const TEMPERAMENTS: &[Weights] = &[
 #[derive(Clone, Debug)]
 pub struct Order {
     weights: Weights,
-    state: u64,
+    dice: Dice,
+}
+
+/// Numbers that look random and are the same each time, by xorshift: nothing hangs on their quality.
+#[derive(Clone, Debug)]
+pub(super) struct Dice(u64);
+
+impl Dice {
+    /// The dice with this number.
+    pub fn new(number: u64) -> Self {
+        let mut hasher = rustc_hash::FxHasher::default();
+        hasher.write_u64(number.wrapping_add(0x9e37_79b9_7f4a_7c15));
+        Dice(hasher.finish() | 1)
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound.max(1)
+    }
+
+    /// Puts items into another order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for place in (1..items.len()).rev() {
+            items.swap(place, self.below(place + 1));
+        }
+    }
 }
 
 impl Order {
     /// The order with this number.
     pub fn new(number: u64) -> Self {
         let weights = TEMPERAMENTS[(number % TEMPERAMENTS.len() as u64) as usize];
-        let mut hasher = rustc_hash::FxHasher::default();
-        hasher.write_u64(number.wrapping_add(0x9e37_79b9_7f4a_7c15));
-        Order { weights, state: hasher.finish() | 1 }
-    }
-
-    /// A number below `bound`, by xorshift: nothing hangs on its quality.
-    fn below(&mut self, bound: usize) -> usize {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        (self.state >> 11) as usize % bound.max(1)
+        Order { weights, dice: Dice::new(number) }
     }
 
     /// Picks what comes next, and brings it to the front of where it waits.
@@ -74,7 +92,7 @@ impl Order {
         if total == 0 {
             return world.next_step();
         }
-        let mut left = self.below(total as usize) as u64;
+        let mut left = self.dice.below(total as usize) as u64;
         for (step, weight, waiting) in enabled.into_iter().filter(|(_, _, waiting)| *waiting > 0) {
             if left < weight {
                 self.bring_forward(world, step, waiting);
@@ -86,7 +104,7 @@ impl Order {
     }
 
     fn bring_forward(&mut self, world: &mut World<'_, '_>, step: Step, waiting: usize) {
-        let place = self.below(waiting);
+        let place = self.dice.below(waiting);
         match step {
             Step::Observe => {
                 // Events of one informer keep their order (8.2); what the collector tells itself is one more channel.
@@ -101,7 +119,7 @@ impl Order {
                 if let Some(Task::Orphan(orphaning, _)) = world.tasks.front_mut() {
                     let pending = orphaning.pending.len();
                     if pending > 1 {
-                        orphaning.pending.swap(pending - 1, self.below(pending));
+                        orphaning.pending.swap(pending - 1, self.dice.below(pending));
                     }
                 }
             }

@@ -14,7 +14,8 @@ use super::{
     beyond::{Afterwards, Note, OutsideEffect, tell_beyond},
     cause::{Cause, Change, Effect},
     doubt::uncertain_objects,
-    held::{Held, Holder, State},
+    held::{Held, Holder, State, unfinished},
+    start::{Lists, Only, Start},
     world::{Needs, Stage, World},
 };
 
@@ -24,11 +25,32 @@ pub type Refused = Vec<(ObjectId, &'static str)>;
 /// What is to be deleted, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// In the order in which they are deleted.
+    /// What the collector has been doing before.
+    pub start: Start,
+    /// In the order in which they are deleted; none where only the collector is at work.
     pub targets: Vec<ObjectId>,
     pub propagation: Propagation,
     /// `gracePeriodSeconds`; unset leaves it to the pods.
     pub grace: Option<i64>,
+    /// What the collector may write to; unset: everything. What is named as a target is deleted all the same.
+    pub only: Option<Only>,
+}
+
+impl Request {
+    /// A delete under a running collector.
+    pub fn delete(targets: Vec<ObjectId>, propagation: Propagation) -> Self {
+        Request { start: Start::AtRest, targets, propagation, grace: None, only: None }
+    }
+
+    /// What the collector does without any delete.
+    pub fn only_collect(start: Start) -> Self {
+        Request { start, targets: Vec::new(), propagation: Propagation::Background, grace: None, only: None }
+    }
+
+    /// The same by a collector that may write to nothing else.
+    pub fn limited_to(self, only: Only) -> Self {
+        Request { only: Some(only), ..self }
+    }
 }
 
 /// What becomes of an object: the first that fits (design, section 4).
@@ -175,6 +197,8 @@ pub struct Plan {
     /// Every object whose stored metadata the delete changes, in the order of their last change; then those that only what is not
     /// known could change.
     pub outcomes: Vec<Outcome>,
+    /// Of a sweep: what waits for its dependents or frees them, is taken up for that, and stays as it is all the same.
+    pub stays: Vec<Outcome>,
     pub summary: Summary,
     /// For each group of objects whose outcomes depend on the order of events: the ends they may come to together.
     pub ends: Vec<Vec<JointEnd>>,
@@ -203,7 +227,8 @@ impl Plan {
     /// Whether anything that was touched stays stuck, in any end that was seen.
     pub fn stuck(&self) -> bool {
         let stuck_otherwise = |outcome: &Outcome| outcome.alternatives.iter().any(|other| other.state == Some(State::Stuck));
-        self.summary.stuck > 0 || self.outcomes.iter().any(stuck_otherwise)
+        let stays_stuck = || self.stays.iter().any(|stays| stays.state == Some(State::Stuck));
+        self.summary.stuck > 0 || stays_stuck() || self.outcomes.iter().any(stuck_otherwise)
     }
 
     /// Whether nothing unknown could change an outcome.
@@ -214,21 +239,17 @@ impl Plan {
 
 /// Plays a delete to its end, in one order of events, and says what came of every object.
 pub fn plan(stage: &Stage<'_>, request: &Request) -> Plan {
-    let mut plan = play(stage, request);
+    let (mut world, refused) = begin(stage, request, Lists::default());
+    world.settle();
+    let mut plan = tell(world, request, refused);
     tell_beyond(stage, &mut plan);
     plan
 }
 
-/// The same, without what it means beyond the graph.
-pub(super) fn play(stage: &Stage<'_>, request: &Request) -> Plan {
-    let (mut world, refused) = begin(stage, request);
-    world.settle();
-    tell(world, request, refused)
-}
-
-/// The world before the first DELETE, and the targets that the API server refuses.
-pub(super) fn begin<'s, 'a>(stage: &'s Stage<'a>, request: &Request) -> (World<'s, 'a>, Refused) {
-    let mut world = World::at_rest(stage);
+/// The world before anything happens, and the targets that the API server refuses.
+pub(super) fn begin<'s, 'a>(stage: &'s Stage<'a>, request: &Request, lists: Lists) -> (World<'s, 'a>, Refused) {
+    let mut world = World::started(stage, request.start, lists);
+    world.only.clone_from(&request.only);
     let mut refused = Vec::new();
     for target in &request.targets {
         match protected(stage.snapshot, *target) {
@@ -253,16 +274,19 @@ struct Told<'w, 's, 'a> {
     world: &'w mut World<'s, 'a>,
     held: Held,
     uncertain: FxHashSet<ObjectId>,
+    /// What a sweep could not finish.
+    unfinished: Vec<ObjectId>,
     /// The world without the delete, in which what was already terminating goes on; none where nothing of that was touched.
     anyway: Option<World<'s, 'a>>,
 }
 
 impl<'w, 's, 'a> Told<'w, 's, 'a> {
     fn new(world: &'w mut World<'s, 'a>, request: &Request) -> Self {
-        let held = Held::at_end_of(world);
+        let unfinished = if request.start == Start::Sweep { unfinished(world) } else { Vec::new() };
+        let held = Held::at_end_of(world, &unfinished);
         let uncertain = uncertain_objects(world, &held);
         let anyway = without_the_delete(world, request);
-        Told { world, held, uncertain, anyway }
+        Told { world, held, uncertain, unfinished, anyway }
     }
 
     fn tell(self, request: Request, refused: Refused) -> Plan {
@@ -280,16 +304,19 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
         for (index, (_, outcome)) in listed.into_iter().enumerate() {
             outcomes.push(Outcome { order: Some(index as u32 + 1), ..outcome });
         }
-        let known: FxHashSet<ObjectId> = outcomes.iter().map(|outcome| outcome.object).collect();
+        let mut known: FxHashSet<ObjectId> = outcomes.iter().map(|outcome| outcome.object).collect();
         let mut undecided: Vec<ObjectId> = self.uncertain.iter().copied().filter(|object| !known.contains(object)).collect();
         undecided.sort_unstable();
         outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
+        known.extend(&self.uncertain);
+        let stays = self.unfinished.iter().filter(|object| !known.contains(object)).map(|object| self.held(*object)).collect();
         let summary = summarize(&outcomes);
         let mut assumptions = self.world.assumptions.clone();
         assumptions.extend(self.not_taken_into_account(&outcomes));
         Plan {
             request,
             outcomes,
+            stays,
             summary,
             ends: Vec::new(),
             effects: Vec::new(),
@@ -373,6 +400,16 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
         stopped.or(self.uncertain.contains(&object).then_some(Uncertainty::Gap))
     }
 
+    /// An object that stays as it is, terminating, and what holds it.
+    fn held(&self, object: ObjectId) -> Outcome {
+        Outcome {
+            waits_for: self.held.waits_for(object).to_vec(),
+            held_by: self.held.holders(object).to_vec(),
+            state: Some(self.held.state(object)),
+            ..Outcome::untouched(self.world.stage, object)
+        }
+    }
+
     /// An object that didn't change in what was played, but could.
     fn undecided(&self, object: ObjectId) -> Option<Outcome> {
         self.world
@@ -385,12 +422,17 @@ impl<'w, 's, 'a> Told<'w, 's, 'a> {
 fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Option<World<'s, 'a>> {
     let was_terminating =
         |object: &ObjectId| world.stage.snapshot.object(*object).terminating() && !request.targets.contains(object);
-    let touched: Vec<ObjectId> = world.touched().into_iter().filter(was_terminating).collect();
-    if touched.is_empty() {
+    // So do those that empty what was terminating before: they don't wait for this delete.
+    let above = world.log.iter().filter_map(|change| match change.cause {
+        Cause::Namespace(above) | Cause::Definition(above) => Some(above),
+        _ => None,
+    });
+    let going: BTreeSet<ObjectId> = world.touched().into_iter().chain(above).filter(was_terminating).collect();
+    if going.is_empty() {
         return None;
     }
     let mut anyway = World::at_rest(world.stage);
-    for object in touched {
+    for object in going {
         anyway.actors.notice(object);
     }
     anyway.settle();

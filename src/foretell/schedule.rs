@@ -103,12 +103,19 @@ impl<'a> World<'_, 'a> {
             }
             Step::BeginOrphaning => {
                 if let Some(node) = self.collector.to_orphan.take() {
-                    let orphaning = Orphaning::begin(&self.collector, node);
+                    if self.leaves_alone(node) {
+                        return self.collector.to_orphan.done(node);
+                    }
+                    let mut orphaning = Orphaning::begin(&self.collector, node);
+                    orphaning.limit_to(|dependent| self.may_write(dependent));
                     self.tasks.push_back(Task::Orphan(orphaning, None));
                 }
             }
             Step::BeginExamination => {
                 if let Some(node) = self.collector.to_delete.take() {
+                    if self.leaves_alone(node) {
+                        return self.collector.to_delete.done(node);
+                    }
                     self.notice_blockers(node);
                     let (examination, progress) = Examination::begin(&self.collector, node);
                     self.continue_examination(examination, progress);

@@ -19,6 +19,7 @@ use super::{
     beyond::Index,
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
+    start::Only,
 };
 
 /// The one of a Namespace's `spec.finalizers` that the namespace controller removes (R9.12).
@@ -96,6 +97,13 @@ impl<'a> Stage<'a> {
         index.get(&resource).map_or(&[], Vec::as_slice)
     }
 
+    /// What a definition defines, as far as it is served. By plural: that is part of the definition's name, while another may have been
+    /// the first with its kind.
+    pub fn instances(&self, definition: ObjectId) -> Option<ResourceId> {
+        let facts = self.snapshot.facts.definition(definition)?;
+        self.snapshot.resources.by_group_plural(&facts.group, &facts.plural)
+    }
+
     /// The scheduled pods that mention a PersistentVolumeClaim.
     pub fn users_of_claim(&self, claim: ObjectId) -> &[ObjectId] {
         let index = self.users_of_claims.get_or_init(|| {
@@ -123,10 +131,20 @@ pub struct Needs {
     pub look_ups: FxHashSet<Coordinate>,
     /// Objects whose facts decide something.
     pub facts: BTreeSet<ObjectId>,
+    /// Where nothing is, or something else, as far as lists tell, and that decides something. On a live cluster lists are old as soon
+    /// as they are read: only a look-up proves it (R8.7).
+    pub absences: FxHashSet<Coordinate>,
 }
 
 impl Needs {
-    /// Whether everything that mattered was known.
+    /// Adds what somebody else needs.
+    pub fn add(&mut self, other: &Needs) {
+        self.look_ups.extend(&other.look_ups);
+        self.facts.extend(&other.facts);
+        self.absences.extend(&other.absences);
+    }
+
+    /// Whether everything that mattered was known, as far as what was read is still true.
     pub fn is_empty(&self) -> bool {
         self.look_ups.is_empty() && self.facts.is_empty()
     }
@@ -147,6 +165,8 @@ pub struct World<'s, 'a> {
     /// Namespaces whose `spec.finalizers` the namespace controller has taken its own from (R9.12).
     pub(super) finalized_namespaces: FxHashSet<ObjectId>,
     pub collector: Collector<'a>,
+    /// What the collector may write to; unset: everything.
+    pub(super) only: Option<Only>,
     /// DELETEs that the user still has to send, in this order.
     pub requests: VecDeque<(ObjectId, DeleteOptions)>,
     /// Events on their way to the collector, in the order they happened.
@@ -168,11 +188,17 @@ pub struct World<'s, 'a> {
 impl<'s, 'a> World<'s, 'a> {
     /// The world at rest (8.1).
     pub fn at_rest(stage: &'s Stage<'a>) -> Self {
+        World::with_collector(stage, Collector::at_rest(stage.snapshot, stage.graph))
+    }
+
+    /// A world in which nothing has happened but what the collector knows.
+    pub(super) fn with_collector(stage: &'s Stage<'a>, collector: Collector<'a>) -> Self {
         World {
             stage,
             store: FxHashMap::default(),
             finalized_namespaces: FxHashSet::default(),
-            collector: Collector::at_rest(stage.snapshot, stage.graph),
+            collector,
+            only: None,
             requests: VecDeque::new(),
             events: VecDeque::new(),
             tasks: VecDeque::new(),
@@ -199,6 +225,21 @@ impl<'s, 'a> World<'s, 'a> {
         self.store.get(&object).is_none_or(Option::is_some)
     }
 
+    /// Whether the collector may write to an object.
+    pub fn may_write(&self, object: ObjectId) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(object))
+    }
+
+    /// Whether the collector may patch all that depend on an owner, so that it can finish orphaning them (R6.3).
+    pub(super) fn frees_all_dependents(&self, owner: ObjectId) -> bool {
+        self.only.is_none() || self.collector.dependents(owner.into()).into_iter().all(|dependent| self.may_write(dependent))
+    }
+
+    /// Whether the collector leaves a node alone although it is queued: it may not write to the object, which is there.
+    pub(super) fn leaves_alone(&self, node: NodeId) -> bool {
+        self.only.is_some() && self.stage.graph.object(node).is_some_and(|object| !self.may_write(object) && self.exists(object))
+    }
+
     /// Every object that was written to, in the order of the snapshot.
     pub fn touched(&self) -> Vec<ObjectId> {
         let mut touched: Vec<ObjectId> = self.store.keys().copied().collect();
@@ -212,7 +253,10 @@ impl<'s, 'a> World<'s, 'a> {
         let rules = self.stage.rules(object);
         let facts = self.stage.snapshot.facts.pod(object);
         let starts_grace = rules.graceful && !stored.terminating && options.grace != Some(0);
-        if starts_grace && facts.is_none() {
+        // R1.25: whether a second DELETE of a Namespace does anything hangs on its spec.finalizers.
+        let second = rules.own_delete == OwnDelete::Namespace && stored.terminating;
+        let unknown_spec = second && self.stage.snapshot.facts.namespace(object).is_none();
+        if starts_grace && facts.is_none() || unknown_spec {
             self.needs.facts.insert(object);
         }
         let uid = self.stage.snapshot.object(object).uid;

@@ -210,6 +210,11 @@ impl Resources {
         }
     }
 
+    /// The picked version of the resource with this group and name in URLs.
+    pub fn by_group_plural(&self, group: &str, plural: &str) -> Option<ResourceId> {
+        self.iter().find(|(_, resource)| resource.group == group && resource.plural == plural).map(|(id, _)| self.picked(id))
+    }
+
     /// The picked version of the resource with this group and kind, whatever version is asked for.
     pub fn by_group_kind(&self, group: &str, kind: &str) -> Option<ResourceId> {
         self.iter().find(|(_, resource)| resource.group == group && resource.kind == kind).map(|(id, _)| self.picked(id))

@@ -77,6 +77,10 @@ pub struct Snapshot {
     by_uid: FxHashMap<Symbol, ObjectId>,
     covered: FxHashMap<ResourceId, Cover>,
     confirmed_absent: FxHashSet<Coordinate>,
+    /// Where a look-up found something.
+    found: FxHashSet<Coordinate>,
+    /// Where a look-up failed: whatever a list says of it, it is not known.
+    unanswered: FxHashSet<Coordinate>,
     written_as: Vec<(Symbol, Symbol)>,
 }
 
@@ -114,6 +118,9 @@ impl Snapshot {
 
     /// What is at a coordinate. Absence is only claimed where the whole list was read, or a look-up confirmed it (R8.7).
     pub fn look_up(&self, coordinate: Coordinate) -> Presence {
+        if self.unanswered.contains(&coordinate) {
+            return Presence::Unknown;
+        }
         if let Some(id) = self.by_coordinate.get(&coordinate) {
             return Presence::Present(*id);
         }
@@ -151,7 +158,40 @@ impl Snapshot {
         self.confirmed_absent.iter().copied()
     }
 
-    /// Adds an object that a live look-up found. See [`SnapshotBuilder::add`].
+    /// Records that a live look-up failed: what a list says of this coordinate is not to be relied on any more (R10.2).
+    pub fn leave_unanswered(&mut self, coordinate: Coordinate) {
+        self.unanswered.insert(coordinate);
+    }
+
+    /// Whether a live look-up was made of a coordinate, whatever came of it.
+    pub fn was_looked_up(&self, coordinate: Coordinate) -> bool {
+        self.confirmed_absent.contains(&coordinate) || self.found.contains(&coordinate) || self.unanswered.contains(&coordinate)
+    }
+
+    /// Records what a live look-up found. What a list showed under another uid is there no more: this has taken its place.
+    pub fn found(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
+        let id = self.add(resource, raw);
+        let object = &self.objects[id.index()];
+        let (uid, coordinate) =
+            (object.uid, Coordinate { resource: object.resource, namespace: object.namespace, name: object.name });
+        self.found.insert(coordinate);
+        let listed = self.by_coordinate[&coordinate];
+        if listed == id {
+            return id;
+        }
+        // It was added last, and takes over the number of what was there.
+        let gone = self.objects.swap_remove(listed.index());
+        self.facts.remove(listed);
+        if self.by_uid.get(&gone.uid) == Some(&listed) {
+            self.by_uid.remove(&gone.uid);
+        }
+        if self.by_uid.get(&uid) == Some(&id) {
+            self.by_uid.insert(uid, listed);
+        }
+        listed
+    }
+
+    /// Adds an object. See [`SnapshotBuilder::add`].
     pub fn add(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
         let resource = self.resources.picked(resource);
         let strings = &mut self.strings;
@@ -212,9 +252,27 @@ impl Snapshot {
     /// Whether a list or a group version that should have been read could not be, so that dependents may be missing.
     pub fn may_hide_dependents(&self) -> bool {
         let failed = |list: &ListRecord| list.failure.is_some();
-        // Group versions that discovery could not describe are gaps without a list: only they are written with a slash.
+        self.lists.iter().any(failed) || self.undiscovered().next().is_some()
+    }
+
+    /// The group versions which a cluster's discovery could not describe, by the places of their gaps.
+    fn undiscovered(&self) -> impl Iterator<Item = usize> {
         let live = matches!(self.origin, Origin::Cluster { .. });
-        self.lists.iter().any(failed) || live && self.gaps.iter().any(|gap| gap.resource.contains('/'))
+        // They are gaps without a list: only they are written with a slash.
+        self.gaps.iter().enumerate().filter(move |(_, gap)| live && gap.resource.contains('/')).map(|(place, _)| place)
+    }
+
+    /// What nobody can list, the API server's own controllers included, by the places of the gaps: group versions that could not be
+    /// discovered, and custom resources whose conversion webhook fails. A namespace may hold some of it, and stays (R9.11).
+    pub fn unreadable_by_all(&self) -> impl Iterator<Item = usize> {
+        let unconverted = self.gaps.iter().enumerate().filter(|(_, gap)| conversion_failed(&gap.reason)).map(|(place, _)| place);
+        self.undiscovered().chain(unconverted)
+    }
+
+    /// Whether a resource's list failed because its conversion webhook does.
+    pub fn fails_to_convert(&self, resource: ResourceId) -> bool {
+        let failures = self.lists.iter().filter(|list| list.resource == resource).filter_map(|list| list.failure.as_ref());
+        failures.into_iter().any(|failure| conversion_failed(failure))
     }
 
     /// `Kind/name` of an object.
@@ -227,6 +285,11 @@ impl Snapshot {
     pub fn text(&self, symbol: Symbol) -> &str {
         self.strings.text(symbol)
     }
+}
+
+/// Whether a reason is the API server's complaint about a conversion webhook: "conversion webhook for acme.io/v1, Kind=Shop failed".
+fn conversion_failed(reason: &str) -> bool {
+    reason.contains("conversion webhook for ")
 }
 
 /// Takes what a source reads, in any order.
@@ -256,6 +319,8 @@ impl SnapshotBuilder {
                 by_uid: FxHashMap::default(),
                 covered: FxHashMap::default(),
                 confirmed_absent: FxHashSet::default(),
+                found: FxHashSet::default(),
+                unanswered: FxHashSet::default(),
                 written_as,
             },
         }

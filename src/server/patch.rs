@@ -41,6 +41,7 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
             if owners.iter().any(|reference| uids.contains(&reference.uid)) {
                 owners = owners.iter().copied().filter(|reference| !uids.contains(&reference.uid)).collect();
             }
+            owners = in_merged_order(owners, &[]);
         }
         Patch::SetOwners { version, .. } | Patch::RemoveFinalizer { version, .. } if *version != stored.version => {
             return PatchAnswer::Conflict;
@@ -57,6 +58,7 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
                     None => references.push(*reference),
                 }
             }
+            owners = in_merged_order(owners, merged);
         }
         Patch::RemoveFinalizer { finalizer, .. } => {
             if finalizers.contains(finalizer) {
@@ -75,6 +77,24 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
         return PatchAnswer::Removed;
     }
     PatchAnswer::Updated(Stored { owners, finalizers, version: stored.version + 1, ..*stored })
+}
+
+/// A strategic merge puts references of one uid side by side: those that the patch names in its order, the others in theirs, and the two
+/// interleaved as they were (`SMP:mergeSlice`, `:normalizeElementOrder`).
+fn in_merged_order<'a>(owners: Cow<'a, [Reference]>, merged: &[Reference]) -> Cow<'a, [Reference]> {
+    let place = |list: &[Reference], uid: Symbol| list.iter().position(|reference| reference.uid == uid);
+    let (mut named, mut others): (Vec<Reference>, Vec<Reference>) =
+        owners.iter().copied().partition(|reference| place(merged, reference.uid).is_some());
+    named.sort_by_key(|reference| place(merged, reference.uid));
+    others.sort_by_key(|reference| place(&owners, reference.uid));
+    let (mut named, mut others) = (named.into_iter().peekable(), others.into_iter().peekable());
+    let mut ordered = Vec::with_capacity(owners.len());
+    while let (Some(first_named), Some(first_other)) = (named.peek(), others.peek()) {
+        let other_first = place(&owners, first_other.uid) < place(&owners, first_named.uid);
+        ordered.extend(if other_first { others.next() } else { named.next() });
+    }
+    ordered.extend(named.chain(others));
+    if *ordered == *owners { owners } else { Cow::Owned(ordered) }
 }
 
 /// R1.35: the API server collapses references that are equal in every field.

@@ -1,6 +1,6 @@
 //! 0 fine, 1 it could not be done, 2 it was done and the answer is bad news.
 
-use super::run::{Ran, gc, on_shop, words};
+use super::run::{LEFTOVERS, Ran, gc, on_shop, words};
 
 #[test]
 fn fine() {
@@ -11,6 +11,8 @@ fn fine() {
         "plan sts/db -n shop --propagation=foreground",
         "plan cronjob/report -n shop -o json",
         "plan -n elsewhere",
+        "sweep --dry-run",
+        "sweep --dry-run -o json",
         "resources",
     ] {
         let Ran { code, out, .. } = on_shop(&words(line));
@@ -44,6 +46,35 @@ fn bad_news() {
         let Ran { code, out, err } = on_shop(&words(line));
         assert!(code == 2 && !out.is_empty() && err.is_empty(), "{line}: {code} {err}");
     }
+}
+
+/// What a sweep takes up and cannot finish is bad news, too, though nothing of it changes.
+#[test]
+fn a_sweep_that_leaves_something_stuck() {
+    for line in ["", "-o json", "-o name", "-n shop", "cronjob/backup", "sts/db pod/db-0"] {
+        let ran = gc(&[&["sweep", "--dry-run", "--from", LEFTOVERS], &words(line)[..]].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (2, ""), "{line}: {ran}");
+    }
+    for line in ["-n elsewhere", "sts,pods --all -n shop", "secret/key"] {
+        let ran = gc(&[&["sweep", "--dry-run", "--from", LEFTOVERS], &words(line)[..]].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{line}: {ran}");
+    }
+}
+
+/// A gap that could change what a sweep does: it could not be done. What is certain, and why the rest is not, is told all the same.
+#[test]
+fn a_sweep_that_rests_on_a_gap() {
+    let unseen = "tests/cli/dumps/unseen.yaml";
+    for line in ["", "-o json", "-o name", "pod/web-1"] {
+        let ran = gc(&[&["sweep", "--dry-run", "--from", unseen], &words(line)[..]].concat());
+        assert!(ran.code == 1 && ran.err.contains("not certain, because of what could not be read"), "{line}: {ran}");
+        assert!(ran.err.contains("Not seen: replicasets.apps"), "{line}: {ran}");
+    }
+    // A gap that touches nothing of what may be touched is only named.
+    let ran = gc(&["sweep", "--dry-run", "deploy/web", "--from", unseen]);
+    assert!(ran.code == 0 && ran.err.starts_with("Not seen: "), "{ran}");
+    // Whoever says that the dump is everything there is has said that there is no gap.
+    assert_eq!(gc(&["sweep", "--dry-run", "--assume-complete", "--from", unseen]).code, 0);
 }
 
 /// Usage errors are 1, not the 2 that means bad news.

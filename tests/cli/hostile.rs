@@ -54,9 +54,15 @@ fn nothing_reaches_the_terminal() {
         &["plan", "cm", "--all", "-o", "name"],
         &["resources", "--count"],
         &["resources", "-o", "name"],
+        &["sweep", "--dry-run"],
+        &["sweep", "--dry-run", "--assume-complete"],
+        &["sweep", "--dry-run", "--assume-complete", "-o", "wide"],
+        &["sweep", "--dry-run", "--assume-complete", "-o", "name"],
+        &["sweep", "--dry-run", "cm", "--all"],
     ] {
         let ran = with_input(&[args, &["--from", "-"]].concat(), dump());
-        assert!(ran.code == 0 || ran.code == 2, "{args:?} {ran}");
+        // Exit code 1 is for what can't be done; a sweep says so of what rests on a gap, and is told all the same.
+        assert!(ran.code == 0 || ran.code == 2 || args[0] == "sweep" && !ran.out.is_empty(), "{args:?} {ran}");
         harmless(&ran);
     }
 }

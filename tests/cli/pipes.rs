@@ -5,6 +5,8 @@ use std::{
     process::{Command, Stdio},
 };
 
+use super::run::LEFTOVERS;
+
 /// Starts the program with its standard output in a pipe.
 fn piped(args: &[&str]) -> std::process::Child {
     Command::new(env!("CARGO_BIN_EXE_kubectl-gc"))
@@ -37,6 +39,9 @@ fn a_pipe_that_is_closed_is_fine() {
         &["tree", "-o", "json", "--from", from],
         &["tree", "-o", "yaml", "--from", from],
         &["plan", "cm", "--all", "-o", "json", "--from", from],
+        &["sweep", "--dry-run", "-o", "json", "--from", from],
+        // Nobody is told of what is stuck, either.
+        &["sweep", "--dry-run", "--from", LEFTOVERS],
         &["completion", "bash"],
         &["--help"],
     ] {

@@ -30,7 +30,7 @@ fn the_first_command_prints_what_the_readme_shows() {
 #[test]
 fn every_command_of_the_readme_runs() {
     let commands = commands();
-    assert!(commands.len() >= 5, "{commands:?}");
+    assert!(commands.len() >= 6, "{commands:?}");
     for (command, _) in commands {
         let ran = gc(&super::run::words(&command));
         assert!(!ran.done().is_empty(), "{command}");

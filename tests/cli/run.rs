@@ -7,6 +7,9 @@ use assert_cmd::Command;
 /// The dump that the README and most tests use.
 pub const SHOP: &str = "examples/shop.yaml";
 
+/// The dump of what is left where no collector ran.
+pub const LEFTOVERS: &str = "examples/leftovers.yaml";
+
 /// How a run ended.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {

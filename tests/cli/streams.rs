@@ -12,12 +12,13 @@ fn help_and_version_are_answers() {
         assert!(!ended.out.is_empty(), "{line}");
     }
     assert!(run("plan --help").out.contains("Usage: kubectl gc plan"));
+    assert!(run("sweep --help").out.contains("Only --dry-run exists so far"));
     assert!(run("--version").out.contains(env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
 fn help_fits_80_columns() {
-    for line in ["--help", "-h", "tree --help", "plan -h", "resources -h", "snapshot -h"] {
+    for line in ["--help", "-h", "tree --help", "plan -h", "sweep -h", "sweep --help", "resources -h", "snapshot -h"] {
         let help = run(line).out;
         let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(wide.is_empty(), "{line}: {wide:#?}");

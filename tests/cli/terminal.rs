@@ -16,7 +16,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{
     colour::plain,
-    run::{SHOP, words},
+    run::{LEFTOVERS, SHOP, words},
 };
 
 /// What a terminal of so many columns is given to show.
@@ -102,6 +102,13 @@ fn outside() {
 }
 
 #[test]
+fn sweep() {
+    assert_snapshot!("sweep-80", of_at_80_columns(LEFTOVERS, "sweep --dry-run"));
+    assert_snapshot!("sweep-targets-80", of_at_80_columns(LEFTOVERS, "sweep --dry-run sts/db cronjob/backup pod/db-0"));
+    assert_snapshot!("sweep-unseen-80", of_at_80_columns("tests/cli/dumps/unseen.yaml", "sweep --dry-run"));
+}
+
+#[test]
 fn resources() {
     assert_snapshot!("resources-80", at_80_columns("resources"));
 }
@@ -110,8 +117,14 @@ fn resources() {
 #[test]
 fn a_narrow_terminal_breaks_nothing() {
     for columns in [1, 2, 10, 20, 40] {
-        for line in ["tree", "plan deploy/web -n shop --propagation=foreground", "plan -A", "resources --count"] {
-            let text = shown(&[&words(line)[..], &["--from", SHOP]].concat(), columns);
+        for (line, dump) in [
+            ("tree", SHOP),
+            ("plan deploy/web -n shop --propagation=foreground", SHOP),
+            ("plan -A", SHOP),
+            ("resources --count", SHOP),
+            ("sweep --dry-run", LEFTOVERS),
+        ] {
+            let text = shown(&[&words(line)[..], &["--from", dump]].concat(), columns);
             assert!(!text.contains("panicked") && text.lines().count() > 10, "{columns}: {line}");
         }
     }

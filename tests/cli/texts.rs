@@ -2,11 +2,17 @@
 
 use insta::assert_snapshot;
 
-use super::run::on_shop;
+use super::run::{LEFTOVERS, on_shop};
 
 /// Runs on the example, and shows how.
 fn shown(line: &str) -> String {
     format!("$ kubectl gc {line}\n{}", on_shop(&super::run::words(line)))
+}
+
+/// Runs on another dump, and shows how.
+fn shown_on(dump: &str, line: &str) -> String {
+    let line = format!("{line} --from {dump}");
+    format!("$ kubectl gc {line}\n{}", super::run::run(&line))
 }
 
 #[test]
@@ -51,6 +57,40 @@ fn blast_radius() {
     assert_snapshot!("blast-radius", shown("plan -A"));
     assert_snapshot!("blast-radius-namespace", shown("plan -n shop --propagation=foreground"));
     assert_snapshot!("blast-radius-name", shown("plan -A -o name"));
+}
+
+#[test]
+fn sweep() {
+    let leftovers = |line: &str| shown_on(LEFTOVERS, line);
+    assert_snapshot!("sweep", leftovers("sweep --dry-run"));
+    assert_snapshot!("sweep-name", leftovers("sweep --dry-run -o name"));
+    assert_snapshot!("sweep-wide", leftovers("sweep --dry-run -o wide"));
+    assert_snapshot!("sweep-assume-none", leftovers("sweep --dry-run --assume=none"));
+    assert_snapshot!("sweep-namespace", leftovers("sweep --dry-run -n elsewhere"));
+    assert_snapshot!("sweep-targets", leftovers("sweep --dry-run sts/db cronjob/backup pod/db-0"));
+    assert_snapshot!("sweep-nothing", leftovers("sweep --dry-run secret --all"));
+    assert_snapshot!("sweep-shop", shown("sweep --dry-run"));
+    assert_snapshot!("sweep-troubles", shown_on("tests/cli/dumps/troubles.yaml", "sweep --dry-run"));
+    assert_snapshot!("sweep-unseen", shown_on("tests/cli/dumps/unseen.yaml", "sweep --dry-run"));
+    assert_snapshot!("sweep-forbidden", shown_on("tests/cli/dumps/forbidden.json", "sweep --dry-run"));
+}
+
+/// Likes are folded, although each has lost an owner of its own; `--all` shows them.
+#[test]
+fn a_sweep_of_many() {
+    let many: Vec<String> = (0..40)
+        .map(|number| {
+            let owner = format!("{{apiVersion: v1, kind: ConfigMap, name: owner-{number}, uid: gone-{number}}}");
+            let metadata = format!("{{name: lost-{number}, namespace: shop, uid: u{number}, ownerReferences: [{owner}]}}");
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}\n")
+        })
+        .collect();
+    let dump = many.join("---\n");
+    let run = |line: &str| super::run::run_with(line, &dump);
+    assert_snapshot!("sweep-many", run("sweep --dry-run --from -"));
+    assert_eq!(run("sweep --dry-run --all --from -").fine().matches("is gone").count(), 40);
+    assert_eq!(run("sweep --dry-run -o wide --from -").fine().matches("is gone").count(), 40);
+    assert_eq!(run("sweep --dry-run -o name --from -").fine().lines().count(), 40);
 }
 
 #[test]

@@ -4,11 +4,17 @@
 #[allow(dead_code, unused_imports, reason = "a kit for all tests of this binary; what one of them needs comes with it")]
 mod harness;
 
+#[allow(dead_code, reason = "shared with the tests of the engine, which need other parts of it")]
+#[path = "../graphs/mod.rs"]
+mod graphs;
+
+mod content;
 mod differential;
 mod dot;
 mod plan;
 mod requests;
 mod self_test;
 mod snapshots;
+mod sweep;
 mod unhappy;
 mod well_known;

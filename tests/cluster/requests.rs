@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     harness::{CountingProxy, Listed, old_discovery, owner_reference, shared},
     plan::trial::{Trial, wait_for_items},
+    sweep::uncollected,
 };
 
 const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -129,6 +130,37 @@ fn a_plan_reads_besides_only_what_it_has_to_know_of_pods() {
         }
         assert_eq!(paths(&proxy, &lists), expected, "{replicas} pods");
     }
+}
+
+/// R8.7: what lists lack is asked for once each, if it decides anything, and nothing else is.
+#[test]
+fn a_sweep_asks_besides_for_every_owner_that_lists_lack() {
+    let cluster = uncollected();
+    let trial = Trial::on(cluster, "sweep-requests", "Background");
+    let owner = trial.widget("owner").create();
+    for gone in ["gone-a", "gone-b"] {
+        let gone_owner = trial.gone(gone);
+        for number in 0..3 {
+            trial.config_map(&format!("{gone}-{number}")).owned_by(&gone_owner).create();
+        }
+    }
+    trial.config_map("kept").owned_by(&owner).create();
+    let proxy = CountingProxy::start(cluster);
+    let ran = cluster.gc_with(proxy.kubeconfig(), &["sweep", "--dry-run", "-o", "name", "-n", &trial.namespace]);
+    assert_eq!(ran.expect(0).lines().count(), 6);
+
+    let lists: Vec<String> = cluster.listed().into_iter().map(|kind| kind.path).collect();
+    let (found, absent): (Vec<_>, Vec<_>) = proxy.requests().into_iter().partition(|request| request.status == Some(200));
+    let mut looked_up: Vec<String> = absent.into_iter().map(|request| format!("{} {}", request.method, request.path)).collect();
+    looked_up.sort();
+    let widgets = format!("GET /apis/gc.test/v1/namespaces/{}/widgets", trial.namespace);
+    assert_eq!(looked_up, ["gone-a", "gone-b"].map(|name| format!("{widgets}/{name}")));
+    let mut counted: BTreeMap<String, usize> = BTreeMap::new();
+    for request in found {
+        assert_eq!(request.method, "GET", "{request:?}");
+        *counted.entry(request.path).or_default() += 1;
+    }
+    assert_eq!(counted, once(&lists));
 }
 
 #[test]

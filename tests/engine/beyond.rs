@@ -47,7 +47,7 @@ fn planned(scene: &Scene, targets: &str, propagation: Propagation) -> Plan {
     let graph = OwnerGraph::new(&scene.snapshot);
     let stage = Stage::new(&scene.snapshot, &graph, Assume::Known);
     let targets = targets.split_whitespace().map(|target| scene.id(target)).collect();
-    explore(&stage, &Request { targets, propagation, grace: None })
+    explore(&stage, &Request::delete(targets, propagation))
 }
 
 /// `Kind/name effect-kind (related)`, one after the other.
@@ -545,7 +545,7 @@ fn policies_that_do_nothing_are_said_to() {
     let graph = OwnerGraph::new(&scene.snapshot);
     let stage = Stage::new(&scene.snapshot, &graph, Assume::Known);
     let notes = |grace| {
-        let request = Request { targets: vec![scene.id("Pod/a")], propagation: Background, grace: Some(grace) };
+        let request = Request { grace: Some(grace), ..Request::delete(vec![scene.id("Pod/a")], Background) };
         explore(&stage, &request).notes.len()
     };
     assert_eq!([notes(5), notes(30), notes(60)], [0, 1, 1]);

@@ -1,10 +1,21 @@
 //! The rules as tables and as properties, against the engine alone. What the real collector does is held to the same engine in
 //! `tests/cluster`.
 
+#[allow(dead_code, reason = "shared with the tests against the real collector, which need other parts of it")]
+#[path = "../graphs/mod.rs"]
+mod graphs;
+
+mod besides;
 mod beyond;
+mod confluence;
 mod decisions;
+mod generator;
 mod orders;
 mod properties;
+mod recorded;
 mod requests;
 mod rules;
 mod scene;
+mod shrinking;
+mod starts;
+mod texts;

@@ -100,6 +100,40 @@ const ROWS: &[Row] = &[
         Foreground,
         "Shop/a Terminating(foregroundDeletion)/Deleted, ConfigMap/b Terminating(foregroundDeletion)/Deleted/Terminating",
     ),
+    (
+        "R9.9 a namespace's resources are deleted in any order: what stays may lose a reference before it is its own turn",
+        "
+        Namespace ns
+        Secret s
+        ConfigMap c
+        Shop h fin=acme.io/x <- Secret/s ConfigMap/c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Terminating(), Secret/s Deleted, ConfigMap/c Deleted, Shop/h Terminating(acme.io/x)/Terminating/Terminating",
+    ),
+    (
+        "R9.9 what goes in any order goes",
+        "
+        Namespace ns
+        Secret s
+        ConfigMap c fin=orphan <- Secret/s!
+        Shop h fin=foregroundDeletion <- Secret/s ConfigMap/c!",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Deleted, Secret/s Deleted, ConfigMap/c Deleted, Shop/h Deleted",
+    ),
+    (
+        "R1.26 instances are deleted one after the other, by name; the collector may be quick or slow",
+        "
+        CustomResourceDefinition Shop
+        Shop a
+        Shop b
+        Shop h fin=acme.io/x <- Shop/a Shop/b",
+        "CustomResourceDefinition/Shop",
+        Background,
+        "CustomResourceDefinition/Shop Terminating(customresourcecleanup.apiextensions.k8s.io), Shop/a Deleted, Shop/b Deleted, \
+         Shop/h Terminating(acme.io/x)/Terminating",
+    ),
 ];
 
 #[test]
@@ -112,4 +146,22 @@ fn every_order_has_its_end() {
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
+}
+
+/// Several thousand dependents that each call their owner by two references (R4.11): too many orders to try, and none that was tried ends
+/// otherwise.
+#[test]
+fn what_could_not_be_searched_is_not_called_certain() {
+    let mut graph = String::from("Shop a\nSecret tame <- Shop/a!\n");
+    for number in 0..6_000 {
+        graph += &format!("ConfigMap c{number} <- Shop/a! Shop/a\n");
+    }
+    let told = Scene::new(&graph).tell_orders("Shop/a", Background);
+    assert!(
+        told.starts_with("Shop/a Deleted, Secret/tame Deleted, ConfigMap/c0 Deleted?, ConfigMap/c1 Deleted?"),
+        "{}",
+        &told[..200]
+    );
+    assert_eq!(told.matches("Deleted?").count(), 6_000);
+    assert_eq!(told.matches("Deleted").count(), 6_002, "what is not in question is certain");
 }

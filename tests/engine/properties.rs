@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubectl_gc::{
-    foretell::{Assume, OutcomeKind, Plan, Request, Stage, explore, plan},
+    foretell::{Assume, Cause, Only, OutcomeKind, Plan, Request, Stage, Start, explore, plan},
     graph::{OwnerGraph, Verdict},
     model::{ObjectId, Reference, Snapshot},
     server::Propagation,
@@ -132,7 +132,7 @@ fn foretell(snapshot: &Snapshot, targets: &[usize], propagation: Propagation, as
     let stage = Stage::new(snapshot, &graph, assume);
     // The Node comes first in every scene.
     let targets = targets.iter().map(|target| ObjectId(*target as u32 + 1)).collect();
-    plan(&stage, &Request { targets, propagation, grace: None })
+    plan(&stage, &Request::delete(targets, propagation))
 }
 
 /// References of an object as the plan leaves them; none once it is gone.
@@ -145,6 +145,39 @@ fn references_after<'a>(snapshot: &'a Snapshot, plan: &'a Plan, object: ObjectId
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    /// A sweep writes to nothing outside of its limits, in any graph; and a limit that leaves nothing out is none.
+    #[test]
+    fn a_sweep_stays_within_its_limits((text, inside, _, assume) in scenes()) {
+        let scene = Scene::new(&text);
+        let graph = OwnerGraph::new(&scene.snapshot);
+        let stage = Stage::new(&scene.snapshot, &graph, assume);
+        let sweep = Request::only_collect(Start::Sweep);
+        let inside: Vec<ObjectId> = inside.iter().map(|object| ObjectId(*object as u32 + 1)).collect();
+        let limited = plan(&stage, &sweep.clone().limited_to(Only::new(inside.clone())));
+        for outcome in limited.outcomes.iter().filter(|outcome| !inside.contains(&outcome.object)) {
+            let object = scene.snapshot.short_name(outcome.object);
+            prop_assert!(!matches!(outcome.because, Some(Cause::Collector(_))), "{object} in\n{text}");
+        }
+        prop_assert!(limited.stays.iter().all(|stays| inside.contains(&stays.object)), "{text}");
+        let all = Only::new(scene.snapshot.objects().map(|(id, _)| id));
+        let told = |plan: &Plan| (scene.describe(plan), plan.stays.len(), plan.steps);
+        prop_assert_eq!(told(&plan(&stage, &sweep.clone().limited_to(all))), told(&plan(&stage, &sweep)), "{}", text);
+    }
+
+    /// What a sweep takes up and leaves as it is waits for somebody, or is held by something, and is told once.
+    #[test]
+    fn whatever_a_sweep_leaves_waits_for_somebody((text, _, _, assume) in scenes()) {
+        let scene = Scene::new(&text);
+        let graph = OwnerGraph::new(&scene.snapshot);
+        let stage = Stage::new(&scene.snapshot, &graph, assume);
+        let sweep = plan(&stage, &Request::only_collect(Start::Sweep));
+        for stays in &sweep.stays {
+            let object = scene.snapshot.short_name(stays.object);
+            prop_assert!(stays.state.is_some() && !(stays.waits_for.is_empty() && stays.held_by.is_empty()), "{object} in\n{text}");
+            prop_assert!(sweep.outcome(stays.object).is_none(), "{object} in\n{text}");
+        }
+    }
 
     /// A plan never leaves a live object that it touched with all its references verifiably dangling: the collector would not either.
     /// What dangled before the delete is another matter: nothing queues it (R6.7, R8.8).
@@ -262,7 +295,7 @@ proptest! {
         let stage = Stage::new(&scene.snapshot, &graph, Assume::Known);
         let propagation = if foreground { Propagation::Foreground } else { Propagation::Background };
         let targets = targets.iter().map(|target| ObjectId(*target as u32 + 1)).collect();
-        let plan = explore(&stage, &Request { targets, propagation, grace: None });
+        let plan = explore(&stage, &Request::delete(targets, propagation));
         let gone_otherwise = plan.outcomes.iter().find(|outcome| {
             outcome.alternatives.iter().any(|other| other.after.is_none() != outcome.after.is_none())
         });

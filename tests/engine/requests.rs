@@ -256,6 +256,28 @@ fn patches() {
         [reference(one, name, Some(false)), reference(one, two, Some(true)), reference(two, name, None)],
         "R4.9: only the first of a uid"
     );
+    let three = strings.intern("three");
+    let apart = [(one, name), (three, name), (two, name), (one, two), (three, two)];
+    let apart = Stored {
+        owners: apart.iter().map(|(uid, name)| reference(*uid, *name, None)).collect::<Vec<_>>().into(),
+        ..stored(&mut strings, "", None)
+    };
+    assert_eq!(
+        owners(patch(&apart, &unblock, false)),
+        [
+            reference(one, name, Some(false)),
+            reference(one, two, None),
+            reference(three, name, None),
+            reference(three, two, None),
+            reference(two, name, None)
+        ],
+        "4.3: a strategic merge puts references of one uid side by side"
+    );
+    assert_eq!(
+        owners(patch(&apart, &Patch::StripByUid(vec![one]), false)),
+        [reference(three, name, None), reference(three, two, None), reference(two, name, None)],
+        "4.3: and so does one that only takes away"
+    );
     let same = Patch::SetOwners { owners: vec![reference(two, name, None); 2], version: 7 };
     assert_eq!(owners(patch(&owned, &same, false)), [reference(two, name, None)], "R1.35");
     let stale = Patch::SetOwners { owners: Vec::new(), version: 6 };

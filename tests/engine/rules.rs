@@ -506,6 +506,99 @@ const ROWS: &[Row] = &[
         "Namespace/ns Terminating(), ConfigMap/c Terminating(acme.io/x), ConfigMap/d Deleted",
     ),
     row(
+        "R1.25 no controller empties a namespace that has nothing in its spec.finalizers",
+        "
+        Namespace ns spec=-
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Terminating()",
+    ),
+    row(
+        "R1.25 and a second delete removes it",
+        "
+        Namespace ns spec=- T
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Deleted",
+    ),
+    row(
+        "R9.11 what nobody can convert keeps a namespace, and not what can be read in it",
+        "
+        unconverted Shop
+        Namespace ns
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Terminating()?, ConfigMap/c Deleted",
+    ),
+    row(
+        "R1.26 the clean-up of a definition can't read what nobody can convert",
+        "
+        unconverted Shop
+        CustomResourceDefinition Shop",
+        "CustomResourceDefinition/Shop",
+        Background,
+        "CustomResourceDefinition/Shop Terminating(customresourcecleanup.apiextensions.k8s.io)?",
+    ),
+    row(
+        "R1.26 the clean-up of a definition is at work before the namespace controller is",
+        "
+        Namespace ns
+        CustomResourceDefinition Shop
+        Shop a fin=orphan
+        ConfigMap other:c <- Shop/a",
+        "Namespace/ns CustomResourceDefinition/Shop",
+        Background,
+        "Namespace/ns Deleted, CustomResourceDefinition/Shop Deleted, Shop/a Deleted, ConfigMap/c Orphaned",
+    ),
+    row(
+        "R9.10 as long as a pod stays, nothing else is tried",
+        "
+        Namespace ns
+        Pod a fin=acme.io/x
+        ConfigMap c",
+        "Namespace/ns",
+        Background,
+        "Namespace/ns Terminating(), Pod/a Terminating(acme.io/x)",
+    ),
+    row(
+        "R1.26 instances of a definition that was never established are somebody else's",
+        "
+        CustomResourceDefinition Shop spec=-
+        Shop a",
+        "CustomResourceDefinition/Shop",
+        Background,
+        "CustomResourceDefinition/Shop Deleted",
+    ),
+    row(
+        "R9.9 namespaces that wait side by side come to rest",
+        "
+        Namespace ns
+        Namespace other
+        ConfigMap a fin=acme.io/x
+        Secret b fin=acme.io/x
+        ConfigMap other:c fin=acme.io/x
+        Secret other:d fin=acme.io/x",
+        "Namespace/ns Namespace/other",
+        Background,
+        "Namespace/ns Terminating(), Namespace/other Terminating(), ConfigMap/a Terminating(acme.io/x), Secret/b Terminating(acme.io/x), \
+         ConfigMap/c Terminating(acme.io/x), Secret/d Terminating(acme.io/x)",
+    ),
+    row(
+        "R9.9 what a namespace takes that was being deleted before is not this delete's doing",
+        "
+        Namespace ns T
+        CustomResourceDefinition Shop
+        Shop other:a
+        Shop b
+        ConfigMap c",
+        "CustomResourceDefinition/Shop",
+        Background,
+        "CustomResourceDefinition/Shop Deleted, Shop/a Deleted",
+    ),
+    row(
         "R1.26 a definition takes its instances, whatever the policy",
         "
         CustomResourceDefinition Shop
@@ -777,6 +870,19 @@ fn what_stays_is_stuck_or_waits() {
             "ConfigMap/c",
         ),
         ("S6 it waits for itself", "Shop a <- Shop/a!", "Shop/a", Foreground, "stuck", "Shop/a"),
+        ("R1.25 nobody looks at it any more", "Namespace ns spec=-", "Namespace/ns", Background, "stuck", ""),
+        ("S16 it has another in its spec.finalizers", "Namespace ns spec=acme.io/x", "Namespace/ns", Background, "stuck", ""),
+        (
+            "R9.10 its pod comes first",
+            "
+            Namespace ns
+            Pod a fin=acme.io/x
+            ConfigMap c fin=acme.io/x",
+            "Namespace/ns",
+            Background,
+            "stuck",
+            "Pod/a",
+        ),
         (
             "each once",
             "

@@ -7,12 +7,16 @@ pub mod kubelet;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::{Coordinate, ObjectId, Presence, Symbol};
+use crate::{
+    model::{Coordinate, ObjectId, Presence, Symbol},
+    server::OwnDelete,
+};
 
 use super::world::World;
 
+pub use content::ContentOrder;
 pub use finalizers::has_living_controller;
 
 /// Something that a plan takes others to do.
@@ -54,6 +58,11 @@ pub struct Actors {
     waiting: BTreeSet<ObjectId>,
     /// What was noticed for being in somebody's way.
     in_the_way: FxHashSet<ObjectId>,
+    pub(super) content_order: ContentOrder,
+    /// What the current pass through a namespace's content, or a definition's instances, has still to delete.
+    content: FxHashMap<ObjectId, VecDeque<ObjectId>>,
+    /// How much had been written when those who wait looked last.
+    looked_at: usize,
 }
 
 impl Actors {
@@ -126,12 +135,21 @@ impl World<'_, '_> {
     pub(super) fn act(&mut self) {
         let noticed: Vec<ObjectId> = self.actors.noticed.drain(..).collect();
         self.actors.is_noticed.clear();
+        // The namespace controller begins 5 seconds after the delete; the others are at work at once.
+        let is_namespace = |object: &ObjectId| self.stage.rules(*object).own_delete == OwnDelete::Namespace;
+        let (namespaces, others): (Vec<ObjectId>, Vec<ObjectId>) = noticed.into_iter().partition(is_namespace);
+        let (now, later) = if others.is_empty() { (namespaces, others) } else { (others, namespaces) };
+        for object in later {
+            self.actors.notice(object);
+        }
         let mut acted = false;
-        for object in noticed {
+        for object in now {
             acted |= self.act_on(object);
         }
-        // Whoever waits is asked only once nobody else acts: what they wait for is often many others' doing.
-        if !acted {
+        // Whoever waits is asked only once nobody else acts, and only after something happened: what they wait for is often many
+        // others' doing.
+        if !acted && self.actors.looked_at != self.log.len() {
+            self.actors.looked_at = self.log.len();
             for object in std::mem::take(&mut self.actors.waiting) {
                 self.act_on(object);
             }
@@ -163,6 +181,8 @@ impl World<'_, '_> {
 enum Turn {
     /// Done, or nothing to do.
     Done,
+    /// It was noticed again, and goes on next time.
+    GoesOn,
     /// Something else has to happen first.
     HasToWait,
 }

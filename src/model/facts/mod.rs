@@ -152,6 +152,11 @@ impl Facts {
         self.known.insert(object, fact);
     }
 
+    /// Forgets what was known of an object.
+    pub(super) fn remove(&mut self, object: ObjectId) {
+        self.known.remove(&object);
+    }
+
     /// What is known of an object.
     pub fn get(&self, object: ObjectId) -> Option<&Fact> {
         self.known.get(&object)

@@ -1,12 +1,18 @@
 //! One outcome in a word and a remark.
 
 use crate::{
-    foretell::{Cause, Holder, Outcome, OutcomeKind, State, Uncertainty},
-    model::{ObjectId, Reference, Snapshot, facts::PodFacts},
+    collector::Reason,
+    foretell::{Cause, Holder, Outcome, OutcomeKind, State, Uncertainty, world::NAMESPACE_FINALIZER},
+    model::{ObjectId, Reference, Snapshot, Symbol, facts::PodFacts},
     tree::{Link, Standing},
 };
 
-use super::{PlanView, because::owners_named, beyond, document::holder_name};
+use super::{
+    PlanView,
+    because::{because, owners_named},
+    beyond,
+    document::holder_name,
+};
 use crate::render::style::Tone;
 
 /// So many objects that are waited for are named.
@@ -54,10 +60,10 @@ impl Word {
 pub fn word(outcome: &Outcome) -> Word {
     match (outcome.kind, outcome.state) {
         (OutcomeKind::Deleted, _) => Word::Gone,
-        (OutcomeKind::Terminating, Some(State::Waiting)) => Word::Waits,
-        (OutcomeKind::Terminating, Some(State::Unknown)) => Word::Unclear,
-        (OutcomeKind::Terminating, _) => Word::Stuck,
-        (OutcomeKind::Unchanged, _) => Word::Unsure,
+        (OutcomeKind::Terminating | OutcomeKind::Unchanged, Some(State::Waiting)) => Word::Waits,
+        (OutcomeKind::Terminating | OutcomeKind::Unchanged, Some(State::Unknown)) => Word::Unclear,
+        (OutcomeKind::Terminating, _) | (OutcomeKind::Unchanged, Some(State::Stuck)) => Word::Stuck,
+        (OutcomeKind::Unchanged, None) => Word::Unsure,
         (OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked, _) => Word::Stays,
     }
 }
@@ -67,11 +73,13 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let remark = match outcome.kind {
         OutcomeKind::Deleted => grace(view, outcome).or_else(|| bent(view, outcome)).unwrap_or_default(),
         OutcomeKind::Terminating => held(view, outcome),
+        // Of a sweep: what it takes up and cannot finish.
+        OutcomeKind::Unchanged if outcome.state.is_some() => held(view, outcome),
         OutcomeKind::Orphaned => "no owner left".to_owned(),
         OutcomeKind::Detached => detached(view, outcome),
         OutcomeKind::Unblocked => "no longer blocks its owner".to_owned(),
         OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Order) => String::new(),
-        OutcomeKind::Unchanged => "something it depends on could not be read".to_owned(),
+        OutcomeKind::Unchanged => unread(view, outcome.object),
     };
     let lost = beyond::losses(view, outcome).join("; ");
     let remark = if remark.is_empty() { lost } else { joined(lost, &remark) };
@@ -80,6 +88,28 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         Some(Uncertainty::Order) => joined(remark, &or_else(outcome)),
         Some(_) if outcome.kind != OutcomeKind::Unchanged => joined(remark, "not certain"),
         _ => remark,
+    }
+}
+
+/// The remark on what stands below nothing in a sweep: its reason comes first, because no line above gives it.
+pub fn detail_of_root(view: &PlanView<'_>, outcome: &Outcome) -> String {
+    let detail = detail(view, outcome);
+    let tells_why = matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Unchanged)
+        || outcome.kind == OutcomeKind::Deleted && bent(view, outcome).is_some();
+    let Some(cause) = outcome.because.as_ref().filter(|_| !tells_why) else { return detail };
+    let (_, reason) = because(view.snapshot, outcome.object, cause, view.plan.request.propagation);
+    if detail.is_empty() { reason } else { joined(reason, &detail) }
+}
+
+/// What likes among the roots of a sweep have in common: which owners they had is for each to say.
+pub fn group_of_root(outcome: &Outcome, detail: &str) -> String {
+    match (&outcome.because, outcome.kind, outcome.uncertain) {
+        (Some(Cause::Collector(Reason::NoOwnerLeft)), OutcomeKind::Deleted, None) => "their owners are gone".to_owned(),
+        (Some(Cause::Collector(Reason::OtherOwnerSolid(_))), OutcomeKind::Detached, None) => {
+            "they lose owners that are gone, and keep others".to_owned()
+        }
+        (_, OutcomeKind::Unchanged, Some(Uncertainty::Gap)) => "their owners could not be read".to_owned(),
+        _ => detail.to_owned(),
     }
 }
 
@@ -135,11 +165,39 @@ fn bent(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
     Some(format!("{}, which counts as gone", in_words(fault)))
 }
 
-/// Why a live object that is waited for is never deleted (S4, S5).
-fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
+/// Which owners could not be read, of an object that the collector would have to judge by them (R10.2).
+fn unread(view: &PlanView<'_>, object: ObjectId) -> String {
+    let holder = view.snapshot.object(object);
+    let is_unread = |reference: &&Reference| Link::of(view.snapshot, view.graph, holder, reference).standing == Standing::Unread;
+    let unread: Vec<Reference> = holder.owners.iter().filter(is_unread).copied().collect();
+    match unread.as_slice() {
+        [] => "something it depends on could not be read".to_owned(),
+        [_] => format!("its owner {} could not be read", owners_named(view.snapshot, &unread)),
+        _ => format!("its owners {} could not be read", owners_named(view.snapshot, &unread)),
+    }
+}
+
+/// Why somebody who is waited for, and of whom nothing else is told, is not deleted.
+fn why_it_lasts(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     if view.outcome(object).is_some() {
         return None;
     }
+    if !view.may_touch(object) {
+        return Some(", which this sweep may not touch".to_owned());
+    }
+    immune(view, object).or_else(|| held_by_others(view, object))
+}
+
+/// The finalizers of a terminating object that somebody else than the collector has to remove (S2).
+fn held_by_others(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
+    let found = view.snapshot.object(object);
+    let foreign = found.finalizers.iter().filter(|finalizer| ![Symbol::FOREGROUND, Symbol::ORPHAN].contains(finalizer));
+    let foreign: Vec<&str> = foreign.map(|finalizer| view.snapshot.text(*finalizer)).collect();
+    (found.terminating() && !foreign.is_empty()).then(|| format!(", Terminating already behind {}", foreign.join(", ")))
+}
+
+/// Why a live object that is waited for is never deleted (S4, S5).
+fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let fault = faults(view, object).find(|standing| matches!(standing, Standing::NotServed | Standing::InvalidScope));
     fault.map(|fault| format!(", which the collector never deletes: {}", in_words(fault)))
 }
@@ -162,16 +220,42 @@ fn in_words(standing: Standing) -> &'static str {
     }
 }
 
+fn is_namespace(view: &PlanView<'_>, outcome: &Outcome) -> bool {
+    let resource = view.snapshot.resources.get(view.snapshot.object(outcome.object).resource);
+    resource.group.is_empty() && resource.kind == "Namespace"
+}
+
+/// What holds a Namespace that nothing is left in: those of its `spec.finalizers` that are not the namespace controller's.
+fn spec_finalizers(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
+    if outcome.held_by.as_slice() != [Holder::SpecFinalizers] || !outcome.waits_for.is_empty() {
+        return None;
+    }
+    let facts = view.snapshot.facts.namespace(outcome.object)?;
+    let others = facts.finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER);
+    Some(format!("{} in its spec.finalizers", others.collect::<Vec<_>>().join(", ")))
+}
+
 fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
+    if outcome.held_by.is_empty() && outcome.waits_for.is_empty() && is_namespace(view, outcome) {
+        return "nothing is in its spec.finalizers: no controller empties it, and a second delete removes it".to_owned();
+    }
     let mut parts: Vec<String> = Vec::new();
     let finalizers: Vec<&str> = outcome
         .held_by
         .iter()
         .filter(|holder| matches!(holder, Holder::Finalizer(_)))
+        // The clean-up of a definition: what it waits for says more.
+        .filter(|holder| **holder != Holder::Finalizer(Symbol::DEFINITION) || outcome.waits_for.is_empty())
         .map(|holder| holder_name(view.snapshot, *holder))
         .collect();
     if !finalizers.is_empty() {
         parts.push(format!("finalizer {}", finalizers.join(", ")));
+    }
+    parts.extend(spec_finalizers(view, outcome));
+    let unreadable = outcome.held_by.iter().filter(|holder| matches!(holder, Holder::Unreadable(_)));
+    let unreadable: Vec<&str> = unreadable.map(|holder| holder_name(view.snapshot, *holder)).collect();
+    if !unreadable.is_empty() {
+        parts.push(format!("nobody can list {}", unreadable.join(" and ")));
     }
     if outcome.held_by.contains(&Holder::Kubelet) {
         parts.push(match outcome.state {
@@ -181,13 +265,18 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
         });
     }
     if !outcome.waits_for.is_empty() {
-        let told = |object: &ObjectId| {
-            format!("{}{}", name(view, *object, Some(outcome.object)), immune(view, *object).unwrap_or_default())
+        let reason = |object: &ObjectId| why_it_lasts(view, *object).unwrap_or_default();
+        let reasons: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(reason).collect();
+        // One reason for all of them is given once.
+        let shared = reasons.first().filter(|first| reasons.len() > 1 && reasons.iter().all(|other| other == *first));
+        let told = |(object, reason): (&ObjectId, &String)| {
+            let reason = if shared.is_some() { "" } else { reason };
+            format!("{}{reason}", name(view, *object, Some(outcome.object)))
         };
-        let named: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(told).collect();
+        let named: Vec<String> = outcome.waits_for.iter().zip(&reasons).map(told).collect();
         let rest = outcome.waits_for.len() - named.len();
         let rest = if rest == 0 { String::new() } else { format!(" and {rest} more") };
-        parts.push(format!("waits for {}{rest}", named.join(", ")));
+        parts.push(format!("waits for {}{rest}{}", named.join(", "), shared.cloned().unwrap_or_default()));
     }
     parts.join("; ")
 }

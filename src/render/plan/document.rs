@@ -1,4 +1,4 @@
-//! `kind: Plan` (see `docs/schema/plan.json`).
+//! `kind: Plan` and `kind: Sweep` (see `docs/schema`).
 
 use serde::Serialize;
 
@@ -12,6 +12,7 @@ use crate::{
 use super::{
     PlanView,
     because::because,
+    besides::{AlsoTakesJson, SparesJson, also_takes, spares},
     beyond_document::{AfterwardsJson, EffectJson, NoteJson},
 };
 
@@ -23,6 +24,26 @@ pub struct PlanDocument<'a> {
     head: Head<'a>,
     propagation: &'static str,
     targets: Vec<ObjectJson<'a>>,
+    #[serde(flatten)]
+    course: CourseJson<'a>,
+    instead: Vec<InsteadJson>,
+}
+
+/// A sweep as JSON or YAML.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SweepDocument<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    #[serde(flatten)]
+    course: CourseJson<'a>,
+    stays: Vec<StaysJson<'a>>,
+}
+
+/// What a plan and a sweep tell alike: what becomes of everything.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CourseJson<'a> {
     outcomes: Vec<OutcomeJson<'a>>,
     effects: Vec<EffectJson<'a>>,
     notes: Vec<NoteJson<'a>>,
@@ -31,7 +52,21 @@ pub struct PlanDocument<'a> {
     ends: Vec<Vec<Vec<EndJson<'a>>>>,
     orders: u64,
     assumes: Vec<String>,
-    instead: Vec<InsteadJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also_takes: Vec<AlsoTakesJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    spares: Vec<SparesJson<'a>>,
+}
+
+/// What a sweep takes up and cannot finish.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StaysJson<'a> {
+    object: ObjectJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    waits_for: Vec<ObjectJson<'a>>,
+    held_by: Vec<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -138,6 +173,26 @@ impl<'a> PlanDocument<'a> {
             head: Head::new("Plan", &view.snapshot.gaps),
             propagation: view.plan.request.propagation.name(),
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
+            course: CourseJson::of(view),
+            instead: view.instead.iter().map(instead).collect(),
+        }
+    }
+}
+
+impl<'a> SweepDocument<'a> {
+    /// The document of a sweep.
+    pub fn of(view: &PlanView<'a>) -> Self {
+        SweepDocument {
+            head: Head::new("Sweep", &view.snapshot.gaps),
+            course: CourseJson::of(view),
+            stays: view.plan.stays.iter().map(|stays| StaysJson::of(view.snapshot, stays)).collect(),
+        }
+    }
+}
+
+impl<'a> CourseJson<'a> {
+    fn of(view: &PlanView<'a>) -> Self {
+        CourseJson {
             outcomes: view.plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
             effects: view.plan.effects.iter().map(|effect| EffectJson::of(view.snapshot, effect)).collect(),
             notes: view.plan.notes.iter().map(|note| NoteJson::of(view.snapshot, note, view.plan.request.propagation)).collect(),
@@ -145,9 +200,29 @@ impl<'a> PlanDocument<'a> {
             ends: view.plan.ends.iter().map(|group| group.iter().map(|end| joint_end(view, end)).collect()).collect(),
             orders: view.plan.orders,
             assumes: view.plan.assumptions.iter().map(ToString::to_string).collect(),
-            instead: view.instead.iter().map(instead).collect(),
+            also_takes: also_takes(view),
+            spares: spares(view),
         }
     }
+}
+
+impl<'a> StaysJson<'a> {
+    fn of(snapshot: &'a Snapshot, stays: &'a Outcome) -> Self {
+        StaysJson {
+            object: ObjectJson::of(snapshot, stays.object),
+            state: stays.state.map(|state| state.name()),
+            waits_for: objects(snapshot, &stays.waits_for),
+            held_by: holders(snapshot, &stays.held_by),
+        }
+    }
+}
+
+fn objects<'a>(snapshot: &'a Snapshot, ids: &[ObjectId]) -> Vec<ObjectJson<'a>> {
+    ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect()
+}
+
+fn holders<'a>(snapshot: &'a Snapshot, held_by: &[Holder]) -> Vec<&'a str> {
+    held_by.iter().map(|holder| holder_name(snapshot, *holder)).collect()
 }
 
 impl<'a> OutcomeJson<'a> {
@@ -160,8 +235,8 @@ impl<'a> OutcomeJson<'a> {
             uncertain_because: outcome.uncertain.map(|uncertainty| uncertainty.name()),
             because: told_because(view, outcome.object, outcome.because.as_ref()),
             state: outcome.state.map(|state| state.name()),
-            waits_for: outcome.waits_for.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
-            held_by: outcome.held_by.iter().map(|holder| holder_name(view.snapshot, *holder)).collect(),
+            waits_for: objects(view.snapshot, &outcome.waits_for),
+            held_by: holders(view.snapshot, &outcome.held_by),
             after: AfterJson::of(view.snapshot, outcome.after.as_ref()),
             alternatives: outcome.alternatives.iter().map(|other| alternative(view, outcome.object, other)).collect(),
             afterwards: outcome.afterwards.iter().map(|after| AfterwardsJson::of(view.snapshot, *after)).collect(),
@@ -209,11 +284,12 @@ impl<'a> AfterJson<'a> {
     }
 }
 
-/// What holds an object, as `heldBy` names it: a finalizer, or `kubelet`.
+/// What holds an object, as `heldBy` names it: a finalizer, `kubelet`, `spec.finalizers`, or what can't be listed.
 pub fn holder_name(snapshot: &Snapshot, holder: Holder) -> &str {
     match holder {
         Holder::Finalizer(finalizer) => snapshot.text(finalizer),
         Holder::Kubelet => "kubelet",
         Holder::SpecFinalizers => "spec.finalizers",
+        Holder::Unreadable(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
     }
 }

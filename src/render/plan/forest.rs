@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     PlanView,
-    details::{Word, detail, word},
+    details::{Word, detail, detail_of_root, group_of_root, word},
 };
 
 /// Likes among siblings are folded from this many on.
@@ -29,6 +29,8 @@ pub struct Row<'a> {
     pub more: usize,
     pub word: Word,
     pub detail: String,
+    /// What is said of likes that are folded into one line.
+    common: String,
 }
 
 /// The lines of a plan. With `fold`, long runs of likes become one line.
@@ -67,8 +69,10 @@ fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<Objec
     let targets = || view.plan.request.targets.iter().copied();
     let uids: FxHashSet<_> = targets().map(|target| view.snapshot.object(target).uid).collect();
     let owned = |target: &ObjectId| view.snapshot.object(*target).owners.iter().any(|reference| uids.contains(&reference.uid));
-    let candidates =
-        targets().filter(|target| !owned(target)).chain(targets()).chain(view.plan.outcomes.iter().map(|outcome| outcome.object));
+    let all = || view.plan.outcomes.iter().chain(&view.plan.stays).map(|outcome| outcome.object);
+    // Where nothing is deleted but by the collector, owners that something becomes of come before their dependents.
+    let on_top = |object: &ObjectId| view.is_sweep() && !below_another(view, *object);
+    let candidates = targets().filter(|target| !owned(target)).chain(targets()).chain(all().filter(on_top)).chain(all());
     for root in candidates {
         if view.outcome(root).is_none() || !placed.insert(root) {
             continue;
@@ -88,6 +92,13 @@ fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<Objec
     (roots, children)
 }
 
+/// Whether something becomes of an owner of an object.
+fn below_another(view: &PlanView<'_>, object: ObjectId) -> bool {
+    let owners = view.snapshot.object(object).owners.iter();
+    let owners = owners.filter_map(|reference| view.graph.object(view.graph.by_uid(reference.uid)?));
+    owners.into_iter().any(|owner| owner != object && view.outcome(owner).is_some())
+}
+
 /// The lines of siblings, last first: those with more to tell first, then by kind and name, likes folded.
 fn siblings<'a>(
     view: &PlanView<'a>,
@@ -100,14 +111,19 @@ fn siblings<'a>(
         .iter()
         .filter_map(|object| {
             let outcome = view.outcome(*object)?;
-            Some(Row { depth, object: *object, outcome, more: 0, word: word(outcome), detail: detail(view, outcome) })
+            let root = depth == 0 && view.is_sweep();
+            let detail = if root { detail_of_root(view, outcome) } else { detail(view, outcome) };
+            let common = if root { group_of_root(outcome, &detail) } else { detail.clone() };
+            Some(Row { depth, object: *object, outcome, more: 0, word: word(outcome), detail, common })
         })
         .collect();
-    if depth > 0 {
+    if depth > 0 || view.is_sweep() {
         rows.sort_by_cached_key(|row| {
             let object = view.snapshot.object(row.object);
             let stuck = row.outcome.state == Some(State::Stuck);
-            (!stuck, object.resource, row.word, row.detail.clone(), view.snapshot.text(object.name).to_owned())
+            // Only roots come from several namespaces, but for what a reference into another one leads to.
+            let namespace = if depth == 0 { view.snapshot.text(object.namespace).to_owned() } else { String::new() };
+            (!stuck, namespace, object.resource, row.word, row.common.clone(), view.snapshot.text(object.name).to_owned())
         });
     }
     let rows = if fold { folded(view.snapshot, children, rows) } else { rows };
@@ -119,7 +135,8 @@ fn folded<'a>(snapshot: &Snapshot, children: &FxHashMap<ObjectId, Vec<ObjectId>>
     let alike = |left: &Row<'_>, right: &Row<'_>| {
         snapshot.object(left.object).resource == snapshot.object(right.object).resource
             && left.word == right.word
-            && left.detail == right.detail
+            && left.common == right.common
+            && (left.depth > 0 || snapshot.object(left.object).namespace == snapshot.object(right.object).namespace)
             && !children.contains_key(&left.object)
             && !children.contains_key(&right.object)
     };
@@ -129,7 +146,8 @@ fn folded<'a>(snapshot: &Snapshot, children: &FxHashMap<ObjectId, Vec<ObjectId>>
             shown.extend_from_slice(run);
         } else {
             shown.extend_from_slice(&run[..SHOWN_OF_FOLDED]);
-            shown.push(Row { more: run.len() - SHOWN_OF_FOLDED, ..run[SHOWN_OF_FOLDED].clone() });
+            let first = run[SHOWN_OF_FOLDED].clone();
+            shown.push(Row { more: run.len() - SHOWN_OF_FOLDED, detail: first.common.clone(), ..first });
         }
     }
     shown

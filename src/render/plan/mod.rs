@@ -1,6 +1,7 @@
-//! A plan as people read it, and as documents.
+//! A plan, or a sweep, as people read it, and as documents.
 
 mod because;
+mod besides;
 mod beyond;
 mod beyond_document;
 mod details;
@@ -8,10 +9,12 @@ mod document;
 mod forest;
 mod radius;
 mod sections;
+mod sweep;
 mod text;
 
-pub use document::{PlanDocument, SummaryJson};
+pub use document::{PlanDocument, SummaryJson, SweepDocument};
 pub use radius::{BlastRadius, BlastRadiusDocument, EffectCounts, Radius};
+pub use sweep::SweepView;
 
 use std::io::{self, Write};
 
@@ -19,7 +22,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
-    foretell::{Outcome, OutcomeKind, OutsideEffect, Plan, Summary},
+    foretell::{Besides, Outcome, OutcomeKind, OutsideEffect, Plan, Start, Summary},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     render::{tree::Options, words::full_name},
@@ -36,7 +39,9 @@ pub struct PlanView<'a> {
     pub instead: &'a [(Propagation, Summary)],
     /// The namespace that is looked at; objects elsewhere are named with theirs.
     pub namespace: Option<&'a str>,
-    by_object: FxHashMap<ObjectId, usize>,
+    /// What deleted Namespaces reach besides what has an outcome.
+    besides: &'a [Besides],
+    by_object: FxHashMap<ObjectId, &'a Outcome>,
     effects: FxHashMap<ObjectId, Vec<usize>>,
 }
 
@@ -49,17 +54,32 @@ impl<'a> PlanView<'a> {
         instead: &'a [(Propagation, Summary)],
         namespace: Option<&'a str>,
     ) -> Self {
-        let by_object = plan.outcomes.iter().enumerate().map(|(index, outcome)| (outcome.object, index)).collect();
+        let by_object = plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect();
         let mut effects: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
         for (index, effect) in plan.effects.iter().enumerate() {
             effects.entry(effect.object).or_default().push(index);
         }
-        PlanView { snapshot, graph, plan, instead, namespace, by_object, effects }
+        PlanView { snapshot, graph, plan, instead, namespace, besides: &[], by_object, effects }
     }
 
-    /// What becomes of an object, if anything does.
+    /// The same, with what deleted Namespaces reach besides what has an outcome.
+    pub fn with_besides(self, besides: &'a [Besides]) -> Self {
+        PlanView { besides, ..self }
+    }
+
+    /// What becomes of an object, if anything does; also of one that a sweep takes up and cannot finish.
     fn outcome(&self, object: ObjectId) -> Option<&'a Outcome> {
-        self.plan.outcomes.get(*self.by_object.get(&object)?)
+        self.by_object.get(&object).copied()
+    }
+
+    /// Whether nothing is deleted but by the collector.
+    fn is_sweep(&self) -> bool {
+        self.plan.request.start != Start::AtRest
+    }
+
+    /// Whether the collector may write to an object.
+    fn may_touch(&self, object: ObjectId) -> bool {
+        self.plan.request.only.as_ref().is_none_or(|only| only.contains(object))
     }
 
     /// What happens outside because of an object.
@@ -84,13 +104,17 @@ impl Told for PlanView<'_> {
         PlanDocument::of(self)
     }
 
-    /// The objects that would be gone, in order.
     fn names(&self) -> String {
-        let gone = self.plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
-        gone.map(|outcome| format!("{}\n", full_name(self.snapshot, outcome.object))).collect()
+        names_of_the_gone(self)
     }
 
     fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
         text::write(self, options, out)
     }
+}
+
+/// The objects that would be gone, in order.
+fn names_of_the_gone(view: &PlanView<'_>) -> String {
+    let gone = view.plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+    gone.map(|outcome| format!("{}\n", full_name(view.snapshot, outcome.object))).collect()
 }

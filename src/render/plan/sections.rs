@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     foretell::{Assumption, Holder, Summary},
-    model::ObjectId,
+    model::{ObjectId, Symbol},
     render::{
         go_quote::visible,
         style::Tone,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    PlanView, beyond,
+    PlanView, besides, beyond,
     details::name,
     document::holder_name,
     text::{count, stuck},
@@ -53,7 +53,11 @@ impl Said {
 
 /// Writes the sections: a word each, and what is to be said.
 pub fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for (heading, said) in sections(view, options.fold) {
+    let sections = sections(view, options.fold);
+    if !sections.is_empty() {
+        writeln!(out)?;
+    }
+    for (heading, said) in sections {
         for (index, Said { text, hanging, command }) in said.iter().enumerate() {
             let text = visible(text);
             let room = options.width.filter(|_| !command).map_or(usize::MAX, |width| width.saturating_sub(INDENT + hanging));
@@ -76,15 +80,39 @@ fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
         hanging: POLICY,
         command: false,
     };
+    let same = view.instead.iter().all(|(_, summary)| *summary == view.plan.summary);
+    let instead = match what_is_in_it(view).filter(|_| same && !view.instead.is_empty()) {
+        Some(what) => vec![Said::text(format!("no policy saves {what}: the others come to the same"))],
+        None if same && view.plan.outcomes.is_empty() => Vec::new(),
+        None => view.instead.iter().map(instead).collect(),
+    };
     let sections = [
         ("Outside", beyond::outside(view, fold).into_iter().map(Said::text).collect()),
         ("Note", beyond::notes(view).into_iter().map(Said::text).collect()),
         ("Assumes", assumes(view).into_iter().map(Said::text).collect()),
+        ("Also", besides::also(view).into_iter().map(Said::text).collect()),
+        ("Later", besides::spared(view).into_iter().map(Said::text).collect()),
         ("But", beyond::afterwards(view).into_iter().map(Said::text).collect()),
-        ("Instead", view.instead.iter().map(instead).collect::<Vec<_>>()),
-        ("Next", next(view)),
+        ("Instead", instead),
+        ("Next", if view.is_sweep() { next_after_sweep(view) } else { next(view) }),
     ];
     sections.into_iter().filter(|(_, said)| !said.is_empty()).collect()
+}
+
+/// What a delete takes whatever the policy is, where that is all it takes (R1.25, R1.26).
+fn what_is_in_it(view: &PlanView<'_>) -> Option<&'static str> {
+    let kind_of = |target: &ObjectId| {
+        let resource = view.snapshot.resources.get(view.snapshot.object(*target).resource);
+        (resource.group.as_str(), resource.kind.as_str())
+    };
+    let targets = &view.plan.request.targets;
+    let all = |wanted: (&str, &str)| !targets.is_empty() && targets.iter().all(|target| kind_of(target) == wanted);
+    match () {
+        () if view.plan.outcomes.is_empty() => None,
+        () if all(("", "Namespace")) => Some("what is in a namespace"),
+        () if all(("apiextensions.k8s.io", "CustomResourceDefinition")) => Some("a definition's instances"),
+        () => None,
+    }
 }
 
 /// What others are taken to do; kubelets in one line, however many there are.
@@ -130,6 +158,9 @@ pub fn in_short(summary: Summary) -> String {
 /// What to do now, in plain kubectl.
 fn next(view: &PlanView<'_>) -> Vec<Said> {
     let request = &view.plan.request;
+    if view.plan.outcomes.is_empty() {
+        return Vec::new();
+    }
     if !view.plan.stuck() {
         return vec![Said::command(delete_command(view, request.propagation))];
     }
@@ -149,8 +180,22 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     said
 }
 
+/// What to do where a sweep leaves something; nothing where it leaves nothing.
+fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
+    let mut said: Vec<Said> = causes(view).into_iter().take(NAMED_CAUSES).map(Said::text).collect();
+    if stuck(view).any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
+        let begin = if said.is_empty() { "" } else { "or " };
+        said.push(Said::text(format!("{begin}let it touch what is in the way: kubectl gc sweep without -n and TARGETs")));
+    }
+    if said.is_empty() && view.plan.stuck() {
+        said.push(Said::text("kubectl gc tree shows who is in the way".to_owned()));
+    }
+    said
+}
+
 /// What would end each cause of being stuck: its finalizer's controller, or somebody in the place of a kubelet that is gone.
 fn causes(view: &PlanView<'_>) -> Vec<String> {
+    let again = if view.is_sweep() { "sweep" } else { "plan" };
     let mut known: Vec<&str> = Vec::new();
     let mut said = Vec::new();
     for outcome in stuck(view) {
@@ -162,10 +207,18 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
             known.push(what);
             let object = name(view, outcome.object, None);
             match holder {
+                Holder::Finalizer(Symbol::DEFINITION) if outcome.waits_for.is_empty() => said.push(format!(
+                    "see why the API server can't read the instances of {object} (a conversion webhook?), and plan again"
+                )),
+                Holder::Finalizer(Symbol::DEFINITION) => {}
                 Holder::Finalizer(_) => {
-                    said.push(format!("see that the controller behind {what} runs ({object} has it), and plan again"));
+                    said.push(format!("see that the controller behind {what} runs ({object} has it), and {again} again"));
                 }
                 Holder::Kubelet => said.push(format!("if the node of {object} is gone for good: delete the pod with --force")),
+                Holder::Unreadable(_) if what.contains('/') => {
+                    said.push(format!("make the API {what} answer, or if it is gone for good, delete its APIService"));
+                }
+                Holder::Unreadable(_) => said.push(format!("make the conversion webhook of {what} answer")),
                 Holder::SpecFinalizers => {}
             }
         }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::{
     foretell::{Holder, Outcome, OutcomeKind, State, Summary, Uncertainty},
-    model::ObjectId,
+    model::{ObjectId, Symbol},
     render::{
         go_quote::visible,
         guides::Guides,
@@ -18,6 +18,7 @@ use crate::{
 use super::{
     PlanView,
     because::because,
+    besides::spared_objects,
     beyond,
     details::name,
     document::holder_name,
@@ -30,21 +31,28 @@ pub(super) const MARGIN: usize = 2;
 /// What the words of the second column take, but for the rare one that is longer.
 const WORD: usize = "unsure".len();
 
+/// The one line that matters: a word, how it looks, and a sentence.
+pub(super) type Verdict = (&'static str, Tone, String);
+
 /// Writes the verdict, the lines, and the sections below them.
 pub(super) fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_verdict(view, options, out)?;
+    write_below(view, verdict(view), options, out)
+}
+
+/// The same with another verdict.
+pub(super) fn write_below(view: &PlanView<'_>, verdict: Verdict, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (word, tone, sentence) = verdict;
+    write_verdict((word, tone, sentence + &beyond::verdict(view)), options, out)?;
     let rows = rows(view, options.fold);
     if !rows.is_empty() {
         writeln!(out)?;
         write_rows(view, &rows, options, out)?;
     }
-    writeln!(out)?;
     sections::write(view, options, out)
 }
 
-fn write_verdict(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let (word, tone, sentence) = verdict(view);
-    let sentence = visible(&(sentence + &beyond::verdict(view))).into_owned();
+fn write_verdict((word, tone, sentence): Verdict, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let sentence = visible(&sentence).into_owned();
     let lines = wrapped(format!("{word}: {sentence}").split(' '), options.width.unwrap_or(usize::MAX));
     for (index, line) in lines.iter().enumerate() {
         match line.strip_prefix(word).filter(|_| index == 0) {
@@ -55,9 +63,8 @@ fn write_verdict(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write
     Ok(())
 }
 
-/// The one line that matters.
-fn verdict(view: &PlanView<'_>) -> (&'static str, Tone, String) {
-    let summary = view.plan.summary;
+/// How many outcomes depend on the order of events, how many on what could not be read or played to its end, and both in words.
+pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
     let because_of =
         |wanted: fn(Uncertainty) -> bool| view.plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some_and(wanted)).count();
     let varying = because_of(|uncertainty| uncertainty == Uncertainty::Order);
@@ -70,19 +77,35 @@ fn verdict(view: &PlanView<'_>) -> (&'static str, Tone, String) {
         let outcomes = count(unread, "outcome is", "outcomes are");
         unsure += &format!(" {outcomes} not certain, because something could not be read or played to its end.");
     }
+    (varying, unread, unsure)
+}
+
+fn verdict(view: &PlanView<'_>) -> Verdict {
+    let summary = view.plan.summary;
+    let (varying, unread, unsure) = uncertain(view);
     let uncertain = varying + unread;
     let survivors = summary.orphaned + summary.detached + summary.unblocked;
     let stay = if survivors == 0 { String::new() } else { format!(" {}, changed.", count(survivors, "survives", "survive")) };
     let targets: Vec<ObjectId> = view.plan.request.targets.clone();
     if view.plan.outcomes.is_empty() {
-        return ("NOTHING", Tone::Warning, format!("this delete changes nothing about {}.", listed(view, &targets)));
+        let terminating = targets.iter().all(|target| view.snapshot.object(*target).terminating());
+        let already = match (terminating, targets.len()) {
+            (false, _) => "",
+            (true, 1) => ", which is being deleted already",
+            (true, _) => ", which are being deleted already",
+        };
+        return ("NOTHING", Tone::Warning, format!("this delete changes nothing about {}{already}.", listed(view, &targets)));
     }
     let kinds = gone_by_kind(view);
+    let spared = match spared_objects(view) {
+        0 => String::new(),
+        spared => format!(" {spared} more {} left alone until the pods are gone.", if spared == 1 { "is" } else { "are" }),
+    };
     if summary.stuck > 0 {
         let total = summary.deleted + summary.terminating;
         let behind = root_causes(view);
         let sentence = format!(
-            "{} of {total} objects {}, {} Terminating{behind}.{stay}{unsure}",
+            "{} of {total} objects {}, {} Terminating{behind}.{spared}{stay}{unsure}",
             summary.deleted,
             if summary.deleted == 1 { "goes" } else { "go" },
             count(summary.terminating, "stays", "stay"),
@@ -91,7 +114,7 @@ fn verdict(view: &PlanView<'_>) -> (&'static str, Tone, String) {
     }
     if summary.terminating > 0 {
         let sentence = format!(
-            "{}; {} Terminating until somebody else is done.{stay}{unsure}",
+            "{}; {} Terminating until somebody else is done.{spared}{stay}{unsure}",
             objects_go(summary, &kinds),
             count(summary.terminating, "stays", "stay")
         );
@@ -115,19 +138,26 @@ pub(super) fn count(number: usize, one: &str, many: &str) -> String {
 }
 
 fn gone_by_kind(view: &PlanView<'_>) -> String {
-    let gone = view.plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted).map(|outcome| outcome.object);
-    let counts = count_kinds(view.snapshot, gone);
+    let gone = view.plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+    by_kind(view, gone.map(|outcome| outcome.object))
+}
+
+/// `2 Pods, 1 ConfigMap`
+pub(super) fn by_kind(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectId>) -> String {
+    let counts = count_kinds(view.snapshot, objects);
     let told = counts.iter().map(|(resource, count)| format!("{count} {}", plural(view.snapshot.resources.get(*resource), *count)));
     told.collect::<Vec<_>>().join(", ")
 }
 
 /// What everything that is stuck comes down to: finalizers, kubelets, objects that nobody deletes.
-fn root_causes(view: &PlanView<'_>) -> String {
+pub(super) fn root_causes(view: &PlanView<'_>) -> String {
     let mut finalizers: Vec<&str> = Vec::new();
     for outcome in stuck(view) {
         for holder in &outcome.held_by {
             let name = holder_name(view.snapshot, *holder);
-            if matches!(holder, Holder::Finalizer(_)) && !finalizers.contains(&name) {
+            // The clean-up of a definition waits for others, and they have causes of their own.
+            let is_cause = matches!(holder, Holder::Finalizer(finalizer) if *finalizer != Symbol::DEFINITION);
+            if is_cause && !finalizers.contains(&name) {
                 finalizers.push(name);
             }
         }
@@ -140,7 +170,7 @@ fn root_causes(view: &PlanView<'_>) -> String {
 }
 
 pub(super) fn stuck<'v>(view: &PlanView<'v>) -> impl Iterator<Item = &'v Outcome> {
-    view.plan.outcomes.iter().filter(|outcome| outcome.state == Some(State::Stuck))
+    view.plan.outcomes.iter().chain(&view.plan.stays).filter(|outcome| outcome.state == Some(State::Stuck))
 }
 
 fn write_rows(view: &PlanView<'_>, rows: &[Row<'_>], options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -168,7 +198,7 @@ fn remarks(view: &PlanView<'_>, row: &Row<'_>, wide: bool) -> Vec<String> {
     if wide {
         if let Some(cause) = &row.outcome.because {
             let (rule, message) = because(view.snapshot, row.object, cause, view.plan.request.propagation);
-            remarks.push(if message == row.detail { format!("[{rule}]") } else { format!("[{rule}] {message}") });
+            remarks.push(if row.detail.contains(&message) { format!("[{rule}]") } else { format!("[{rule}] {message}") });
         }
         remarks.push(format!("uid {}", view.snapshot.text(view.snapshot.object(row.object).uid)));
     }

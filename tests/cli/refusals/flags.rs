@@ -20,6 +20,24 @@ fn contradictions() {
     );
 }
 
+/// Without --dry-run there is nothing yet; that shows before anything is read.
+#[test]
+fn a_sweep_that_is_no_dry_run() {
+    let error = "only --dry-run exists so far: it shows what a sweep would do, and nothing is changed";
+    for args in [&["sweep"][..], &["sweep", "pod/x", "-n", "shop"], &["sweep", "-o", "json"], &["sweep", "--from", "nowhere.yaml"]]
+    {
+        assert_eq!(told(&gc(args)), error, "{args:?}");
+    }
+    assert_eq!(told(&on_shop(&["sweep"])), error);
+    for (args, error) in [
+        (&["--dry-run", "-l", "a=b"][..], "-l needs a TYPE to choose from, as in: deployments -l …"),
+        (&["--dry-run", "-n", "nowhere"], "no namespace \"nowhere\" in the dump; it holds elsewhere, shop"),
+        (&["--dry-run", "pod/nobody", "-n", "shop"], "pods \"nobody\" not found in namespace \"shop\""),
+    ] {
+        assert_eq!(told(&on_shop(&[&["sweep"], args].concat())), error, "{args:?}");
+    }
+}
+
 /// Whoever says `--context prod` is not to take a dump for it, and is told so.
 #[test]
 fn a_dump_is_no_cluster() {
@@ -34,7 +52,8 @@ fn a_dump_is_no_cluster() {
         "--as-group=admins",
         "--insecure-skip-tls-verify",
     ] {
-        for command in [&["tree"][..], &["plan", "deploy/web"], &["resources"], &["resources", "--count"]] {
+        for command in [&["tree"][..], &["plan", "deploy/web"], &["sweep", "--dry-run"], &["resources"], &["resources", "--count"]]
+        {
             let ran = on_shop(&[command, &[flag]].concat());
             let name = flag.split('=').next().unwrap_or_default();
             assert!(ran.code == 0 || ran.code == 2, "{ran}");
@@ -54,6 +73,8 @@ fn values_that_are_none() {
     for (args, error) in [
         (&["tree", "-o", "xml"][..], "invalid value 'xml' for '--output <FORMAT>'"),
         (&["plan", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
+        (&["sweep", "--dry-run", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
+        (&["sweep", "--dry-run", "--propagation=orphan"], "unexpected argument '--propagation' found"),
         (&["plan", "--propagation=sideways"], "invalid value 'sideways' for '--propagation <POLICY>'"),
         (&["plan", "--cascade=sideways"], "invalid value 'sideways' for '--cascade[=<POLICY>]'"),
         (&["tree", "--depth", "-1"], "unexpected argument '-1' found"),

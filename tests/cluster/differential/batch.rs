@@ -1,6 +1,9 @@
-//! Many graphs at once on one cluster: built while no collector runs, left to settle, foretold, deleted, and compared.
+//! Many graphs at once on one cluster: built while no collector runs, foretold, left to a collector that starts, and then foretold
+//! again, deleted, and compared, as often as asked.
 
 use std::{
+    panic::resume_unwind,
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -10,30 +13,60 @@ use kubectl_gc::{
     foretell::{Assume, Stage},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
-    server::Propagation,
 };
 use tokio::runtime::Runtime;
 
-use crate::harness::{ADMIN, COLLECTOR, Cluster, NAMESPACES, Options};
+use crate::{
+    graphs::{
+        end::{Changes, End},
+        generate::Case,
+        judge::{Foretold, Read, Verdict},
+        record::{Start, Trial},
+    },
+    harness::{ADMIN, COLLECTOR, Cluster, NAMESPACES, Options},
+};
 
 use super::{
-    build::{self, Place},
-    generate::Case,
-    judge::{End, Foretold, Verdict},
+    build::{self, Place, Uids},
     kinds,
     report::Report,
-    state,
-    state::Objects,
+    state::{self, Objects},
 };
 
 /// So many graphs are built and deleted side by side.
 const THREADS: usize = 6;
-/// Nothing happening for so long is rest, where everything is as foretold.
-const REST: Duration = Duration::from_secs(3);
-/// And where something is not: what failed comes again after a back-off.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// What no order of events explains is waited for even longer.
-const GREAT_PATIENCE: Duration = Duration::from_secs(60);
+
+/// New kinds are served after a moment.
+const SERVED: Duration = Duration::from_secs(30);
+
+/// How long to wait for something that does not come.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// Nothing happening for so long is rest, where everything is as foretold.
+    rest: Duration,
+    /// And where something is not: what failed comes again after a back-off.
+    more: Duration,
+    /// What no order of events explains is waited for even longer.
+    most: Duration,
+}
+
+impl Patience {
+    /// For what is called wrong afterwards.
+    pub const GREAT: Patience =
+        Patience { rest: Duration::from_secs(3), more: Duration::from_secs(20), most: Duration::from_mins(1) };
+    /// For what has been seen to be wrong with more patience.
+    pub const SMALL: Patience =
+        Patience { rest: Duration::from_secs(3), more: Duration::from_secs(6), most: Duration::from_secs(6) };
+}
+
+/// What is to be found out in a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub rounds: usize,
+    pub patience: Patience,
+    /// Whether it is asked of every graph how many ends it has.
+    pub explore_all: bool,
+}
 
 /// A cluster whose collector is turned on for each batch.
 pub struct Bench {
@@ -42,27 +75,74 @@ pub struct Bench {
     runtime: Runtime,
 }
 
+/// A graph that is built.
+struct Job<'j> {
+    from: &'j str,
+    case: &'j Case,
+    place: &'j Place,
+    uids: Uids,
+}
+
+impl Job<'_> {
+    fn graph(&self, objects: &Objects) -> crate::graphs::text::Graph {
+        state::graph(self.place, objects, &self.uids)
+    }
+
+    /// What is deleted in a round; none if nothing of it is left.
+    fn delete(&self, round: usize, objects: &Objects) -> Option<Start> {
+        let delete = self.case.rounds.get(round)?;
+        let graph = self.graph(objects);
+        let left = delete.wanted.iter().filter(|target| graph.line(target).is_some());
+        let targets: Vec<String> = left.take(delete.most_targets).cloned().collect();
+        (!targets.is_empty()).then_some(Start::Delete { targets, propagation: delete.propagation })
+    }
+
+    fn path(&self, objects: &Objects, target: &str) -> String {
+        let (kind, name) = target.split_once('/').expect("a target is Kind/name");
+        let real_name = self.place.real_name(name);
+        let found = state::of(self.place, objects).find(|(name, found)| *name == real_name && found.kind.name == kind);
+        let found = found.unwrap_or_else(|| panic!("the target {target} is there")).1;
+        self.place.path(found.kind, found.elsewhere, &real_name)
+    }
+}
+
 impl Bench {
     /// Starts a cluster that knows the kinds of the graphs.
     pub fn start() -> Self {
         let cluster = Cluster::start(&Options::default());
         cluster.apply_yaml(kinds::DEFINITIONS);
+        // "storage is (re)initializing", for a moment.
+        cluster.wait_until("the kinds of the graphs to be served", SERVED, || state::is_served(&cluster));
         let runtime = Runtime::new().expect("a tokio runtime can be started");
         Bench { cluster, places: Vec::new(), runtime }
     }
 
-    /// Runs a batch, in so many rounds. Graphs that are gone altogether before anything is deleted make no report.
-    pub fn run(&mut self, cases: &[Case], rounds: usize) -> Vec<Report> {
+    /// The version of the API server.
+    pub fn version(&self) -> String {
+        let version = self.cluster.get("/version").expect("every API server has a version");
+        version["gitVersion"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Runs a batch of cases with where they come from. Nothing is reported of graphs of which nothing is left.
+    pub fn run(&mut self, cases: &[(String, Case)], wanted: Wanted) -> Vec<Report> {
         while self.places.len() < cases.len() {
             self.places.push(Place::prepare(&self.cluster, self.places.len()));
         }
-        let jobs: Vec<(&Case, &Place)> = cases.iter().zip(&self.places).collect();
-        side_by_side(&jobs, |(case, place)| place.build(&self.cluster, &case.graph));
-        self.cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+        let both: Vec<(&(String, Case), &Place)> = cases.iter().zip(&self.places).collect();
+        let jobs =
+            side_by_side(&both, |((from, case), place)| Job { from, case, place, uids: place.build(&self.cluster, &case.graph) });
+        let mut objects = state::read(&self.cluster);
+        let trials = jobs.iter().map(|job| (job, Start::Restarted)).collect();
+        let start = || self.cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
         let mut reports = Vec::new();
-        let mut objects = self.at_rest(REST, |_| true);
-        for round in 0..rounds {
-            let (after, of_round) = self.round(&jobs, round, &objects);
+        for round in 0..=wanted.rounds {
+            let (after, of_round) = if round == 0 {
+                self.round(&trials, round, wanted, &objects, start)
+            } else {
+                let trials: Vec<(&Job<'_>, Start)> =
+                    jobs.iter().filter_map(|job| Some((job, job.delete(round - 1, &objects)?))).collect();
+                self.round(&trials, round, wanted, &objects, || self.delete(&trials, &objects))
+            };
             reports.extend(of_round);
             objects = after;
         }
@@ -71,55 +151,95 @@ impl Bench {
         reports
     }
 
-    fn round(&self, jobs: &[(&Case, &Place)], round: usize, objects: &Objects) -> (Objects, Vec<Report>) {
+    /// Foretells, lets it happen, and compares.
+    fn round(
+        &self,
+        trials: &Vec<(&Job<'_>, Start)>,
+        round: usize,
+        wanted: Wanted,
+        before: &Objects,
+        happen: impl FnOnce(),
+    ) -> (Objects, Vec<Report>) {
+        let trials: Vec<(&Job<'_>, Trial)> =
+            trials.iter().map(|(job, start)| (*job, Trial { graph: job.graph(before), start: start.clone() })).collect();
+        let reads: Vec<Read> = trials.iter().map(|(_, trial)| Read::new(trial)).collect();
+        let stages: Vec<Stage<'_>> = reads.iter().map(Read::stage).collect();
+        let both: Vec<(&Stage<'_>, &(&Job<'_>, Trial))> = stages.iter().zip(&trials).collect();
+        let foretold: Vec<Foretold<'_>> = side_by_side(&both, |(stage, (_, trial))| Foretold::new(stage, &trial.start));
+        let read_differently =
+            if round == 1 { self.read_differently(&trials, &foretold, before) } else { vec![None; trials.len()] };
+        happen();
+
+        let places: Vec<usize> = (0..trials.len()).collect();
+        let changes = |objects: &Objects, place: usize| -> Changes {
+            let (job, trial) = &trials[place];
+            state::changes(&trial.graph, job.place, objects, &job.uids)
+        };
+        let end = |objects: &Objects, place: usize| changes(objects, place).end(&trials[place].1.graph);
+        let verdicts = |objects: &Objects| side_by_side(&places, |place| foretold[*place].foretold(&end(objects, *place)));
+        let all_foretold = |objects: &Objects| verdicts(objects).iter().all(Option::is_some);
+        let mut after = self.at_rest(wanted.patience.rest, wanted.patience.more, all_foretold);
+        let judge = |objects: &Objects| side_by_side(&places, |place| foretold[*place].judge(&end(objects, *place)));
+        let mut judged = judge(&after);
+        if judged.contains(&Verdict::Wrong) && wanted.patience.most > wanted.patience.more {
+            after = self.at_rest(wanted.patience.rest, wanted.patience.most, all_foretold);
+            judged = judge(&after);
+        }
+        let reports = side_by_side(&places, |place| {
+            let (job, trial) = &trials[*place];
+            let changes = changes(&after, *place);
+            let end = changes.end(&trial.graph);
+            Report {
+                from: job.from.to_owned(),
+                case: job.case.clone(),
+                round,
+                trial: trial.clone(),
+                verdict: judged[*place],
+                order_dependent: wanted.explore_all.then(|| foretold[*place].order_dependent()),
+                differences: foretold[*place].differences(&end),
+                as_a_sweep: (round == 0).then(|| Foretold::new(&stages[*place], &Start::Sweep).end() == foretold[*place].end()),
+                read_differently: read_differently[*place].clone(),
+                changes,
+            }
+        });
+        (after, reports.into_iter().filter(|report| !report.trial.graph.lines.is_empty()).collect())
+    }
+
+    fn delete(&self, trials: &[(&Job<'_>, Start)], objects: &Objects) {
+        side_by_side(trials, |(job, start)| {
+            if let Start::Delete { targets, propagation } = start {
+                for path in targets.iter().map(|target| job.path(objects, target)) {
+                    self.cluster.delete(&path, Some(propagation.name()), None);
+                }
+            }
+        });
+    }
+
+    /// What is read of the cluster has to foretell what the text of each graph does: the end that it foretells first where it is
+    /// none that the text foretells.
+    fn read_differently(&self, trials: &[(&Job<'_>, Trial)], foretold: &[Foretold<'_>], objects: &Objects) -> Vec<Option<String>> {
         let snapshot = self.snapshot();
         let graph = OwnerGraph::new(&snapshot);
         let stage = Stage::new(&snapshot, &graph, Assume::None);
-        let foretold: Vec<(&Case, &Place, Foretold<'_>)> =
-            jobs.iter().filter_map(|(case, place)| Some((*case, *place, foretell(&stage, case, round, place, objects)?))).collect();
-        let deletes: Vec<(Vec<String>, Propagation)> = foretold
-            .iter()
-            .map(|(case, place, foretold)| (paths(&snapshot, place, foretold, objects), case.rounds[round].propagation))
-            .collect();
-        side_by_side(&deletes, |(paths, propagation)| {
-            for path in paths {
-                self.cluster.delete(path, Some(propagation.name()), None);
-            }
-        });
-        let all_exact = |objects: &Objects| foretold.iter().all(|(.., foretold)| foretold.real_end(objects) == foretold.end());
-        let judge = |after: &Objects| -> Vec<(Verdict, End)> {
-            let real = foretold.iter().map(|(.., foretold)| (foretold, foretold.real_end(after)));
-            real.map(|(foretold, real)| (foretold.judge(&real), real)).collect()
-        };
-        let mut after = self.at_rest(PATIENCE, all_exact);
-        let mut verdicts = judge(&after);
-        if verdicts.iter().any(|(verdict, _)| *verdict == Verdict::Wrong) {
-            after = self.at_rest(GREAT_PATIENCE, all_exact);
-            verdicts = judge(&after);
-        }
-        let report = |((case, place, foretold), (verdict, real)): (&(&Case, &Place, Foretold<'_>), (Verdict, End))| Report {
-            case: (*case).clone(),
-            round: round + 1,
-            before: state::graph(place, objects),
-            targets: foretold.targets().iter().map(|target| short(&snapshot, place, *target)).collect(),
-            propagation: case.rounds[round].propagation,
-            verdict,
-            changed: foretold.changed(&real),
-            order_dependent: foretold.order_dependent(),
-            differences: foretold.differences(&real),
-        };
-        let reports = foretold.iter().zip(verdicts).map(report).collect();
-        (after, reports)
+        let both: Vec<(&(&Job<'_>, Trial), &Foretold<'_>)> = trials.iter().zip(foretold).collect();
+        side_by_side(&both, |((job, trial), foretold)| {
+            let own = |(_, found): (&str, &state::Found)| snapshot.by_uid(snapshot.strings.find(&found.uid)?);
+            let own: Vec<ObjectId> = state::of(job.place, objects).filter_map(own).collect();
+            let read = Foretold::among_others(&stage, own, &on_the_cluster(job.place, &trial.start)).end();
+            let foretold_objects = state::foretold(job.place, objects, &read);
+            let changes = state::changes(&trial.graph, job.place, &foretold_objects, &job.uids);
+            let end: End = changes.end(&trial.graph);
+            foretold.foretold(&end).is_none().then(|| changes.to_string())
+        })
     }
 
     /// Waits until nothing changes any more: for a short while if everything is as it should be, for `patience` if not.
-    fn at_rest(&self, patience: Duration, as_it_should_be: impl Fn(&Objects) -> bool) -> Objects {
+    fn at_rest(&self, rest: Duration, patience: Duration, as_it_should_be: impl Fn(&Objects) -> bool) -> Objects {
         self.cluster.settled();
         let mut objects = state::read(&self.cluster);
         let mut since = Instant::now();
         loop {
-            let enough = if as_it_should_be(&objects) { REST } else { patience };
-            if since.elapsed() >= enough {
+            if since.elapsed() >= rest && (since.elapsed() >= patience || as_it_should_be(&objects)) {
                 return objects;
             }
             thread::sleep(Duration::from_millis(500));
@@ -147,51 +267,44 @@ impl Bench {
 
     /// Makes room for the next batch.
     fn clear(&self) {
-        let paths: Vec<String> = state::read(&self.cluster)
+        let objects = state::read(&self.cluster);
+        let paths: Vec<String> = self
+            .places
             .iter()
-            .filter_map(|(name, found)| {
-                let place = self.places.iter().find(|place| place.name_in_graph(name).is_some())?;
-                Some(place.path(found.kind, found.elsewhere, name))
-            })
+            .flat_map(|place| state::of(place, &objects).map(|(name, found)| place.path(found.kind, found.elsewhere, name)))
             .collect();
         side_by_side(&paths, |path| build::remove(&self.cluster, path));
     }
 }
 
-fn foretell<'s>(stage: &'s Stage<'s>, case: &Case, round: usize, place: &Place, objects: &Objects) -> Option<Foretold<'s>> {
-    let delete = &case.rounds[round];
-    let by_name = |name: &str| {
-        let found = objects.get(name)?;
-        stage.snapshot.by_uid(stage.snapshot.strings.find(&found.uid)?)
-    };
-    let own = objects.keys().filter(|name| place.name_in_graph(name).is_some()).filter_map(|name| by_name(name)).collect();
-    let wanted = delete.wanted.iter().map(|line| place.real_name(&case.graph.lines[*line].name));
-    let targets: Vec<ObjectId> = wanted.filter_map(|name| by_name(&name)).take(delete.most_targets).collect();
-    (!targets.is_empty()).then(|| Foretold::new(stage, own, targets, delete.propagation))
-}
-
-fn paths(snapshot: &Snapshot, place: &Place, foretold: &Foretold<'_>, objects: &Objects) -> Vec<String> {
-    let path = |target: &ObjectId| {
-        let name = snapshot.text(snapshot.object(*target).name);
-        let found = &objects[name];
-        place.path(found.kind, found.elsewhere, name)
-    };
-    foretold.targets().iter().map(path).collect()
-}
-
-fn short(snapshot: &Snapshot, place: &Place, object: ObjectId) -> String {
-    let found = snapshot.object(object);
-    let name = snapshot.text(found.name);
-    format!("{}/{}", snapshot.resources.get(found.resource).kind, place.name_in_graph(name).unwrap_or(name))
+/// The same start with the targets' names on the cluster.
+fn on_the_cluster(place: &Place, start: &Start) -> Start {
+    match start {
+        Start::Delete { targets, propagation } => {
+            let real = |target: &String| target.split_once('/').map(|(kind, name)| format!("{kind}/{}", place.real_name(name)));
+            Start::Delete { targets: targets.iter().filter_map(real).collect(), propagation: *propagation }
+        }
+        other => other.clone(),
+    }
 }
 
 /// Does something with every item, several at a time.
-fn side_by_side<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
-    let size = items.len().div_ceil(THREADS).max(1);
-    thread::scope(|scope| {
-        for chunk in items.chunks(size) {
-            let work = &work;
-            scope.spawn(move || chunk.iter().for_each(work));
+fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        while let Some((place, item)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|place| Some((place, items.get(place)?)))
+        {
+            done.push((place, work(item)));
         }
+        done
+    };
+    let mut all: Vec<(usize, R)> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..THREADS).map(|_| scope.spawn(worker)).collect();
+        let done = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        done.flatten().collect()
     });
+    all.sort_by_key(|(place, _)| *place);
+    all.into_iter().map(|(_, result)| result).collect()
 }

@@ -5,15 +5,26 @@ use std::collections::BTreeMap;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Cluster, uid};
+use kubectl_gc::server::Propagation::{Background, Foreground, Orphan};
 
-use super::graph::{Bent, Graph, Kind, Line};
+use crate::{
+    graphs::{
+        generate::ELSEWHERE,
+        kinds::Kind,
+        scene::NAMESPACE,
+        text::{Bent, By, Graph, Line},
+    },
+    harness::{Cluster, uid},
+};
 
 /// Where one graph at a time lives.
 #[derive(Clone, Debug)]
 pub struct Place {
     prefix: String,
 }
+
+/// Which object of a graph has which uid, gone ones included: `(kind, name)` by uid.
+pub type Uids = BTreeMap<String, (&'static str, String)>;
 
 /// What the names of all places begin with.
 pub const PREFIX: &str = "graph";
@@ -29,7 +40,13 @@ impl Place {
     }
 
     fn namespace(&self, elsewhere: bool) -> String {
-        format!("{}{}", self.prefix, if elsewhere { "elsewhere" } else { "home" })
+        // As in the graph's text: the collector's first lists come in the order of namespaces.
+        format!("{}{}", self.prefix, if elsewhere { ELSEWHERE } else { NAMESPACE })
+    }
+
+    /// What the names of everything in this place begin with.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
     }
 
     /// What an object of the graph is called on the cluster.
@@ -55,7 +72,7 @@ impl Place {
 
     /// Makes the objects of a graph, while no collector runs: first the objects, then who owns whom, then the deletions.
     #[track_caller]
-    pub fn build(&self, cluster: &Cluster, graph: &Graph) {
+    pub fn build(&self, cluster: &Cluster, graph: &Graph) -> Uids {
         let mut uids: BTreeMap<(&str, &str), String> = BTreeMap::new();
         for line in &graph.lines {
             let created = cluster.create(self.object(line));
@@ -66,12 +83,18 @@ impl Place {
             cluster.patch(&self.path_of(line), &json!({"metadata": {"ownerReferences": references}}));
         }
         for line in graph.lines.iter().filter(|line| line.terminating) {
-            cluster.delete(&self.path_of(line), None, None);
+            let policy = line.by.unwrap_or_else(|| as_it_is(line)).policy();
+            cluster.delete(&self.path_of(line), policy.map(|policy| policy.name()), None);
         }
+        graph
+            .lines
+            .iter()
+            .map(|line| (uids[&(line.kind.name, line.name.as_str())].clone(), (line.kind.name, line.name.clone())))
+            .collect()
     }
 
     fn path_of(&self, line: &Line) -> String {
-        self.path(line.kind, line.elsewhere, &self.real_name(&line.name))
+        self.path(line.kind, line.elsewhere.is_some(), &self.real_name(&line.name))
     }
 
     fn object(&self, line: &Line) -> Value {
@@ -81,20 +104,16 @@ impl Place {
             "metadata": {"name": self.real_name(&line.name), "finalizers": line.finalizers},
         });
         if line.kind.namespaced {
-            object["metadata"]["namespace"] = json!(self.namespace(line.elsewhere));
+            object["metadata"]["namespace"] = json!(self.namespace(line.elsewhere.is_some()));
         }
-        if line.kind.name == "Pod" {
-            object["spec"] = json!({"containers": [{"name": "main", "image": "none"}], "automountServiceAccountToken": false});
-            if line.scheduled {
-                object["spec"]["nodeName"] = json!("n1");
-            }
+        if let Some(spec) = spec(line) {
+            object["spec"] = spec;
         }
         object
     }
 
     fn reference(&self, reference: &Bent, uids: &BTreeMap<(&str, &str), String>) -> Value {
         let (kind, name) = (reference.kind.as_str(), reference.name.as_str());
-        let api_version = super::graph::KINDS.iter().find(|known| known.name == kind).map_or("v1", |known| known.api_version);
         let uid = match reference.bend("uid") {
             None => uids.get(&(kind, name)).cloned().unwrap_or_else(|| self.real_name(&format!("absent-{kind}-{name}"))),
             Some(bent) => {
@@ -103,16 +122,48 @@ impl Place {
             }
         };
         let mut written = json!({
-            "apiVersion": reference.bend("version").unwrap_or(api_version),
+            "apiVersion": reference.bend("version").unwrap_or(Kind::api_version_of(kind)),
             "kind": reference.bend("kind").unwrap_or(kind),
             "name": self.real_name(reference.bend("name").unwrap_or(name)),
             "uid": uid,
         });
+        if reference.controller {
+            written["controller"] = json!(true);
+        }
         if let Some(block) = reference.block {
             written["blockOwnerDeletion"] = json!(block);
         }
         written
     }
+}
+
+/// The DELETE that leaves the finalizers as the line shows them (1.3).
+fn as_it_is(line: &Line) -> By {
+    let has = |finalizer: &str| line.finalizers.iter().any(|known| known == finalizer);
+    By::Policy(match () {
+        () if has("orphan") => Orphan,
+        () if has("foregroundDeletion") => Foreground,
+        () => Background,
+    })
+}
+
+/// The least that kinds with a specification ask for.
+fn spec(line: &Line) -> Option<Value> {
+    let containers = json!([{"name": "main", "image": "none"}]);
+    let labels = json!({"app": line.name});
+    let template = json!({"metadata": {"labels": labels}, "spec": {"containers": containers}});
+    Some(match line.kind.name {
+        "Pod" => {
+            let mut spec = json!({"containers": containers, "automountServiceAccountToken": false});
+            if let Some(node) = &line.node {
+                spec["nodeName"] = json!(node);
+            }
+            spec
+        }
+        "Deployment" | "ReplicaSet" => json!({"selector": {"matchLabels": labels}, "template": template}),
+        "Job" => json!({"template": {"spec": {"containers": containers, "restartPolicy": "Never"}}}),
+        _ => return None,
+    })
 }
 
 /// Removes an object whatever holds it, while no collector runs.

@@ -2,65 +2,118 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use kubectl_gc::server::Propagation;
+use crate::graphs::{
+    end::Changes,
+    generate::Case,
+    judge::Verdict,
+    record::{Record, Start, Trial},
+};
 
-use super::{generate::Case, graph::Graph, judge::Verdict};
-
-/// What came of one delete in one graph.
+/// What came of one graph: of the start of a collector, or of one delete.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What was built; the collector, and the rounds before this one, made `before` of it.
+    /// Where the case comes from.
+    pub from: String,
+    /// What was built; the collector, and the rounds before this one, made the trial of it.
     pub case: Case,
+    /// Nought is the start of the collector.
     pub round: usize,
-    pub before: Graph,
-    pub targets: Vec<String>,
-    pub propagation: Propagation,
+    pub trial: Trial,
+    /// What really became of it.
+    pub changes: Changes,
     pub verdict: Verdict,
-    /// How many objects really changed.
-    pub changed: usize,
-    /// Several ends were foretold.
-    pub order_dependent: bool,
+    /// Whether several ends were foretold; unknown where nobody asked.
+    pub order_dependent: Option<bool>,
     pub differences: Vec<String>,
+    /// Where a collector started: whether a sweep is foretold to come to the same end.
+    pub as_a_sweep: Option<bool>,
+    /// What the snapshot that was read of the cluster foretells, where that differs from what the graph's text foretells.
+    pub read_differently: Option<String>,
 }
 
 impl Report {
-    /// The report without what tells copies of a graph apart.
-    pub fn without_places(&self) -> String {
-        let Some(prefix) = self.differences.first().and_then(|difference| difference.split_once('-')) else {
-            return self.to_string();
-        };
-        self.to_string().replace(&format!("{}-", prefix.0), "")
+    /// Whether the collector did something that nobody foretold.
+    pub fn is_unforetold(&self) -> bool {
+        self.verdict > Verdict::Told || self.read_differently.is_some()
+    }
+
+    pub fn is_restart(&self) -> bool {
+        self.trial.start == Start::Restarted
+    }
+
+    /// The report for the records.
+    pub fn record(&self) -> Record {
+        let from = if self.round > 1 { format!("{}, round {}", self.from, self.round) } else { self.from.clone() };
+        Record { notes: vec![from], trial: self.trial.clone(), ends: vec![(self.changes.clone(), 1)] }
     }
 }
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Report { case, round, before, targets, propagation, verdict, differences, .. } = self;
-        writeln!(f, "{verdict:?}: round {round}, {propagation:?} of {}, in", targets.join(" "))?;
-        write!(f, "{before}")?;
+        let Report { case, verdict, differences, .. } = self;
+        write!(f, "{verdict:?}:\n{}", self.record())?;
         differences.iter().try_for_each(|difference| writeln!(f, "  {difference}"))?;
-        if case.graph.to_string() != before.to_string() {
+        if let Some(read) = &self.read_differently {
+            writeln!(f, "  the snapshot of the cluster foretells\n{read}")?;
+        }
+        if self.is_unforetold() {
+            write!(f, "{}", self.record().row())?;
+        }
+        if case.graph.to_string() != self.trial.graph.to_string() {
             write!(f, "built as\n{}", case.graph)?;
         }
         Ok(())
     }
 }
 
-/// All reports in one line.
+/// How many of how many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    pub predictions: usize,
+    pub objects: usize,
+    pub changed: usize,
+    pub exact: usize,
+    pub told: usize,
+    pub possible: usize,
+    pub wrong: usize,
+    /// Told to depend on the order of events; none where it was not asked of all.
+    pub order_dependent: Option<usize>,
+    /// Where a collector started: for how many a sweep is foretold to come to the same end.
+    pub as_a_sweep: usize,
+}
+
+impl Figures {
+    pub fn of<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Self {
+        let mut figures = Figures { order_dependent: Some(0), ..Figures::default() };
+        for report in reports {
+            figures.predictions += 1;
+            figures.objects += report.trial.graph.lines.len();
+            figures.changed += report.changes.0.len();
+            figures.as_a_sweep += usize::from(report.as_a_sweep == Some(true));
+            *match report.verdict {
+                Verdict::Exact => &mut figures.exact,
+                Verdict::Told => &mut figures.told,
+                Verdict::Possible => &mut figures.possible,
+                Verdict::Wrong => &mut figures.wrong,
+            } += 1;
+            figures.order_dependent =
+                figures.order_dependent.zip(report.order_dependent).map(|(sum, depends)| sum + usize::from(depends));
+        }
+        figures
+    }
+}
+
+impl Display for Figures {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Figures { predictions, objects, changed, exact, told, possible, wrong, order_dependent, .. } = self;
+        write!(f, "{predictions} predictions, {objects} objects, {changed} of them changed: {exact} exact, ")?;
+        write!(f, "{told} another end that was told, {possible} possible, {wrong} wrong")?;
+        order_dependent.iter().try_for_each(|depend| write!(f, "; {depend} told to depend on the order"))
+    }
+}
+
+/// All reports in one line for each half of the test.
 pub fn figures(reports: &[Report]) -> String {
-    let count = |of: &dyn Fn(&Report) -> bool| reports.iter().filter(|report| of(report)).count();
-    let verdict = |verdict: Verdict| count(&|report| report.verdict == verdict);
-    let objects: usize = reports.iter().map(|report| report.before.lines.len()).sum();
-    format!(
-        "{} deletes in {} graphs of {objects} objects, {} of them changed: {} exact, {} another end that was told, {} possible, {} wrong; \
-         {} told to depend on the order",
-        reports.len(),
-        count(&|report| report.round == 1),
-        reports.iter().map(|report| report.changed).sum::<usize>(),
-        verdict(Verdict::Exact),
-        verdict(Verdict::Told),
-        verdict(Verdict::Possible),
-        verdict(Verdict::Wrong),
-        count(&|report| report.order_dependent),
-    )
+    let (restarts, deletes): (Vec<&Report>, Vec<&Report>) = reports.iter().partition(|report| report.is_restart());
+    format!("restarts: {}\n  deletes: {}", Figures::of(restarts), Figures::of(deletes))
 }

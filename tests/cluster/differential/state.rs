@@ -1,53 +1,21 @@
 //! What is really on the cluster, read without any of the code that is under test.
 
-use std::{
-    collections::BTreeMap,
-    fmt::{self, Display, Formatter},
-};
+use std::collections::BTreeMap;
 
+use http::Method;
 use serde_json::Value;
 
-use crate::harness::{Cluster, uid};
-
-use super::{
-    build::{PREFIX, Place},
-    graph::{Bent, Graph, KINDS, Kind, Line},
+use crate::{
+    graphs::{
+        end::{Changes, End, State, Written},
+        generate::{ELSEWHERE, KINDS},
+        kinds::Kind,
+        text::{Bent, Graph, Line},
+    },
+    harness::{Cluster, uid},
 };
 
-/// The part of an object that deletes change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
-    pub terminating: bool,
-    pub finalizers: Vec<String>,
-    pub owners: Vec<Written>,
-}
-
-/// An owner reference, field by field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    pub api_version: String,
-    pub kind: String,
-    pub name: String,
-    pub uid: String,
-    pub controller: Option<bool>,
-    pub block: Option<bool>,
-}
-
-impl Display for State {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let owner = |owner: &Written| {
-            let block = match owner.block {
-                Some(true) => "!",
-                Some(false) => "~",
-                None => "",
-            };
-            format!("{} {}/{}{block}", owner.api_version, owner.kind, owner.name)
-        };
-        let owners: Vec<String> = self.owners.iter().map(owner).collect();
-        let terminating = if self.terminating { "T " } else { "" };
-        write!(f, "[{terminating}{} <- {}]", self.finalizers.join(","), owners.join(", "))
-    }
-}
+use super::build::{PREFIX, Place, Uids};
 
 /// An object on the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,23 +24,32 @@ pub struct Found {
     pub uid: String,
     pub elsewhere: bool,
     pub grace: Option<i64>,
-    pub scheduled: bool,
+    pub node: Option<String>,
     pub state: State,
 }
 
-/// Objects by their names, which are unique.
-pub type Objects = BTreeMap<String, Found>;
+/// Objects by their names and kinds.
+pub type Objects = BTreeMap<(String, &'static str), Found>;
+
+fn path(kind: &Kind) -> String {
+    let base = if kind.api_version.contains('/') { "/apis" } else { "/api" };
+    format!("{base}/{}/{}", kind.api_version, kind.plural)
+}
+
+/// Whether objects of all kinds can be listed.
+pub fn is_served(cluster: &Cluster) -> bool {
+    KINDS.iter().all(|kind| cluster.ask(&Method::GET, &path(Kind::named(kind)), None).is_success())
+}
 
 /// Everything of all graphs.
 #[track_caller]
 pub fn read(cluster: &Cluster) -> Objects {
     let mut objects = Objects::new();
-    for kind in KINDS {
-        let base = if kind.api_version.contains('/') { "/apis" } else { "/api" };
-        for item in cluster.list(&format!("{base}/{}/{}", kind.api_version, kind.plural)) {
+    for kind in KINDS.iter().map(|kind| Kind::named(kind)) {
+        for item in cluster.list(&path(kind)) {
             let name = text(&item["metadata"]["name"]);
             if name.starts_with(PREFIX) {
-                objects.insert(name, found(kind, &item));
+                objects.insert((name, kind.name), found(kind, &item));
             }
         }
     }
@@ -85,9 +62,9 @@ fn found(kind: &'static Kind, item: &Value) -> Found {
     Found {
         kind,
         uid: uid(item).to_owned(),
-        elsewhere: text(&metadata["namespace"]).ends_with("elsewhere"),
+        elsewhere: text(&metadata["namespace"]).ends_with(ELSEWHERE),
         grace: metadata["deletionGracePeriodSeconds"].as_i64().filter(|grace| *grace > 0),
-        scheduled: item["spec"]["nodeName"].is_string(),
+        node: item["spec"]["nodeName"].as_str().map(str::to_owned),
         state: State {
             terminating: metadata["deletionTimestamp"].is_string(),
             finalizers: list(&metadata["finalizers"]).iter().map(text).collect(),
@@ -110,43 +87,60 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
+/// The objects of one place.
+pub fn of<'o>(place: &Place, objects: &'o Objects) -> impl Iterator<Item = (&'o str, &'o Found)> {
+    let prefix = place.prefix().to_owned();
+    let from = objects.range((prefix.clone(), "")..);
+    let of_place = from.take_while(move |((name, _), _)| name.starts_with(&prefix));
+    of_place.map(|((name, _), found)| (name.as_str(), found))
+}
+
 /// The objects of one place as a graph in the text form.
-pub fn graph(place: &Place, objects: &Objects) -> Graph {
-    let own: Vec<(&str, &Found)> = objects.iter().filter_map(|(name, found)| Some((place.name_in_graph(name)?, found))).collect();
-    let by_uid: BTreeMap<&str, (&str, &str)> =
-        own.iter().map(|(name, found)| (found.uid.as_str(), (found.kind.name, *name))).collect();
-    let lines = own.iter().map(|(name, found)| Line {
-        kind: found.kind,
-        name: (*name).to_owned(),
-        elsewhere: found.elsewhere,
+pub fn graph(place: &Place, objects: &Objects, uids: &Uids) -> Graph {
+    let lines = of(place, objects).map(|(name, found)| Line {
+        elsewhere: found.elsewhere.then(|| ELSEWHERE.to_owned()),
         terminating: found.state.terminating,
         grace: found.grace,
         finalizers: found.state.finalizers.clone(),
-        scheduled: found.scheduled,
-        references: found.state.owners.iter().map(|written| bent(place, written, &by_uid)).collect(),
+        node: found.node.clone(),
+        references: found.state.owners.iter().map(|written| bent(place, written, uids)).collect(),
+        ..Line::new(found.kind, place.name_in_graph(name).unwrap_or(name))
     });
-    Graph { lines: lines.collect() }
+    Graph { lines: lines.collect(), ..Graph::default() }
+}
+
+/// What became of a graph.
+pub fn changes(before: &Graph, place: &Place, objects: &Objects, uids: &Uids) -> Changes {
+    Changes::between(before, &graph(place, objects, uids))
+}
+
+/// The objects of a place as they are foretold, by their names on the cluster.
+pub fn foretold(place: &Place, objects: &Objects, end: &End) -> Objects {
+    let left = of(place, objects).filter_map(|(name, found)| {
+        let state = end.get(&format!("{}/{name}", found.kind.name))?.clone()?;
+        Some(((name.to_owned(), found.kind.name), Found { state, ..found.clone() }))
+    });
+    left.collect()
 }
 
 /// A reference, told by what it names with its uid and what of it is wrong.
-fn bent(place: &Place, written: &Written, by_uid: &BTreeMap<&str, (&str, &str)>) -> Bent {
+fn bent(place: &Place, written: &Written, uids: &Uids) -> Bent {
     let written_name = place.name_in_graph(&written.name).unwrap_or(&written.name);
     let uid = place.name_in_graph(&written.uid).unwrap_or(&written.uid);
-    let meant = by_uid.get(written.uid.as_str()).copied();
+    let meant = uids.get(&written.uid).map(|(kind, name)| (*kind, name.as_str()));
     let absent = uid.strip_prefix("absent-").and_then(|absent| absent.split_once('-'));
     let (kind, name) = meant.or(absent).unwrap_or((&written.kind, written_name));
-    let api_version = KINDS.iter().find(|known| known.name == kind).map_or("v1", |known| known.api_version);
     let mut bends = Vec::new();
     let mut bend = |field: &str, right: &str, is: &str| {
         if right != is {
             bends.push((field.to_owned(), is.to_owned()));
         }
     };
-    bend("version", api_version, &written.api_version);
+    bend("version", Kind::api_version_of(kind), &written.api_version);
     bend("kind", kind, &written.kind);
     bend("name", name, written_name);
     if meant.or(absent).is_none() {
         bend("uid", "", uid);
     }
-    Bent { kind: kind.to_owned(), name: name.to_owned(), bends, block: written.block }
+    Bent { kind: kind.to_owned(), name: name.to_owned(), bends, controller: written.controller == Some(true), block: written.block }
 }

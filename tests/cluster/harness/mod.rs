@@ -24,6 +24,7 @@ pub use cluster::{Cluster, Options, shared};
 pub use controllers::{COLLECTOR, NAMESPACES, WORKLOADS};
 pub use credentials::{ADMIN, NOBODY, VIEWER};
 pub use everything::Listed;
+pub use fixtures::KINDS;
 pub use objects::{owner_reference, uid};
 pub use proxy::{CountingProxy, Fault, old_discovery};
 pub use run::Ran;

@@ -1,13 +1,15 @@
 //! Definitions of custom resources, whose instances go with them. On a cluster of its own, because the other tests count on what
 //! theirs serves.
 
-use serde_json::json;
+use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use super::{
     draft::HOLD,
     trial::{POLICIES, Trial, all_come_true, foretell},
 };
-use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Options, owner_reference};
+use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Options, Ran, owner_reference, wait_until};
 
 /// The definition of a kind named after a policy, in a group of its own.
 fn definition(policy: &str) -> String {
@@ -79,4 +81,108 @@ fn a_definition_goes_with_its_instances_whatever_the_policy() {
         trial.deleting(vec![format!("crd/{}", name(policy))])
     });
     all_come_true(&foretell(cases.into()));
+}
+
+/// A definition of a kind in one group, served as these versions; the last is the one that is stored.
+fn odd(kind: &str, plural: &str, versions: &[&str]) -> Value {
+    let last = versions.last().copied().unwrap_or_default();
+    let version = |name: &&str| {
+        let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+        json!({"name": name, "served": true, "storage": *name == last, "schema": schema})
+    };
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.odd.test")},
+        "spec": {
+            "group": "odd.test",
+            "scope": "Namespaced",
+            "names": {"kind": kind, "singular": plural.trim_end_matches('s'), "plural": plural},
+            "versions": versions.iter().map(version).collect::<Vec<_>>(),
+        },
+    })
+}
+
+fn condition(definition: &Value, kind: &str, status: &str) -> bool {
+    let conditions = definition["status"]["conditions"].as_array().cloned().unwrap_or_default();
+    conditions.iter().any(|condition| condition["type"] == kind && condition["status"] == status)
+}
+
+/// What a plan says of the definition itself.
+fn of_definition(ran: &Ran) -> Value {
+    let plan = ran.json();
+    let outcomes = plan["outcomes"].as_array().cloned().unwrap_or_default();
+    let found = outcomes.iter().find(|outcome| outcome["object"]["kind"] == "CustomResourceDefinition").cloned();
+    found.unwrap_or_else(|| panic!("no definition among {outcomes:#?}"))
+}
+
+#[test]
+fn a_definition_whose_kind_is_taken_has_no_instances() {
+    let cluster = Cluster::start(&Options::default());
+    let path = |plural: &str| format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.odd.test");
+    cluster.create(odd("Crate", "crates", &["v1"]));
+    cluster.create(json!({"apiVersion": "odd.test/v1", "kind": "Crate", "metadata": {"name": "kept", "namespace": "default"}}));
+    cluster.create(odd("Crate", "boxes", &["v1"]));
+    wait_until("its names to be refused", Duration::from_secs(20), || {
+        cluster.get(&path("boxes")).is_some_and(|now| condition(&now, "NamesAccepted", "False"))
+    });
+    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let ran = cluster.gc(&["plan", "-o", "json", "crd/boxes.odd.test"]);
+    ran.expect(0);
+    let plan = ran.json();
+    let outcomes = plan["outcomes"].as_array().expect("outcomes");
+    assert_eq!(
+        (outcomes.len(), &outcomes[0]["outcome"], &outcomes[0]["certain"]),
+        (1, &json!("Deleted"), &json!(true)),
+        "{outcomes:#?}"
+    );
+    cluster.delete(&path("boxes"), Some("Background"), None);
+    wait_until("it to go", Duration::from_secs(20), || cluster.get(&path("boxes")).is_none());
+    assert!(cluster.get("/apis/odd.test/v1/namespaces/default/crates/kept").is_some());
+}
+
+#[test]
+fn a_definition_whose_instances_cannot_be_converted_stays() {
+    let cluster = Cluster::start(&Options::default());
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jars.odd.test";
+    cluster.create(odd("Jar", "jars", &["v1"]));
+    cluster.create(json!({"apiVersion": "odd.test/v1", "kind": "Jar", "metadata": {"name": "old", "namespace": "default"}}));
+    let mut changed = odd("Jar", "jars", &["v1", "v2"]);
+    changed["spec"]["conversion"] = json!({
+        "strategy": "Webhook",
+        "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "nobody", "namespace": "default"}}},
+    });
+    cluster.patch(path, &json!({"spec": changed["spec"]}));
+    cluster.wait_until("the lists to fail", Duration::from_secs(20), || {
+        // "429 Too Many Requests" as long as the API server's own cache can't be filled.
+        let answer = cluster.ask(&http::Method::GET, "/apis/odd.test/v2/jars", None);
+        !answer.is_success() && answer.text().contains("conversion webhook")
+    });
+    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let ran = cluster.gc(&["plan", "-o", "json", "crd/jars.odd.test"]);
+    let told = of_definition(&ran);
+    assert_eq!(
+        (&told["outcome"], &told["state"], &told["certain"]),
+        (&json!("Terminating"), &json!("stuck"), &json!(false)),
+        "{told:#}"
+    );
+    ran.expect(2);
+    // Nor does anybody know whether a namespace has any.
+    let namespace = cluster.namespace("kept");
+    let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]);
+    ran.expect(2);
+    let of_namespace = ran.json()["outcomes"][0].clone();
+    assert_eq!((&of_namespace["outcome"], &of_namespace["state"]), (&json!("Terminating"), &json!("stuck")), "{of_namespace:#}");
+    assert_eq!(of_namespace["heldBy"], json!(["spec.finalizers", "jars.odd.test"]));
+    let in_namespace = format!("/api/v1/namespaces/{namespace}");
+    cluster.delete(&in_namespace, Some("Background"), None);
+    // The namespace controller's client is told to come again later, and does so for minutes before it even complains.
+    std::thread::sleep(Duration::from_secs(12));
+    assert!(cluster.get(&in_namespace).is_some(), "it stays");
+    cluster.delete(path, Some("Background"), None);
+    wait_until("the clean-up to fail", Duration::from_secs(40), || {
+        let now = cluster.get(path).expect("it stays");
+        let conditions = now["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        conditions.iter().any(|condition| condition["type"] == "Terminating" && condition["reason"] == "InstanceDeletionFailed")
+    });
 }

@@ -2,7 +2,7 @@
 
 mod again;
 mod claims;
-mod compare;
+pub mod compare;
 mod compare_tests;
 mod definitions;
 pub mod draft;

@@ -1,11 +1,14 @@
 //! Namespaces, whose content goes whatever references say: pods first, then the rest.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{
     draft::HOLD,
-    trial::{Trial, three_ways},
+    trial::{Trial, all_come_true, foretell, three_ways},
 };
+use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Options, shared, wait_until};
 
 fn target(trial: &Trial<'_>) -> Vec<String> {
     vec![format!("ns/{}", trial.namespace)]
@@ -73,4 +76,154 @@ fn a_namespace_can_own_objects_elsewhere() {
         trial.rack("follows").owned_by(&namespace).create();
         target(trial)
     });
+}
+
+#[test]
+fn what_a_held_pod_spares_is_told() {
+    let trial = Trial::new("doomed-spared", "Background");
+    family(&trial);
+    pod(&trial, &json!({"name": "held", "finalizers": [HOLD]}), None);
+    let case = target(&trial);
+    let foretold = foretell(vec![trial.deleting(case)]);
+    let plan = &foretold[0].plan;
+    let namespace = foretold[0].case.trial.namespace.as_str();
+    assert_eq!(plan["spares"].as_array().map(Vec::len), Some(1), "{:#}", plan["spares"]);
+    let spares = &plan["spares"][0];
+    assert_eq!((&spares["namespace"], &spares["untilGone"][0]["name"]), (&json!(namespace), &json!("held")));
+    let spared = json!([{"resource": "configmaps", "count": 2}, {"resource": "widgets.gc.test", "count": 2}]);
+    assert_eq!(spares["resources"], spared);
+    // Who waits for whom: the namespace for the pod, and the pod for its finalizer.
+    let outcomes = plan["outcomes"].as_array().expect("outcomes");
+    let of = |kind: &str| outcomes.iter().find(|outcome| outcome["object"]["kind"] == kind).expect(kind);
+    assert_eq!((outcomes.len(), &of("Namespace")["waitsFor"][0]["name"]), (2, &json!("held")));
+    assert_eq!(of("Pod")["heldBy"], json!([HOLD]));
+    all_come_true(&foretold);
+    // And then they go.
+    let cluster = foretold[0].case.trial.cluster;
+    cluster.patch(&format!("/api/v1/namespaces/{namespace}/pods/held"), &json!({"metadata": {"finalizers": null}}));
+    wait_until("the namespace to go with all that was spared", Duration::from_secs(40), || {
+        cluster.get(&format!("/api/v1/namespaces/{namespace}")).is_none()
+    });
+}
+
+#[test]
+fn events_go_with_their_namespace() {
+    let trial = Trial::new("doomed-events", "Background");
+    let namespace = trial.namespace.clone();
+    let cluster = trial.cluster;
+    let events = format!("/api/v1/namespaces/{namespace}/events");
+    for name in ["one", "two", "three"] {
+        cluster.create(json!({
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": name, "namespace": namespace},
+            "involvedObject": {"kind": "ConfigMap", "name": "any", "namespace": namespace},
+        }));
+    }
+    let foretold = foretell(vec![trial.deleting(vec![format!("ns/{namespace}")])]);
+    let told = json!([{"namespace": namespace, "resource": "events", "count": 3}]);
+    assert_eq!(foretold[0].plan["alsoTakes"], told);
+    let text = cluster.gc(&["plan", &format!("ns/{namespace}")]);
+    let line = format!("Also      3 events in namespace {namespace}\n");
+    assert!(text.expect(0).contains(&line), "{}", text.stdout);
+    // One stays for somebody to look at, so that it is seen that the namespace waits for it as for anything else.
+    cluster.patch(&format!("{events}/one"), &json!({"metadata": {"finalizers": [HOLD]}}));
+    foretold[0].delete();
+    wait_until("two events to go", Duration::from_secs(40), || cluster.list(&events).len() == 1);
+    cluster.patch(&format!("{events}/one"), &json!({"metadata": {"finalizers": null}}));
+    all_come_true(&foretold);
+}
+
+#[test]
+fn some_namespaces_are_protected() {
+    for name in ["default", "kube-system", "kube-public"] {
+        let ran = shared().gc(&["plan", &format!("ns/{name}")]);
+        assert_eq!(ran.expect(1), "");
+        assert_eq!(
+            ran.stderr,
+            format!("error: the API server refuses to delete Namespace/{name}: this namespace may not be deleted\n")
+        );
+        let answer = shared().ask(&http::Method::DELETE, &format!("/api/v1/namespaces/{name}?dryRun=All"), None);
+        assert_eq!(answer.status, 403, "{}", answer.text());
+    }
+    // The others of the system are not.
+    shared().gc(&["plan", "ns/kube-node-lease"]).expect(0);
+    let class = "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical";
+    let ran = shared().gc(&["plan", "priorityclass/system-node-critical"]);
+    assert!(ran.expect(1).is_empty() && ran.stderr.contains("the API server refuses to delete PriorityClass/"), "{}", ran.stderr);
+    assert_eq!(shared().ask(&http::Method::DELETE, class, None).status, 403);
+}
+
+/// R9.11, on a cluster of its own, because everybody else's plans would have a gap.
+#[test]
+fn an_api_that_cannot_be_discovered_keeps_namespaces() {
+    let cluster = Cluster::start(&Options::default());
+    let service = "/apis/apiregistration.k8s.io/v1/apiservices/v1.broken.test";
+    cluster.create(json!({
+        "apiVersion": "apiregistration.k8s.io/v1",
+        "kind": "APIService",
+        "metadata": {"name": "v1.broken.test"},
+        "spec": {
+            "group": "broken.test",
+            "version": "v1",
+            "groupPriorityMinimum": 100,
+            "versionPriority": 100,
+            "service": {"name": "nobody", "namespace": "default"},
+        },
+    }));
+    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let namespace = cluster.namespace("kept");
+    let path = format!("/api/v1/namespaces/{namespace}");
+    let inside = format!("{path}/configmaps/inside");
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inside", "namespace": namespace}}));
+    let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]);
+    ran.expect(2);
+    let plan = ran.json();
+    let outcomes = plan["outcomes"].as_array().expect("outcomes");
+    let of = |kind: &str| outcomes.iter().find(|outcome| outcome["object"]["kind"] == kind).expect(kind);
+    assert_eq!((&of("ConfigMap")["outcome"], &of("Namespace")["outcome"]), (&json!("Deleted"), &json!("Terminating")));
+    assert_eq!(of("Namespace")["heldBy"], json!(["spec.finalizers", "broken.test/v1"]));
+    assert_eq!((&of("Namespace")["state"], &of("Namespace")["certain"]), (&json!("stuck"), &json!(false)));
+    cluster.delete(&path, Some("Background"), None);
+    let condition = |of: &serde_json::Value| {
+        let conditions = of["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        conditions.iter().any(|one| one["type"] == "NamespaceDeletionDiscoveryFailure" && one["status"] == "True")
+    };
+    wait_until("the namespace controller to complain", Duration::from_secs(40), || {
+        cluster.get(&path).is_some_and(|now| condition(&now))
+    });
+    assert!(cluster.get(&inside).is_none(), "its content goes all the same");
+    cluster.delete(service, None, None);
+    wait_until("the namespace to go", Duration::from_mins(2), || cluster.get(&path).is_none());
+}
+
+/// Somebody took `kubernetes` from the `spec.finalizers` of a living namespace: then no controller empties it.
+#[test]
+fn a_namespace_without_spec_finalizers_is_not_emptied() {
+    let cluster = shared();
+    let namespace = cluster.namespace("unfinalized");
+    let path = format!("/api/v1/namespaces/{namespace}");
+    let inside = format!("{path}/configmaps/inside");
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inside", "namespace": namespace}}));
+    let mut object = cluster.get(&path).expect("it was just made");
+    object["spec"]["finalizers"] = json!([]);
+    let answer = cluster.ask(&http::Method::PUT, &format!("{path}/finalize"), Some(("application/json", &object)));
+    assert!(answer.is_success(), "{}", answer.text());
+    let plan = |word: &str, state: &str| {
+        let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]);
+        let plan = ran.json();
+        let outcomes = plan["outcomes"].as_array().expect("outcomes");
+        let told: Vec<&str> = outcomes.iter().filter_map(|outcome| outcome["outcome"].as_str()).collect();
+        let states: Vec<&str> = outcomes.iter().map(|outcome| outcome["state"].as_str().unwrap_or_default()).collect();
+        assert_eq!((told, states), (vec![word], vec![state]), "{plan:#}");
+    };
+    plan("Terminating", "stuck");
+    cluster.delete(&path, Some("Background"), None);
+    // The namespace controller begins after 5 seconds.
+    std::thread::sleep(Duration::from_secs(8));
+    assert!(cluster.get(&path).is_some() && cluster.get(&inside).is_some(), "nobody does anything");
+    plan("Deleted", "");
+    cluster.delete(&path, Some("Background"), None);
+    assert!(cluster.get(&path).is_none() && cluster.get(&inside).is_some(), "it goes, and its content stays behind");
+    cluster.delete(&inside, Some("Background"), None);
 }

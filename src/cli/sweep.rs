@@ -1,0 +1,126 @@
+//! `kubectl gc sweep`
+
+use crate::{
+    foretell::{Assume, Needs, Only, Plan, Request, Stage, Start, Uncertainty, explore, plan},
+    graph::OwnerGraph,
+    model::ObjectId,
+    render::{
+        plan::{PlanView, SweepView},
+        style::Style,
+    },
+};
+
+use super::{
+    args::{GlobalArgs, SweepArgs, TargetArgs},
+    colour,
+    error::CliError,
+    exit::Exit,
+    plan::{ROUNDS, fetch, in_form, namespace_of, text_options},
+    report::{Report, heading},
+    session::{Reach, Session},
+};
+
+/// Foretells one pass of the collector.
+pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
+    if !args.dry_run {
+        let told = "only --dry-run exists so far: it shows what a sweep would do, and nothing is changed";
+        return Err(CliError::Usage(told.to_owned()));
+    }
+    let mut session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Everything)?;
+    let limit = limit(&session);
+    let mut request = Request::only_collect(Start::Sweep);
+    if let Some(limit) = &limit {
+        request = request.limited_to(Only::new(limit.iter().copied()));
+    }
+    let plan = foretell(&mut session, &request, args.assume.assume());
+    report(global, args, &session, limit.as_deref(), &plan)
+}
+
+/// Without targets the whole cluster, whatever namespace the kubeconfig is in; only an explicit `-n` limits it.
+fn scope(global: &GlobalArgs, targets: &TargetArgs) -> TargetArgs {
+    let anything = targets.targets.is_empty() && targets.filenames.is_empty() && global.connection.namespace().is_none();
+    TargetArgs { all_namespaces: targets.all_namespaces || anything, ..targets.clone() }
+}
+
+/// The objects that may be touched; none where all may be.
+fn limit(session: &Session) -> Option<Vec<ObjectId>> {
+    if let Some(targets) = &session.targets {
+        return Some(targets.clone());
+    }
+    let namespace = session.snapshot.strings.find(session.namespace.as_deref()?);
+    let objects = session.snapshot.objects();
+    Some(objects.filter(|(_, object)| Some(object.namespace) == namespace).map(|(id, _)| id).collect())
+}
+
+/// What the pass would do, with everything read that this turns out to rest on. One order of events mostly finds all that is missing;
+/// the others are played once nothing is.
+fn foretell(session: &mut Session, request: &Request, assume: Assume) -> Plan {
+    let mut rounds = 0;
+    loop {
+        let graph = OwnerGraph::new(&session.snapshot);
+        let stage = Stage::new(&session.snapshot, &graph, assume);
+        let first = plan(&stage, request).needs;
+        if rounds < ROUNDS && learn(session, &first) {
+            rounds += 1;
+            continue;
+        }
+        let graph = OwnerGraph::new(&session.snapshot);
+        let stage = Stage::new(&session.snapshot, &graph, assume);
+        let whole = explore(&stage, request);
+        rounds += 1;
+        if rounds > ROUNDS || !learn(session, &whole.needs) {
+            return whole;
+        }
+    }
+}
+
+/// Reads what is needed, and asks whether what lists lack is really not there. Says whether that made a difference.
+fn learn(session: &mut Session, needs: &Needs) -> bool {
+    let moved = session.confirm(&needs.absences);
+    fetch(session, needs) || moved
+}
+
+fn report(
+    global: &GlobalArgs,
+    args: &SweepArgs,
+    session: &Session,
+    limit: Option<&[ObjectId]>,
+    plan: &Plan,
+) -> Result<Report, CliError> {
+    let snapshot = &session.snapshot;
+    let namespace = match &session.targets {
+        Some(targets) => namespace_of(session, targets),
+        None => session.namespace.clone(),
+    };
+    let graph = OwnerGraph::new(snapshot);
+    let view = SweepView(PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref()));
+    let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
+    let options = text_options(args.output, args.targets.all, &style);
+    let out = in_form(args.output, &view, &options, || {
+        let limited = match limit {
+            None => String::new(),
+            Some([_]) => " One object may be touched.".to_owned(),
+            Some(objects) => format!(" {} objects may be touched.", objects.len()),
+        };
+        heading(snapshot, namespace.as_deref(), &args.source.from, &format!(" Nothing was changed.{limited}"))
+    })?;
+    let mut report = Report::of(out).with_gaps(&snapshot.gaps);
+    if let Some(uncertain) = uncertain(plan) {
+        report.notes.push(uncertain);
+        report.exit = Exit::Failed;
+    } else if plan.stuck() {
+        report.exit = Exit::BadNews;
+    }
+    Ok(report)
+}
+
+/// What is said where something unread decides what the sweep does: it would have to leave that alone.
+fn uncertain(plan: &Plan) -> Option<String> {
+    match plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(Uncertainty::Gap)).count() {
+        0 => None,
+        1 => Some("error: one outcome is not certain, because of what could not be read: a sweep would not touch it".to_owned()),
+        some => {
+            Some(format!("error: {some} outcomes are not certain, because of what could not be read: a sweep would not touch them"))
+        }
+    }
+}

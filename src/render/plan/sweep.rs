@@ -1,0 +1,114 @@
+//! `kind: Sweep`: what one pass of the collector would do, told like a plan.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::{
+    collector::Reason,
+    foretell::{Cause, Outcome, OutcomeKind, State},
+    model::Symbol,
+    render::{style::Tone, tree::Options},
+};
+
+use super::{
+    PlanView, Told,
+    document::SweepDocument,
+    names_of_the_gone,
+    text::{self, Verdict, by_kind, count, root_causes, uncertain},
+};
+
+/// A sweep with what is needed to tell it.
+#[derive(Clone, Debug)]
+pub struct SweepView<'a>(pub PlanView<'a>);
+
+impl Told for SweepView<'_> {
+    fn document(&self) -> impl Serialize {
+        SweepDocument::of(&self.0)
+    }
+
+    fn names(&self) -> String {
+        names_of_the_gone(&self.0)
+    }
+
+    fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+        text::write_below(&self.0, verdict(&self.0), options, out)
+    }
+}
+
+fn verdict(view: &PlanView<'_>) -> Verdict {
+    let (_, unread, unsure) = uncertain(view);
+    let in_state = |wanted: fn(State) -> bool| {
+        let all = view.plan.outcomes.iter().chain(&view.plan.stays);
+        all.filter(|outcome| outcome.state.is_some_and(wanted)).count()
+    };
+    let stuck = in_state(|state| state == State::Stuck);
+    let waiting = in_state(|state| state != State::Stuck);
+    let mut sentences: Vec<String> = Vec::new();
+    let changes = changes(view);
+    if !changes.is_empty() {
+        sentences.push(format!("{}.", changes.join(", ")));
+    }
+    if stuck > 0 {
+        let stay = count(stuck, "object stays", "objects stay");
+        sentences.push(format!("{stay} Terminating{}, and nobody is known to finish {}.", root_causes(view), it_or_them(stuck)));
+    }
+    if waiting > 0 {
+        sentences.push(format!("{} Terminating until somebody else is done.", count(waiting, "object stays", "objects stay")));
+    }
+    let sentence = sentences.join(" ");
+    let told = |sentence: String| format!("{sentence}{unsure}").trim_start().to_owned();
+    if stuck > 0 {
+        return ("STUCK", Tone::Error, told(sentence));
+    }
+    if unread > 0 {
+        return ("UNSURE", Tone::Warning, told(sentence));
+    }
+    if waiting > 0 {
+        return ("WAITS", Tone::Warning, told(sentence));
+    }
+    if view.plan.outcomes.is_empty() {
+        let limit = if view.plan.request.only.is_some() { " among what it may touch" } else { "" };
+        let nothing = format!("the collector would find nothing to delete, to strip or to finish{limit}.");
+        return ("NOTHING to do", Tone::Good, nothing);
+    }
+    // What only another order of events changes is an outcome, too.
+    let sentence = if sentence.is_empty() { "nothing would change in the likeliest order of events.".to_owned() } else { sentence };
+    ("WORK to do", Tone::Strong, told(sentence))
+}
+
+fn it_or_them(number: usize) -> &'static str {
+    if number == 1 { "it" } else { "them" }
+}
+
+/// What would change, by what it is: deletions, owners that come to their end, references.
+fn changes(view: &PlanView<'_>) -> Vec<String> {
+    let of = |wanted: &dyn Fn(&Outcome) -> bool| view.plan.outcomes.iter().filter(|outcome| wanted(outcome)).count();
+    let deleted = |outcome: &&Outcome| outcome.kind == OutcomeKind::Deleted && !was_leaving(view, outcome);
+    let kinds = by_kind(view, view.plan.outcomes.iter().filter(deleted).map(|outcome| outcome.object));
+    let kept = |outcome: &Outcome| matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Orphaned);
+    let freed = |outcome: &Outcome| kept(outcome) && matches!(outcome.because, Some(Cause::Collector(Reason::OwnerOrphans(_))));
+    let finished = |outcome: &Outcome| outcome.kind == OutcomeKind::Deleted && was_leaving(view, outcome);
+    let parts = [
+        (of(&|outcome| deleted(&outcome)), "would be deleted", kinds.as_str()),
+        (of(&|outcome| kept(outcome) && !freed(outcome)), "would lose owner references", ""),
+        (of(&freed), "would be freed from an owner", ""),
+        (of(&|outcome| outcome.kind == OutcomeKind::Unblocked), "would stop blocking", ""),
+    ];
+    let mut told: Vec<String> = Vec::new();
+    for (number, what, kinds) in parts.into_iter().filter(|(number, ..)| *number > 0) {
+        let counted = if told.is_empty() { count(number, "object", "objects") } else { number.to_string() };
+        told.push(if kinds.is_empty() { format!("{counted} {what}") } else { format!("{counted} {what} ({kinds})") });
+    }
+    match of(&finished) {
+        0 => {}
+        number => told.push(count(number, "owner would be finished", "owners would be finished")),
+    }
+    told
+}
+
+/// Whether an object was already being deleted, and the collector brings that to its end (R8.1, R8.2).
+fn was_leaving(view: &PlanView<'_>, outcome: &Outcome) -> bool {
+    let before = view.snapshot.object(outcome.object);
+    before.terminating() && (before.finalizers.contains(&Symbol::FOREGROUND) || before.finalizers.contains(&Symbol::ORPHAN))
+}

@@ -1,0 +1,248 @@
+//! Many graphs at once on one cluster: built while no controller runs, left to settle, foretold, deleted, and compared.
+
+use std::{
+    fmt::{self, Display, Formatter},
+    thread,
+    time::{Duration, Instant},
+};
+
+use kubectl_gc::{
+    cluster::{Connection, ConnectionOptions, Scope},
+    foretell::{Assume, Request, Stage, explore},
+    graph::OwnerGraph,
+    model::{ObjectId, Snapshot},
+    render::plan::{PlanView, Told as _},
+};
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use crate::{
+    harness::{ADMIN, COLLECTOR, Cluster, Listed, NAMESPACES, Options},
+    plan::compare::{as_most_likely, compare},
+};
+
+use super::{
+    case::Case,
+    place::{Place, define_shared, remove},
+};
+
+/// So many graphs are built and deleted side by side.
+const THREADS: usize = 8;
+/// The namespace controller begins after 5 seconds and looks again after 8; the clean-up of definitions polls every 5 seconds.
+const REST: Duration = Duration::from_secs(11);
+/// And where something is not as foretold: what failed comes again after a back-off.
+const PATIENCE: Duration = Duration::from_secs(45);
+
+/// How a real end compares with the foretold one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The end that was called the most likely.
+    Exact,
+    /// Another one that was told.
+    Told,
+    Wrong,
+}
+
+/// What came of one graph.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub case: Case,
+    pub verdict: Verdict,
+    /// How many objects there were, and how many of them the plan names.
+    pub objects: usize,
+    pub named: usize,
+    /// Several ends were foretold.
+    pub order_dependent: bool,
+    /// What is wrong.
+    pub error: String,
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Report { case, verdict, error, .. } = self;
+        write!(f, "{verdict:?}: {case}{error}")
+    }
+}
+
+/// All reports in one line.
+pub fn figures(reports: &[Report]) -> String {
+    let verdict = |verdict: Verdict| reports.iter().filter(|report| report.verdict == verdict).count();
+    format!(
+        "{} graphs of {} objects, {} of them named by plans: {} exact, {} another end that was told, {} wrong; {} told to depend on \
+         the order",
+        reports.len(),
+        reports.iter().map(|report| report.objects).sum::<usize>(),
+        reports.iter().map(|report| report.named).sum::<usize>(),
+        verdict(Verdict::Exact),
+        verdict(Verdict::Told),
+        verdict(Verdict::Wrong),
+        reports.iter().filter(|report| report.order_dependent).count(),
+    )
+}
+
+/// What was foretold of one graph, before anything was deleted.
+struct Foretold<'c> {
+    case: &'c Case,
+    place: Place,
+    plan: Value,
+    before: Vec<Value>,
+}
+
+/// A cluster whose controllers are turned on for each batch.
+pub struct Bench {
+    cluster: Cluster,
+    runtime: Runtime,
+    /// Every graph gets a place of its own: what is deleted takes its time to be forgotten.
+    places: usize,
+}
+
+impl Bench {
+    /// Starts a cluster that knows the kinds that graphs share.
+    pub fn start() -> Self {
+        let cluster = Cluster::start(&Options::default());
+        define_shared(&cluster);
+        Bench { cluster, runtime: Runtime::new().expect("a tokio runtime can be started"), places: 0 }
+    }
+
+    /// Runs a batch. Graphs whose targets are gone before anything is deleted make no report.
+    pub fn run(&mut self, cases: &[Case]) -> Vec<Report> {
+        let places = self.places..;
+        let jobs: Vec<(&Case, Place)> =
+            cases.iter().zip(places).map(|(case, number)| (case, Place::new(number, case.has_definitions()))).collect();
+        self.places += cases.len();
+        side_by_side(&jobs, |(case, place)| place.prepare(&self.cluster, case));
+        side_by_side(&jobs, |(case, place)| place.build(&self.cluster, case));
+        self.cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+        let kinds: Vec<Listed> =
+            self.cluster.listed().into_iter().filter(|kind| jobs.iter().any(|(.., place)| place.lists(kind))).collect();
+        let before = self.at_rest(&kinds, |_| true);
+        let foretold = self.foretell(jobs, &before);
+        side_by_side(&foretold, |foretold| foretold.delete(&self.cluster));
+        let after = self.at_rest(&kinds, |after| foretold.iter().all(|foretold| foretold.compare(after).is_ok()));
+        self.cluster.stop_controllers();
+        let reports = foretold.iter().map(|foretold| foretold.report(&after)).collect();
+        let left: Vec<Value> =
+            after.into_iter().filter(|object| foretold.iter().any(|foretold| foretold.place.owns(object))).collect();
+        side_by_side(&left, |object| remove(&self.cluster, object));
+        reports
+    }
+
+    /// Waits until nothing changes any more: for a while if everything is as it should be, for longer if not.
+    fn at_rest(&self, kinds: &[Listed], as_it_should_be: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        self.cluster.settled();
+        let look = || metadata_that_matters(self.cluster.objects_of(kinds));
+        let mut objects = look();
+        let mut since = Instant::now();
+        loop {
+            if since.elapsed() >= if as_it_should_be(&objects) { REST } else { PATIENCE } {
+                return objects;
+            }
+            thread::sleep(Duration::from_secs(1));
+            let now = look();
+            if now != objects {
+                (objects, since) = (now, Instant::now());
+            }
+        }
+    }
+
+    fn foretell<'c>(&self, jobs: Vec<(&'c Case, Place)>, before: &[Value]) -> Vec<Foretold<'c>> {
+        let snapshot = self.snapshot();
+        let graph = OwnerGraph::new(&snapshot);
+        let stage = Stage::new(&snapshot, &graph, Assume::None);
+        let foretell = |(case, place): (&'c Case, Place)| {
+            let named = |target: &usize| {
+                let path = place.path(&case.nodes[*target]);
+                let object = before.iter().find(|object| place.owns(object) && self.cluster.path_of(object) == path)?;
+                snapshot.by_uid(snapshot.strings.find(object["metadata"]["uid"].as_str()?)?)
+            };
+            let targets: Vec<ObjectId> = case.targets.iter().filter_map(named).collect();
+            let request = Request::delete(targets, case.propagation);
+            let plan = (!request.targets.is_empty()).then(|| explore(&stage, &request))?;
+            assert!(plan.needs.is_empty(), "everything was read: {:?}", plan.needs);
+            let view = PlanView::new(&snapshot, &graph, &plan, &[], None);
+            let plan = serde_json::to_value(view.document()).expect("a plan is JSON");
+            let before = before.iter().filter(|object| place.owns(object)).cloned().collect();
+            Some(Foretold { case, place, plan, before })
+        };
+        jobs.into_iter().filter_map(foretell).collect()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let options = ConnectionOptions { kubeconfig: Some(self.cluster.kubeconfig(ADMIN)), ..ConnectionOptions::default() };
+        self.runtime.block_on(async {
+            let connection = Connection::open(&options).await.expect("a connection");
+            let (resources, gaps) = connection.discover().await.expect("discovery");
+            assert!(gaps.is_empty(), "{gaps:?}");
+            let mut snapshot = connection.read(resources, &Scope::Everything).await.expect("a snapshot");
+            let everything: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
+            connection.fetch_facts(&mut snapshot, &everything).await;
+            assert!(snapshot.complete(), "{:?}", snapshot.gaps);
+            snapshot
+        })
+    }
+}
+
+impl Foretold<'_> {
+    /// Deletes for real, one target right after the other.
+    fn delete(&self, cluster: &Cluster) {
+        for target in &self.case.targets {
+            cluster.delete(&self.place.path(&self.case.nodes[*target]), Some(self.case.propagation.name()), None);
+        }
+    }
+
+    fn own(&self, objects: &[Value]) -> Vec<Value> {
+        objects.iter().filter(|object| self.place.owns(object)).cloned().collect()
+    }
+
+    fn compare(&self, after: &[Value]) -> Result<(), String> {
+        compare(&self.plan, &self.before, &self.own(after))
+    }
+
+    fn report(&self, after: &[Value]) -> Report {
+        let after = self.own(after);
+        let verdict = compare(&self.plan, &self.before, &after);
+        Report {
+            case: self.case.clone(),
+            verdict: match &verdict {
+                Err(_) => Verdict::Wrong,
+                Ok(()) if as_most_likely(&self.plan, &after) => Verdict::Exact,
+                Ok(()) => Verdict::Told,
+            },
+            objects: self.before.len(),
+            named: self.plan["outcomes"].as_array().map_or(0, Vec::len),
+            order_dependent: self.plan.get("ends").is_some(),
+            error: verdict.err().map(|error| self.place.without_prefix(&error)).unwrap_or_default(),
+        }
+    }
+}
+
+/// The objects without what changes all the time.
+fn metadata_that_matters(mut objects: Vec<Value>) -> Vec<Value> {
+    for object in &mut objects {
+        let Some(metadata) = object["metadata"].as_object_mut() else { continue };
+        metadata.retain(|key, _| {
+            matches!(
+                key.as_str(),
+                "name"
+                    | "namespace"
+                    | "uid"
+                    | "finalizers"
+                    | "ownerReferences"
+                    | "deletionTimestamp"
+                    | "deletionGracePeriodSeconds"
+            )
+        });
+    }
+    objects
+}
+
+/// Does something with every item, several at a time.
+fn side_by_side<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+    let size = items.len().div_ceil(THREADS).max(1);
+    thread::scope(|scope| {
+        for chunk in items.chunks(size) {
+            let work = &work;
+            scope.spawn(move || chunk.iter().for_each(work));
+        }
+    });
+}

@@ -1,0 +1,50 @@
+//! What was seen, written down as it is seen.
+
+use std::{env, fs, io::ErrorKind, path::PathBuf};
+
+use crate::graphs::record::{self, Record};
+
+use super::report::Report;
+
+/// The records of one run, added to those of the runs before it: in `RECORD=FILE` what was foretold, in `FILE.unforetold` what was not.
+pub struct Records {
+    files: Option<[(PathBuf, Vec<Record>); 2]>,
+}
+
+impl Records {
+    /// What the environment asks to be written.
+    pub fn of_environment() -> Self {
+        let files = env::var_os("RECORD").map(|path| {
+            let path = PathBuf::from(path);
+            let mut unforetold = path.clone().into_os_string();
+            unforetold.push(".unforetold");
+            [path, PathBuf::from(unforetold)].map(|path| {
+                let known = read(&path);
+                (path, known)
+            })
+        });
+        Records { files }
+    }
+
+    /// Takes note of what was seen, and writes everything, so that a run that is cut short has not been for nothing.
+    pub fn add(&mut self, reports: &[Report]) {
+        let Some([foretold, unforetold]) = &mut self.files else { return };
+        for report in reports.iter().filter(|report| !report.trial.graph.lines.is_empty()) {
+            let (_, known) = if report.is_unforetold() { &mut *unforetold } else { &mut *foretold };
+            record::add(known, report.record());
+        }
+        for (path, known) in [foretold, unforetold] {
+            let text: Vec<String> = known.iter().map(Record::to_string).collect();
+            let written = if known.is_empty() { Ok(()) } else { fs::write(&*path, text.join("\n")) };
+            written.unwrap_or_else(|error| panic!("cannot write records to {}: {error}", path.display()));
+        }
+    }
+}
+
+fn read(path: &PathBuf) -> Vec<Record> {
+    match fs::read_to_string(path) {
+        Ok(text) => record::parse(&text),
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        Err(error) => panic!("cannot read records of {}: {error}", path.display()),
+    }
+}

@@ -1,0 +1,252 @@
+//! Sweeps that are foretold by the built program: what a collector does that comes up on the same state, and what lists are worth.
+
+use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
+
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{ADMIN, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, Retry, owner_reference, poll},
+    plan::{
+        compare::compare,
+        draft::{HOLD, blocking},
+        trial::Trial,
+    },
+};
+
+/// What failed comes again after a back-off.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A cluster on which nobody collects anything.
+fn without_collector() -> Cluster {
+    let cluster = Cluster::start(&Options::default());
+    cluster.apply_yaml(KINDS);
+    cluster
+}
+
+/// The one that tests share which only read.
+pub fn uncollected() -> &'static Cluster {
+    static CLUSTER: LazyLock<Cluster> = LazyLock::new(without_collector);
+    &CLUSTER
+}
+
+impl Trial<'_> {
+    /// Something that was there once: its dependents still name it.
+    pub fn gone(&self, name: &str) -> Value {
+        let object = self.widget(name).create();
+        self.deleted(&object, "Background");
+        object
+    }
+
+    fn deleted(&self, object: &Value, policy: &str) {
+        self.cluster.delete(&self.cluster.path_of(object), Some(policy), None);
+    }
+
+    /// What the cluster holds of this trial.
+    fn holds(&self) -> Vec<Value> {
+        let objects = self.cluster.objects_of(&self.cluster.listed());
+        objects.into_iter().filter(|object| self.is_own(object)).collect()
+    }
+}
+
+/// Everything that a sweep has to do with, and what it leaves alone.
+fn furnish(trial: &Trial<'_>) {
+    // What only owners that are gone hold, and what others keep.
+    let (gone, solid) = (trial.gone("gone"), trial.widget("solid").create());
+    let lost = trial.config_map("lost").blocking(&gone).create();
+    trial.config_map("below").owned_by(&lost).create();
+    trial.config_map("kept").owned_by(&gone).blocking(&solid).create();
+    trial.config_map("held").owned_by(&gone).finalizer(HOLD).create();
+    // Another object has taken its name.
+    let replaced = trial.gone("replaced");
+    trial.widget("replaced").create();
+    trial.config_map("of-replaced").owned_by(&replaced).create();
+    // References that don't lead to their owner, or to none that there can be.
+    let elsewhere = trial.another_namespace();
+    trial.config_map("cross").owned_by(&solid).in_namespace(&elsewhere).create();
+    trial.config_map("haunted").owned_by(&gone).reference(trial.unserved()).create();
+    trial.rack("of-namespaced").owned_by(&solid).create();
+    // Deletes that wait for the collector, one of them for somebody else as well.
+    let waiting = trial.widget("waiting").create();
+    let first = trial.config_map("first").blocking(&waiting).create();
+    trial.config_map("second").owned_by(&waiting).create();
+    trial.config_map("third").blocking(&first).create();
+    trial.deleted(&waiting, "Foreground");
+    let freeing = trial.widget("freeing").create();
+    trial.config_map("freed").blocking(&freeing).create();
+    trial.config_map("freed-elsewhere").owned_by(&freeing).in_namespace(&elsewhere).create();
+    trial.deleted(&freeing, "Orphan");
+    let stuck = trial.widget("stuck").create();
+    trial.config_map("holding").blocking(&stuck).finalizer(HOLD).create();
+    trial.deleted(&stuck, "Foreground");
+    // Cycles live on.
+    let egg = trial.config_map("egg").create();
+    let hen = trial.config_map("hen").blocking(&egg).create();
+    trial.add_owners(&egg, &[blocking(&hen)]);
+    trial.add_owners(&solid, &[owner_reference(&solid)]);
+    // R8.10: what a collector that comes up sees after an owner that gets stuck, it leaves alone for as long.
+    let lag = trial.config_map("lag-a").create();
+    trial.config_map("lag-b").blocking(&lag).finalizer(HOLD).create();
+    trial.config_map("lag-c").owned_by(&lag).create();
+    trial.deleted(&lag, "Foreground");
+}
+
+/// A sweep without the outcome of one object.
+fn without(sweep: &Value, name: &str) -> Value {
+    let mut rest = sweep.clone();
+    let outcomes = rest["outcomes"].as_array_mut().expect("outcomes");
+    let before = outcomes.len();
+    outcomes.retain(|outcome| outcome["object"]["name"] != name);
+    assert_eq!(outcomes.len(), before - 1, "{name} is one of them");
+    for (index, outcome) in outcomes.iter_mut().enumerate() {
+        outcome["order"] = json!(index + 1);
+    }
+    let deleted = rest["summary"]["deleted"].as_i64().expect("a number");
+    rest["summary"]["deleted"] = json!(deleted - 1);
+    rest
+}
+
+/// What becomes of objects, by their kinds and names.
+fn words(sweep: &Value) -> BTreeMap<String, String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let outcomes = sweep["outcomes"].as_array().into_iter().flatten();
+    outcomes.map(|outcome| (text(&outcome["object"]["name"]), text(&outcome["outcome"]))).collect()
+}
+
+fn sweep(cluster: &Cluster, code: i32, args: &[&str]) -> Value {
+    let ran = cluster.gc(&[&["sweep", "--dry-run", "-o", "json"], args].concat());
+    ran.expect(code);
+    ran.json()
+}
+
+/// A collector that comes up does what the sweep says, but for what it leaves alone for a while (R8.10).
+#[test]
+fn a_collector_that_comes_up_does_what_a_sweep_foretold() {
+    let cluster = without_collector();
+    let trial = Trial::on(&cluster, "sweep", "Background");
+    furnish(&trial);
+    let before = trial.holds();
+    let foretold = sweep(&cluster, 2, &[]);
+    assert_eq!(foretold["complete"], true, "{}", foretold["gaps"]);
+    let names = |list: &Value| -> Vec<String> {
+        let objects = list.as_array().into_iter().flatten();
+        objects.map(|stays| stays["object"]["name"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(names(&foretold["stays"]), ["lag-a", "stuck"], "{}", foretold["stays"]);
+    check_limits(&trial, &foretold);
+
+    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let real = without(&foretold, "lag-c");
+    comes_true(&trial, &real, &before);
+    let wrong = compare(&foretold, &before, &trial.holds()).expect_err("a collector that comes up is not a sweep");
+    assert!(wrong.contains("lag-c") && !wrong.contains("lag-b"), "{wrong}");
+
+    // Once the owner is not stuck any more, that comes true, too.
+    cluster.patch(&format!("/api/v1/namespaces/{}/configmaps/lag-b", trial.namespace), &json!({"metadata": {"finalizers": null}}));
+    let rest = ["lag-a", "lag-b", "lag-c"];
+    cluster.wait_until("all that lagged to go", PATIENCE, || {
+        !trial.holds().iter().any(|object| rest.iter().any(|name| object["metadata"]["name"] == *name))
+    });
+    // And then a sweep finds nothing more to do than what is stuck.
+    cluster.settled();
+    let after = sweep(&cluster, 2, &[]);
+    assert_eq!(
+        (after["outcomes"].as_array().map(Vec::len), names(&after["stays"])),
+        (Some(0), vec!["stuck".to_owned()]),
+        "{after}"
+    );
+}
+
+#[track_caller]
+fn comes_true(trial: &Trial<'_>, foretold: &Value, before: &[Value]) {
+    trial.cluster.settled();
+    let verdict = poll(PATIENCE, || compare(foretold, before, &trial.holds()).map_err(Retry::Later));
+    verdict.unwrap_or_else(|wrong| panic!("{wrong}"));
+    // What is as foretold has to stay so.
+    trial.cluster.settled();
+    compare(foretold, before, &trial.holds()).unwrap_or_else(|wrong| panic!("{wrong}"));
+}
+
+/// A sweep of one namespace does there what the whole one does, unless something elsewhere had to be written to.
+fn check_limits(trial: &Trial<'_>, whole: &Value) {
+    let limited = sweep(trial.cluster, 2, &["-n", &trial.namespace]);
+    let mut expected = words(whole);
+    // These are elsewhere; and the owner that orphans one of them has to stay for that.
+    for name in ["cross", "freed-elsewhere", "freeing"] {
+        assert!(expected.remove(name).is_some(), "{name}");
+    }
+    assert_eq!(words(&limited), expected);
+    let stays = limited["stays"].as_array().cloned().unwrap_or_default();
+    let freeing = stays.iter().find(|stays| stays["object"]["name"] == "freeing").expect("it has to stay");
+    assert_eq!(freeing["waitsFor"][0]["name"], "freed-elsewhere", "{freeing}");
+
+    let one = sweep(trial.cluster, 0, &["-n", &trial.namespace, "cm/lost"]);
+    assert_eq!(words(&one), BTreeMap::from([("lost".to_owned(), "Deleted".to_owned())]));
+}
+
+/// A list that is old, by the time that it is used: an answer to a request for metadata.
+fn stale_list(items: &[(&str, &str, &str)]) -> Fault {
+    let item =
+        |(namespace, name, uid): &(&str, &str, &str)| json!({"metadata": {"namespace": namespace, "name": name, "uid": uid}});
+    let items: Vec<Value> = items.iter().map(item).collect();
+    let body = json!({
+        "apiVersion": "meta.k8s.io/v1",
+        "kind": "PartialObjectMetadataList",
+        "metadata": {"resourceVersion": "1"},
+        "items": items,
+    });
+    Fault::Answer { status: 200, headers: Vec::new(), body }
+}
+
+/// R8.7: an owner that lists lack, or show as another, is dangling only if a look-up says so, too.
+#[test]
+fn what_a_list_lacks_is_looked_up() {
+    let cluster = uncollected();
+    let trial = Trial::on(cluster, "stale", "Background");
+    let (owner, gone) = (trial.widget("owner").create(), trial.gone("gone"));
+    trial.config_map("kept").owned_by(&owner).create();
+    trial.config_map("lost").owned_by(&gone).create();
+    let proxy = CountingProxy::start_as(cluster, ADMIN);
+    let sweep = |code: i32| {
+        let args = ["sweep", "--dry-run", "-o", "json", "-n", &trial.namespace];
+        let ran = cluster.gc_with(proxy.kubeconfig(), &args);
+        ran.expect(code);
+        (ran.json(), ran.stderr)
+    };
+    let lost = BTreeMap::from([("lost".to_owned(), "Deleted".to_owned())]);
+    assert_eq!(words(&sweep(0).0), lost);
+
+    let list = "/apis/gc.test/v1/widgets";
+    let namespace = trial.namespace.clone();
+    proxy.with(move |request| (request.path == list).then(|| stale_list(&[])));
+    assert_eq!(words(&sweep(0).0), lost, "the list was read before the owner was made");
+    proxy.with(move |request| (request.path == list).then(|| stale_list(&[(&namespace, "owner", "before")])));
+    assert_eq!(words(&sweep(0).0), lost, "the list was read before the owner was replaced");
+
+    // What can't be looked up is unknown, and so is what a path is silent about that isn't served any more (R3.16).
+    for fault in [Fault::status(403, "Forbidden"), Fault::status(404, "NotFound"), Fault::status(500, "InternalError")] {
+        let told = format!("{fault:?}");
+        proxy.with(move |request| request.path.ends_with("/widgets/gone").then(|| fault.clone()));
+        let (document, said) = sweep(1);
+        assert_eq!(words(&document), BTreeMap::from([("lost".to_owned(), "Unchanged".to_owned())]), "{told}");
+        assert_eq!(document["outcomes"][0]["uncertainBecause"], "gap", "{told}");
+        assert_eq!(document["complete"], false, "{told}");
+        assert!(said.contains("gone: ") && said.contains("error: one outcome is not certain"), "{told}: {said}");
+    }
+}
+
+/// Whoever may see one namespace only is told nothing of the rest, and nothing rests on what was not seen.
+#[test]
+fn what_may_not_be_read_is_not_absent() {
+    let cluster = uncollected();
+    let trial = Trial::on(cluster, "unseen", "Background");
+    let rack = trial.rack("rack").create();
+    let gone = trial.gone("gone");
+    trial.config_map("of-rack").owned_by(&rack).create();
+    trial.config_map("lost").owned_by(&gone).create();
+    cluster.let_viewer_see(&trial.namespace);
+    let ran = cluster.gc_as(crate::harness::VIEWER, &["sweep", "--dry-run", "-o", "json", "-n", &trial.namespace]);
+    ran.expect(1);
+    let expected = [("lost", "Deleted"), ("of-rack", "Unchanged")].map(|(name, word)| (name.to_owned(), word.to_owned()));
+    assert_eq!(words(&ran.json()), BTreeMap::from(expected), "{}", ran.stderr);
+    assert_eq!(words(&sweep(cluster, 0, &["-n", &trial.namespace])), BTreeMap::from([("lost".to_owned(), "Deleted".to_owned())]));
+}

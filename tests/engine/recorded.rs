@@ -1,0 +1,123 @@
+//! What the real collector did with random graphs (`tests/engine/recorded`), replayed against the engine.
+//!
+//! Records are written by `RECORD=FILE … random_graphs`, see `tests/cluster/differential`. An end that was seen has to be the one that the
+//! plan says, or, where the order of events decides, one of those that it names.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    panic::resume_unwind,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::graphs::{
+    end::{Changes, End},
+    judge::{Foretold, Read, Verdict},
+    record::{self, Record, Start},
+};
+
+/// Their folder; those whose replay takes long, because many orders of events are to be played, are in one of their own inside of it.
+const FOLDER: &str = "tests/engine/recorded";
+const SLOW: &str = "tests/engine/recorded/slow";
+
+/// There are at least so many records of each kind: none is lost unnoticed.
+const RESTARTS: usize = 1850;
+const DELETES: usize = 3130;
+/// And so many that are slow.
+const SLOW_ONES: usize = 39;
+
+/// What replaying one record came to.
+struct Replayed {
+    place: usize,
+    took: Duration,
+    /// For each end of the record.
+    verdicts: Vec<Option<Verdict>>,
+    wrong: String,
+}
+
+fn read(folder: &str) -> Vec<Record> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("cannot read {}: {error}", folder.display()));
+    let paths = files.map(|file| file.expect("a file of records").path());
+    let mut paths: Vec<_> = paths.filter(|path| path.is_file()).collect();
+    paths.sort();
+    let text = |path| fs::read_to_string(path).expect("a file of records");
+    paths.iter().flat_map(|path| record::parse(&text(path))).collect()
+}
+
+fn replay(place: usize, record: &Record) -> Replayed {
+    let begun = Instant::now();
+    let read = Read::new(&record.trial);
+    let stage = read.stage();
+    let foretold = Foretold::new(&stage, &record.trial.start);
+    let mut wrong = String::new();
+    let verdict = |(changes, _): &(Changes, u32)| {
+        let end: End = changes.end(&record.trial.graph);
+        let verdict = foretold.foretold(&end);
+        if verdict.is_none() {
+            let _ = writeln!(wrong, "{record}{}\n{}", foretold.differences(&end).join("\n"), record.row());
+        }
+        verdict
+    };
+    let verdicts = record.ends.iter().map(verdict).collect();
+    Replayed { place, took: begun.elapsed(), verdicts, wrong }
+}
+
+/// All records, on as many threads as there are processors.
+fn replay_all(records: &[Record]) -> Vec<Replayed> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(record) = records.get(place) else { return done };
+            done.push(replay(place, record));
+        }
+    };
+    thread::scope(|scope| {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+#[test]
+fn what_the_real_collector_did_is_foretold() {
+    let records = read(FOLDER);
+    let restarts = records.iter().filter(|record| record.trial.start == Start::Restarted).count();
+    assert!(restarts >= RESTARTS, "only {restarts} records of starts");
+    assert!(records.len() - restarts >= DELETES, "only {} records of deletes", records.len() - restarts);
+    all_are_foretold(&records);
+}
+
+#[test]
+#[ignore = "takes a minute or two"]
+fn what_is_slow_to_replay_is_foretold_too() {
+    let records = read(SLOW);
+    assert!(records.len() >= SLOW_ONES, "only {} records", records.len());
+    all_are_foretold(&records);
+}
+
+fn all_are_foretold(records: &[Record]) {
+    assert!(records.iter().all(|record| !record.ends.is_empty()), "a record without an end says nothing");
+    let begun = Instant::now();
+    let mut replayed = replay_all(records);
+    let took = begun.elapsed();
+    replayed.sort_by_key(|done| std::cmp::Reverse(done.took));
+    let count =
+        |wanted: Option<Verdict>| replayed.iter().flat_map(|done| &done.verdicts).filter(|verdict| **verdict == wanted).count();
+    println!(
+        "{} records in {took:?}: {} ends as the plan says first, {} others that it names",
+        records.len(),
+        count(Some(Verdict::Exact)),
+        count(Some(Verdict::Told)),
+    );
+    for done in replayed.iter().take(3) {
+        println!("one of the slowest, in {:?}:\n{}", done.took, records[done.place]);
+    }
+    let wrong: String = replayed.iter().map(|done| done.wrong.as_str()).collect();
+    assert!(wrong.is_empty(), "{} of {} are not as foretold:\n{wrong}", count(None), records.len());
+}

@@ -1,0 +1,395 @@
+//! What a collector does that comes up on a state, and what a sweep does, with no delete at all (sections 8 and 8.1).
+
+use kubectl_gc::{
+    foretell::{
+        Assume, Only, Plan, Request, Stage,
+        Start::{self, Restarted, Sweep},
+        explore,
+    },
+    graph::OwnerGraph,
+    model::ObjectId,
+};
+
+use crate::scene::Scene;
+
+/// A rule, a graph, the starts that come to this, and what becomes of every object; `A/B` where it may be either.
+type Row = (&'static str, &'static str, &'static [Start], &'static str);
+
+const BOTH: &[Start] = &[Restarted, Sweep];
+
+const ROWS: &[Row] = &[
+    (
+        "R8.4 an owner that is gone",
+        "
+        ConfigMap b <- Shop/a!
+        Secret c <- ConfigMap/b!",
+        BOTH,
+        "ConfigMap/b Deleted, Secret/c Deleted",
+    ),
+    (
+        "R8.5 one owner that is gone and one that is there",
+        "
+        Shop a
+        ConfigMap b <- Shop/gone! Shop/a!",
+        BOTH,
+        "ConfigMap/b Detached",
+    ),
+    (
+        "R3.8 an owner with another name",
+        "
+        Shop a
+        ConfigMap b <- Shop/a@name=b!",
+        BOTH,
+        "ConfigMap/b Deleted",
+    ),
+    (
+        "R3.7 an owner in another namespace",
+        "
+        Shop other:a
+        ConfigMap b <- Shop/a!",
+        BOTH,
+        "ConfigMap/b Deleted",
+    ),
+    (
+        "R3.14 an owner in another served version",
+        "
+        Shop a
+        ConfigMap b <- Shop/a@version=acme.io/v1alpha1!",
+        BOTH,
+        "",
+    ),
+    (
+        "R3.13 a version that is not served, beside an owner that is gone",
+        "
+        Shop a
+        ConfigMap b <- Shop/a@version=acme.io/v9! Shop/gone",
+        BOTH,
+        "",
+    ),
+    (
+        "R5.12 cycles and self-owners live on",
+        "
+        Shop a <- ConfigMap/b!
+        ConfigMap b <- Shop/a!
+        Secret c <- Secret/c!",
+        BOTH,
+        "",
+    ),
+    (
+        "R8.2 an owner that waits for its dependents",
+        "
+        Shop a T=0 fin=foregroundDeletion
+        ConfigMap b <- Shop/a!",
+        BOTH,
+        "Shop/a Deleted, ConfigMap/b Deleted",
+    ),
+    (
+        "R8.1 an owner that orphans",
+        "
+        Shop a T=0 fin=orphan
+        ConfigMap b <- Shop/a!",
+        &[Sweep],
+        "Shop/a Deleted, ConfigMap/b Orphaned",
+    ),
+    (
+        "R6.6 an owner that orphans, whose dependents may not be in the graph yet",
+        "
+        Shop a T=0 fin=orphan
+        ConfigMap b <- Shop/a!",
+        &[Restarted],
+        "Shop/a Deleted, ConfigMap/b Orphaned/Deleted",
+    ),
+    (
+        "R8.3 a terminating object, whatever its references",
+        "
+        ConfigMap b T=0 fin=acme.io/x <- Shop/gone!",
+        BOTH,
+        "",
+    ),
+    (
+        "R8.10 a dependent that doesn't block, seen before or after the stuck owner",
+        "
+        Secret a T=0 fin=foregroundDeletion
+        Secret b fin=acme.io/x <- Secret/a!
+        Secret c <- Secret/a",
+        &[Restarted],
+        "Secret/a Unchanged/Deleted, Secret/b Terminating(acme.io/x), Secret/c Unchanged/Deleted",
+    ),
+    (
+        "R8.10 and what a sweep makes of it",
+        "
+        Secret a T=0 fin=foregroundDeletion
+        Secret b fin=acme.io/x <- Secret/a!
+        Secret c <- Secret/a",
+        &[Sweep],
+        "Secret/b Terminating(acme.io/x), Secret/c Deleted",
+    ),
+    (
+        "R8.10 between kinds, the order of the first lists is anybody's",
+        "
+        Shop a T=0 fin=foregroundDeletion
+        Secret b fin=acme.io/x <- Shop/a!
+        ConfigMap c <- Shop/a",
+        &[Restarted],
+        "Shop/a Unchanged/Deleted, Secret/b Terminating(acme.io/x), ConfigMap/c Deleted/Unchanged",
+    ),
+    (
+        "R8.10 a dependent whose name sorts before its owner's",
+        "
+        Secret b T=0 fin=foregroundDeletion
+        Secret c fin=acme.io/x <- Secret/b!
+        Secret a <- Secret/b",
+        &[Restarted],
+        "Secret/b Unchanged/Deleted, Secret/c Terminating(acme.io/x), Secret/a Deleted/Unchanged",
+    ),
+    (
+        "R3.18 an owner that is gone, and called by two names",
+        "
+        ConfigMap a <- Shop/gone!
+        ConfigMap b <- Shop/gone@name=lost!",
+        BOTH,
+        "ConfigMap/a Deleted, ConfigMap/b Deleted",
+    ),
+    (
+        "R1.15 a pod in its grace period blocks",
+        "
+        Shop a T=0 fin=foregroundDeletion
+        Pod p T=30 node=n1 <- Shop/a!",
+        &[Sweep],
+        "",
+    ),
+    (
+        "R5.1 a blocking dependent that is not in the graph yet when its owner is looked at",
+        "
+        Shop a T=0 fin=foregroundDeletion
+        Pod p T=30 node=n1 <- Shop/a!",
+        &[Restarted],
+        "Shop/a Unchanged/Deleted",
+    ),
+    (
+        "M14 orphaned before it is looked at, or after; found by random graphs",
+        "
+        Pod a <- Region/b! ConfigMap/gone!
+        Region b fin=orphan <- Region/gone!",
+        BOTH,
+        "Pod/a Orphaned/Deleted, Region/b Deleted",
+    ),
+];
+
+#[test]
+fn every_start_has_its_end() {
+    let mut wrong: Vec<String> = Vec::new();
+    for (rule, graph, starts, expected) in ROWS {
+        for start in *starts {
+            let told = Scene::new(graph).tell_start(*start);
+            if told != *expected {
+                wrong.push(format!("{start:?}, {rule}\n  expected {expected}\n  but got  {told}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
+}
+
+/// A rule, a graph, what a sweep may write to (`Kind/name`, or a namespace), what becomes of every object, and what stays as it is
+/// although the sweep takes it up: its state, and whom it waits for.
+type Limited = (&'static str, &'static str, &'static str, &'static str, &'static str);
+
+const LIMITED: &[Limited] = &[
+    (
+        "what is outside is not examined",
+        "
+        ConfigMap b <- Shop/gone!
+        ConfigMap other:c <- Shop/gone2!",
+        "ns",
+        "ConfigMap/b Deleted",
+        "",
+    ),
+    (
+        "what is outside decides as ever",
+        "
+        Region a T=0 fin=foregroundDeletion
+        Region z
+        ConfigMap b <- Region/a!
+        ConfigMap c <- Region/a! Region/z",
+        "ns",
+        "ConfigMap/b Deleted, ConfigMap/c Detached",
+        "",
+    ),
+    (
+        "what hangs on a write outside doesn't come",
+        "
+        ConfigMap a <- Shop/gone
+        Secret b <- ConfigMap/a
+        Pod p <- Secret/b",
+        "Secret/b Pod/p",
+        "",
+        "",
+    ),
+    (
+        "R5.1 an owner inside waits for a dependent outside, which nobody deletes",
+        "
+        Region a T=0 fin=foregroundDeletion
+        ConfigMap b <- Region/a!
+        ConfigMap other:c <- Region/a!",
+        "Region/a ConfigMap/b",
+        "ConfigMap/b Deleted",
+        "Region/a stuck: ConfigMap/c",
+    ),
+    (
+        "R5.1 so does it for a running pod, which nobody deletes either",
+        "
+        Shop a T=0 fin=foregroundDeletion
+        Pod p node=n1 <- Shop/a!",
+        "Shop/a",
+        "",
+        "Shop/a stuck: Pod/p",
+    ),
+    (
+        "R5.2 a dependent outside that doesn't block is no reason to wait",
+        "
+        Region a T=0 fin=foregroundDeletion
+        ConfigMap other:c <- Region/a",
+        "Region/a",
+        "Region/a Deleted",
+        "",
+    ),
+    (
+        "R6.3 an owner inside frees what is inside, and stays for what is not",
+        "
+        Region a T=0 fin=orphan
+        ConfigMap b <- Region/a!
+        ConfigMap other:c <- Region/a",
+        "Region/a ConfigMap/b",
+        "ConfigMap/b Orphaned",
+        "Region/a stuck: ConfigMap/c",
+    ),
+    (
+        "R4.6 an owner outside that orphans is solid, and nobody is freed from it",
+        "
+        Region a T=0 fin=orphan
+        ConfigMap b <- Region/a!",
+        "ns",
+        "",
+        "",
+    ),
+    (
+        "R8.2 an owner outside that has nothing to wait for any more keeps its finalizer",
+        "
+        Region a T=0 fin=foregroundDeletion
+        ConfigMap b <- Region/a!",
+        "ns",
+        "ConfigMap/b Deleted",
+        "",
+    ),
+    (
+        "R5.10 a cycle that leads outside",
+        "
+        Shop a T=0 fin=foregroundDeletion <- Secret/c!
+        ConfigMap b <- Shop/a!
+        Secret c <- ConfigMap/b!",
+        "Shop/a ConfigMap/b",
+        "ConfigMap/b Terminating(foregroundDeletion)",
+        "Shop/a stuck: ConfigMap/b",
+    ),
+];
+
+/// What a sweep does that may write only to these, and what it leaves.
+fn limited(scene: &Scene, only: &str) -> Plan {
+    let graph = OwnerGraph::new(&scene.snapshot);
+    let stage = Stage::new(&scene.snapshot, &graph, Assume::Known);
+    let inside: Vec<ObjectId> = match only.contains('/') {
+        true => only.split_whitespace().map(|name| scene.id(name)).collect(),
+        false => in_namespace(scene, only),
+    };
+    explore(&stage, &Request::only_collect(Sweep).limited_to(Only::new(inside)))
+}
+
+fn in_namespace(scene: &Scene, namespace: &str) -> Vec<ObjectId> {
+    let objects = scene.snapshot.objects();
+    objects.filter(|(_, object)| scene.snapshot.text(object.namespace) == namespace).map(|(id, _)| id).collect()
+}
+
+fn what_stays(scene: &Scene, plan: &Plan) -> String {
+    let told = plan.stays.iter().map(|stays| {
+        let waits_for: Vec<String> = stays.waits_for.iter().map(|other| scene.snapshot.short_name(*other)).collect();
+        let state = stays.state.map_or("no state", |state| state.name());
+        format!("{} {state}: {}", scene.snapshot.short_name(stays.object), waits_for.join(" "))
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn a_sweep_keeps_within_its_limits() {
+    let mut wrong: Vec<String> = Vec::new();
+    for (rule, graph, only, outcomes, stays) in LIMITED {
+        let scene = Scene::new(graph);
+        let plan = limited(&scene, only);
+        let told = (scene.describe(&plan), what_stays(&scene, &plan));
+        if told != ((*outcomes).to_owned(), (*stays).to_owned()) {
+            wrong.push(format!("{rule}\n  expected {outcomes:?}, {stays:?}\n  but got  {told:?}"));
+        }
+        assert_eq!(plan.stuck(), stays.contains("stuck") || outcomes.contains("Terminating"), "{rule}");
+    }
+    assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), LIMITED.len(), wrong.join("\n"));
+}
+
+/// A limit that leaves nothing out is none.
+#[test]
+fn a_limit_of_everything_is_none() {
+    for (rule, graph, ..) in ROWS {
+        let scene = Scene::new(graph);
+        let all: Vec<String> = scene.snapshot.objects().map(|(id, _)| scene.snapshot.short_name(id)).collect();
+        assert_eq!(scene.describe(&limited(&scene, &all.join(" "))), scene.tell_start(Sweep), "{rule}");
+    }
+}
+
+/// A sweep of one namespace does there what a whole sweep does there, unless something outside has to be written to first.
+#[test]
+fn a_sweep_of_a_namespace_does_there_what_a_whole_one_does() {
+    let by_itself = |scene: &Scene| in_namespace(scene, "ns").len() == scene.snapshot.len();
+    let rows: Vec<_> = ROWS.iter().filter(|(_, graph, ..)| by_itself(&Scene::new(graph))).collect();
+    assert!(rows.len() > 10, "{} rows", rows.len());
+    for (rule, graph, ..) in rows {
+        let whole = Scene::new(graph).tell_start(Sweep);
+        let beside = Scene::new(&format!("{graph}\nConfigMap other:x <- Shop/gone\nShop other:y T=0 fin=orphan"));
+        assert_eq!(beside.describe(&limited(&beside, "ns")), whole, "{rule}");
+        assert_ne!(beside.tell_start(Sweep), whole, "{rule}: there is something to do outside");
+    }
+}
+
+/// What a sweep takes up and cannot finish is told, though nothing of it changes.
+#[test]
+fn what_a_sweep_cannot_finish_is_told() {
+    for (rule, graph, stays) in [
+        (
+            "S2 a blocking dependent with a finalizer of somebody else's",
+            "
+            Shop a T=0 fin=foregroundDeletion
+            ConfigMap b T=0 fin=acme.io/x <- Shop/a!",
+            "Shop/a stuck: ConfigMap/b",
+        ),
+        (
+            "S4 a blocking dependent that nobody can examine",
+            "
+            Shop a T=0 fin=foregroundDeletion
+            ConfigMap b <- Shop/a! Shop/c@version=acme.io/v9",
+            "Shop/a stuck: ConfigMap/b",
+        ),
+        ("S6 an object that waits for itself", "Shop a T=0 fin=foregroundDeletion <- Shop/a!", "Shop/a stuck: Shop/a"),
+        (
+            "S13 a pod that no kubelet ends",
+            "
+            Shop a T=0 fin=foregroundDeletion
+            Pod p T=30 node=n1 <- Shop/a!",
+            "Shop/a stuck: Pod/p",
+        ),
+        ("S1 a finalizer of somebody else's is nothing that the collector takes up", "Shop a T=0 fin=acme.io/x", ""),
+        ("S10 nor is what it doesn't watch", "Hidden a T=0 fin=foregroundDeletion", ""),
+    ] {
+        let scene = Scene::new(graph);
+        let all: Vec<String> = scene.snapshot.objects().map(|(id, _)| scene.snapshot.short_name(id)).collect();
+        let plan = limited(&scene, &all.join(" "));
+        assert_eq!(what_stays(&scene, &plan), stays, "{rule}");
+        assert_eq!(plan.stuck(), !stays.is_empty(), "{rule}");
+    }
+}

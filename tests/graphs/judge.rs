@@ -1,0 +1,225 @@
+//! What the engine foretells for a graph, and how a real end compares with it: one judge for what happens now and for what is recorded.
+
+use std::sync::OnceLock;
+
+use kubectl_gc::{
+    foretell::{
+        self, After, Assume, JointEnd, Lists, Plan, Request, Stage, World, delays::with_one_delay, explore, orders::Order, plan,
+    },
+    graph::OwnerGraph,
+    model::{ObjectId, Reference, Snapshot, Symbol},
+    server::DeleteOptions,
+};
+
+use super::{
+    end::{End, State, Written},
+    record::{Start, Trial},
+    scene,
+};
+
+/// So many made-up orders are tried before an end is called impossible.
+const MOST_ORDERS: u64 = 20_000;
+/// So many steps are spent on orders in which one thing takes longer.
+const MOST_STEPS: u64 = 20_000_000;
+
+/// How the real end compares with the foretold one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The first end that was told.
+    Exact,
+    /// Another one that was told.
+    Told,
+    /// One that was not told, but that some order of events leads to.
+    Possible,
+    /// No order of events that was tried leads to it.
+    Wrong,
+}
+
+/// A graph as the engine reads it.
+pub struct Read {
+    snapshot: Snapshot,
+    graph: OwnerGraph,
+}
+
+impl Read {
+    pub fn new(trial: &Trial) -> Self {
+        let snapshot = scene::snapshot(&trial.graph);
+        let graph = OwnerGraph::new(&snapshot);
+        Read { snapshot, graph }
+    }
+
+    /// The stage on which the graph is played. No kubelet and no other controllers run beside the collector in these tests.
+    pub fn stage(&self) -> Stage<'_> {
+        Stage::new(&self.snapshot, &self.graph, Assume::None)
+    }
+}
+
+/// All that is foretold of what happens to one graph.
+pub struct Foretold<'s> {
+    stage: &'s Stage<'s>,
+    /// The graph's objects.
+    objects: Vec<ObjectId>,
+    request: Request,
+    plan: Plan,
+    explored: OnceLock<Plan>,
+}
+
+impl<'s> Foretold<'s> {
+    /// Foretells what a start does to a graph that is all there is.
+    pub fn new(stage: &'s Stage<'s>, start: &Start) -> Self {
+        let objects = stage.snapshot.objects().map(|(id, _)| id).collect();
+        Self::among_others(stage, objects, start)
+    }
+
+    /// The same for objects that share a cluster with others.
+    pub fn among_others(stage: &'s Stage<'s>, objects: Vec<ObjectId>, start: &Start) -> Self {
+        let request = request(stage.snapshot, &objects, start);
+        let plan = plan(stage, &request);
+        assert!(plan.needs.is_empty(), "everything was read: {:?}", plan.needs);
+        Foretold { stage, objects, request, plan, explored: OnceLock::new() }
+    }
+
+    /// The end of the order that is played first.
+    pub fn end(&self) -> End {
+        self.end_by(|object| self.plan.outcome(object).map(|outcome| outcome.after.clone()))
+    }
+
+    fn end_by(&self, after: impl Fn(ObjectId) -> Option<Option<After>>) -> End {
+        self.objects.iter().map(|object| (self.name(*object), self.state_by(*object, after(*object)))).collect()
+    }
+
+    fn name(&self, object: ObjectId) -> String {
+        self.stage.snapshot.short_name(object)
+    }
+
+    /// An object's state after a change, or without one.
+    fn state_by(&self, object: ObjectId, after: Option<Option<After>>) -> Option<State> {
+        let snapshot = self.stage.snapshot;
+        let before = snapshot.object(object);
+        match after {
+            Some(after) => after.map(|after| state(snapshot, after.terminating, &after.finalizers, &after.owners)),
+            None => Some(state(snapshot, before.terminating(), &before.finalizers, &before.owners)),
+        }
+    }
+
+    fn explored(&self) -> &Plan {
+        self.explored.get_or_init(|| explore(self.stage, &self.request))
+    }
+
+    /// How many steps the order that is played first takes.
+    pub fn steps(&self) -> u64 {
+        self.plan.steps
+    }
+
+    /// Where the real end is not the first that was told.
+    pub fn differences(&self, real: &End) -> Vec<String> {
+        let foretold = self.end();
+        let differs = |(name, state): &(&String, &Option<State>)| foretold.get(*name) != Some(state);
+        let tell = |state: Option<&Option<State>>| match state {
+            Some(Some(state)) => state.to_string(),
+            _ => "gone".to_owned(),
+        };
+        real.iter()
+            .filter(differs)
+            .map(|(name, state)| format!("{name}: foretold {}, really {}", tell(foretold.get(name)), tell(Some(state))))
+            .collect()
+    }
+
+    /// Whether it is foretold that there are several ends.
+    pub fn order_dependent(&self) -> bool {
+        !self.explored().ends.is_empty()
+    }
+
+    /// Compares the real end with what was foretold. Other orders of events are played only where the first one ends differently.
+    pub fn foretold(&self, real: &End) -> Option<Verdict> {
+        if *real == self.end() { Some(Verdict::Exact) } else { self.told(real).then_some(Verdict::Told) }
+    }
+
+    /// Compares the real end with what was foretold, and with what could have been.
+    pub fn judge(&self, real: &End) -> Verdict {
+        let otherwise = || if self.possible(real) { Verdict::Possible } else { Verdict::Wrong };
+        self.foretold(real).unwrap_or_else(otherwise)
+    }
+
+    /// Whether every object came to an end that was told of it, and groups to one that was told of them together.
+    fn told(&self, real: &End) -> bool {
+        let explored = self.explored();
+        let is = |object: ObjectId, after: Option<&Option<After>>| {
+            real.get(&self.name(object)) == Some(&self.state_by(object, after.cloned()))
+        };
+        let certain = self.objects.iter().all(|object| match explored.outcome(*object) {
+            Some(outcome) => !outcome.alternatives.is_empty() || is(*object, Some(&outcome.after)),
+            None => is(*object, None),
+        });
+        let together =
+            |group: &Vec<JointEnd>| group.iter().any(|end| end.iter().all(|(object, other)| is(*object, Some(&other.after))));
+        certain && explored.ends.iter().all(together)
+    }
+
+    fn possible(&self, real: &End) -> bool {
+        let start = self.begin(Lists::default());
+        let mut found = false;
+        with_one_delay(&start, self.plan.steps, MOST_STEPS, |world| {
+            found |= self.end_of(&world) == *real;
+            !found
+        });
+        found
+            || (0..MOST_ORDERS).any(|number| {
+                // The first lists of a collector come in another order each time, too.
+                let mut world =
+                    if self.request.start == foretell::Start::AtRest { start.clone() } else { self.begin(Lists::new(number)) };
+                let mut order = Order::new(number);
+                world.settle_by(|world| order.next_step(world));
+                self.end_of(&world) == *real
+            })
+    }
+
+    /// The world before anything happens.
+    fn begin(&self, lists: Lists) -> World<'s, 's> {
+        let mut world = World::started(self.stage, self.request.start, lists);
+        let options = DeleteOptions { propagation: Some(self.request.propagation), ..DeleteOptions::default() };
+        world.requests.extend(self.request.targets.iter().map(|target| (*target, options)));
+        world
+    }
+
+    fn end_of(&self, world: &World<'_, '_>) -> End {
+        self.end_by(|object| {
+            Some(world.stored(object).map(|stored| After {
+                terminating: stored.terminating,
+                finalizers: stored.finalizers.to_vec(),
+                owners: stored.owners.to_vec(),
+            }))
+        })
+    }
+}
+
+fn request(snapshot: &Snapshot, objects: &[ObjectId], start: &Start) -> Request {
+    let target = |name: &String| {
+        let found = objects.iter().find(|object| snapshot.short_name(**object) == *name);
+        *found.unwrap_or_else(|| panic!("the target {name} is not in the graph"))
+    };
+    match start {
+        Start::Delete { targets, propagation } => Request::delete(targets.iter().map(target).collect(), *propagation),
+        Start::Restarted => Request::only_collect(foretell::Start::Restarted),
+        Start::Sweep => Request::only_collect(foretell::Start::Sweep),
+    }
+}
+
+fn state(snapshot: &Snapshot, terminating: bool, finalizers: &[Symbol], owners: &[Reference]) -> State {
+    let text = |symbol: Symbol| snapshot.text(symbol).to_owned();
+    State {
+        terminating,
+        finalizers: finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
+        owners: owners
+            .iter()
+            .map(|reference| Written {
+                api_version: text(reference.api_version),
+                kind: text(reference.kind),
+                name: text(reference.name),
+                uid: text(reference.uid),
+                controller: reference.controller,
+                block: reference.block_owner_deletion,
+            })
+            .collect(),
+    }
+}

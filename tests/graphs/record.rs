@@ -1,0 +1,156 @@
+//! What the real collector made of graphs, as text that is read, compared and replayed.
+//!
+//! ```text
+//! # full 17
+//! delete Foreground Shop/o0
+//!   Shop o0
+//!   ConfigMap o1 fin=orphan <- Shop/o0
+//!   Secret o2 <- ConfigMap/o1!
+//! ended 2 times
+//!   gone ConfigMap/o1
+//!   Secret o2
+//!   gone Shop/o0
+//! ended 1 times
+//!   gone ConfigMap/o1
+//!   gone Secret/o2
+//!   gone Shop/o0
+//! ```
+//!
+//! A record begins with how it began: `restart` (a collector comes up and finds this) or `delete` with a policy and the targets, under a
+//! collector at rest. Then come the graph, and each end that was seen with what it changed. Lines with `#` say where the record is from.
+
+use std::fmt::{self, Display, Formatter};
+
+use kubectl_gc::server::Propagation::{self, Background, Foreground, Orphan};
+
+use super::{
+    end::Changes,
+    text::{Graph, Line},
+};
+
+/// How it begins.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Start {
+    /// A collector starts on the graph as it is.
+    Restarted,
+    /// Everything is looked at once. No collector does that, so nothing of it is recorded.
+    Sweep,
+    /// Somebody deletes objects, one right after the other, while a collector is at rest.
+    Delete { targets: Vec<String>, propagation: Propagation },
+}
+
+/// What was tried: everything that decides an end, but for the order of events.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Trial {
+    pub graph: Graph,
+    pub start: Start,
+}
+
+/// A trial with the ends that it really came to, and how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Where it comes from.
+    pub notes: Vec<String>,
+    pub trial: Trial,
+    pub ends: Vec<(Changes, u32)>,
+}
+
+impl Start {
+    #[track_caller]
+    fn parse(text: &str) -> Self {
+        let mut words = text.split_whitespace();
+        match (words.next(), words.next()) {
+            (Some("restart"), None) => Start::Restarted,
+            (Some("delete"), Some(policy)) => {
+                let known = [Background, Foreground, Orphan].into_iter().find(|known| known.name() == policy);
+                let propagation = known.unwrap_or_else(|| panic!("what is {policy} in {text}?"));
+                Start::Delete { propagation, targets: words.map(str::to_owned).collect() }
+            }
+            _ => panic!("what is {text}? A record begins with `restart` or `delete`"),
+        }
+    }
+}
+
+/// Reads records, or trials that no end is known of yet.
+#[track_caller]
+pub fn parse(text: &str) -> Vec<Record> {
+    let mut records: Vec<Record> = Vec::new();
+    let mut notes = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        if let Some(note) = line.strip_prefix('#') {
+            notes.push(note.trim().to_owned());
+            continue;
+        }
+        let Some(body) = line.strip_prefix(' ') else {
+            match (line.strip_prefix("ended "), records.last_mut()) {
+                (Some(times), Some(record)) => {
+                    let times = times.split_whitespace().next().and_then(|times| times.parse().ok());
+                    record.ends.push((Changes::default(), times.unwrap_or_else(|| panic!("how often is {line}?"))));
+                }
+                _ => records.push(Record {
+                    notes: std::mem::take(&mut notes),
+                    trial: Trial { graph: Graph::default(), start: Start::parse(line) },
+                    ends: Vec::new(),
+                }),
+            }
+            continue;
+        };
+        let record = records.last_mut().unwrap_or_else(|| panic!("{line} belongs to no record"));
+        match record.ends.last_mut() {
+            Some((changes, _)) => changes.read(body.trim()),
+            None => record.trial.graph.lines.push(Line::parse(body.trim())),
+        }
+    }
+    records
+}
+
+impl Record {
+    /// A trial as a row for `tests/engine/rules.rs`, or `starts.rs`, with the first end that was seen.
+    pub fn row(&self) -> String {
+        let Trial { graph, start } = &self.trial;
+        let lines: String = graph.lines.iter().map(|line| format!("\n        {line}")).collect();
+        let told = self.ends.first().map(|(changes, _)| changes.tell(graph)).unwrap_or_default();
+        match start {
+            Start::Delete { targets, propagation } => format!(
+                "row(\n    \"found by random graphs\",\n    \"{lines}\",\n    \"{}\",\n    {propagation:?},\n    \"{told}\",\n),\n",
+                targets.join(" ")
+            ),
+            Start::Restarted | Start::Sweep => {
+                format!("(\n    \"found by random graphs\",\n    \"{lines}\",\n    &[{start:?}],\n    \"{told}\",\n),\n")
+            }
+        }
+    }
+}
+
+/// Adds what was seen to what is known: an end that was seen before is counted.
+pub fn add(known: &mut Vec<Record>, seen: Record) {
+    let Some(record) = known.iter_mut().find(|record| record.trial == seen.trial) else {
+        known.push(seen);
+        return;
+    };
+    for (changes, times) in seen.ends {
+        match record.ends.iter_mut().find(|(known, _)| *known == changes) {
+            Some((_, count)) => *count += times,
+            None => record.ends.push((changes, times)),
+        }
+    }
+}
+
+impl Display for Start {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Start::Restarted => f.write_str("restart"),
+            Start::Sweep => f.write_str("sweep"),
+            Start::Delete { targets, propagation } => write!(f, "delete {} {}", propagation.name(), targets.join(" ")),
+        }
+    }
+}
+
+impl Display for Record {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.notes.iter().try_for_each(|note| writeln!(f, "# {note}"))?;
+        writeln!(f, "{}", self.trial.start)?;
+        self.trial.graph.lines.iter().try_for_each(|line| writeln!(f, "  {line}"))?;
+        self.ends.iter().try_for_each(|(changes, times)| write!(f, "ended {times} times\n{changes}"))
+    }
+}
