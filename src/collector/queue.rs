@@ -49,6 +49,11 @@ impl<T: Copy + Eq + Hash> Queue<T> {
         }
     }
 
+    /// What waits, in the order in which it will be taken.
+    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        self.waiting.iter().copied()
+    }
+
     /// How many items wait.
     pub fn len(&self) -> usize {
         self.waiting.len()

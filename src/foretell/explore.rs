@@ -4,7 +4,10 @@
 //! searched. Where it may, the search is not exhaustive: it plays as many orders as its budget of steps allows, those that are most
 //! likely to differ first, and says so where that was not enough to be confident.
 
-use std::hash::{Hash, Hasher};
+use std::{
+    collections::BTreeMap,
+    hash::{Hash, Hasher},
+};
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
@@ -22,6 +25,7 @@ use super::{
     doubt::all_that_rests_on,
     held::Held,
     orders::Order,
+    parts::Parts,
     plan::{Alternative, JointEnd, Outcome, OutcomeKind, Plan, Refused, Request, Uncertainty, begin, tell},
     start::{Lists, Start},
     world::{Stage, World},
@@ -40,6 +44,8 @@ const MOST_STEPS_WITH_DELAYS: u64 = 300_000;
 /// So many orders in which a namespace's content, or a definition's instances, are deleted; and the steps that are spent on them.
 const MOST_CONTENT_ORDERS: u64 = 36;
 const MOST_STEPS_ON_CONTENT: u64 = 300_000;
+/// So many steps are spent on all parts of a sweep together.
+const MOST_STEPS_ON_PARTS: u64 = 10_000_000;
 /// Different ends beyond so many are not told apart any more.
 const MOST_ENDS: usize = 256;
 
@@ -59,20 +65,10 @@ fn search(stage: &Stage<'_>, request: &Request) -> Plan {
     if in_question.is_empty() && request.start != Start::Restarted {
         return tell(world, request, refused);
     }
-    let held = Held::at_end_of(&mut world, &[]);
-    let in_question = all_that_rests_on(&world, &held, in_question);
-    let main = tell(world, request, refused.clone());
-    let mut search = Search {
-        stage,
-        request,
-        refused,
-        main,
-        in_question,
-        others: Vec::new(),
-        seen: FxHashSet::default(),
-        news: 0,
-        cut_short: false,
-    };
+    if request.start == Start::Sweep {
+        return search_parts(&start, world, request, &in_question);
+    }
+    let mut search = Search::new(world, request, refused, in_question);
     search.delay(&start);
     search.make_up_orders(|number| match request.start {
         // The first lists come in another order each time, too.
@@ -95,6 +91,65 @@ fn search(stage: &Stage<'_>, request: &Request) -> Plan {
     search.tell()
 }
 
+/// A sweep is many courses of events that have nothing to do with each other. Each that is in question is searched alone: together they
+/// could end in as many ways as their numbers multiplied.
+fn search_parts(start: &World<'_, '_>, end: World<'_, '_>, request: &Request, in_question: &[ObjectId]) -> Plan {
+    let parts = Parts::at_end_of(&end);
+    let mut of_parts: BTreeMap<u32, Vec<ObjectId>> = BTreeMap::new();
+    for object in in_question {
+        of_parts.entry(parts.of(*object)).or_default().push(*object);
+    }
+    let mut queued: FxHashMap<u32, (Vec<NodeId>, Vec<NodeId>)> = FxHashMap::default();
+    for node in start.collector.to_delete.iter() {
+        queued.entry(parts.of(node)).or_default().0.push(node);
+    }
+    for node in start.collector.to_orphan.iter() {
+        queued.entry(parts.of(node)).or_default().1.push(node);
+    }
+    let mut main = tell(end, request, Refused::new());
+    // What a sweep takes up and leaves as it is was told for all of it.
+    let request = &Request { start: Start::AtRest, ..request.clone() };
+    let mut spent = 0;
+    for (part, in_question) in of_parts {
+        let Some((to_delete, to_orphan)) = queued.get(&part) else { continue };
+        let start = start.with_queued(to_delete, to_orphan);
+        let mut end = start.clone();
+        end.settle();
+        let mut search = Search::new(end, request, Refused::new(), in_question);
+        search.cut_short = spent > MOST_STEPS_ON_PARTS;
+        if !search.cut_short {
+            search.delay(&start);
+            search.make_up_orders(|_| start.clone());
+            search.clear_in_other_orders(&start);
+        }
+        spent += search.spent;
+        main.take_over(search.tell());
+    }
+    main
+}
+
+impl Plan {
+    /// Takes over what the search of one part found out about its objects.
+    fn take_over(&mut self, part: Plan) {
+        self.orders += part.orders - 1;
+        self.needs.add(&part.needs);
+        self.assumptions.extend(part.assumptions);
+        self.ends.extend(part.ends);
+        let searched = part.outcomes.into_iter().filter(|outcome| outcome.uncertain.is_some());
+        let mut searched: FxHashMap<ObjectId, Outcome> = searched.map(|outcome| (outcome.object, outcome)).collect();
+        self.stays.retain(|stays| !searched.contains_key(&stays.object));
+        for outcome in &mut self.outcomes {
+            if let Some(searched) = searched.remove(&outcome.object) {
+                outcome.uncertain = searched.uncertain;
+                outcome.alternatives = searched.alternatives;
+            }
+        }
+        let mut others: Vec<Outcome> = searched.into_values().collect();
+        others.sort_unstable_by_key(|outcome| outcome.object);
+        self.outcomes.extend(others);
+    }
+}
+
 /// Ends that were seen.
 struct Search<'q, 's, 'a> {
     stage: &'s Stage<'a>,
@@ -109,11 +164,30 @@ struct Search<'q, 's, 'a> {
     seen: FxHashSet<u64>,
     /// In how many orders another end was seen than before.
     news: u64,
+    /// How many steps were played.
+    spent: u64,
     /// The steps were used up before as many orders were played as it takes to be confident.
     cut_short: bool,
 }
 
-impl<'s, 'a> Search<'_, 's, 'a> {
+impl<'q, 's, 'a> Search<'q, 's, 'a> {
+    /// A search that has seen the end of the likeliest order, in which some objects are in question.
+    fn new(mut end: World<'s, 'a>, request: &'q Request, refused: Refused, in_question: Vec<ObjectId>) -> Self {
+        let held = Held::at_end_of(&mut end, &[]);
+        Search {
+            stage: end.stage,
+            request,
+            in_question: all_that_rests_on(&end, &held, in_question),
+            main: tell(end, request, refused.clone()),
+            refused,
+            others: Vec::new(),
+            seen: FxHashSet::default(),
+            news: 0,
+            spent: 0,
+            cut_short: false,
+        }
+    }
+
     /// Orders in which one thing takes longer.
     fn delay(&mut self, start: &World<'s, 'a>) {
         let steps = self.main.steps;
@@ -175,6 +249,7 @@ impl<'s, 'a> Search<'_, 's, 'a> {
     /// Takes note of where an order led.
     fn meet(&mut self, world: World<'s, 'a>) {
         self.main.orders += 1;
+        self.spent += world.steps;
         // A search that ran out of bounds has shown no end.
         if world.out_of_bounds {
             return;

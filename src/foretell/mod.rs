@@ -12,6 +12,7 @@ mod doubt;
 pub mod explore;
 pub mod held;
 pub mod orders;
+mod parts;
 pub mod plan;
 pub mod schedule;
 mod start;

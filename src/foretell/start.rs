@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     collector::{Collector, Event, EventKind},
+    graph::NodeId,
     model::{ObjectId, ResourceId},
 };
 
@@ -111,6 +112,15 @@ impl<'s, 'a> World<'s, 'a> {
             Start::Sweep => Collector::sweeping(stage.snapshot, stage.graph),
         };
         World::with_collector(stage, collector)
+    }
+
+    /// A world at rest, but for these nodes, which the collector has queued.
+    pub(super) fn with_queued(&self, to_delete: &[NodeId], to_orphan: &[NodeId]) -> Self {
+        let mut world = World::at_rest(self.stage);
+        world.only.clone_from(&self.only);
+        to_delete.iter().for_each(|node| world.collector.to_delete.add(*node));
+        to_orphan.iter().for_each(|node| world.collector.to_orphan.add(*node));
+        world
     }
 
     fn restarted(stage: &'s Stage<'a>, lists: Lists) -> Self {

@@ -94,7 +94,6 @@ fn what_the_real_collector_did_is_foretold() {
 }
 
 #[test]
-#[ignore = "takes a minute or two"]
 fn what_is_slow_to_replay_is_foretold_too() {
     let records = read(SLOW);
     assert!(records.len() >= SLOW_ONES, "only {} records", records.len());

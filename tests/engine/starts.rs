@@ -393,3 +393,17 @@ fn what_a_sweep_cannot_finish_is_told() {
         assert_eq!(plan.stuck(), !stays.is_empty(), "{rule}");
     }
 }
+
+/// Many graphs in one cluster, as far as one sweep is concerned: each is searched alone, whatever becomes of the others, and none is left
+/// uncertain because there are so many.
+#[test]
+fn parts_that_have_nothing_to_do_with_each_other_are_searched_alone() {
+    let mut graph = String::new();
+    for number in 0..600 {
+        // M14: c is freed by a before it is examined, or it isn't.
+        graph += &format!("Shop a{number} T=0 fin=orphan\nConfigMap c{number} <- Shop/a{number}! Shop/gone{number}!\n");
+    }
+    let told = Scene::new(&graph).tell_start(Sweep);
+    assert_eq!(told.matches("Deleted/Orphaned").count() + told.matches("Orphaned/Deleted").count(), 600, "{}", &told[..200]);
+    assert!(!told.contains('?'), "nothing is unknown");
+}
