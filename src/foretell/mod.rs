@@ -9,6 +9,7 @@ pub mod cause;
 pub mod confluence;
 pub mod delays;
 mod doubt;
+mod ends;
 pub mod explore;
 pub mod held;
 pub mod orders;

@@ -12,6 +12,7 @@ mod content;
 mod differential;
 mod dot;
 mod plan;
+mod reading;
 mod requests;
 mod self_test;
 mod snapshots;

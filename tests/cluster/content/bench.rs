@@ -7,18 +7,18 @@ use std::{
 };
 
 use kubectl_gc::{
-    cluster::{Connection, ConnectionOptions, Scope},
     foretell::{Assume, Request, Stage, explore},
     graph::OwnerGraph,
-    model::{ObjectId, Snapshot},
+    model::ObjectId,
     render::plan::{PlanView, Told as _},
 };
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use crate::{
-    harness::{ADMIN, COLLECTOR, Cluster, Listed, NAMESPACES, Options},
+    harness::{COLLECTOR, Cluster, Listed, NAMESPACES, Options},
     plan::compare::{as_most_likely, compare},
+    reading::read_all,
 };
 
 use super::{
@@ -146,7 +146,7 @@ impl Bench {
     }
 
     fn foretell<'c>(&self, jobs: Vec<(&'c Case, Place)>, before: &[Value]) -> Vec<Foretold<'c>> {
-        let snapshot = self.snapshot();
+        let snapshot = read_all(&self.cluster, &self.runtime);
         let graph = OwnerGraph::new(&snapshot);
         let stage = Stage::new(&snapshot, &graph, Assume::None);
         let foretell = |(case, place): (&'c Case, Place)| {
@@ -165,20 +165,6 @@ impl Bench {
             Some(Foretold { case, place, plan, before })
         };
         jobs.into_iter().filter_map(foretell).collect()
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        let options = ConnectionOptions { kubeconfig: Some(self.cluster.kubeconfig(ADMIN)), ..ConnectionOptions::default() };
-        self.runtime.block_on(async {
-            let connection = Connection::open(&options).await.expect("a connection");
-            let (resources, gaps) = connection.discover().await.expect("discovery");
-            assert!(gaps.is_empty(), "{gaps:?}");
-            let mut snapshot = connection.read(resources, &Scope::Everything).await.expect("a snapshot");
-            let everything: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
-            connection.fetch_facts(&mut snapshot, &everything).await;
-            assert!(snapshot.complete(), "{:?}", snapshot.gaps);
-            snapshot
-        })
     }
 }
 

@@ -9,10 +9,9 @@ use std::{
 };
 
 use kubectl_gc::{
-    cluster::{Connection, ConnectionOptions, Scope},
     foretell::{Assume, Stage},
     graph::OwnerGraph,
-    model::{ObjectId, Snapshot},
+    model::ObjectId,
 };
 use tokio::runtime::Runtime;
 
@@ -23,7 +22,8 @@ use crate::{
         judge::{Foretold, Read, Verdict},
         record::{Start, Trial},
     },
-    harness::{ADMIN, COLLECTOR, Cluster, NAMESPACES, Options},
+    harness::{COLLECTOR, Cluster, NAMESPACES, Options},
+    reading::read_all,
 };
 
 use super::{
@@ -218,7 +218,7 @@ impl Bench {
     /// What is read of the cluster has to foretell what the text of each graph does: the end that it foretells first where it is
     /// none that the text foretells.
     fn read_differently(&self, trials: &[(&Job<'_>, Trial)], foretold: &[Foretold<'_>], objects: &Objects) -> Vec<Option<String>> {
-        let snapshot = self.snapshot();
+        let snapshot = read_all(&self.cluster, &self.runtime);
         let graph = OwnerGraph::new(&snapshot);
         let stage = Stage::new(&snapshot, &graph, Assume::None);
         let both: Vec<(&(&Job<'_>, Trial), &Foretold<'_>)> = trials.iter().zip(foretold).collect();
@@ -249,20 +249,6 @@ impl Bench {
                 since = Instant::now();
             }
         }
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        let options = ConnectionOptions { kubeconfig: Some(self.cluster.kubeconfig(ADMIN)), ..ConnectionOptions::default() };
-        self.runtime.block_on(async {
-            let connection = Connection::open(&options).await.expect("a connection");
-            let (resources, gaps) = connection.discover().await.expect("discovery");
-            assert!(gaps.is_empty(), "{gaps:?}");
-            let mut snapshot = connection.read(resources, &Scope::Everything).await.expect("a snapshot");
-            let everything: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
-            connection.fetch_facts(&mut snapshot, &everything).await;
-            assert!(snapshot.complete(), "{:?}", snapshot.gaps);
-            snapshot
-        })
     }
 
     /// Makes room for the next batch.

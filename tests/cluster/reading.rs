@@ -1,0 +1,25 @@
+//! Clusters as the engine reads them.
+
+use kubectl_gc::{
+    cluster::{Connection, ConnectionOptions, Scope},
+    model::{ObjectId, Snapshot},
+};
+use tokio::runtime::Runtime;
+
+use crate::harness::{ADMIN, Cluster};
+
+/// Everything of a cluster, with the facts of every object.
+#[track_caller]
+pub fn read_all(cluster: &Cluster, runtime: &Runtime) -> Snapshot {
+    let options = ConnectionOptions { kubeconfig: Some(cluster.kubeconfig(ADMIN)), ..ConnectionOptions::default() };
+    runtime.block_on(async {
+        let connection = Connection::open(&options).await.expect("a connection");
+        let (resources, gaps) = connection.discover().await.expect("discovery");
+        assert!(gaps.is_empty(), "{gaps:?}");
+        let mut snapshot = connection.read(resources, &Scope::Everything).await.expect("a snapshot");
+        let everything: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
+        connection.fetch_facts(&mut snapshot, &everything).await;
+        assert!(snapshot.complete(), "{:?}", snapshot.gaps);
+        snapshot
+    })
+}
