@@ -91,6 +91,17 @@ const ROWS: &[Row] = &[
         "Shop/root Terminating(foregroundDeletion)/Deleted, ConfigMap/goes Deleted, ConfigMap/stays Detached",
     ),
     (
+        "R3.10, R4.9 an unblock that the collector doesn't see, because the last of two references of one uid is as before",
+        "
+        Shop root
+        ConfigMap b <- Shop/root! Shop/root~
+        Secret c T=0 fin=foregroundDeletion <- ConfigMap/b!
+        Pod d <- Secret/c! Shop/gone@version=acme.io/v9",
+        "Shop/root",
+        Foreground,
+        "Shop/root Terminating(foregroundDeletion), ConfigMap/b Terminating(foregroundDeletion)",
+    ),
+    (
         "R5.11, G3 a collector may remember that a terminating object was once foreground-deleted, and suspect a cycle",
         "
         Shop a
