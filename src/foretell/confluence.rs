@@ -270,15 +270,25 @@ impl Survey<'_, '_, '_> {
     /// Whether what may happen to an object could lead to different ends.
     fn is_ambiguous(&self, id: ObjectId, request: &Request) -> bool {
         let Some(fate) = self.fates.get(&id).copied() else { return false };
-        let Some(end) = self.end.stored(id) else { return false };
-        let collected = self.by_the_collector(id);
         let several = fate.foreground && fate.background;
+        let Some(end) = self.end.stored(id) else { return several && self.would_wait(id) };
+        let collected = self.by_the_collector(id);
         let grace_differs = fate.asked && collected.is_some() && request.grace.is_some();
         // It may be deleted before or after it loses some of its owners; an object that is on its way out keeps what it has (R8.3).
         let owners = &self.object(id).owners;
         let may_lose_some = owners.len() > 1
             && (request.start != Start::AtRest || self.owners(id).iter().any(|owner| self.fates.contains_key(owner)));
         !end.terminating || several || grace_differs || may_lose_some || self.may_unblock(id)
+    }
+
+    /// Whether an object that went would have stayed for a blocking dependent, had it been deleted in the foreground (R5.1).
+    fn would_wait(&self, id: ObjectId) -> bool {
+        let uid = self.object(id).uid;
+        let blocks = |dependent: &ObjectId| {
+            let end = self.end.stored(*dependent);
+            end.is_some_and(|end| end.owners.iter().any(|reference| reference.uid == uid && reference.blocks()))
+        };
+        self.end.stage.graph.dependents(id.into()).iter().any(blocks)
     }
 
     /// Whether an object may be looked at while its owner waits, or only after that, when something else still holds the owner: it is

@@ -172,6 +172,12 @@ const ROWS: &[(&str, &str, Propagation, bool)] = &[
         Propagation::Background,
         true,
     ),
+    (
+        "R5.1 deleted in the background it goes, in the foreground it would wait for what stays",
+        "Shop a\nSecret x\nSecret b <- Shop/a Secret/x@name=gone\nPod c fin=acme.io/x <- Secret/b@version=acme.io/v9!",
+        Propagation::Foreground,
+        true,
+    ),
     ("1.7 what was on its way out", "Shop a T=0 fin=foregroundDeletion\nSecret b <- Shop/a!", Propagation::Background, true),
 ];
 
