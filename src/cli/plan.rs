@@ -63,8 +63,7 @@ fn foretell(session: &mut Session, request: &Request, assume: Assume) -> Result<
         let mut needs = main.needs.clone();
         let instead = others.clone().map(|propagation| {
             let plan = plan(&stage, &Request { propagation, ..request.clone() });
-            needs.look_ups.extend(&plan.needs.look_ups);
-            needs.facts.extend(&plan.needs.facts);
+            needs.add(&plan.needs);
             (propagation, plan.summary)
         });
         let instead: Vec<_> = instead.collect();

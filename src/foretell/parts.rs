@@ -4,7 +4,7 @@ use petgraph::unionfind::UnionFind;
 
 use crate::{
     graph::{Dangling, NodeId, Verdict},
-    model::{ObjectId, Symbol},
+    model::ObjectId,
     server::OwnDelete,
 };
 
@@ -46,7 +46,9 @@ impl Parts {
                 _ if !may_go => &[],
                 OwnDelete::Namespace => stage.in_namespace(object.name),
                 OwnDelete::Definition => stage.instances(id).map_or(&[], |resource| stage.of_resource(resource)),
-                OwnDelete::Generic if object.finalizers.iter().any(|finalizer| is_foreign(*finalizer)) => stage.users_of_claim(id),
+                OwnDelete::Generic if object.finalizers.iter().any(|finalizer| !finalizer.is_collectors_finalizer()) => {
+                    stage.users_of_claim(id)
+                }
                 OwnDelete::Generic => &[],
             };
             for other in with_it {
@@ -60,8 +62,4 @@ impl Parts {
     pub fn of(&self, node: impl Into<NodeId>) -> u32 {
         self.part_of[node.into().index()]
     }
-}
-
-fn is_foreign(finalizer: Symbol) -> bool {
-    !matches!(finalizer, Symbol::FOREGROUND | Symbol::ORPHAN)
 }

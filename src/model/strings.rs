@@ -19,6 +19,11 @@ impl Symbol {
     /// The finalizer [`DEFINITION_FINALIZER`].
     pub const DEFINITION: Symbol = Symbol(3);
 
+    /// Whether this is one of the collector's own finalizers (1.3): foreground or orphan. Every other is a foreign one.
+    pub fn is_collectors_finalizer(self) -> bool {
+        self == Symbol::FOREGROUND || self == Symbol::ORPHAN
+    }
+
     /// Whether this is the empty string.
     pub fn is_empty(self) -> bool {
         self == Self::EMPTY

@@ -172,6 +172,6 @@ fn collector_finalizers<'a>(stored: &Stored<'a>, rules: KindRules, requested: Op
     if unchanged {
         return stored.finalizers.clone();
     }
-    let foreign = stored.finalizers.iter().copied().filter(|finalizer| !matches!(*finalizer, Symbol::FOREGROUND | Symbol::ORPHAN));
+    let foreign = stored.finalizers.iter().copied().filter(|finalizer| !finalizer.is_collectors_finalizer());
     foreign.chain(wanted).collect()
 }

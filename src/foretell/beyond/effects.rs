@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-use super::{Beyond, OutsideEffect, goes, may_go};
+use super::{Beyond, OutsideEffect, always_goes, may_go};
 
 /// `spec.type` of a Service that has a load balancer.
 const LOAD_BALANCER: &str = "LoadBalancer";
@@ -47,7 +47,7 @@ impl Beyond<'_, '_> {
 
     /// An object that doesn't go in every order of events has its effects only where it goes.
     fn mark_unsure(&mut self, outcome: &Outcome, first: usize) {
-        if goes(outcome.kind) && outcome.alternatives.iter().all(|other| goes(other.kind)) {
+        if always_goes(outcome) {
             return;
         }
         for effect in &mut self.effects[first..] {
@@ -120,5 +120,5 @@ impl Beyond<'_, '_> {
 
 /// Whether a finalizer is neither the collector's nor the API server's own.
 fn is_foreign(finalizer: Symbol) -> bool {
-    ![Symbol::FOREGROUND, Symbol::ORPHAN, Symbol::DEFINITION].contains(&finalizer)
+    !finalizer.is_collectors_finalizer() && finalizer != Symbol::DEFINITION
 }

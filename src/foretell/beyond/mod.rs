@@ -65,8 +65,7 @@ pub(super) fn tell_beyond(stage: &Stage<'_>, plan: &mut Plan) {
     plan.effects = effects;
     plan.notes = notes::notes(stage, &plan.request);
     plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
-    plan.needs.look_ups.extend(needs.look_ups);
-    plan.needs.facts.extend(needs.facts);
+    plan.needs.add(&needs);
 }
 
 /// What is looked at while a plan is told.
@@ -98,10 +97,14 @@ fn may_go(outcome: &Outcome) -> bool {
     goes(outcome.kind) || outcome.alternatives.iter().any(|other| goes(other.kind))
 }
 
+/// Whether an object goes in every order of events.
+fn always_goes(outcome: &Outcome) -> bool {
+    goes(outcome.kind) && outcome.alternatives.iter().all(|other| goes(other.kind))
+}
+
 fn fate_of(outcome: &Outcome) -> Fate {
-    let always = goes(outcome.kind) && outcome.alternatives.iter().all(|other| goes(other.kind));
     let unsure = outcome.kind == OutcomeKind::Unchanged && outcome.uncertain.is_some();
-    match (always, may_go(outcome) || unsure) {
+    match (always_goes(outcome), may_go(outcome) || unsure) {
         (true, _) => Fate::Goes,
         (false, true) => Fate::MayGo,
         (false, false) => Fate::Lives,

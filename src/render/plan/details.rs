@@ -192,7 +192,7 @@ fn why_it_lasts(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
 /// The finalizers of a terminating object that somebody else than the collector has to remove (S2).
 fn held_by_others(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let found = view.snapshot.object(object);
-    let foreign = found.finalizers.iter().filter(|finalizer| ![Symbol::FOREGROUND, Symbol::ORPHAN].contains(finalizer));
+    let foreign = found.finalizers.iter().filter(|finalizer| !finalizer.is_collectors_finalizer());
     let foreign: Vec<&str> = foreign.map(|finalizer| view.snapshot.text(*finalizer)).collect();
     (found.terminating() && !foreign.is_empty()).then(|| format!(", Terminating already behind {}", foreign.join(", ")))
 }

@@ -7,7 +7,6 @@ use serde::Serialize;
 use crate::{
     collector::Reason,
     foretell::{Cause, Outcome, OutcomeKind, State},
-    model::Symbol,
     render::{style::Tone, tree::Options},
 };
 
@@ -110,5 +109,5 @@ fn changes(view: &PlanView<'_>) -> Vec<String> {
 /// Whether an object was already being deleted, and the collector brings that to its end (R8.1, R8.2).
 fn was_leaving(view: &PlanView<'_>, outcome: &Outcome) -> bool {
     let before = view.snapshot.object(outcome.object);
-    before.terminating() && (before.finalizers.contains(&Symbol::FOREGROUND) || before.finalizers.contains(&Symbol::ORPHAN))
+    before.terminating() && before.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer())
 }
