@@ -53,6 +53,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('tree', 'tree', [CompletionResultType]::ParameterValue, 'Who owns whom: dependents down, owners up')
             [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'What a delete would do to every object, and why')
             [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'What one pass of the collector would do (--dry-run)')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What is wrong, what it leads to, and what mends it')
             [CompletionResult]::new('resources', 'resources', [CompletionResultType]::ParameterValue, 'What can be deleted, and what of that the collector watches')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Write the cluster''s metadata into one file, for --from')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
@@ -203,6 +204,52 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'kubectl-gc;doctor' {
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'Objects of the TYPE whose labels match, as in kubectl')
+            [CompletionResult]::new('--selector', '--selector', [CompletionResultType]::ParameterName, 'Objects of the TYPE whose labels match, as in kubectl')
+            [CompletionResult]::new('--field-selector', '--field-selector', [CompletionResultType]::ParameterName, 'Objects of the TYPE whose fields match, as in kubectl')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'The objects named in a manifest: a file, a folder or -; may be repeated')
+            [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'The objects named in a manifest: a file, a folder or -; may be repeated')
+            [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Only findings of these codes (--list-codes)')
+            [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'From which severity on findings make exit code 2')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'Colour the output')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace; without it the context''s')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace; without it the context''s')
+            [CompletionResult]::new('--context', '--context', [CompletionResultType]::ParameterName, 'The kubeconfig''s context to use')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'The kubeconfig file to use')
+            [CompletionResult]::new('--cluster', '--cluster', [CompletionResultType]::ParameterName, 'The kubeconfig''s cluster to use')
+            [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The kubeconfig''s user to use')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The address and port of the API server')
+            [CompletionResult]::new('--server', '--server', [CompletionResultType]::ParameterName, 'The address and port of the API server')
+            [CompletionResult]::new('--token', '--token', [CompletionResultType]::ParameterName, 'Bearer token for the API server')
+            [CompletionResult]::new('--username', '--username', [CompletionResultType]::ParameterName, 'User name for basic authentication')
+            [CompletionResult]::new('--password', '--password', [CompletionResultType]::ParameterName, 'Password for basic authentication')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'The user to impersonate')
+            [CompletionResult]::new('--as-group', '--as-group', [CompletionResultType]::ParameterName, 'A group to impersonate; may be repeated')
+            [CompletionResult]::new('--as-uid', '--as-uid', [CompletionResultType]::ParameterName, 'The uid to impersonate')
+            [CompletionResult]::new('--certificate-authority', '--certificate-authority', [CompletionResultType]::ParameterName, 'The certificate authority''s file')
+            [CompletionResult]::new('--client-certificate', '--client-certificate', [CompletionResultType]::ParameterName, 'The client certificate''s file')
+            [CompletionResult]::new('--client-key', '--client-key', [CompletionResultType]::ParameterName, 'The client key''s file')
+            [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Don''t check the server''s certificate: this is insecure')
+            [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'The name that the server''s certificate is checked for')
+            [CompletionResult]::new('--request-timeout', '--request-timeout', [CompletionResultType]::ParameterName, 'How long one request may take: 10s, 2m, 1h; 0 is for ever')
+            [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Don''t ask for compressed responses')
+            [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Accepted because kubectl does; nothing is cached')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error; from 6 on: every request')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error; from 6 on: every request')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE; without a TARGET: list all, not only the worst')
+            [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
+            [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'In all namespaces')
+            [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'The dump is everything there is: what it lacks does not exist')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'kubectl-gc;resources' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
@@ -337,6 +384,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('tree', 'tree', [CompletionResultType]::ParameterValue, 'Who owns whom: dependents down, owners up')
             [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'What a delete would do to every object, and why')
             [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'What one pass of the collector would do (--dry-run)')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What is wrong, what it leads to, and what mends it')
             [CompletionResult]::new('resources', 'resources', [CompletionResultType]::ParameterValue, 'What can be deleted, and what of that the collector watches')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Write the cluster''s metadata into one file, for --from')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
@@ -351,6 +399,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             break
         }
         'kubectl-gc;help;sweep' {
+            break
+        }
+        'kubectl-gc;help;doctor' {
             break
         }
         'kubectl-gc;help;resources' {

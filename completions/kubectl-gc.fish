@@ -55,6 +55,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s V -l version -d '
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "plan" -d 'What a delete would do to every object, and why'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "sweep" -d 'What one pass of the collector would do (--dry-run)'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "doctor" -d 'What is wrong, what it leads to, and what mends it'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "completion" -d 'Print a shell\'s completion script'
@@ -195,6 +196,50 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s A -l all
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l dry-run -d 'Only show what would happen; nothing else is there yet'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l only -d 'Only findings of these codes (--list-codes)' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l fail-on -d 'From which severity on findings make exit code 2' -r -f -a "error\t''
+warning\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''
+name\t'TYPE/NAME of what suffers, one a line'
+wide\t'Text with more columns'
+remedies\t'A shell script that mends it all, to be read before it is run'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s n -l namespace -d 'The namespace; without it the context\'s' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s R -l recursive -d 'Look for manifests in sub-folders too'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s A -l all-namespaces -d 'In all namespaces'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
 name\t'Only the names, one a line'
@@ -314,11 +359,12 @@ false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep resources snapshot completion version help" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep resources snapshot completion version help" -f -a "plan" -d 'What a delete would do to every object, and why'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep resources snapshot completion version help" -f -a "sweep" -d 'What one pass of the collector would do (--dry-run)'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep resources snapshot completion version help" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep resources snapshot completion version help" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep resources snapshot completion version help" -f -a "completion" -d 'Print a shell\'s completion script'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep resources snapshot completion version help" -f -a "version" -d 'Print the version'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep resources snapshot completion version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "plan" -d 'What a delete would do to every object, and why'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "sweep" -d 'What one pass of the collector would do (--dry-run)'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "doctor" -d 'What is wrong, what it leads to, and what mends it'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "completion" -d 'Print a shell\'s completion script'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "version" -d 'Print the version'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

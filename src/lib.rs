@@ -9,6 +9,7 @@ pub mod cli;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 pub mod collector;
+pub mod doctor;
 pub mod document;
 #[cfg(feature = "dump")]
 pub mod dump;
@@ -19,3 +20,4 @@ pub mod model;
 pub mod render;
 pub mod server;
 pub mod tree;
+pub mod wording;

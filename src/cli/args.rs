@@ -54,6 +54,14 @@ pub enum Command {
     /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what may be touched, never what is read to decide. Only
     /// --dry-run exists so far: it shows what would happen, and changes nothing.
     Sweep(SweepArgs),
+    /// What is wrong, what it leads to, and what mends it
+    ///
+    /// Looks for owner references that lead nowhere, circles of owners, deletions that are stuck, what would be set off by bringing
+    /// something back, and signs that the collector doesn't work. Each finding says what is so, what follows, and the kubectl command
+    /// that mends it with the least harm. On a live cluster everything is looked at again before it is told.
+    ///
+    /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what is told, never what is read to find out.
+    Doctor(DoctorArgs),
     /// What can be deleted, and what of that the collector watches
     Resources(ResourcesArgs),
     /// Write the cluster's metadata into one file, for --from
@@ -160,6 +168,25 @@ pub struct SweepArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum)]
     pub output: Option<PlanFormat>,
+    #[command(flatten)]
+    pub source: SourceArgs,
+}
+
+/// `kubectl gc doctor`
+#[derive(Debug, Args)]
+#[command(after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 there are findings as bad as --fail-on says.")]
+pub struct DoctorArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// Only findings of these codes (--list-codes)
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// From which severity on findings make exit code 2
+    #[arg(long, value_name = "SEVERITY", value_enum, default_value_t)]
+    pub fail_on: FailOnArg,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<DoctorFormat>,
     #[command(flatten)]
     pub source: SourceArgs,
 }
@@ -311,6 +338,28 @@ pub enum PlanFormat {
     Name,
     /// Text with more columns
     Wide,
+}
+
+/// Formats of `doctor`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DoctorFormat {
+    Json,
+    Yaml,
+    /// TYPE/NAME of what suffers, one a line
+    Name,
+    /// Text with more columns
+    Wide,
+    /// A shell script that mends it all, to be read before it is run
+    Remedies,
+}
+
+/// `--fail-on`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FailOnArg {
+    #[default]
+    Error,
+    Warning,
+    Never,
 }
 
 /// Formats of a table.

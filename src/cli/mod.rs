@@ -4,6 +4,7 @@ pub mod args;
 pub mod colour;
 pub mod completion;
 pub mod connection;
+pub mod doctor;
 pub mod error;
 pub mod exit;
 pub mod plan;
@@ -49,6 +50,7 @@ fn dispatch(cli: &Cli) -> Result<Report, CliError> {
         Command::Tree(args) => tree::run(&cli.global, args),
         Command::Plan(args) => plan::run(&cli.global, args),
         Command::Sweep(args) => sweep::run(&cli.global, args),
+        Command::Doctor(args) => doctor::run(&cli.global, args),
         Command::Resources(args) => resources::run(&cli.global, args),
         Command::Snapshot(args) => snapshot::run(&cli.global, args),
         Command::Completion(args) => Ok(Report::of(completion::script(args.shell))),
@@ -66,6 +68,7 @@ fn reads_files(command: &Command) -> bool {
         Command::Tree(args) => !args.source.from.is_empty(),
         Command::Plan(args) => !args.source.from.is_empty(),
         Command::Sweep(args) => !args.source.from.is_empty(),
+        Command::Doctor(args) => !args.source.from.is_empty(),
         Command::Resources(args) => !args.source.from.is_empty(),
         Command::Snapshot(_) | Command::Completion(_) | Command::Version(_) => false,
     }

@@ -37,7 +37,7 @@ pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
 }
 
 /// Without targets the whole cluster, whatever namespace the kubeconfig is in; only an explicit `-n` limits it.
-fn scope(global: &GlobalArgs, targets: &TargetArgs) -> TargetArgs {
+pub(super) fn scope(global: &GlobalArgs, targets: &TargetArgs) -> TargetArgs {
     let anything = targets.targets.is_empty() && targets.filenames.is_empty() && global.connection.namespace().is_none();
     TargetArgs { all_namespaces: targets.all_namespaces || anything, ..targets.clone() }
 }

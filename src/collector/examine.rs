@@ -65,6 +65,8 @@ pub enum Answer<'a> {
 pub enum Failure {
     /// Retried for ever (R3.13).
     Unmappable,
+    /// The API server refuses it to everybody: retried for ever (S7).
+    Refused,
     /// Never retried (3.4 step 3).
     InvalidScope,
     /// It is not known what is there (R10.2).
@@ -134,7 +136,7 @@ impl<'a> Examination<'a> {
         let state = std::mem::replace(&mut self.state, State::Item);
         match (state, answer) {
             (_, Answer::Failed(Failure::InvalidScope)) => Progress::Finished(Finish::Forget),
-            (_, Answer::Failed(Failure::Unmappable)) => Progress::Finished(Finish::RetryAfterChange),
+            (_, Answer::Failed(Failure::Unmappable | Failure::Refused)) => Progress::Finished(Finish::RetryAfterChange),
             (_, Answer::Failed(Failure::Unknown)) => Progress::Finished(Finish::Unknown),
             (State::Item, Answer::Found(item)) => self.found(collector, item),
             (State::Owners { item, mut classes }, Answer::Verdict(verdict)) => {

@@ -4,6 +4,7 @@ use crate::{
     collector::{Answer, Ask, Failure, Identity, Known},
     graph::{Address, Dangling, NodeId, Verdict},
     model::{Coordinate, ObjectId, Presence, Reference, ResourceId, Symbol},
+    server::kinds::protected,
 };
 
 use super::{cause::Cause, world::World};
@@ -18,6 +19,7 @@ impl<'a> World<'_, 'a> {
                 Answer::Verdict(self.verdict(reference, namespace))
             }
             Ask::Delete(options, reason) => match self.stage.graph.object(node) {
+                Some(object) if protected(self.stage.snapshot, object).is_some() => Answer::Failed(Failure::Refused),
                 Some(object) => {
                     self.delete(object, options, Cause::Collector(reason.clone())).map_or(Answer::NotFound, Answer::Deleted)
                 }

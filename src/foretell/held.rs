@@ -54,6 +54,8 @@ pub struct Held {
     waits_for: FxHashMap<ObjectId, Vec<ObjectId>>,
     waited_for_by: FxHashMap<ObjectId, Vec<ObjectId>>,
     holders: FxHashMap<ObjectId, Vec<Holder>>,
+    /// What an object alone makes of it; none where it only waits for others.
+    own: FxHashMap<ObjectId, State>,
     states: FxHashMap<ObjectId, State>,
 }
 
@@ -75,6 +77,7 @@ impl Held {
             }
             open.extend(&waits_for);
             roots.extend(root.map(|state| (state, object)));
+            held.own.extend(root.map(|state| (object, state)));
             held.waits_for.insert(object, waits_for);
             held.holders.insert(object, holders);
         }
@@ -105,6 +108,16 @@ impl Held {
     /// What holds the object itself.
     pub fn holders(&self, object: ObjectId) -> &[Holder] {
         self.holders.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    /// What an object alone makes of it, whatever it waits for besides: a cause, where it is not waiting. None where it only waits for others.
+    pub fn own_state(&self, object: ObjectId) -> Option<State> {
+        self.own.get(&object).copied()
+    }
+
+    /// Whether an object only waits for what waits for it in turn, or for such a circle (5.3).
+    pub fn waits_in_a_circle(&self, object: ObjectId) -> bool {
+        self.waits_for.contains_key(&object) && !self.states.contains_key(&object)
     }
 
     /// Whether it will go. Whoever waits in a circle, with no cause outside of it, is stuck (5.3).

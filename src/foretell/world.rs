@@ -284,6 +284,13 @@ impl<'s, 'a> World<'s, 'a> {
         Some(answer)
     }
 
+    /// Somebody takes a finalizer from an object, as its controller would.
+    pub fn release(&mut self, object: ObjectId, finalizer: Symbol) {
+        let Some(stored) = self.stored(object).filter(|stored| stored.has_finalizer(finalizer)) else { return };
+        let patch = Patch::RemoveFinalizer { finalizer, version: stored.version };
+        self.patch(object, &patch, Cause::KnownFinalizer(finalizer));
+    }
+
     /// Takes the namespace controller's own from a namespace's `spec.finalizers`, which removes it if nothing else holds it (R9.12).
     pub fn finalize_namespace(&mut self, object: ObjectId) {
         self.finalized_namespaces.insert(object);

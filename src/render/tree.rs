@@ -146,7 +146,7 @@ fn wide(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, now: Opt
     });
     let finalizers: Vec<&str> =
         object.iter().flat_map(|object| &object.finalizers).map(|finalizer| snapshot.text(*finalizer)).collect();
-    let age = object.and_then(|object| object.created).zip(now).map(|(created, now)| super::words::age(now - created));
+    let age = object.and_then(|object| object.created).zip(now).map(|(created, now)| crate::wording::age(now - created));
     [
         uid.map(|uid| visible(snapshot.text(uid)).into_owned()).unwrap_or_default(),
         flags.unwrap_or("-").to_owned(),

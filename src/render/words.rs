@@ -1,6 +1,6 @@
 //! Small matters of wording: plurals, counts by kind, cutting, wrapping, ages.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -42,15 +42,6 @@ pub fn full_name(snapshot: &Snapshot, id: ObjectId) -> String {
     let name = format!("{}{dot}{}/{}", resource.kind.to_lowercase(), resource.group, snapshot.text(object.name));
     // One a line, whatever it is made of.
     visible(&name).into_owned()
-}
-
-/// A word as a shell takes it for one, whatever is in it: some names may hold anything, and commands are there to be pasted.
-pub fn shell_word(text: &str) -> Cow<'_, str> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:@=,+%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
 }
 
 /// A text with its middle left out, so that it takes no more than `room` columns.
@@ -95,17 +86,6 @@ pub fn wrapped<'a>(words: impl Iterator<Item = &'a str>, width: usize) -> Vec<St
     lines
 }
 
-/// An age as kubectl's short form: the largest unit that fits.
-pub fn age(seconds: i64) -> String {
-    match seconds {
-        ..0 => "0s".to_owned(),
-        0..120 => format!("{seconds}s"),
-        120..7_200 => format!("{}m", seconds / 60),
-        7_200..172_800 => format!("{}h", seconds / 3_600),
-        _ => format!("{}d", seconds / 86_400),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,13 +113,6 @@ mod tests {
         assert_eq!(plural_of("Endpoints", "endpoints"), "Endpoints");
         assert_eq!(plural_of("Person", "people"), "Persons");
         assert_eq!(plural_of("İ", "ix"), "İs");
-    }
-
-    #[test]
-    fn shells_take_words_for_words() {
-        assert_eq!(shell_word("deployment.apps/web-1"), "deployment.apps/web-1");
-        assert_eq!(shell_word("clusterrole/a $(reboot) isn't"), r"'clusterrole/a $(reboot) isn'\''t'");
-        assert_eq!(shell_word(""), "''");
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl Standing {
             Standing::OtherKind => "owner-other-kind",
             Standing::ListKind => "owner-list-kind",
             Standing::NotServed => "owner-not-served",
-            Standing::InvalidScope => "owner-invalid-scope",
+            Standing::InvalidScope => "namespaced-owner-of-cluster-scoped",
             Standing::Unread => "owner-unread",
         })
     }

@@ -7,9 +7,10 @@ use crate::{
     foretell::{Besides, Unlisted},
     model::{ResourceId, Snapshot},
     render::words::plural,
+    wording::count,
 };
 
-use super::{PlanView, details::name, text::count};
+use super::{PlanView, details::name};
 
 /// So many pods are named.
 const NAMED_PODS: usize = 2;

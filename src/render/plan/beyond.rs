@@ -6,9 +6,10 @@ use crate::{
     foretell::{Afterwards, Holder, Outcome, OutsideEffect},
     model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
     render::words::plural,
+    wording::count,
 };
 
-use super::{PlanView, details::name, text::count};
+use super::{PlanView, details::name};
 
 /// So many objects of one effect are named.
 const NAMED: usize = 3;

@@ -14,16 +14,11 @@ use crate::{
         words::full_name,
     },
     server::Propagation,
+    wording::count,
 };
 use serde::Serialize;
 
-use super::{
-    Told,
-    details::located,
-    document::SummaryJson,
-    sections::in_short,
-    text::{MARGIN, count},
-};
+use super::{Told, details::located, document::SummaryJson, sections::in_short, text::MARGIN};
 
 /// What deleting each of several roots would do.
 #[derive(Debug)]

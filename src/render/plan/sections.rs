@@ -7,21 +7,12 @@ use unicode_width::UnicodeWidthStr;
 use crate::{
     foretell::{Assumption, Holder, Summary},
     model::{ObjectId, Symbol},
-    render::{
-        go_quote::visible,
-        style::Tone,
-        tree::Options,
-        words::{shell_word, wrapped},
-    },
+    render::{go_quote::visible, style::Tone, tree::Options, words::wrapped},
     server::Propagation,
+    wording::{count, shell_word},
 };
 
-use super::{
-    PlanView, besides, beyond,
-    details::name,
-    document::holder_name,
-    text::{count, stuck},
-};
+use super::{PlanView, besides, beyond, details::name, document::holder_name, text::stuck};
 
 /// What stands before the second column.
 const INDENT: usize = 10;

@@ -8,13 +8,14 @@ use crate::{
     collector::Reason,
     foretell::{Cause, Outcome, OutcomeKind, State},
     render::{style::Tone, tree::Options},
+    wording::count,
 };
 
 use super::{
     PlanView, Told,
     document::SweepDocument,
     names_of_the_gone,
-    text::{self, Verdict, by_kind, count, root_causes, uncertain},
+    text::{self, Verdict, by_kind, root_causes, uncertain},
 };
 
 /// A sweep with what is needed to tell it.

@@ -13,6 +13,7 @@ use crate::{
         tree::Options,
         words::{count_kinds, plural, wrapped},
     },
+    wording::count,
 };
 
 use super::{
@@ -135,10 +136,6 @@ fn objects_go(summary: Summary, kinds: &str) -> String {
         1 => format!("1 object is deleted ({kinds})"),
         deleted => format!("{deleted} objects are deleted ({kinds})"),
     }
-}
-
-pub(super) fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 fn gone_by_kind(view: &PlanView<'_>) -> String {

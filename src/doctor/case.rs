@@ -1,0 +1,99 @@
+//! What is examined, and how its parts are named.
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    foretell::{Fate, Prognosis, Stage},
+    graph::OwnerGraph,
+    model::{ObjectId, Reference, Snapshot},
+};
+
+use super::{commands::Commands, finding::Wanted};
+
+/// Whatever the collector or a controller has to do takes this long at most, in seconds, where they work.
+pub(super) const SOON: i64 = 10;
+/// So many objects are named in a sentence.
+const NAMED: usize = 3;
+
+/// Everything that a diagnosis rests on.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    pub stage: &'a Stage<'a>,
+    /// What becomes of everything that is there.
+    pub prognosis: &'a Prognosis,
+    /// In Unix seconds; none where it is not known when things were seen.
+    pub now: Option<i64>,
+}
+
+impl<'a> Case<'a> {
+    pub(super) fn snapshot(&self) -> &'a Snapshot {
+        self.stage.snapshot
+    }
+
+    pub(super) fn graph(&self) -> &'a OwnerGraph {
+        self.stage.graph
+    }
+
+    pub(super) fn commands(&self) -> Commands<'a> {
+        Commands(self.stage.snapshot)
+    }
+
+    /// For how many seconds an object has been terminating. A pod's deletionTimestamp is when its grace is over: before that, less than none.
+    pub(super) fn terminating_for(&self, id: ObjectId) -> Option<i64> {
+        Some(self.now? - self.snapshot().object(id).deleted?)
+    }
+
+    /// Whether an object has been terminating for this many seconds at least. Where that isn't known, what is seen has lasted.
+    pub(super) fn has_been_terminating(&self, id: ObjectId, seconds: i64) -> bool {
+        self.terminating_for(id).is_none_or(|age| age >= seconds)
+    }
+
+    /// `Kind/name`, and its namespace if it has one that is not that of the object it is told of.
+    pub(super) fn name(&self, id: ObjectId, beside: Option<ObjectId>) -> String {
+        let snapshot = self.snapshot();
+        let namespace = snapshot.object(id).namespace;
+        if namespace.is_empty() || beside.is_some_and(|beside| snapshot.object(beside).namespace == namespace) {
+            snapshot.short_name(id)
+        } else {
+            format!("{} in namespace {}", snapshot.short_name(id), snapshot.text(namespace))
+        }
+    }
+
+    /// The first few of some objects.
+    pub(super) fn names(&self, ids: &[ObjectId], beside: Option<ObjectId>) -> String {
+        let mut names: Vec<String> = ids.iter().take(NAMED).map(|id| self.name(*id, beside)).collect();
+        if ids.len() > NAMED {
+            return format!("{} and {} more", names.join(", "), ids.len() - NAMED);
+        }
+        match names.pop() {
+            Some(last) if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+            last => last.unwrap_or_default(),
+        }
+    }
+
+    /// What a reference says: `apps/v1 Deployment/web`.
+    pub(super) fn reference(&self, reference: &Reference) -> String {
+        let text = |symbol| self.snapshot().text(symbol);
+        format!("{} {}/{}", text(reference.api_version), text(reference.kind), text(reference.name))
+    }
+
+    /// How many objects go below one, that is not counted.
+    pub(super) fn goes_below(&self, id: ObjectId) -> usize {
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([id]);
+        let mut open = vec![id];
+        while let Some(object) = open.pop() {
+            let below = self.graph().dependents(object.into()).iter().copied();
+            open.extend(below.filter(|below| *self.prognosis.fate(*below) == Fate::Goes && seen.insert(*below)));
+        }
+        seen.len() - 1
+    }
+}
+
+/// What is being gathered.
+#[derive(Debug, Default)]
+pub(super) struct Gathering {
+    pub findings: Vec<super::finding::Finding>,
+    pub wanted: Wanted,
+    /// What a finding speaks of already, so that others don't repeat it.
+    pub explained: FxHashSet<ObjectId>,
+}

@@ -1,0 +1,90 @@
+//! Remedies in plain kubectl, to be pasted: whoever gets one may not have this plugin.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use serde_json::{Value, json};
+
+use crate::{
+    model::{ObjectId, ResourceId, Snapshot, Symbol},
+    wording::shell_word,
+};
+
+/// Commands about the objects of one snapshot.
+#[derive(Clone, Copy, Debug)]
+pub struct Commands<'a>(pub &'a Snapshot);
+
+impl Commands<'_> {
+    /// `deployments.apps/web -n shop`
+    pub fn named(self, id: ObjectId) -> String {
+        let object = self.0.object(id);
+        let name = format!("{}/{}", self.0.resources.get(object.resource).full_name(), self.0.text(object.name));
+        format!("{}{}", shell_word(&name), self.in_namespace(object.namespace))
+    }
+
+    fn in_namespace(self, namespace: Symbol) -> String {
+        if namespace.is_empty() { String::new() } else { format!(" -n {}", shell_word(self.0.text(namespace))) }
+    }
+
+    /// Shows an object.
+    pub fn get(self, id: ObjectId) -> String {
+        format!("kubectl get {} -o yaml", self.named(id))
+    }
+
+    /// Deletes objects, those of one kind and namespace together. It doesn't wait: what is stuck would be waited for, too.
+    pub fn delete(self, objects: &[ObjectId], cascade: &str) -> Vec<String> {
+        let mut by_place: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();
+        for id in objects {
+            let object = self.0.object(*id);
+            by_place.entry((object.resource, object.namespace)).or_default().push(*id);
+        }
+        let command = |((resource, namespace), ids): ((ResourceId, Symbol), Vec<ObjectId>)| {
+            let names: Vec<Cow<'_, str>> = ids.iter().map(|id| shell_word(self.0.text(self.0.object(*id).name))).collect();
+            let kind = self.0.resources.get(resource).full_name();
+            format!("kubectl delete {kind} {}{} --cascade={cascade} --wait=false", names.join(" "), self.in_namespace(namespace))
+        };
+        by_place.into_iter().map(command).collect()
+    }
+
+    /// Drops the references at these places, if they are still what they were.
+    pub fn drop_references(self, id: ObjectId, places: &[usize]) -> String {
+        let mut places = places.to_vec();
+        places.sort_unstable();
+        places.dedup();
+        let mut steps: Vec<Value> = places.iter().map(|place| self.same_reference(id, *place)).collect();
+        // From the last on, so that the others keep their places.
+        steps
+            .extend(places.iter().rev().map(|place| json!({"op": "remove", "path": format!("/metadata/ownerReferences/{place}")})));
+        self.patch(id, steps)
+    }
+
+    /// Changes fields of the reference at a place, if it is still what it was.
+    pub fn change_reference(self, id: ObjectId, place: usize, fields: &[(&str, Value)]) -> String {
+        let mut steps = vec![self.same_reference(id, place)];
+        for (field, value) in fields {
+            steps.push(json!({"op": "replace", "path": format!("/metadata/ownerReferences/{place}/{field}"), "value": value}));
+        }
+        self.patch(id, steps)
+    }
+
+    /// Removes a finalizer, if it is still where it was.
+    pub fn remove_finalizer(self, id: ObjectId, finalizer: Symbol) -> Option<String> {
+        let place = self.0.object(id).finalizers.iter().position(|found| *found == finalizer)?;
+        let path = format!("/metadata/finalizers/{place}");
+        let same = json!({"op": "test", "path": path, "value": self.0.text(finalizer)});
+        Some(self.patch(id, vec![same, json!({"op": "remove", "path": path})]))
+    }
+
+    /// A reference is known by its uid; one without is known by nothing, so that nothing may have changed.
+    fn same_reference(self, id: ObjectId, place: usize) -> Value {
+        let object = self.0.object(id);
+        match object.owners.get(place).map(|reference| reference.uid).filter(|uid| !uid.is_empty()) {
+            Some(uid) => json!({"op": "test", "path": format!("/metadata/ownerReferences/{place}/uid"), "value": self.0.text(uid)}),
+            None => json!({"op": "test", "path": "/metadata/resourceVersion", "value": self.0.text(object.resource_version)}),
+        }
+    }
+
+    fn patch(self, id: ObjectId, steps: Vec<Value>) -> String {
+        let steps = Value::Array(steps).to_string();
+        format!("kubectl patch {} --type=json -p {}", self.named(id), shell_word(&steps))
+    }
+}

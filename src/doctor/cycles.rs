@@ -1,0 +1,309 @@
+//! Circles of ownership: those that nobody ever collects (R5.12), and those in which a foreground delete would wait for itself (5.3).
+
+use std::collections::BTreeMap;
+
+use petgraph::{algo::kosaraju_scc, graph::DiGraph};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::json;
+
+use crate::{
+    foretell::{Prognosis, Request, State, plan},
+    graph::cycles::ownership_cycles,
+    model::{ObjectId, Reference, Snapshot},
+    server::Propagation,
+    wording::count,
+};
+
+use super::{
+    case::{Case, Gathering},
+    code::Code,
+    finding::{Finding, Remedy},
+};
+
+/// Of each circle so many objects are tried for what a foreground delete of them would come to.
+const TRIED: usize = 8;
+
+/// Finds circles that live on, and what a foreground delete would make of them.
+pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
+    for members in ownership_cycles(case.snapshot(), case.graph()) {
+        if members.iter().any(|id| gathering.explained.contains(id) || case.prognosis.goes(*id)) {
+            continue;
+        }
+        // What is on its way out, and held by something else, is told of there.
+        if members.iter().all(|id| case.snapshot().object(*id).terminating()) {
+            continue;
+        }
+        let outer = owners_outside(case, &members);
+        gathering.findings.push(if would_deadlock(case, &members) {
+            blocking(case, &members, outer)
+        } else {
+            living_on(case, &members, outer)
+        });
+    }
+}
+
+/// The owners of a circle that are no part of it.
+fn owners_outside(case: &Case<'_>, members: &[ObjectId]) -> Vec<ObjectId> {
+    let owners = members.iter().flat_map(|id| case.snapshot().object(*id).owners.iter());
+    let owners = owners.filter_map(|reference| case.graph().by_uid(reference.uid).and_then(|node| case.graph().object(node)));
+    let mut owners: Vec<ObjectId> = owners.filter(|owner| !members.contains(owner)).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    owners
+}
+
+/// Whether a foreground delete of a member would come to nothing because of the circle alone.
+fn would_deadlock(case: &Case<'_>, members: &[ObjectId]) -> bool {
+    members.iter().take(TRIED).any(|member| {
+        let plan = plan(case.stage, &Request::delete(vec![*member], Propagation::Foreground));
+        let stuck: Vec<ObjectId> =
+            plan.outcomes.iter().filter(|outcome| outcome.state == Some(State::Stuck)).map(|outcome| outcome.object).collect();
+        // A finalizer in it, or anything else that is told of apart, is no fault of the circle's.
+        let alone = plan.outcomes.iter().all(|outcome| outcome.state != Some(State::Stuck) || outcome.held_by.is_empty());
+        stuck.contains(member) && alone && stuck.iter().all(|id| members.contains(id))
+    })
+}
+
+/// The references without which there would be no circle: going down from the oldest member, who is most likely an owner in earnest, those
+/// by which an object names something below itself. Each with its holder; where only blocking ones count, the others are no part of it.
+fn to_cut(case: &Case<'_>, members: &[ObjectId], only_blocking: bool) -> Vec<(ObjectId, Vec<usize>)> {
+    let snapshot = case.snapshot();
+    let places = |holder: ObjectId, owner: ObjectId| -> Vec<usize> {
+        let (uid, owners) = (snapshot.object(owner).uid, &snapshot.object(holder).owners);
+        let counts = |place: &usize| owners[*place].uid == uid && (owners[*place].blocks() || !only_blocking);
+        (0..owners.len()).filter(counts).collect()
+    };
+    let below = |owner: ObjectId| -> Vec<ObjectId> {
+        let dependents = case.graph().dependents(owner.into()).iter().copied();
+        dependents.filter(|id| members.binary_search(id).is_ok() && !places(*id, owner).is_empty()).collect()
+    };
+    let mut by_age = members.to_vec();
+    by_age.sort_by_key(|id| (snapshot.object(*id).created, *id));
+    let mut cut: BTreeMap<ObjectId, Vec<usize>> = BTreeMap::new();
+    let (mut seen, mut on_the_way): (FxHashSet<ObjectId>, FxHashSet<ObjectId>) = Default::default();
+    for start in by_age {
+        if !seen.insert(start) {
+            continue;
+        }
+        on_the_way.insert(start);
+        let mut way = vec![(start, below(start))];
+        while let Some((owner, left)) = way.last_mut() {
+            let owner = *owner;
+            match left.pop() {
+                None => {
+                    on_the_way.remove(&owner);
+                    way.pop();
+                }
+                Some(dependent) if on_the_way.contains(&dependent) => {
+                    cut.entry(dependent).or_default().extend(places(dependent, owner));
+                }
+                Some(dependent) if seen.insert(dependent) => {
+                    on_the_way.insert(dependent);
+                    way.push((dependent, below(dependent)));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    cut.into_iter().collect()
+}
+
+/// The first of the references to cut.
+fn first_cut(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Option<Reference> {
+    let (holder, places) = cut.first()?;
+    Some(case.snapshot().object(*holder).owners[*places.first()?])
+}
+
+fn drop_all(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Vec<String> {
+    cut.iter().map(|(holder, places)| case.commands().drop_references(*holder, places)).collect()
+}
+
+fn unblock_all(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Vec<String> {
+    let each = cut.iter().flat_map(|(holder, places)| places.iter().map(move |place| (*holder, *place)));
+    each.map(|(holder, place)| case.commands().change_reference(holder, place, &[("blockOwnerDeletion", json!(false))])).collect()
+}
+
+fn cause(case: &Case<'_>, members: &[ObjectId]) -> String {
+    let uids: Vec<&str> = members.iter().take(2).map(|id| case.snapshot().text(case.snapshot().object(*id).uid)).collect();
+    uids.join(" ")
+}
+
+fn living_on(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Finding {
+    let code = if members.len() == 1 { Code::SelfOwned } else { Code::OwnershipCycle };
+    let cut = to_cut(case, members, false);
+    let holders: Vec<ObjectId> = cut.iter().map(|(holder, _)| *holder).collect();
+    let what = match members.len() {
+        1 => "drop its reference to itself".to_owned(),
+        _ => format!("cut the circle at {}, dropping what it is owned by in it", case.names(&holders, None)),
+    };
+    let when = if outer.is_empty() {
+        String::new()
+    } else {
+        format!(", not even when {} is gone", case.names(&outer, members.first().copied()))
+    };
+    Finding {
+        code,
+        severity: code.severity(),
+        cause: cause(case, members),
+        objects: members.to_vec(),
+        reference: first_cut(case, &cut),
+        message: match members.len() {
+            1 => "It names itself as its owner.".to_owned(),
+            _ => format!("They own one another: {}.", path(case, members)),
+        },
+        consequence: match members.len() {
+            1 => format!("Never collected{when}: its owner is there as long as it is."),
+            _ => format!("Never collected{when}: each has an owner that is there. Whoever deletes one of them deletes them all."),
+        },
+        related: outer,
+        remedies: vec![Remedy::new(what, drop_all(case, &cut))],
+    }
+}
+
+/// The way around a circle, from dependent to owner.
+fn path(case: &Case<'_>, members: &[ObjectId]) -> String {
+    let snapshot = case.snapshot();
+    let owner_in = |id: ObjectId, seen: &[ObjectId]| {
+        let owners = snapshot.object(id).owners.iter().filter_map(|reference| snapshot.by_uid(reference.uid));
+        let mut owners: Vec<ObjectId> = owners.filter(|owner| members.contains(owner)).collect();
+        owners.sort_by_key(|owner| seen.contains(owner));
+        owners.first().copied()
+    };
+    let mut way = vec![members[0]];
+    while let Some(next) = owner_in(way[way.len() - 1], &way[1..]) {
+        way.push(next);
+        if next == way[0] || way.len() > members.len().min(4) {
+            break;
+        }
+    }
+    let names: Vec<String> = way.iter().map(|id| snapshot.short_name(*id)).collect();
+    format!("{}{}", names.join(" → "), if way.last() == way.first() { "" } else { " → …" })
+}
+
+fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Finding {
+    let cut = to_cut(case, members, true);
+    Finding {
+        code: Code::BlockingCycle,
+        severity: Code::BlockingCycle.severity(),
+        cause: cause(case, members),
+        objects: members.to_vec(),
+        reference: first_cut(case, &cut),
+        related: outer,
+        message: match members.len() {
+            1 => "It owns itself, and its reference blocks its owner's deletion.".to_owned(),
+            _ => format!("They own one another, each blocking the other's deletion: {}.", path(case, members)),
+        },
+        consequence: "Never collected; and a foreground delete of it waits for itself, for ever.".to_owned(),
+        remedies: vec![
+            Remedy::new("drop the reference that closes the circle", drop_all(case, &to_cut(case, members, false))),
+            Remedy::new(
+                "or let it no longer block its owner: never collected still, but it can be deleted",
+                unblock_all(case, &cut),
+            ),
+        ],
+    }
+}
+
+/// Circles of deletions that wait for one another and for nothing else (5.3, S6, S14, S18).
+pub(super) fn deadlocks(snapshot: &Snapshot, prognosis: &Prognosis) -> Vec<Vec<ObjectId>> {
+    let stuck: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(|id| prognosis.waits_in_a_circle(*id)).collect();
+    let mut edges: DiGraph<ObjectId, ()> = DiGraph::new();
+    let index: FxHashMap<ObjectId, _> = stuck.iter().map(|id| (*id, edges.add_node(*id))).collect();
+    for id in &stuck {
+        for other in prognosis.waits_for(*id) {
+            if let Some(to) = index.get(other) {
+                edges.add_edge(index[id], *to, ());
+            }
+        }
+    }
+    let mut circles: Vec<Vec<ObjectId>> = kosaraju_scc(&edges)
+        .into_iter()
+        .filter(|circle| circle.len() > 1 || edges.contains_edge(circle[0], circle[0]))
+        .map(|circle| {
+            let mut members: Vec<ObjectId> = circle.into_iter().map(|node| edges[node]).collect();
+            members.sort_unstable();
+            members
+        })
+        .collect();
+    circles.sort_unstable();
+    circles
+}
+
+/// What waits for itself: a finding for each circle of waiting.
+pub(super) fn gather_deadlocks(case: &Case<'_>, gathering: &mut Gathering) {
+    for circle in deadlocks(case.snapshot(), case.prognosis) {
+        let above = above(case, &circle);
+        gathering.explained.extend(circle.iter().chain(&above).copied());
+        let finding = deadlock(case, &circle, above);
+        gathering.findings.push(finding);
+    }
+}
+
+/// What waits for a circle from outside.
+fn above(case: &Case<'_>, circle: &[ObjectId]) -> Vec<ObjectId> {
+    let mut above: Vec<ObjectId> = circle.iter().flat_map(|id| case.prognosis.chain_above(*id)).collect();
+    above.sort_unstable();
+    above.dedup();
+    above.retain(|id| !circle.contains(id));
+    above
+}
+
+fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Finding {
+    let snapshot = case.snapshot();
+    let pods: Vec<ObjectId> = circle.iter().copied().filter(|id| case.stage.rules(*id).graceful).collect();
+    let claims = case.stage.built_in.claims;
+    let claim = circle.iter().copied().find(|id| Some(snapshot.object(*id).resource) == claims);
+    let code = if claim.is_some() && !pods.is_empty() { Code::PodClaimDeadlock } else { Code::ForegroundDeadlock };
+    let again: Vec<ObjectId> = if code == Code::PodClaimDeadlock { pods } else { circle[..1].to_vec() };
+    let cut = to_cut(case, circle, true);
+    let message = match (code, claim) {
+        (Code::PodClaimDeadlock, Some(claim)) => format!(
+            "The pod is deleted in the foreground and waits for {}, which its protection keeps as long as the pod is there.",
+            case.name(claim, circle.first().copied())
+        ),
+        _ if circle.len() == 1 => "It is deleted in the foreground, owns itself, and waits for itself.".to_owned(),
+        _ => format!("Deleted in the foreground, they wait for one another: {}.", waiting_path(case, circle)),
+    };
+    let mut remedies = vec![Remedy::new(
+        "delete it again in the background: its finalizer goes, and with it the waiting; dependents go as they would have",
+        case.commands().delete(&again, "background"),
+    )];
+    if code == Code::ForegroundDeadlock {
+        remedies.push(Remedy::new("or let what closes the circle no longer block its owner", unblock_all(case, &cut)));
+    }
+    Finding {
+        code,
+        severity: code.severity(),
+        cause: cause(case, circle),
+        objects: circle.to_vec(),
+        reference: first_cut(case, &cut),
+        message,
+        consequence: match related.len() {
+            0 => "None of them ever goes.".to_owned(),
+            waiting => {
+                format!("None of them ever goes, and {} with them for ever.", count(waiting, "object waits", "objects wait"))
+            }
+        },
+        related,
+        remedies,
+    }
+}
+
+/// The way around a circle of waiting.
+fn waiting_path(case: &Case<'_>, circle: &[ObjectId]) -> String {
+    let mut way = vec![circle[0]];
+    loop {
+        let here = way[way.len() - 1];
+        let mut next: Vec<ObjectId> =
+            case.prognosis.waits_for(here).iter().copied().filter(|other| circle.contains(other)).collect();
+        next.sort_by_key(|other| way[1..].contains(other));
+        let Some(next) = next.first().copied() else { break };
+        way.push(next);
+        if next == way[0] || way.len() > circle.len().min(4) {
+            break;
+        }
+    }
+    let names: Vec<String> = way.iter().map(|id| case.snapshot().short_name(*id)).collect();
+    format!("{}{}", names.join(" → "), if way.last() == way.first() { "" } else { " → …" })
+}

@@ -1,0 +1,69 @@
+//! What is wrong, what it leads to, and what mends it.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    foretell::Needs,
+    model::{ObjectId, Reference, effects::Severity},
+};
+
+use super::code::Code;
+
+/// One cause of trouble, with everything that suffers from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub code: Code,
+    pub severity: Severity,
+    /// Tells this cause from others of the same code, and stays the same from look to look.
+    pub cause: String,
+    /// All that suffer from it; none where that is the cluster as a whole.
+    pub objects: Vec<ObjectId>,
+    /// The reference at fault, of the first of the objects.
+    pub reference: Option<Reference>,
+    /// The other parties: the owner, who waits, the rest of a cycle.
+    pub related: Vec<ObjectId>,
+    /// What is so, said of the objects: "is owned by …", which does not exist.
+    pub message: String,
+    /// What it leads to.
+    pub consequence: String,
+    /// What mends it; the first does the least harm.
+    pub remedies: Vec<Remedy>,
+}
+
+/// A way to mend something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    /// What it does, and what harm, in a few words.
+    pub what: String,
+    /// To paste: plain kubectl, one command each.
+    pub commands: Vec<String>,
+}
+
+impl Remedy {
+    /// A remedy of these commands.
+    pub fn new(what: impl Into<String>, commands: Vec<String>) -> Self {
+        Remedy { what: what.into(), commands }
+    }
+}
+
+/// What would have to be read to know more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    pub needs: Needs,
+    /// Objects of whose finalizers it is to be read who set them.
+    pub setters: BTreeSet<ObjectId>,
+}
+
+/// What was found, the worst first.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnosis {
+    pub findings: Vec<Finding>,
+    pub wanted: Wanted,
+}
+
+impl Diagnosis {
+    /// How many findings there are of a severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+}

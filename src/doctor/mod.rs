@@ -1,0 +1,34 @@
+//! What is wrong, what it leads to, and what mends it. Findings rest on the engine: what a collector that works makes of everything
+//! ([`crate::foretell::Prognosis`]) tells what is stuck from what has only to be waited for.
+
+mod case;
+pub mod code;
+pub mod commands;
+mod cycles;
+pub mod finding;
+mod references;
+
+use crate::model::effects::Severity;
+
+pub use case::Case;
+pub use code::Code;
+pub use finding::{Diagnosis, Finding, Remedy, Wanted};
+
+use case::Gathering;
+
+/// Finds what is wrong. What it says rests on what was read: [`Diagnosis::wanted`] is what would have to be read to be sure.
+pub fn diagnose(case: &Case<'_>) -> Diagnosis {
+    let mut gathering = Gathering::default();
+    gathering.wanted.needs.add(&case.prognosis.needs);
+    cycles::gather_deadlocks(case, &mut gathering);
+    references::gather(case, &mut gathering);
+    cycles::gather(case, &mut gathering);
+    let Gathering { mut findings, wanted, .. } = gathering;
+    findings.sort_by(|a, b| order(a).cmp(&order(b)));
+    Diagnosis { findings, wanted }
+}
+
+/// The worst first; of equals, what more suffers from.
+fn order(finding: &Finding) -> (Severity, std::cmp::Reverse<usize>, Code, &str) {
+    (finding.severity, std::cmp::Reverse(finding.objects.len()), finding.code, &finding.cause)
+}

@@ -1,0 +1,325 @@
+//! References that don't lead to their owner (3.4, 3.6), and what the collector makes of that.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::{
+    foretell::Fate,
+    graph::Address,
+    model::{Object, ObjectId, Presence, Reference, Symbol, effects::Severity},
+    tree::{Link, Standing},
+    wording::count,
+};
+
+use super::{
+    case::{Case, Gathering},
+    code::Code,
+    finding::{Finding, Remedy},
+};
+
+/// References of one cause: what is wrong with them, what they name, and what becomes of their holders.
+type Group = (Code, String, Becomes);
+
+/// What becomes of the holder of a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Becomes {
+    Gone,
+    Stripped,
+    Kept,
+    Unsure,
+}
+
+/// One reference at fault.
+#[derive(Clone, Copy, Debug)]
+struct Fault {
+    holder: ObjectId,
+    place: usize,
+    link: Link,
+}
+
+/// Looks at every reference of every live object. Those of terminating ones don't matter any more (R8.3).
+pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
+    let mut groups: BTreeMap<Group, Vec<Fault>> = BTreeMap::new();
+    let snapshot = case.snapshot();
+    for (id, object) in snapshot.objects().filter(|(_, object)| !object.owners.is_empty() && !object.terminating()) {
+        if snapshot.resources.not_watched(object.resource).is_some() {
+            // The collector never looks at it (R2.7).
+            continue;
+        }
+        for (place, reference) in object.owners.iter().enumerate() {
+            let link = Link::of(snapshot, case.graph(), object, reference);
+            want(case, gathering, object, reference, link.standing);
+            let Some(code) = code_of(case, object, place, link.standing) else { continue };
+            if !gathering.explained.contains(&id) {
+                let cause = cause_of(case, object, reference, code);
+                groups.entry((code, cause, becomes(case, id, object))).or_default().push(Fault { holder: id, place, link });
+            }
+        }
+    }
+    for ((code, cause, becomes), mut faults) in groups {
+        faults.dedup_by_key(|fault| fault.holder);
+        gathering.findings.push(finding(case, code, cause, becomes, &faults));
+    }
+}
+
+/// An owner that lists lack has to be looked up before it is called absent (R8.7).
+fn want(case: &Case<'_>, gathering: &mut Gathering, object: &Object, reference: &Reference, standing: Standing) {
+    let snapshot = case.snapshot();
+    if standing.valid() {
+        return;
+    }
+    let Address::At(coordinate) = Address::of(snapshot, case.graph(), reference, object.namespace) else { return };
+    if snapshot.was_looked_up(coordinate) {
+        return;
+    }
+    if snapshot.look_up(coordinate) == Presence::Unknown {
+        gathering.wanted.needs.look_ups.insert(coordinate);
+    } else {
+        gathering.wanted.needs.absences.insert(coordinate);
+    }
+}
+
+fn code_of(case: &Case<'_>, object: &Object, place: usize, standing: Standing) -> Option<Code> {
+    let reference = &object.owners[place];
+    if malformed(case, reference).is_some() {
+        return Some(Code::OwnerMalformed);
+    }
+    if object.owners.iter().filter(|other| other.uid == reference.uid).count() > 1 {
+        return Some(Code::OwnerDuplicated);
+    }
+    Some(match standing {
+        Standing::Solid | Standing::Waiting => return None,
+        Standing::Absent => Code::OwnerAbsent,
+        Standing::OtherUid => Code::OwnerOtherUid,
+        Standing::OtherNamespace => Code::OwnerOtherNamespace,
+        Standing::OtherName => Code::OwnerOtherName,
+        Standing::OtherKind => Code::OwnerOtherKind,
+        Standing::ListKind => Code::OwnerListKind,
+        Standing::NotServed => Code::OwnerNotServed,
+        Standing::InvalidScope => Code::OwnerInvalidScope,
+        Standing::Unread => Code::OwnerUnread,
+    })
+}
+
+/// What a reference lacks, or has wrong in itself (R1.31, R1.33).
+fn malformed(case: &Case<'_>, reference: &Reference) -> Option<&'static str> {
+    let text = |symbol| case.snapshot().text(symbol);
+    let api_version = text(reference.api_version);
+    if reference.uid.is_empty() {
+        Some("has no uid")
+    } else if reference.name.is_empty() {
+        Some("has no name")
+    } else if reference.kind.is_empty() {
+        Some("has no kind")
+    } else if api_version.is_empty() {
+        Some("has no apiVersion")
+    } else if api_version.split('/').count() > 2 || api_version.split('/').any(str::is_empty) {
+        Some("has an apiVersion that is none")
+    } else if api_version == "v1" && text(reference.kind) == "Event" {
+        Some("names an Event, which may own nothing")
+    } else {
+        None
+    }
+}
+
+/// What references of one cause have in common.
+fn cause_of(case: &Case<'_>, object: &Object, reference: &Reference, code: Code) -> String {
+    let text = |symbol| case.snapshot().text(symbol);
+    match code {
+        // One kind that isn't served is one cause, whoever is meant.
+        Code::OwnerNotServed | Code::OwnerUnread | Code::OwnerListKind => {
+            format!("{} {}", text(reference.api_version), text(reference.kind))
+        }
+        Code::OwnerMalformed | Code::OwnerDuplicated => text(object.uid).to_owned(),
+        _ => format!("{} {} {}", case.reference(reference), text(reference.uid), text(object.namespace)),
+    }
+}
+
+fn becomes(case: &Case<'_>, id: ObjectId, object: &Object) -> Becomes {
+    match case.prognosis.fate(id) {
+        _ if case.prognosis.uncertain(id) => Becomes::Unsure,
+        Fate::Goes | Fate::Changes { terminating: true, .. } => Becomes::Gone,
+        Fate::Changes { references, .. } if *references < object.owners.len() => Becomes::Stripped,
+        _ => Becomes::Kept,
+    }
+}
+
+fn finding(case: &Case<'_>, code: Code, cause: String, becomes: Becomes, faults: &[Fault]) -> Finding {
+    let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
+    let first = faults[0];
+    let reference = case.snapshot().object(first.holder).owners[first.place];
+    Finding {
+        code,
+        severity: severity(code, becomes),
+        cause: format!("{cause} {becomes:?}"),
+        related: first.link.found.into_iter().filter(|found| !objects.contains(found)).collect(),
+        reference: Some(reference),
+        message: message(case, code, &first, &reference),
+        consequence: consequence(case, code, becomes, &objects),
+        remedies: remedies(case, code, becomes, faults),
+        objects,
+    }
+}
+
+/// What is deleted although its owner is there is worse than what follows an owner that went.
+fn severity(code: Code, becomes: Becomes) -> Severity {
+    match (code, becomes) {
+        (Code::OwnerUnread, _) => Severity::Info,
+        (Code::OwnerDuplicated, Becomes::Kept | Becomes::Unsure) => Severity::Info,
+        (_, Becomes::Gone) => code.severity(),
+        _ => code.severity().max(Severity::Warning),
+    }
+}
+
+fn message(case: &Case<'_>, code: Code, fault: &Fault, reference: &Reference) -> String {
+    let snapshot = case.snapshot();
+    let says = case.reference(reference);
+    let found = fault.link.found.map(|found| case.name(found, Some(fault.holder))).unwrap_or_default();
+    match code {
+        Code::OwnerAbsent => format!("The owner {says} does not exist."),
+        Code::OwnerOtherUid => {
+            let now = fault.link.found.map_or("", |found| snapshot.text(snapshot.object(found).uid));
+            format!("The owner {says} had the uid {}; what is there now has the uid {now}.", snapshot.text(reference.uid))
+        }
+        Code::OwnerOtherName => format!("The reference says {says}; the object with that uid is {found}."),
+        Code::OwnerOtherKind => {
+            let kind = fault.link.found.map(|found| snapshot.resources.get(snapshot.object(found).resource).api_version());
+            format!("The reference says {says}; the object with that uid is {} {found}.", kind.unwrap_or_default())
+        }
+        Code::OwnerOtherNamespace => format!("The owner {found} is in another namespace, where it can own nothing here."),
+        Code::OwnerListKind => format!("The reference says {says}, and a list is never found."),
+        Code::OwnerInvalidScope => {
+            format!("Cluster-scoped, yet owned by the namespaced {}.", if found.is_empty() { says } else { found })
+        }
+        Code::OwnerNotServed => {
+            format!("The owner's kind, {} {}, is not served.", snapshot.text(reference.api_version), snapshot.text(reference.kind))
+        }
+        Code::OwnerMalformed => format!("A reference {} ({says}).", malformed(case, reference).unwrap_or("is malformed")),
+        Code::OwnerDuplicated => {
+            let uid = snapshot.text(reference.uid);
+            let same = snapshot.object(fault.holder).owners.iter().filter(|other| other.uid == reference.uid).count();
+            format!("{same} references have the uid {uid}; the first says {says}.")
+        }
+        _ => format!("The owner {says} could not be read."),
+    }
+}
+
+fn consequence(case: &Case<'_>, code: Code, becomes: Becomes, objects: &[ObjectId]) -> String {
+    let (it, verb) = if objects.len() == 1 { ("it", "stays") } else { ("them all", "stay") };
+    let they = if objects.len() == 1 { "It" } else { "They" };
+    match (code, becomes) {
+        (Code::OwnerUnread, _) => "Not verified: whether this owner is there is not known, and nothing is claimed of it.".to_owned(),
+        (_, Becomes::Gone) => {
+            let below: usize = objects.iter().map(|id| case.goes_below(*id)).sum();
+            let more = if below == 0 { String::new() } else { format!(", and {} below", count(below, "object", "objects")) };
+            format!("The collector deletes {it} on its next look{more}.")
+        }
+        (Code::OwnerDuplicated, Becomes::Stripped) => {
+            format!("The collector drops all references of that uid at once, the right one too: {} is lost as an owner.", "it")
+        }
+        (_, Becomes::Stripped) => format!("{they} {verb}: another owner holds on, and the collector drops this reference on its next look."),
+        (Code::OwnerDuplicated, _) => "If one of them turns out wrong, the collector drops all of that uid at once.".to_owned(),
+        (Code::OwnerInvalidScope, _) => {
+            "The collector gives up on it at once: never collected, it outlives its owner, and blocks a foreground delete of it for ever.".to_owned()
+        }
+        (Code::OwnerNotServed, _) => {
+            "The collector fails on it and tries again for ever: never collected, whatever becomes of its owners.".to_owned()
+        }
+        (Code::OwnerMalformed, _) => "The collector can't look it up, and no update of the object is accepted until it is mended.".to_owned(),
+        (_, Becomes::Unsure) => "What the collector makes of it rests on something that could not be read.".to_owned(),
+        (_, Becomes::Kept) => format!("{they} {verb} for now: another reference can't be looked up. Once it can, the collector deletes {it}."),
+    }
+}
+
+fn remedies(case: &Case<'_>, code: Code, becomes: Becomes, faults: &[Fault]) -> Vec<Remedy> {
+    let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
+    let (commands, snapshot) = (case.commands(), case.snapshot());
+    let each = |command: &dyn Fn(&Fault) -> Option<String>| -> Vec<String> { faults.iter().filter_map(command).collect() };
+    let drop = Remedy::new(
+        "keep the object, and drop the reference that leads nowhere",
+        each(&|fault| Some(commands.drop_references(fault.holder, &invalid_places(case, fault)))),
+    );
+    let let_go = Remedy::new("let it go, as the collector would", commands.delete(&objects, "background"));
+    match code {
+        Code::OwnerUnread => {
+            let readable = faults.iter().filter_map(|fault| {
+                let reference = snapshot.object(fault.holder).owners[fault.place];
+                let crate::model::Mapping::Served(id) = case.graph().mapping(&reference) else { return None };
+                Some(format!("kubectl auth can-i get {}", snapshot.resources.get(id).full_name()))
+            });
+            let readable: std::collections::BTreeSet<String> = readable.collect();
+            vec![Remedy::new("see whether you may read it", readable.into_iter().collect())]
+        }
+        Code::OwnerOtherUid => {
+            let repoint = each(&|fault| {
+                let uid = snapshot.text(snapshot.object(fault.link.found?).uid);
+                Some(commands.change_reference(fault.holder, fault.place, &[("uid", json!(uid))]))
+            });
+            vec![drop, Remedy::new("hand it to the one that is there now: it goes when that goes", repoint)]
+        }
+        Code::OwnerOtherName | Code::OwnerOtherKind => {
+            let mend =
+                each(&|fault| Some(commands.change_reference(fault.holder, fault.place, &right_names(case, fault.link.found?))));
+            vec![Remedy::new("name the owner rightly", mend), drop]
+        }
+        Code::OwnerNotServed | Code::OwnerListKind
+            if faults.iter().all(|fault| fault.link.found.is_some_and(|owner| may_own(case, owner, fault.holder))) =>
+        {
+            let mend =
+                each(&|fault| Some(commands.change_reference(fault.holder, fault.place, &right_names(case, fault.link.found?))));
+            vec![Remedy::new("name the owner by the kind it is served as", mend), drop]
+        }
+        Code::OwnerAbsent | Code::OwnerListKind if becomes == Becomes::Gone => vec![drop, let_go],
+        Code::OwnerDuplicated => {
+            let single = each(&|fault| Some(commands.drop_references(fault.holder, &superfluous(case, fault))));
+            vec![Remedy::new("keep one reference of them, the right one", single)]
+        }
+        Code::OwnerMalformed => {
+            let mend = each(&|fault| Some(commands.drop_references(fault.holder, &malformed_places(case, fault.holder))));
+            vec![Remedy::new("keep the object, and drop the malformed reference", mend)]
+        }
+        _ => vec![drop],
+    }
+}
+
+/// How a reference to this owner is written.
+fn right_names(case: &Case<'_>, owner: ObjectId) -> Vec<(&'static str, serde_json::Value)> {
+    let snapshot = case.snapshot();
+    let object = snapshot.object(owner);
+    let resource = snapshot.resources.get(object.resource);
+    vec![("apiVersion", json!(resource.api_version())), ("kind", json!(resource.kind)), ("name", json!(snapshot.text(object.name)))]
+}
+
+/// Whether an object may own another, by where both are.
+fn may_own(case: &Case<'_>, owner: ObjectId, holder: ObjectId) -> bool {
+    let namespace = case.snapshot().object(owner).namespace;
+    namespace == Symbol::EMPTY || namespace == case.snapshot().object(holder).namespace
+}
+
+/// Every reference of a holder that leads nowhere: if one of them were left, the collector would delete the object for it.
+fn invalid_places(case: &Case<'_>, fault: &Fault) -> Vec<usize> {
+    let object = case.snapshot().object(fault.holder);
+    let leads_nowhere = |place: &usize| {
+        let standing = Link::of(case.snapshot(), case.graph(), object, &object.owners[*place]).standing;
+        *place == fault.place || !(standing.valid() || standing == Standing::Unread)
+    };
+    (0..object.owners.len()).filter(leads_nowhere).collect()
+}
+
+/// All references of one uid but one: the one that leads to the owner, or else the first.
+fn superfluous(case: &Case<'_>, fault: &Fault) -> Vec<usize> {
+    let object = case.snapshot().object(fault.holder);
+    let uid = object.owners[fault.place].uid;
+    let places: Vec<usize> = (0..object.owners.len()).filter(|place| object.owners[*place].uid == uid).collect();
+    let valid = |place: &&usize| Link::of(case.snapshot(), case.graph(), object, &object.owners[**place]).standing.valid();
+    // Of those that are right, the one that says most.
+    let weight = |place: &&usize| (object.owners[**place].controller == Some(true), object.owners[**place].blocks());
+    let keep = places.iter().filter(valid).rev().max_by_key(weight).or(places.first()).copied();
+    places.into_iter().filter(|place| Some(*place) != keep).collect()
+}
+
+fn malformed_places(case: &Case<'_>, holder: ObjectId) -> Vec<usize> {
+    let owners = &case.snapshot().object(holder).owners;
+    (0..owners.len()).filter(|place| malformed(case, &owners[*place]).is_some()).collect()
+}

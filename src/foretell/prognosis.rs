@@ -1,0 +1,150 @@
+//! What becomes of everything that is there, with nothing more deleted: a collector that works, and all known controllers, take what they find
+//! to its end. What is still terminating then is stuck; what is not has only to be waited for.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    model::{ObjectId, Symbol},
+    server::Stored,
+};
+
+use super::{
+    Change,
+    doubt::uncertain_objects,
+    held::{Held, Holder, State},
+    start::{Lists, Start},
+    world::{Needs, Stage, World},
+};
+
+/// What becomes of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Nothing.
+    Stays,
+    /// It goes.
+    Goes,
+    /// It stays in another state.
+    Changes {
+        /// Whether it is terminating then.
+        terminating: bool,
+        /// How many of its owner references are left.
+        references: usize,
+    },
+}
+
+/// The end that everything comes to.
+#[derive(Clone, Debug)]
+pub struct Prognosis {
+    held: Held,
+    fates: FxHashMap<ObjectId, Fate>,
+    uncertain: FxHashSet<ObjectId>,
+    /// Every write, in order.
+    pub log: Vec<Change>,
+    /// What would have to be read to be sure.
+    pub needs: Needs,
+}
+
+impl Prognosis {
+    /// Plays the likeliest course of events to its end.
+    pub fn of(stage: &Stage<'_>) -> Self {
+        Self::after(stage, |_| ())
+    }
+
+    /// The same after somebody took these finalizers from these objects.
+    pub fn released(stage: &Stage<'_>, finalizers: &[(ObjectId, Symbol)]) -> Self {
+        Self::after(stage, |world| {
+            for (object, finalizer) in finalizers {
+                world.release(*object, *finalizer);
+            }
+        })
+    }
+
+    fn after(stage: &Stage<'_>, begin: impl FnOnce(&mut World<'_, '_>)) -> Self {
+        let mut world = World::started(stage, Start::Sweep, Lists::default());
+        let terminating: Vec<ObjectId> =
+            stage.snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id).collect();
+        for object in &terminating {
+            world.actors.notice(*object);
+        }
+        begin(&mut world);
+        world.settle();
+        let held = Held::at_end_of(&mut world, &terminating);
+        let uncertain = uncertain_objects(&world, &held);
+        let fates = world.touched().into_iter().map(|id| (id, fate(&world, id))).collect();
+        Prognosis { held, fates, uncertain, log: world.log, needs: world.needs }
+    }
+
+    /// What becomes of an object.
+    pub fn fate(&self, object: ObjectId) -> &Fate {
+        self.fates.get(&object).unwrap_or(&Fate::Stays)
+    }
+
+    /// Whether an object goes in the end.
+    pub fn goes(&self, object: ObjectId) -> bool {
+        *self.fate(object) == Fate::Goes
+    }
+
+    /// Every object that goes, in no particular order.
+    pub fn all_that_goes(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.fates.iter().filter(|(_, fate)| **fate == Fate::Goes).map(|(id, _)| *id)
+    }
+
+    /// Whether something that could not be read decides what becomes of an object.
+    pub fn uncertain(&self, object: ObjectId) -> bool {
+        self.uncertain.contains(&object)
+    }
+
+    /// What an object that stays terminating waits for in the end.
+    pub fn waits_for(&self, object: ObjectId) -> &[ObjectId] {
+        self.held.waits_for(object)
+    }
+
+    /// What waits for an object in the end.
+    pub fn waited_for_by(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
+        self.held.waited_for_by(object)
+    }
+
+    /// What holds an object itself in the end.
+    pub fn holders(&self, object: ObjectId) -> &[Holder] {
+        self.held.holders(object)
+    }
+
+    /// Whether anybody finishes an object that is terminating in the end.
+    pub fn state(&self, object: ObjectId) -> State {
+        self.held.state(object)
+    }
+
+    /// What an object that is there in the end makes of it alone: a cause, unless it is waiting. None where it only waits for others.
+    pub fn own_state(&self, object: ObjectId) -> Option<State> {
+        self.held.own_state(object)
+    }
+
+    /// Whether an object only waits for what waits for it in turn, or for such a circle (5.3).
+    pub fn waits_in_a_circle(&self, object: ObjectId) -> bool {
+        self.held.waits_in_a_circle(object)
+    }
+
+    /// Everything that waits for an object, whatever stands between them, nearest first.
+    pub fn chain_above(&self, object: ObjectId) -> Vec<ObjectId> {
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([object]);
+        let mut chain = Vec::new();
+        let mut next = vec![object];
+        while !next.is_empty() {
+            let mut above: Vec<ObjectId> = next.iter().flat_map(|id| self.waited_for_by(*id)).collect();
+            above.sort_unstable();
+            above.retain(|id| seen.insert(*id));
+            chain.extend(&above);
+            next = above;
+        }
+        chain
+    }
+}
+
+fn fate(world: &World<'_, '_>, id: ObjectId) -> Fate {
+    let before = Stored::of(world.stage.snapshot.object(id));
+    match world.stored(id) {
+        None => Fate::Goes,
+        Some(after) if after.same_state(&before) => Fate::Stays,
+        Some(after) => Fate::Changes { terminating: after.terminating, references: after.owners.len() },
+    }
+}

@@ -1,0 +1,93 @@
+//! A diagnosis for programs (design, section 4).
+
+use serde::Serialize;
+
+use crate::{
+    doctor::{Finding, Remedy},
+    document::{Head, ObjectJson, ReferenceJson},
+    model::{ObjectId, Snapshot, effects::Severity},
+};
+
+use super::DoctorView;
+
+/// `kind: Diagnosis`
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiagnosisDocument<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    findings: Vec<FindingJson<'a>>,
+    summary: SummaryJson,
+}
+
+/// One finding.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FindingJson<'a> {
+    code: &'static str,
+    severity: &'static str,
+    /// The first of `objects`; absent where the cluster as a whole suffers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<ObjectJson<'a>>,
+    objects: Vec<ObjectJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<ReferenceJson<'a>>,
+    related: Vec<ObjectJson<'a>>,
+    message: &'a str,
+    consequence: &'a str,
+    /// What does the least harm: commands, one a line. Empty where there is none.
+    remedy: String,
+    remedies: Vec<RemedyJson<'a>>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct RemedyJson<'a> {
+    what: &'a str,
+    commands: &'a [String],
+}
+
+/// How many findings there are of each severity.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct SummaryJson {
+    error: usize,
+    warning: usize,
+    info: usize,
+}
+
+impl<'a> DiagnosisDocument<'a> {
+    /// All that was found.
+    pub fn of(view: &DoctorView<'a>) -> Self {
+        let findings = view.diagnosis.findings.iter().map(|finding| FindingJson::of(view.snapshot, finding)).collect();
+        let count = |severity| view.diagnosis.count(severity);
+        DiagnosisDocument {
+            head: Head::new("Diagnosis", &view.snapshot.gaps),
+            findings,
+            summary: SummaryJson { error: count(Severity::Error), warning: count(Severity::Warning), info: count(Severity::Info) },
+        }
+    }
+}
+
+impl<'a> FindingJson<'a> {
+    /// A finding about a snapshot.
+    pub fn of(snapshot: &'a Snapshot, finding: &'a Finding) -> Self {
+        let named = |ids: &[ObjectId]| -> Vec<ObjectJson<'a>> { ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect() };
+        FindingJson {
+            code: finding.code.name(),
+            severity: finding.severity.name(),
+            object: finding.objects.first().map(|id| ObjectJson::of(snapshot, *id)),
+            objects: named(&finding.objects),
+            reference: finding.reference.as_ref().map(|reference| ReferenceJson::of(snapshot, reference)),
+            related: named(&finding.related),
+            message: &finding.message,
+            consequence: &finding.consequence,
+            remedy: finding.remedies.first().map(|remedy| remedy.commands.join("\n")).unwrap_or_default(),
+            remedies: finding.remedies.iter().map(RemedyJson::of).collect(),
+        }
+    }
+}
+
+impl<'a> RemedyJson<'a> {
+    fn of(remedy: &'a Remedy) -> Self {
+        RemedyJson { what: &remedy.what, commands: &remedy.commands }
+    }
+}
