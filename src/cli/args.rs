@@ -16,6 +16,8 @@ use super::connection::ConnectionArgs;
     display_name = "kubectl gc",
     version,
     subcommand_required = true,
+    // -h and --help say the same, also after a command.
+    disable_help_subcommand = true,
     arg_required_else_help = true,
     max_term_width = 80,
     after_help = "More flags that choose a cluster, as in kubectl: --help",

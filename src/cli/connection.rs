@@ -17,7 +17,7 @@ pub struct ConnectionArgs {
     #[arg(long, value_name = "CONTEXT", global = true)]
     pub context: Option<String>,
     /// The kubeconfig file to use
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
     pub kubeconfig: Option<PathBuf>,
     /// The kubeconfig's cluster to use
     #[arg(long, value_name = "CLUSTER", global = true, hide_short_help = true)]
