@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::model::{
     Fact, ObjectId, RawObject, Resource, ResourceId, Snapshot,
     facts::{has_facts, read_facts},
+    gaps::Gaps,
 };
 
 use super::{
@@ -16,7 +17,6 @@ use super::{
     answer::{Answer, Malformed, Page},
     facts_protobuf,
     failure::Failure,
-    gaps::Gaps,
     json,
     look_up::AT_ONCE,
     path, protobuf,

@@ -59,6 +59,11 @@ impl Failure {
         }
     }
 
+    /// Whether it is the server's word that there is no such object, which a path that is not served is not (R3.16).
+    pub(crate) fn proves_absence(&self) -> bool {
+        matches!(self, Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND && refusal.names_object)
+    }
+
     /// The status of the answer, if there was one.
     pub(crate) fn status(&self) -> Option<http::StatusCode> {
         match self {

@@ -1,11 +1,10 @@
 //! Asking for single objects by where they would be. Only such an answer proves that something is not there (R8.7).
 
 use futures::StreamExt as _;
-use http::StatusCode;
 
-use crate::model::{Coordinate, Snapshot};
+use crate::model::{Coordinate, Snapshot, gaps::Gaps};
 
-use super::{Connection, answer::Answer, failure::Failure, gaps::Gaps, path, request::METADATA};
+use super::{Connection, answer::Answer, failure::Failure, path, request::METADATA};
 
 /// How many objects are asked for at once: enough to hide the way there and back, few enough to go unnoticed.
 pub(super) const AT_ONCE: usize = 16;
@@ -57,7 +56,7 @@ fn record(snapshot: &mut Snapshot, coordinate: Coordinate, answer: Result<Answer
             snapshot.found(coordinate.resource, &object);
             Ok(())
         }
-        Err(Failure::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND && refusal.names_object => {
+        Err(failure) if failure.proves_absence() => {
             snapshot.confirm_absent(coordinate);
             Ok(())
         }

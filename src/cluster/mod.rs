@@ -2,8 +2,9 @@
 //!
 //! Everything goes through one [`Connection`]: [`discover`](Connection::discover) says what there is,
 //! [`read`](Connection::read) lists it as metadata into a [`Snapshot`](crate::model::Snapshot), and
-//! [`look_up`](Connection::look_up) and [`fetch_facts`](Connection::fetch_facts) add the few things that lists don't tell. What
-//! cannot be read becomes a [`Gap`](crate::model::Gap); an error is only what leaves nothing to show.
+//! [`look_up`](Connection::look_up) and [`fetch_facts`](Connection::fetch_facts) add the few things that lists don't tell;
+//! [`look_again`](Connection::look_again) says whether what a list showed is still so. What cannot be read becomes a
+//! [`Gap`](crate::model::Gap); an error is only what leaves nothing to show.
 
 mod answer;
 mod connect;
@@ -14,10 +15,10 @@ mod error;
 mod facts;
 mod facts_protobuf;
 mod failure;
-mod gaps;
 mod json;
 mod kubeconfig;
 mod list;
+mod look_again;
 mod look_up;
 mod nodes;
 mod path;

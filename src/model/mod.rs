@@ -1,8 +1,10 @@
 //! What was read: objects, references, kinds, facts, and what is missing. No I/O here.
 
+pub mod again;
 pub mod effects;
 pub mod facts;
 pub mod gap;
+pub(crate) mod gaps;
 pub mod nearest;
 pub mod object;
 pub mod reference;
@@ -12,6 +14,7 @@ pub mod strings;
 pub mod type_names;
 pub mod well_known;
 
+pub use again::Again;
 pub use facts::{Fact, Facts};
 pub use gap::Gap;
 pub use object::{DEFINITION_FINALIZER, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Object, ObjectId, RawObject, RawReference};

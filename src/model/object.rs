@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{reference::Reference, resources::ResourceId, strings::Symbol};
+use super::{reference::Reference, resources::ResourceId, snapshot::Coordinate, strings::Symbol};
 
 /// The finalizer that makes the collector delete dependents first (section 5 of the rules).
 pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
@@ -24,7 +24,7 @@ impl ObjectId {
 }
 
 /// What is kept of an object: the metadata that decides what a delete does to it, and its labels for selectors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// The resource it is stored under: of all served versions the one that the collector picks (R2.1).
     pub resource: ResourceId,
@@ -55,10 +55,15 @@ impl Object {
     pub fn terminating(&self) -> bool {
         self.deleted.is_some()
     }
+
+    /// Where it is.
+    pub fn coordinate(&self) -> Coordinate {
+        Coordinate { resource: self.resource, namespace: self.namespace, name: self.name }
+    }
 }
 
 /// An object's metadata as a source reads it, before it is interned.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawObject<'a> {
     pub namespace: Cow<'a, str>,
     pub name: Cow<'a, str>,
@@ -75,7 +80,7 @@ pub struct RawObject<'a> {
 }
 
 /// An owner reference as a source reads it, before it is interned.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawReference<'a> {
     pub api_version: Cow<'a, str>,
     pub kind: Cow<'a, str>,
@@ -83,4 +88,41 @@ pub struct RawReference<'a> {
     pub uid: Cow<'a, str>,
     pub controller: Option<bool>,
     pub block_owner_deletion: Option<bool>,
+}
+
+/// A text of its own, whatever it was borrowed from.
+fn own(text: Cow<'_, str>) -> Cow<'static, str> {
+    Cow::Owned(text.into_owned())
+}
+
+impl RawObject<'_> {
+    /// The same, borrowing nothing from where it was read.
+    pub fn into_owned(self) -> RawObject<'static> {
+        RawObject {
+            namespace: own(self.namespace),
+            name: own(self.name),
+            uid: own(self.uid),
+            resource_version: own(self.resource_version),
+            created: self.created,
+            deleted: self.deleted,
+            grace: self.grace,
+            finalizers: self.finalizers.into_iter().map(own).collect(),
+            owners: self.owners.into_iter().map(RawReference::into_owned).collect(),
+            labels: self.labels.into_iter().map(|(key, value)| (own(key), own(value))).collect(),
+        }
+    }
+}
+
+impl RawReference<'_> {
+    /// The same, borrowing nothing from where it was read.
+    pub fn into_owned(self) -> RawReference<'static> {
+        RawReference {
+            api_version: own(self.api_version),
+            kind: own(self.kind),
+            name: own(self.name),
+            uid: own(self.uid),
+            controller: self.controller,
+            block_owner_deletion: self.block_owner_deletion,
+        }
+    }
 }

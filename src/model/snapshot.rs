@@ -1,5 +1,9 @@
 //! Everything that was read of a cluster or a dump, and what could not be.
 
+mod update;
+#[cfg(test)]
+mod update_tests;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
@@ -62,8 +66,8 @@ pub enum Presence {
     Unknown,
 }
 
-/// The objects of one cluster or dump with all that is known around them. It never changes once it is built; what a delete
-/// would change lives in an overlay ([`crate::foretell`]).
+/// The objects of one cluster or dump with all that is known around them. It only changes by what is read: what a delete would change
+/// lives in an overlay ([`crate::foretell`]).
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub origin: Origin,
@@ -172,8 +176,7 @@ impl Snapshot {
     pub fn found(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
         let id = self.add(resource, raw);
         let object = &self.objects[id.index()];
-        let (uid, coordinate) =
-            (object.uid, Coordinate { resource: object.resource, namespace: object.namespace, name: object.name });
+        let (uid, coordinate) = (object.uid, object.coordinate());
         self.found.insert(coordinate);
         let listed = self.by_coordinate[&coordinate];
         if listed == id {
@@ -204,14 +207,26 @@ impl Snapshot {
         {
             return known;
         }
+        let object = self.intern(coordinate, raw);
+        let id = ObjectId(self.objects.len() as u32);
+        self.objects.push(object);
+        // The first object at a coordinate, and the first with a uid, is the one that is there (R3.5).
+        self.by_coordinate.entry(coordinate).or_insert(id);
+        self.by_uid.entry(uid).or_insert(id);
+        id
+    }
+
+    /// What is kept of an object that was read at a coordinate.
+    fn intern(&mut self, coordinate: Coordinate, raw: &RawObject<'_>) -> Object {
+        let strings = &mut self.strings;
         let mut labels: Box<[(Symbol, Symbol)]> =
             raw.labels.iter().map(|(key, value)| (strings.intern(key), strings.intern(value))).collect();
         labels.sort_unstable();
-        let object = Object {
-            resource,
-            namespace,
-            name,
-            uid,
+        Object {
+            resource: coordinate.resource,
+            namespace: coordinate.namespace,
+            name: coordinate.name,
+            uid: strings.intern(&raw.uid),
             resource_version: strings.intern(&raw.resource_version),
             created: raw.created,
             deleted: raw.deleted,
@@ -230,13 +245,7 @@ impl Snapshot {
                 })
                 .collect(),
             labels,
-        };
-        let id = ObjectId(self.objects.len() as u32);
-        self.objects.push(object);
-        // The first object at a coordinate, and the first with a uid, is the one that is there (R3.5).
-        self.by_coordinate.entry(coordinate).or_insert(id);
-        self.by_uid.entry(uid).or_insert(id);
-        id
+        }
     }
 
     /// `apiVersion` and `kind` of a resource as symbols: how a reference names it when it is right.
@@ -373,14 +382,14 @@ impl SnapshotBuilder {
             let object = snapshot.object(*id);
             (object.resource, snapshot.strings.text(object.namespace), snapshot.strings.text(object.name))
         });
-        let mut moved = vec![ObjectId(0); order.len()];
+        let mut moved = vec![None; order.len()];
         for (to, from) in order.iter().enumerate() {
-            moved[from.index()] = ObjectId(to as u32);
+            moved[from.index()] = Some(ObjectId(to as u32));
         }
         let mut objects: Vec<Option<Object>> = std::mem::take(&mut snapshot.objects).into_iter().map(Some).collect();
         snapshot.objects = order.iter().filter_map(|from| objects[from.index()].take()).collect();
         for id in snapshot.by_coordinate.values_mut().chain(snapshot.by_uid.values_mut()) {
-            *id = moved[id.index()];
+            *id = moved[id.index()].unwrap_or(*id);
         }
         snapshot.facts.move_to(&moved);
     }

@@ -8,12 +8,18 @@ use tokio::runtime::Runtime;
 
 use crate::harness::{ADMIN, Cluster};
 
+/// A connection as one of the users.
+#[track_caller]
+pub fn connect(cluster: &Cluster, user: &str, runtime: &Runtime) -> Connection {
+    let options = ConnectionOptions { kubeconfig: Some(cluster.kubeconfig(user)), ..ConnectionOptions::default() };
+    runtime.block_on(Connection::open(&options)).expect("a connection")
+}
+
 /// Everything of a cluster, with the facts of every object.
 #[track_caller]
 pub fn read_all(cluster: &Cluster, runtime: &Runtime) -> Snapshot {
-    let options = ConnectionOptions { kubeconfig: Some(cluster.kubeconfig(ADMIN)), ..ConnectionOptions::default() };
+    let connection = connect(cluster, ADMIN, runtime);
     runtime.block_on(async {
-        let connection = Connection::open(&options).await.expect("a connection");
         let (resources, gaps) = connection.discover().await.expect("discovery");
         assert!(gaps.is_empty(), "{gaps:?}");
         let mut snapshot = connection.read(resources, &Scope::Everything).await.expect("a snapshot");

@@ -242,9 +242,10 @@ impl Facts {
         }
     }
 
-    /// Follows objects to their new ids.
-    pub(super) fn move_to(&mut self, moved: &[ObjectId]) {
-        self.known = std::mem::take(&mut self.known).into_iter().map(|(id, fact)| (moved[id.index()], fact)).collect();
+    /// Follows objects to their new ids; what was known of those that have none any more is forgotten.
+    pub(super) fn move_to(&mut self, moved: &[Option<ObjectId>]) {
+        let known = std::mem::take(&mut self.known).into_iter();
+        self.known = known.filter_map(|(id, fact)| Some((moved[id.index()]?, fact))).collect();
     }
 
     /// How many objects have facts.

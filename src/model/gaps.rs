@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Gap, Snapshot};
+use super::{Gap, Snapshot};
 
 /// Collects what could not be read of single objects.
 #[derive(Default)]
-pub(super) struct Gaps {
+pub(crate) struct Gaps {
     /// By resource, namespace and reason: the names.
     found: BTreeMap<(String, String, String), Vec<String>>,
 }
 
 impl Gaps {
-    pub(super) fn add(&mut self, resource: String, namespace: &str, name: &str, reason: impl Into<String>) {
+    pub(crate) fn add(&mut self, resource: String, namespace: &str, name: &str, reason: impl Into<String>) {
         // A name from a reference can be anything, even nothing.
         let plain = !name.is_empty() && !name.contains(|character: char| character.is_control() || character.is_whitespace());
         let name = if plain { name.to_owned() } else { format!("{name:?}") };
@@ -33,7 +33,7 @@ impl Gaps {
     }
 
     /// Puts them among those of the snapshot, which keep their order.
-    pub(super) fn record(self, snapshot: &mut Snapshot) {
+    pub(crate) fn record(self, snapshot: &mut Snapshot) {
         for gap in self.finish() {
             if !snapshot.gaps.contains(&gap) {
                 snapshot.gaps.push(gap);

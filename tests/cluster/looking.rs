@@ -1,0 +1,70 @@
+//! Looking at objects again that have changed since they were listed.
+
+use kubectl_gc::{
+    cluster::Scope,
+    model::{Again, Presence},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{ADMIN, VIEWER, uid},
+    plan::draft::HOLD,
+    plan::trial::Trial,
+    reading::connect,
+    sweep::uncollected,
+};
+
+#[test]
+fn what_changed_since_the_lists_is_seen() {
+    let cluster = uncollected();
+    let trial = Trial::on(cluster, "again", "Background");
+    let kept = trial.config_map("kept").create();
+    let objects = ["counted", "relabelled", "doomed", "gone", "replaced"].map(|name| trial.widget(name).create());
+    let rack = trial.rack("rack").create();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let connection = connect(cluster, ADMIN, &runtime);
+    let mut snapshot = runtime.block_on(async {
+        let (resources, _) = connection.discover().await.expect("discovery");
+        connection.read(resources, &Scope::Namespace(trial.namespace.clone())).await.expect("a snapshot")
+    });
+    let paths = objects.each_ref().map(|object| cluster.path_of(object));
+    let [counted, relabelled, doomed, gone, replaced] = &paths;
+    // Of the first, only what is not kept.
+    cluster.patch(counted, &json!({"spec": {"count": 2}}));
+    cluster.patch(relabelled, &json!({"metadata": {"labels": {"app": "shop"}}}));
+    cluster.patch(doomed, &json!({"metadata": {"finalizers": [HOLD]}}));
+    for path in [doomed, gone, replaced] {
+        cluster.delete(path, Some("Background"), None);
+    }
+    let successor = trial.widget("replaced").create();
+
+    let find = |object: &Value| {
+        let uid = snapshot.strings.find(uid(object)).expect("it was read");
+        snapshot.by_uid(uid).expect("it was read")
+    };
+    let [kept, rack] = [&kept, &rack].map(find);
+    let ids = objects.each_ref().map(find);
+    let all: Vec<_> = ids.into_iter().chain([kept, rack]).collect();
+    let seen = runtime.block_on(connection.look_again(&snapshot, &all));
+    let again = |id| seen.iter().find(|(of, _)| *of == id).map(|(_, again)| again).expect("an answer for each");
+    assert_eq!([again(kept), again(rack), again(ids[0]), again(ids[3])], [&Again::Same, &Again::Same, &Again::Same, &Again::Gone]);
+    assert!(matches!(again(ids[1]), Again::Changed(raw) if raw.labels == [("app".into(), "shop".into())]), "{seen:?}");
+    assert!(matches!(again(ids[2]), Again::Changed(raw) if raw.deleted.is_some()), "{seen:?}");
+    assert!(matches!(again(ids[4]), Again::Replaced(raw) if raw.uid == uid(&successor)), "{seen:?}");
+
+    // Whoever may not see what is in no namespace learns nothing of it, which is not that it is gone.
+    cluster.let_viewer_see(&trial.namespace);
+    let viewer = connect(cluster, VIEWER, &runtime);
+    let seen_by_viewer = runtime.block_on(viewer.look_again(&snapshot, &[rack]));
+    assert_eq!(seen_by_viewer, [(rack, Again::Unanswered("forbidden".to_owned()))]);
+
+    let places = all.iter().map(|id| snapshot.object(*id).coordinate()).collect::<Vec<_>>();
+    snapshot.update(seen);
+    let is = |place: usize| match snapshot.look_up(places[place]) {
+        Presence::Present(id) => snapshot.text(snapshot.object(id).uid).to_owned(),
+        other => format!("{other:?}"),
+    };
+    assert_eq!([is(3), is(4)], ["Absent", uid(&successor)]);
+    let old = snapshot.strings.find(uid(&objects[4])).expect("it was read once");
+    assert_eq!(snapshot.by_uid(old), None);
+}
