@@ -3,7 +3,8 @@
 //! Everything goes through one [`Connection`]: [`discover`](Connection::discover) says what there is,
 //! [`read`](Connection::read) lists it as metadata into a [`Snapshot`](crate::model::Snapshot), and
 //! [`look_up`](Connection::look_up) and [`fetch_facts`](Connection::fetch_facts) add the few things that lists don't tell;
-//! [`look_again`](Connection::look_again) says whether what a list showed is still so. What cannot be read becomes a
+//! [`look_again`](Connection::look_again) says whether what a list showed is still so, and
+//! [`invalid_owner_events`](Connection::invalid_owner_events) what the collector complained of. What cannot be read becomes a
 //! [`Gap`](crate::model::Gap); an error is only what leaves nothing to show.
 
 mod answer;
@@ -12,6 +13,7 @@ mod count;
 mod credentials;
 mod discovery;
 mod error;
+mod events;
 mod facts;
 mod facts_protobuf;
 mod failure;

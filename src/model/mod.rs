@@ -2,6 +2,7 @@
 
 pub mod again;
 pub mod effects;
+pub mod events;
 pub mod facts;
 pub mod gap;
 pub(crate) mod gaps;
@@ -15,6 +16,7 @@ pub mod type_names;
 pub mod well_known;
 
 pub use again::Again;
+pub use events::OwnerEvent;
 pub use facts::{Fact, Facts};
 pub use gap::Gap;
 pub use object::{DEFINITION_FINALIZER, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Object, ObjectId, RawObject, RawReference};

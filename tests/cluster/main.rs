@@ -11,6 +11,7 @@ mod graphs;
 mod content;
 mod differential;
 mod dot;
+mod events;
 mod looking;
 mod plan;
 mod reading;

@@ -1,5 +1,7 @@
 //! Clusters as the engine reads them.
 
+use std::path::Path;
+
 use kubectl_gc::{
     cluster::{Connection, ConnectionOptions, Scope},
     model::{ObjectId, Snapshot},
@@ -11,7 +13,13 @@ use crate::harness::{ADMIN, Cluster};
 /// A connection as one of the users.
 #[track_caller]
 pub fn connect(cluster: &Cluster, user: &str, runtime: &Runtime) -> Connection {
-    let options = ConnectionOptions { kubeconfig: Some(cluster.kubeconfig(user)), ..ConnectionOptions::default() };
+    connect_with(&cluster.kubeconfig(user), runtime)
+}
+
+/// A connection with any kubeconfig file, for instance that of a proxy.
+#[track_caller]
+pub fn connect_with(kubeconfig: &Path, runtime: &Runtime) -> Connection {
+    let options = ConnectionOptions { kubeconfig: Some(kubeconfig.to_owned()), ..ConnectionOptions::default() };
     runtime.block_on(Connection::open(&options)).expect("a connection")
 }
 

@@ -1,0 +1,164 @@
+//! The collector's own complaints, which it leaves as events.
+
+use serde::Deserialize;
+
+use crate::model::OwnerEvent;
+
+use super::{
+    Connection,
+    answer::{Answer, Malformed, Page},
+    failure::Failure,
+    json,
+    request::{JSON, TakePages},
+};
+
+/// What is asked for. Events of the core group are all events: those of `events.k8s.io` are the same objects.
+const PATH: &str = "/api/v1/events";
+const COMPLAINTS: &str = "fieldSelector=reason%3DOwnerRefInvalidNamespace";
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Event {
+    involved_object: Option<Involved>,
+    message: Option<String>,
+    last_timestamp: Option<String>,
+    event_time: Option<String>,
+    series: Option<Series>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Involved {
+    api_version: Option<String>,
+    kind: Option<String>,
+    namespace: Option<String>,
+    name: Option<String>,
+    uid: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Series {
+    last_observed_time: Option<String>,
+}
+
+impl From<Event> for OwnerEvent {
+    fn from(event: Event) -> Self {
+        let times = [event.last_timestamp, event.event_time, event.series.and_then(|series| series.last_observed_time)];
+        let seconds = |time: String| time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+        let object = event.involved_object.unwrap_or_default();
+        OwnerEvent {
+            api_version: object.api_version.unwrap_or_default(),
+            kind: object.kind.unwrap_or_default(),
+            namespace: object.namespace.unwrap_or_default(),
+            name: object.name.unwrap_or_default(),
+            uid: object.uid.unwrap_or_default(),
+            message: event.message.unwrap_or_default(),
+            last: times.into_iter().flatten().filter_map(seconds).max(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Complaints(Vec<OwnerEvent>);
+
+impl TakePages for Complaints {
+    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
+        json::read_items(&answer.body, &mut |event: Event| {
+            self.0.push(event.into());
+            Ok(())
+        })
+    }
+
+    fn restart(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Connection {
+    /// The collector's complaints about owners in other namespaces (R3.7), in all namespaces, as the server orders them. The server
+    /// picks them: where there are none, this is one request.
+    ///
+    /// # Errors
+    /// When they cannot be read, with the reason: forbidden, say. Nothing is told in part.
+    pub async fn invalid_owner_events(&self) -> Result<Vec<OwnerEvent>, String> {
+        let mut complaints = Complaints::default();
+        let read = self.get_pages(PATH, COMPLAINTS, JSON, &mut complaints).await;
+        read.map_err(|failure: Failure| failure.in_full())?;
+        Ok(complaints.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::testing::{json, refuse, serve};
+
+    const FIRST: &str = "/api/v1/events?fieldSelector=reason%3DOwnerRefInvalidNamespace&limit=500";
+
+    #[tokio::test]
+    async fn complaints_are_read_page_by_page() {
+        let connection = serve(|asked| match asked.url.strip_prefix(FIRST.trim_end_matches("500")) {
+            Some("500") => json(
+                200,
+                r#"{"kind":"EventList","metadata":{"continue":"t"},"items":[
+                    {"involvedObject":{"apiVersion":"v1","kind":"Pod","namespace":"shop","name":"a","uid":"u-a"},"message":"why",
+                     "lastTimestamp":"1970-01-01T00:01:00Z","eventTime":null},
+                    {"involvedObject":{"apiVersion":"gc.test/v1","kind":"Rack","name":"b","uid":"u-b"},
+                     "lastTimestamp":"1970-01-01T00:00:01Z","eventTime":"1970-01-01T00:00:05.000000Z",
+                     "series":{"count":2,"lastObservedTime":"1970-01-01T00:00:03.000000Z"}}]}"#,
+            ),
+            Some("2000&continue=t") => json(
+                200,
+                r#"{"kind":"EventList","metadata":{},"items":[
+                    {"lastTimestamp":"soon","series":{"lastObservedTime":"1970-01-01T00:00:09.500000Z"}},
+                    {"involvedObject":null,"message":null,"lastTimestamp":null,"eventTime":null,"series":null}]}"#,
+            ),
+            _ => panic!("{}", asked.url),
+        });
+        let events = connection.await.invalid_owner_events().await.unwrap();
+        let pod = OwnerEvent {
+            api_version: "v1".to_owned(),
+            kind: "Pod".to_owned(),
+            namespace: "shop".to_owned(),
+            name: "a".to_owned(),
+            uid: "u-a".to_owned(),
+            message: "why".to_owned(),
+            last: Some(60),
+        };
+        let rack = OwnerEvent {
+            api_version: "gc.test/v1".to_owned(),
+            kind: "Rack".to_owned(),
+            name: "b".to_owned(),
+            uid: "u-b".to_owned(),
+            last: Some(5),
+            ..OwnerEvent::default()
+        };
+        let odd = OwnerEvent { last: Some(9), ..OwnerEvent::default() };
+        assert_eq!(events, [pod, rack, odd, OwnerEvent::default()]);
+    }
+
+    #[tokio::test]
+    async fn an_expired_list_is_begun_anew() {
+        let one = |name: &str, more: &str| {
+            let item = format!(r#"{{"involvedObject":{{"name":"{name}"}}}}"#);
+            json(200, format!(r#"{{"kind":"EventList","metadata":{{"continue":"{more}"}},"items":[{item}]}}"#))
+        };
+        let connection = serve(move |asked| match asked.url.as_str() {
+            FIRST => one("a", "old"),
+            url if url.ends_with("continue=old") => refuse(410),
+            _ => one("b", ""),
+        });
+        let names: Vec<String> =
+            connection.await.invalid_owner_events().await.unwrap().into_iter().map(|event| event.name).collect();
+        assert_eq!(names, ["b"]);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_said() {
+        let forbidden = serve(|_| json(403, r#"{"kind":"Status","message":"events is forbidden: not you","code":403}"#)).await;
+        assert_eq!(forbidden.invalid_owner_events().await, Err("forbidden: events is forbidden: not you".to_owned()));
+        let garbled = serve(|_| json(200, "[]")).await;
+        assert!(garbled.invalid_owner_events().await.unwrap_err().starts_with("unreadable answer: "));
+    }
+}
