@@ -20,7 +20,7 @@ use super::{
     json,
     look_up::AT_ONCE,
     path, protobuf,
-    request::{TakePages, WHOLE},
+    request::{JSON, TakePages, WHOLE},
 };
 
 /// From how many objects of one kind in one namespace on the whole list is cheaper than asking for each.
@@ -55,7 +55,12 @@ struct Missing {
 }
 
 const GONE: &str = "gone since it was listed";
-const FACTLESS: &str = "its spec is missing";
+const FACTLESS: &str = "its spec or status is missing";
+
+/// In which form whole objects are asked for.
+fn form(resource: &Resource) -> &'static str {
+    if facts_protobuf::reads(&resource.group, &resource.kind) { WHOLE } else { JSON }
+}
 
 impl Connection {
     /// Reads the facts of these objects into the snapshot: of those that have any ([`has_facts`]), and that are not known yet. What can't be read stays unknown and becomes a gap; so does what is not the same object any more.
@@ -84,7 +89,7 @@ impl Connection {
 
     async fn fetch_one(&self, resource: &Resource, namespace: String, name: String, uid: &str, object: ObjectId) -> Outcome {
         let read = match path::of_object(resource, &namespace, &name) {
-            Some(url) => self.get(&url, WHOLE).await.and_then(|answer| Ok(read_one(&answer, resource)?)),
+            Some(url) => self.get(&url, form(resource)).await.and_then(|answer| Ok(read_one(&answer, resource)?)),
             None => Err(Failure::Malformed("its name has no URL".to_owned())),
         };
         let reason = match read {
@@ -99,8 +104,9 @@ impl Connection {
 
     async fn fetch_all(&self, batch: Batch) -> Outcome {
         let url = path::of_resource(&batch.resource, Some(&batch.namespace));
+        let form = form(&batch.resource);
         let mut taker = FromList { batch, facts: FxHashMap::default() };
-        let failure = self.get_pages(&url, "", WHOLE, &mut taker).await.err();
+        let failure = self.get_pages(&url, "", form, &mut taker).await.err();
         let FromList { batch, facts } = taker;
         let missing = batch.wanted.into_values().filter(|(object, _)| !facts.contains_key(object)).map(|(_, name)| Missing {
             resource: batch.resource.full_name(),

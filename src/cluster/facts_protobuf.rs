@@ -3,7 +3,7 @@
 
 use crate::model::{
     Fact,
-    facts::{ClaimFacts, DefinitionFacts, NamespaceFacts, PodFacts, ServiceFacts, VolumeFacts},
+    facts::{Backend, ClaimFacts, Condition, DefinitionFacts, NamespaceFacts, PodFacts, ServiceFacts, VolumeFacts},
 };
 
 use super::{
@@ -11,7 +11,15 @@ use super::{
     protobuf::{all, at, number, text, text_at},
 };
 
-/// Reads an object's facts, for the kinds that have any. `name` is the object's own.
+/// Whether the facts of a kind are read from protobuf; others are asked for in JSON.
+pub(super) fn reads(group: &str, kind: &str) -> bool {
+    match group {
+        "" => matches!(kind, "Pod" | "PersistentVolume" | "PersistentVolumeClaim" | "Service" | "Namespace"),
+        _ => group == "apiextensions.k8s.io" && kind == "CustomResourceDefinition",
+    }
+}
+
+/// Reads an object's facts, for the kinds whose facts are read from protobuf ([`reads`]). `name` is the object's own.
 pub(super) fn read_facts(group: &str, kind: &str, name: &str, object: &[u8]) -> Result<Option<Fact>, Malformed> {
     // All these kinds have metadata 1, spec 2 and status 3.
     let Some(spec) = at(object, &[2])? else { return Ok(None) };
@@ -23,7 +31,11 @@ pub(super) fn read_facts(group: &str, kind: &str, name: &str, object: &[u8]) -> 
         ("", "PersistentVolumeClaim") => Some(Fact::Claim(ClaimFacts { volume: said(spec, &[3])? })),
         // ServiceSpec: type 4.
         ("", "Service") => Some(Fact::Service(ServiceFacts { kind: said(spec, &[4])? })),
-        ("", "Namespace") => Some(Fact::Namespace(NamespaceFacts { finalizers: texts(spec, 1)? })),
+        // NamespaceStatus: conditions 2 { type 1, status 2, reason 5, message 6 }.
+        ("", "Namespace") => {
+            let conditions = conditions(status, 2, [5, 6])?;
+            Some(Fact::Namespace(NamespaceFacts { finalizers: texts(spec, 1)?, conditions }))
+        }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Some(Fact::Definition(definition(spec, status)?)),
         _ => None,
     })
@@ -63,20 +75,40 @@ fn volume(spec: &[u8], status: &[u8]) -> Result<VolumeFacts, Malformed> {
     })
 }
 
-/// CustomResourceDefinitionSpec: group 1, names 3 { plural 1, kind 4 }. CustomResourceDefinitionStatus: conditions 1 { type 1,
-/// status 2 }.
+/// CustomResourceDefinitionSpec: group 1, names 3 { plural 1, kind 4 }, conversion 9 { strategy 1, webhook 2 { clientConfig 2 } }.
+/// CustomResourceDefinitionStatus: conditions 1 { type 1, status 2, reason 4, message 5 }.
 fn definition(spec: &[u8], status: &[u8]) -> Result<DefinitionFacts, Malformed> {
-    let mut established = false;
-    for condition in all(status, 1) {
-        let condition = condition?;
-        established |= at(condition, &[1])? == Some(b"Established") && at(condition, &[2])? == Some(b"True");
-    }
+    let conditions = conditions(status, 1, [4, 5])?;
+    let conversion = at(spec, &[9])?.unwrap_or_default();
+    let converts = at(conversion, &[1])? == Some(b"Webhook");
     Ok(DefinitionFacts {
         group: text_at(spec, &[1])?.unwrap_or_default(),
         kind: text_at(spec, &[3, 4])?.unwrap_or_default(),
         plural: text_at(spec, &[3, 1])?.unwrap_or_default(),
-        established,
+        established: conditions.iter().any(|condition| condition.kind == "Established"),
+        conversion: at(conversion, &[2, 2])?.filter(|_| converts).map(backend).transpose()?.flatten(),
+        conditions,
     })
+}
+
+/// WebhookClientConfig: service 1 { namespace 1, name 2 }, url 3.
+fn backend(config: &[u8]) -> Result<Option<Backend>, Malformed> {
+    let service = text_at(config, &[1, 1])?.zip(text_at(config, &[1, 2])?);
+    let service = service.map(|(namespace, name)| Backend::Service { namespace, name });
+    Ok(service.or(said(config, &[3])?.map(Backend::Url)))
+}
+
+/// The true ones of the conditions in a field of a status: type 1, status 2, and reason and message, whose numbers differ.
+fn conditions(status: &[u8], field: u32, [reason, message]: [u32; 2]) -> Result<Vec<Condition>, Malformed> {
+    let mut conditions = Vec::new();
+    for condition in all(status, field) {
+        let condition = condition?;
+        if at(condition, &[2])? == Some(b"True") {
+            let text = |field| Ok::<_, Malformed>(text_at(condition, &[field])?.unwrap_or_default());
+            conditions.push(Condition { kind: text(1)?, reason: text(reason)?, message: text(message)? });
+        }
+    }
+    Ok(conditions)
 }
 
 #[cfg(test)]
@@ -145,24 +177,76 @@ mod tests {
         says_the_same("", "PersistentVolumeClaim", &unbound, &serde_json::json!({"spec": {}}));
         let service = bytes(2, &message(&[bytes(3, b"10.0.0.1"), bytes(4, b"LoadBalancer")]));
         says_the_same("", "Service", &service, &serde_json::json!({"spec": {"type": "LoadBalancer"}}));
+    }
 
-        says_the_same(
-            "",
-            "Namespace",
-            &bytes(2, &message(&[bytes(1, b"kubernetes"), bytes(1, b"acme.io/x")])),
-            &serde_json::json!({"spec": {"finalizers": ["kubernetes", "acme.io/x"]}}),
-        );
+    /// A condition with the field numbers of its reason and message.
+    fn condition(field: u32, [kind, status, reason, message]: [&str; 4], fields: [u32; 2]) -> Vec<u8> {
+        let texts = [(1, kind), (2, status), (fields[0], reason), (fields[1], message)];
+        let parts = texts.map(|(field, text)| bytes(field, text.as_bytes()));
+        bytes(field, &parts.concat())
+    }
 
+    #[test]
+    fn conditions_of_namespaces_are_the_same() {
+        let failure = ["NamespaceDeletionDiscoveryFailure", "True", "DiscoveryFailed", "metrics.k8s.io/v1beta1: stale"];
+        let none = ["NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"];
+        let status = message(&[bytes(1, b"Terminating"), condition(2, failure, [5, 6]), condition(2, none, [5, 6])]);
+        let json = |[kind, status, reason, message]: [&str; 4]| serde_json::json!({"type": kind, "status": status, "reason": reason, "message": message});
+        let json = serde_json::json!({"spec": {"finalizers": ["kubernetes", "acme.io/x"]},
+            "status": {"phase": "Terminating", "conditions": [json(failure), json(none)]}});
+        let object = message(&[bytes(2, &message(&[bytes(1, b"kubernetes"), bytes(1, b"acme.io/x")])), bytes(3, &status)]);
+        says_the_same("", "Namespace", &object, &json);
+        let Some(Fact::Namespace(facts)) = read_json("", "Namespace", &json) else { panic!("a namespace has facts") };
+        assert_eq!(facts.conditions.len(), 1);
+        assert_eq!(facts.conditions[0].reason, "DiscoveryFailed");
+    }
+
+    #[test]
+    fn definitions_are_the_same() {
+        let (group, kind) = ("apiextensions.k8s.io", "CustomResourceDefinition");
         let names = message(&[bytes(1, b"buckets"), bytes(2, b"bucket"), bytes(4, b"Bucket")]);
-        let spec = message(&[bytes(1, b"s3.example.org"), bytes(3, &names), bytes(4, b"Namespaced")]);
-        let condition = |kind: &[u8], status: &[u8]| bytes(1, &message(&[bytes(1, kind), bytes(2, status)]));
-        let status = message(&[condition(b"NamesAccepted", b"True"), condition(b"Established", b"True")]);
-        let json = serde_json::json!({"spec": {"group": "s3.example.org", "names": {"plural": "buckets", "kind": "Bucket"}},
-            "status": {"conditions": [{"type": "Established", "status": "True"}]}});
-        let group = "apiextensions.k8s.io";
-        says_the_same(group, "CustomResourceDefinition", &message(&[bytes(2, &spec), bytes(3, &status)]), &json);
-        let fact = read_facts(group, "CustomResourceDefinition", "x", &bytes(2, &spec)).unwrap();
-        assert!(matches!(fact, Some(Fact::Definition(facts)) if !facts.established));
+        let of_definition = [bytes(1, b"s3.example.org"), bytes(3, &names), bytes(4, b"Namespaced")].concat();
+        let established = ["Established", "True", "InitialNamesAccepted", "the initial names have been accepted"];
+        let status = message(&[condition(1, ["NamesAccepted", "False", "", ""], [4, 5]), condition(1, established, [4, 5])]);
+        let json = |conversion: serde_json::Value| {
+            serde_json::json!({
+                "spec": {"group": "s3.example.org", "names": {"plural": "buckets", "kind": "Bucket"}, "conversion": conversion},
+                "status": {"conditions": [
+                    {"type": "NamesAccepted", "status": "False"},
+                    {"type": "Established", "status": "True", "reason": established[2], "message": established[3]}]}})
+        };
+        let service = bytes(1, &message(&[bytes(1, b"acme"), bytes(2, b"webhook"), bytes(3, b"/convert"), varint(4, 443)]));
+        let url = bytes(3, b"https://example.org/convert");
+        let service_json =
+            serde_json::json!({"service": {"namespace": "acme", "name": "webhook", "path": "/convert", "port": 443}});
+        let url_json = serde_json::json!({"url": "https://example.org/convert"});
+        let cases = [
+            (b"Webhook".as_slice(), service, service_json, true),
+            (b"Webhook", url.clone(), url_json.clone(), true),
+            (b"Webhook", bytes(2, b"ca"), serde_json::json!({"caBundle": "Y2E="}), false),
+            (b"None", url, url_json, false),
+        ];
+        for (strategy, config, config_json, asks) in cases {
+            let conversion = bytes(9, &message(&[bytes(1, strategy), bytes(2, &bytes(2, &config))]));
+            let object = message(&[bytes(2, &message(&[of_definition.clone(), conversion])), bytes(3, &status)]);
+            let strategy = std::str::from_utf8(strategy).unwrap();
+            let json = json(serde_json::json!({"strategy": strategy, "webhook": {"clientConfig": config_json}}));
+            says_the_same(group, kind, &object, &json);
+            let Some(Fact::Definition(facts)) = read_json(group, kind, &json) else { panic!("a definition has facts") };
+            assert_eq!((facts.conversion.is_some(), facts.established), (asks, true), "{json}");
+        }
+        let fact = read_facts(group, kind, "x", &bytes(2, &of_definition)).unwrap();
+        assert!(matches!(fact, Some(Fact::Definition(facts)) if !facts.established && facts.conversion.is_none()));
+    }
+
+    #[test]
+    fn what_is_read_from_protobuf_is_read() {
+        for (group, kind) in
+            [("", "Pod"), ("", "Namespace"), ("", "Secret"), ("apps", "Deployment"), ("coordination.k8s.io", "Lease")]
+        {
+            let read = read_facts(group, kind, "x", &bytes(2, b"")).unwrap();
+            assert_eq!(reads(group, kind), read.is_some(), "{group} {kind}");
+        }
     }
 
     #[test]

@@ -151,9 +151,9 @@ impl Snapshot {
 
     /// Records what is known of an object, and the names that this gives of others, which may have to be looked up.
     pub fn learn(&mut self, object: ObjectId, fact: Fact) {
-        if let Some(name) = fact.names() {
+        fact.each_name(|name| {
             self.strings.intern(name);
-        }
+        });
         self.facts.insert(object, fact);
     }
 

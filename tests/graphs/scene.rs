@@ -84,13 +84,14 @@ fn fact(line: &Line) -> Option<Fact> {
         "Namespace" => {
             let finalizers = std::iter::once("kubernetes").chain(line.spec_finalizer.as_deref()).map(str::to_owned);
             let finalizers = finalizers.filter(|_| line.spec_finalizer.as_deref() != Some("-")).collect();
-            Some(Fact::Namespace(NamespaceFacts { finalizers }))
+            Some(Fact::Namespace(NamespaceFacts { finalizers, ..NamespaceFacts::default() }))
         }
         "CustomResourceDefinition" => Some(Fact::Definition(DefinitionFacts {
             group: "acme.io".into(),
             kind: line.name.clone(),
             plural: format!("{}s", line.name.to_lowercase()),
             established: line.spec_finalizer.as_deref() != Some("-"),
+            ..DefinitionFacts::default()
         })),
         _ => None,
     }

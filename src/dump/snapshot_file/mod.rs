@@ -14,7 +14,8 @@
 //!
 //! `lists` says what was read, in one `namespace` or in all, or what made it fail (`failure`); `absent` are coordinates where a
 //! look-up found nothing. An object's fields are named and spelled as in its `metadata`; `facts` are those of
-//! [`Fact`](crate::model::Fact). `resource` names the resource of an object whose apiVersion and kind don't.
+//! [`Fact`](crate::model::Fact), and `setters` say who set its finalizers ([`Setter`](crate::model::facts::Setter)), where that was
+//! read. Times in both are in Unix seconds. `resource` names the resource of an object whose apiVersion and kind don't.
 
 mod format;
 mod read;

@@ -21,6 +21,7 @@ use crate::{
     },
     model::{
         self, Coordinate, Fact, Gap, ListRecord, Mapping, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, Strings,
+        facts::Setter,
     },
 };
 
@@ -84,6 +85,7 @@ struct Line {
     resource: Option<String>,
     metadata: Metadata,
     facts: Option<Fact>,
+    setters: Option<Vec<Setter>>,
 }
 
 impl<'de> Deserialize<'de> for Objects {
@@ -112,6 +114,7 @@ impl<'de> Deserialize<'de> for Objects {
 
 fn line(strings: &mut Strings, mut value: Map<String, Value>) -> Result<Line, String> {
     let facts = value.remove("facts").map(serde_json::from_value).transpose().map_err(|error| format!("facts: {error}"))?;
+    let setters = value.remove("setters").map(serde_json::from_value).transpose().map_err(|error| format!("setters: {error}"))?;
     let mut text = |key: &str| value.remove(key).and_then(capture::text);
     let api_version = strings.intern(&text("apiVersion").unwrap_or_default());
     let kind = strings.intern(&text("kind").unwrap_or_default());
@@ -124,7 +127,7 @@ fn line(strings: &mut Strings, mut value: Map<String, Value>) -> Result<Line, St
             _ => metadata.deleted = Some(seconds),
         }
     }
-    Ok(Line { api_version, kind, resource, metadata, facts })
+    Ok(Line { api_version, kind, resource, metadata, facts, setters })
 }
 
 fn restore(file: File) -> Result<Snapshot, String> {
@@ -148,6 +151,9 @@ fn restore(file: File) -> Result<Snapshot, String> {
         let id = builder.add(id, &line.metadata.raw(&strings));
         if let Some(facts) = line.facts {
             builder.snapshot().learn(id, facts);
+        }
+        if let Some(setters) = line.setters {
+            builder.snapshot().facts.insert_setters(id, setters);
         }
     }
     for list in file.lists {

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     document::ReferenceJson,
     dump::DumpError,
-    model::{Fact, Mapping, Object, ObjectId, Snapshot},
+    model::{Fact, Mapping, Object, ObjectId, Snapshot, facts::Setter},
 };
 
 /// Writes a snapshot as [`read`](crate::dump::read) takes it. The same snapshot gives the same bytes.
@@ -101,6 +101,8 @@ struct Line<'a> {
     owner_references: Vec<ReferenceJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     facts: Option<&'a Fact>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    setters: Option<&'a [Setter]>,
 }
 
 fn no_pairs(pairs: &Pairs<&str>) -> bool {
@@ -135,6 +137,7 @@ impl<'a> Line<'a> {
             finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
             owner_references: owners.collect(),
             facts: snapshot.facts.get(id),
+            setters: snapshot.facts.setters(id),
         }
     }
 }

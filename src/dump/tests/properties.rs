@@ -144,6 +144,30 @@ fn object_of() -> impl Strategy<Value = RawObject<'static>> {
         })
 }
 
+fn condition() -> impl Strategy<Value = facts::Condition> {
+    (short(), short(), short()).prop_map(|(kind, reason, message)| facts::Condition { kind, reason, message })
+}
+
+fn backend() -> impl Strategy<Value = facts::Backend> {
+    prop_oneof![
+        (short(), short()).prop_map(|(namespace, name)| facts::Backend::Service { namespace, name }),
+        short().prop_map(facts::Backend::Url),
+    ]
+}
+
+fn webhook() -> impl Strategy<Value = facts::Webhook> {
+    let rule = (vec(short(), 0..2), vec(short(), 0..2), vec(short(), 0..2), vec(short(), 0..2), option::of(short())).prop_map(
+        |(groups, versions, resources, operations, scope)| facts::WebhookRule { groups, versions, resources, operations, scope },
+    );
+    (short(), option::of(backend()), any::<[bool; 3]>(), vec(rule, 0..2)).prop_map(
+        |(name, backend, [required, selective, exact], rules)| facts::Webhook { name, backend, required, selective, exact, rules },
+    )
+}
+
+fn setter() -> impl Strategy<Value = facts::Setter> {
+    (short(), short(), any::<Option<i64>>()).prop_map(|(finalizer, manager, time)| facts::Setter { finalizer, manager, time })
+}
+
 fn fact() -> impl Strategy<Value = Fact> {
     prop_oneof![
         (option::of(short()), any::<Option<i64>>(), vec(short(), 0..2))
@@ -155,13 +179,33 @@ fn fact() -> impl Strategy<Value = Fact> {
         option::of(short())
             .prop_map(|deletion_policy| Fact::VolumeSnapshotContent(facts::SnapshotContentFacts { deletion_policy })),
         vec((short(), short()), 0..2).prop_map(|fields| Fact::Policy(PolicyFacts(fields.into_iter().collect()))),
-        vec(short(), 0..2).prop_map(|finalizers| Fact::Namespace(facts::NamespaceFacts { finalizers })),
-        (short(), any::<bool>()).prop_map(|(group, established)| Fact::Definition(facts::DefinitionFacts {
-            group,
-            kind: "K".into(),
-            plural: "ks".into(),
-            established
-        })),
+        (vec(short(), 0..2), vec(condition(), 0..2))
+            .prop_map(|(finalizers, conditions)| Fact::Namespace(facts::NamespaceFacts { finalizers, conditions })),
+        (short(), any::<bool>(), option::of(backend()), vec(condition(), 0..2)).prop_map(
+            |(group, established, conversion, conditions)| Fact::Definition(facts::DefinitionFacts {
+                group,
+                kind: "K".into(),
+                plural: "ks".into(),
+                established,
+                conversion,
+                conditions,
+            })
+        ),
+        (option::of(short()), any::<Option<i64>>(), any::<Option<i64>>())
+            .prop_map(|(holder, seconds, renewed)| Fact::Lease(facts::LeaseFacts { holder, seconds, renewed })),
+        any::<(Option<i64>, i64)>().prop_map(|(wanted, ready)| Fact::Workload(facts::WorkloadFacts { wanted, ready })),
+        any::<u64>().prop_map(|ready| Fact::Slice(facts::SliceFacts { ready })),
+        (short(), short(), option::of(backend()), any::<Option<bool>>(), short()).prop_map(
+            |(group, version, service, available, reason)| Fact::ApiService(facts::ApiServiceFacts {
+                group,
+                version,
+                service,
+                available,
+                message: format!("{reason}!"),
+                reason,
+            })
+        ),
+        vec(webhook(), 0..2).prop_map(|webhooks| Fact::Webhooks(facts::WebhookFacts { webhooks })),
     ]
 }
 
@@ -169,7 +213,7 @@ prop_compose! {
     fn snapshot()(
         resources in vec(resource(), 1..6),
         preferred in vec((short(), short()), 0..3),
-        objects in vec((any::<prop::sample::Index>(), object_of(), option::of(fact())), 0..8),
+        objects in vec((any::<prop::sample::Index>(), object_of(), option::of(fact()), option::of(vec(setter(), 0..2))), 0..8),
         lists in vec((any::<prop::sample::Index>(), option::of(short()), short(), option::of(short())), 0..4),
         absent in vec((any::<prop::sample::Index>(), short(), short()), 0..3),
         gaps in vec((short(), option::of(short()), short()), 0..3),
@@ -186,10 +230,13 @@ prop_compose! {
             false => Origin::Dump { paths: vec!["-".into(), "a\nb".into()] },
         };
         let mut builder = SnapshotBuilder::new(origin, resources);
-        for (index, raw, fact) in &objects {
+        for (index, raw, fact, setters) in &objects {
             let id = builder.add(*index.get(&ids), raw);
             if let Some(fact) = fact {
                 builder.snapshot().facts.insert(id, fact.clone());
+            }
+            if let Some(setters) = setters {
+                builder.snapshot().facts.insert_setters(id, setters.clone());
             }
         }
         for (index, namespace, resource_version, failure) in lists {
@@ -241,6 +288,7 @@ proptest! {
             prop_assert_eq!(object.resource, other.resource);
             prop_assert_eq!(snapshot.text(object.name), back.text(other.name));
             prop_assert_eq!(snapshot.facts.get(id), back.facts.get(id));
+            prop_assert_eq!(snapshot.facts.setters(id), back.facts.setters(id));
         }
     }
 

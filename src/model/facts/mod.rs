@@ -1,115 +1,25 @@
 //! The few things beyond metadata that decide what a delete does, here and outside of the graph, known for some objects and unknown for others.
 
 mod read;
+mod running;
+mod serving;
+mod setters;
+mod storage;
+#[cfg(test)]
+mod tests;
+mod webhooks;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{effects::PolicyFacts, object::ObjectId};
 
-pub use read::{has_facts, may_have_facts, read_facts};
-
-/// What decides how a pod goes (R1.14) and what it keeps from going (9.5).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PodFacts {
-    /// `spec.nodeName`; none for a pod that was never scheduled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node: Option<String>,
-    /// `status.phase`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phase: Option<String>,
-    /// `spec.terminationGracePeriodSeconds`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grace: Option<i64>,
-    /// The PersistentVolumeClaims it mounts, those of its ephemeral volumes (`<pod>-<volume>`) included.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub claims: Vec<String>,
-}
-
-impl PodFacts {
-    /// Whether its containers have ended for good.
-    pub fn finished(&self) -> bool {
-        matches!(self.phase.as_deref(), Some("Succeeded" | "Failed"))
-    }
-}
-
-/// What decides how a PersistentVolume goes, and what goes with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct VolumeFacts {
-    /// `spec.persistentVolumeReclaimPolicy`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reclaim_policy: Option<String>,
-    /// `spec.claimRef` as `namespace/name`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim: Option<String>,
-    /// `status.phase`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phase: Option<String>,
-}
-
-/// What holds a Namespace (R1.25).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NamespaceFacts {
-    /// `spec.finalizers`.
-    #[serde(default)]
-    pub finalizers: Vec<String>,
-}
-
-/// What a CustomResourceDefinition defines, and whether its deletion takes the instances along (R1.26).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DefinitionFacts {
-    /// `spec.group`.
-    pub group: String,
-    /// `spec.names.kind`.
-    pub kind: String,
-    /// `spec.names.plural`.
-    pub plural: String,
-    /// Whether the condition Established is true.
-    pub established: bool,
-}
-
-/// Which volume a PersistentVolumeClaim has.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClaimFacts {
-    /// `spec.volumeName`; none for a claim that is not bound.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub volume: Option<String>,
-}
-
-/// What stands behind a Service.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ServiceFacts {
-    /// `spec.type`.
-    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-}
-
-/// Which pods are bound to a Node, where it was asked instead of each pod.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NodeFacts {
-    /// Their uids.
-    #[serde(default)]
-    pub pods: Vec<String>,
-}
-
-/// Where a VolumeSnapshot's data is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SnapshotFacts {
-    /// `status.boundVolumeSnapshotContentName`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
-}
-
-/// What becomes of the data of a VolumeSnapshotContent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SnapshotContentFacts {
-    /// `spec.deletionPolicy`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deletion_policy: Option<String>,
-}
+pub use read::{has_facts, holds_facts, may_have_facts, read_facts, read_whole};
+pub use running::{LeaseFacts, NodeFacts, PodFacts, ServiceFacts, SliceFacts, WorkloadFacts};
+pub use serving::{ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts};
+pub use setters::{Setter, read_setters, tells_setters};
+pub use storage::{ClaimFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts};
+pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
 
 /// One kind's facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,18 +34,38 @@ pub enum Fact {
     Node(NodeFacts),
     VolumeSnapshot(SnapshotFacts),
     VolumeSnapshotContent(SnapshotContentFacts),
+    /// Of a Deployment, StatefulSet, ReplicaSet or DaemonSet.
+    Workload(WorkloadFacts),
+    Lease(LeaseFacts),
+    /// Of an EndpointSlice.
+    Slice(SliceFacts),
+    ApiService(ApiServiceFacts),
+    /// Of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
+    Webhooks(WebhookFacts),
     /// What an object's finalizer makes of its deletion, for kinds without facts of their own.
     Policy(PolicyFacts),
 }
 
 impl Fact {
-    /// The names of other objects that it gives, which may have to be looked up.
-    pub(super) fn names(&self) -> Option<&str> {
-        match self {
+    /// The names of other objects that it gives, and of their namespaces where these are not its own: they may have to be looked up.
+    pub(super) fn each_name(&self, mut each: impl FnMut(&str)) {
+        let own = match self {
             Fact::Pod(facts) => facts.node.as_deref(),
             Fact::Claim(facts) => facts.volume.as_deref(),
             Fact::VolumeSnapshot(facts) => facts.content.as_deref(),
             _ => None,
+        };
+        own.into_iter().for_each(&mut each);
+        let webhooks = if let Fact::Webhooks(facts) = self { facts.webhooks.as_slice() } else { &[] };
+        let backend = match self {
+            Fact::Definition(facts) => facts.conversion.as_ref(),
+            Fact::ApiService(facts) => facts.service.as_ref(),
+            _ => None,
+        };
+        let backends = webhooks.iter().filter_map(|webhook| webhook.backend.as_ref()).chain(backend);
+        for (namespace, name) in backends.filter_map(Backend::service) {
+            each(namespace);
+            each(name);
         }
     }
 }
@@ -144,6 +74,7 @@ impl Fact {
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     known: FxHashMap<ObjectId, Fact>,
+    setters: FxHashMap<ObjectId, Box<[Setter]>>,
 }
 
 impl Facts {
@@ -152,9 +83,20 @@ impl Facts {
         self.known.insert(object, fact);
     }
 
+    /// Records who set an object's finalizers: nobody, where nobody is noted.
+    pub fn insert_setters(&mut self, object: ObjectId, setters: Vec<Setter>) {
+        self.setters.insert(object, setters.into());
+    }
+
+    /// Who set an object's finalizers; none where that was not read, empty where nobody is noted.
+    pub fn setters(&self, object: ObjectId) -> Option<&[Setter]> {
+        self.setters.get(&object).map(|setters| &**setters)
+    }
+
     /// Forgets what was known of an object.
     pub(super) fn remove(&mut self, object: ObjectId) {
         self.known.remove(&object);
+        self.setters.remove(&object);
     }
 
     /// What is known of an object.
@@ -234,6 +176,46 @@ impl Facts {
         }
     }
 
+    /// What is known of a Deployment, StatefulSet, ReplicaSet or DaemonSet.
+    pub fn workload(&self, object: ObjectId) -> Option<&WorkloadFacts> {
+        match self.known.get(&object) {
+            Some(Fact::Workload(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// What is known of a Lease.
+    pub fn lease(&self, object: ObjectId) -> Option<&LeaseFacts> {
+        match self.known.get(&object) {
+            Some(Fact::Lease(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// What is known of an EndpointSlice.
+    pub fn slice(&self, object: ObjectId) -> Option<&SliceFacts> {
+        match self.known.get(&object) {
+            Some(Fact::Slice(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// What is known of an APIService.
+    pub fn api_service(&self, object: ObjectId) -> Option<&ApiServiceFacts> {
+        match self.known.get(&object) {
+            Some(Fact::ApiService(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// What is known of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
+    pub fn webhooks(&self, object: ObjectId) -> Option<&WebhookFacts> {
+        match self.known.get(&object) {
+            Some(Fact::Webhooks(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
     /// What is known of an object's own policy.
     pub fn policy(&self, object: ObjectId) -> Option<&PolicyFacts> {
         match self.known.get(&object) {
@@ -244,8 +226,10 @@ impl Facts {
 
     /// Follows objects to their new ids; what was known of those that have none any more is forgotten.
     pub(super) fn move_to(&mut self, moved: &[Option<ObjectId>]) {
-        let known = std::mem::take(&mut self.known).into_iter();
-        self.known = known.filter_map(|(id, fact)| Some((moved[id.index()]?, fact))).collect();
+        let to = |id: ObjectId| moved[id.index()];
+        self.known = std::mem::take(&mut self.known).into_iter().filter_map(|(id, fact)| Some((to(id)?, fact))).collect();
+        let setters = std::mem::take(&mut self.setters).into_iter();
+        self.setters = setters.filter_map(|(id, setters)| Some((to(id)?, setters))).collect();
     }
 
     /// How many objects have facts.

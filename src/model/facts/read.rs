@@ -1,7 +1,10 @@
 //! Facts as whole objects say them.
 
+use serde_json::Value;
+
 use super::{
-    ClaimFacts, DefinitionFacts, Fact, NamespaceFacts, PodFacts, ServiceFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts,
+    ApiServiceFacts, Backend, ClaimFacts, Condition, DefinitionFacts, Fact, LeaseFacts, NamespaceFacts, PodFacts, ServiceFacts,
+    SliceFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
 };
 use crate::model::effects::Policy;
 
@@ -9,10 +12,25 @@ use crate::model::effects::Policy;
 fn kind_has_facts(group: &str, kind: &str) -> bool {
     match group {
         "" => matches!(kind, "Pod" | "PersistentVolume" | "PersistentVolumeClaim" | "Service" | "Namespace"),
+        "admissionregistration.k8s.io" => matches!(kind, "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration"),
         "apiextensions.k8s.io" => kind == "CustomResourceDefinition",
+        "apiregistration.k8s.io" => kind == "APIService",
+        "apps" => matches!(kind, "Deployment" | "StatefulSet" | "ReplicaSet" | "DaemonSet"),
+        "coordination.k8s.io" => kind == "Lease",
+        "discovery.k8s.io" => kind == "EndpointSlice",
         "snapshot.storage.k8s.io" => matches!(kind, "VolumeSnapshot" | "VolumeSnapshotContent"),
         _ => false,
     }
+}
+
+/// Whether a kind's objects are few and small, and their facts are worth more than their metadata: they are better read whole in the
+/// first place, where facts are wanted.
+pub fn read_whole(group: &str, kind: &str) -> bool {
+    matches!(
+        (group, kind),
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration")
+            | ("apiregistration.k8s.io", "APIService")
+    )
 }
 
 /// Whether an object has facts that can be read: all of some kinds, and whatever has a finalizer whose controller heeds a policy of the
@@ -26,68 +44,197 @@ pub fn may_have_facts<'t>(group: &str, kind: &str, finalizers: Option<impl Itera
     finalizers.is_none_or(|finalizers| has_facts(group, kind, finalizers))
 }
 
-/// Reads an object's facts from the whole object, for those that have any ([`has_facts`]).
-pub fn read_facts(group: &str, kind: &str, object: &serde_json::Value) -> Option<Fact> {
-    let text = |pointer: &str| object.pointer(pointer).and_then(|value| value.as_str()).map(str::to_owned);
-    let name = |pointer: &str| text(pointer).filter(|name| !name.is_empty());
+/// Whether a key of an object, besides its metadata, may hold facts.
+pub fn holds_facts(key: &str) -> bool {
+    matches!(key, "spec" | "status" | "endpoints" | "webhooks")
+}
+
+/// Reads an object's facts from the whole object, for those that have any ([`has_facts`]). None where it lacks the part that tells them:
+/// not every source has the whole object.
+pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
     match (group, kind) {
-        ("", "Pod") if object.get("spec").is_some() => {
-            let pod = object.pointer("/metadata/name").and_then(|name| name.as_str()).unwrap_or_default();
-            let volumes = object.pointer("/spec/volumes").and_then(|volumes| volumes.as_array());
-            let claims = volumes.into_iter().flatten().filter_map(|volume| {
-                let claim = volume.pointer("/persistentVolumeClaim/claimName").and_then(|claim| claim.as_str());
-                claim.map(str::to_owned).or_else(|| {
-                    volume.get("ephemeral")?;
-                    Some(format!("{pod}-{}", volume.get("name")?.as_str()?))
-                })
-            });
-            Some(Fact::Pod(PodFacts {
-                node: name("/spec/nodeName"),
-                phase: text("/status/phase"),
-                grace: object.pointer("/spec/terminationGracePeriodSeconds").and_then(|grace| grace.as_i64()),
-                claims: claims.collect(),
-            }))
+        // It has no spec; the server writes no endpoints as null.
+        ("discovery.k8s.io", "EndpointSlice") => return object.get("endpoints").map(|endpoints| Fact::Slice(slice(endpoints))),
+        // One without webhooks is written without them.
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
+            return Some(Fact::Webhooks(WebhookFacts { webhooks: list(object.get("webhooks")).map(webhook).collect() }));
         }
-        ("", "PersistentVolume") if object.get("spec").is_some() => Some(Fact::Volume(VolumeFacts {
-            reclaim_policy: text("/spec/persistentVolumeReclaimPolicy"),
-            claim: text("/spec/claimRef/namespace")
-                .zip(text("/spec/claimRef/name"))
-                .map(|(namespace, name)| format!("{namespace}/{name}")),
-            phase: text("/status/phase"),
-        })),
-        ("", "Namespace") if object.get("spec").is_some() => {
-            let finalizers = object.pointer("/spec/finalizers").and_then(|list| list.as_array());
-            let finalizers = finalizers.into_iter().flatten().filter_map(|finalizer| finalizer.as_str().map(str::to_owned));
-            Some(Fact::Namespace(NamespaceFacts { finalizers: finalizers.collect() }))
+        _ => {}
+    }
+    object.get("spec")?;
+    let object = Whole(object);
+    Some(match (group, kind) {
+        ("", "Pod") => Fact::Pod(pod(object)),
+        ("", "PersistentVolume") => Fact::Volume(volume(object)),
+        ("", "PersistentVolumeClaim") => Fact::Claim(ClaimFacts { volume: object.name("/spec/volumeName") }),
+        ("", "Service") => Fact::Service(ServiceFacts { kind: object.text("/spec/type") }),
+        ("", "Namespace") => Fact::Namespace(NamespaceFacts {
+            finalizers: texts(object.0.pointer("/spec/finalizers")),
+            conditions: object.conditions(),
+        }),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => Fact::Definition(definition(object)),
+        ("apiregistration.k8s.io", "APIService") => Fact::ApiService(api_service(object)),
+        // Without its status nobody knows what is ready.
+        ("apps", "Deployment" | "StatefulSet" | "ReplicaSet") => {
+            object.0.get("status")?;
+            let ready = object.number("/status/readyReplicas").unwrap_or(0);
+            Fact::Workload(WorkloadFacts { wanted: object.number("/spec/replicas"), ready })
         }
-        ("apiextensions.k8s.io", "CustomResourceDefinition") if object.get("spec").is_some() => {
-            let conditions = object.pointer("/status/conditions").and_then(|list| list.as_array());
-            let established = conditions
-                .into_iter()
-                .flatten()
-                .any(|condition| condition["type"] == "Established" && condition["status"] == "True");
-            Some(Fact::Definition(DefinitionFacts {
-                group: text("/spec/group").unwrap_or_default(),
-                kind: text("/spec/names/kind").unwrap_or_default(),
-                plural: text("/spec/names/plural").unwrap_or_default(),
-                established,
-            }))
+        ("apps", "DaemonSet") => {
+            object.0.get("status")?;
+            let ready = object.number("/status/numberReady").unwrap_or(0);
+            Fact::Workload(WorkloadFacts { wanted: object.number("/status/desiredNumberScheduled"), ready })
         }
-        ("", "PersistentVolumeClaim") if object.get("spec").is_some() => {
-            Some(Fact::Claim(ClaimFacts { volume: name("/spec/volumeName") }))
+        ("coordination.k8s.io", "Lease") => Fact::Lease(LeaseFacts {
+            holder: object.name("/spec/holderIdentity"),
+            seconds: object.number("/spec/leaseDurationSeconds"),
+            renewed: object.text("/spec/renewTime").and_then(|time| unix_seconds(&time)),
+        }),
+        ("snapshot.storage.k8s.io", "VolumeSnapshot") => {
+            Fact::VolumeSnapshot(SnapshotFacts { content: object.name("/status/boundVolumeSnapshotContentName") })
         }
-        ("", "Service") if object.get("spec").is_some() => Some(Fact::Service(ServiceFacts { kind: text("/spec/type") })),
-        ("snapshot.storage.k8s.io", "VolumeSnapshot") if object.get("spec").is_some() => {
-            Some(Fact::VolumeSnapshot(SnapshotFacts { content: name("/status/boundVolumeSnapshotContentName") }))
+        ("snapshot.storage.k8s.io", "VolumeSnapshotContent") => {
+            Fact::VolumeSnapshotContent(SnapshotContentFacts { deletion_policy: object.text("/spec/deletionPolicy") })
         }
-        ("snapshot.storage.k8s.io", "VolumeSnapshotContent") if object.get("spec").is_some() => {
-            Some(Fact::VolumeSnapshotContent(SnapshotContentFacts { deletion_policy: text("/spec/deletionPolicy") }))
+        _ => {
+            let finalizers = list(object.0.pointer("/metadata/finalizers")).filter_map(Value::as_str);
+            Fact::Policy(Policy::of(group, kind, finalizers)?.read(object.0))
         }
-        _ if object.get("spec").is_some() => {
-            let finalizers = object.pointer("/metadata/finalizers").and_then(|list| list.as_array());
-            let finalizers = finalizers.into_iter().flatten().filter_map(|finalizer| finalizer.as_str());
-            Policy::of(group, kind, finalizers).map(|policy| Fact::Policy(policy.read(object)))
-        }
-        _ => None,
+    })
+}
+
+/// RFC 3339, with fractions or without.
+pub(super) fn unix_seconds(time: &str) -> Option<i64> {
+    time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+}
+
+/// A whole object, whatever is in it.
+#[derive(Clone, Copy)]
+struct Whole<'a>(&'a Value);
+
+impl Whole<'_> {
+    fn text(self, pointer: &str) -> Option<String> {
+        self.0.pointer(pointer)?.as_str().map(str::to_owned)
+    }
+
+    /// A text of which an empty one says nothing.
+    fn name(self, pointer: &str) -> Option<String> {
+        self.text(pointer).filter(|name| !name.is_empty())
+    }
+
+    fn number(self, pointer: &str) -> Option<i64> {
+        self.0.pointer(pointer)?.as_i64()
+    }
+
+    /// Those of its conditions that are true.
+    fn conditions(self) -> Vec<Condition> {
+        let conditions = list(self.0.pointer("/status/conditions")).filter(|condition| condition["status"] == "True");
+        let read = |condition| Condition {
+            kind: Whole(condition).text("/type").unwrap_or_default(),
+            reason: Whole(condition).text("/reason").unwrap_or_default(),
+            message: Whole(condition).text("/message").unwrap_or_default(),
+        };
+        conditions.map(read).collect()
+    }
+
+    /// The Service or URL of a client configuration.
+    fn backend(self) -> Option<Backend> {
+        let service = self.text("/service/namespace").zip(self.text("/service/name"));
+        let service = service.map(|(namespace, name)| Backend::Service { namespace, name });
+        service.or_else(|| self.name("/url").map(Backend::Url))
+    }
+}
+
+fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn texts(value: Option<&Value>) -> Vec<String> {
+    list(value).filter_map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
+fn pod(object: Whole<'_>) -> PodFacts {
+    let pod = object.text("/metadata/name").unwrap_or_default();
+    let claims = list(object.0.pointer("/spec/volumes")).filter_map(|volume| {
+        Whole(volume).text("/persistentVolumeClaim/claimName").or_else(|| {
+            volume.get("ephemeral")?;
+            Some(format!("{pod}-{}", volume.get("name")?.as_str()?))
+        })
+    });
+    PodFacts {
+        node: object.name("/spec/nodeName"),
+        phase: object.text("/status/phase"),
+        grace: object.number("/spec/terminationGracePeriodSeconds"),
+        claims: claims.collect(),
+    }
+}
+
+fn volume(object: Whole<'_>) -> VolumeFacts {
+    let claim = object.text("/spec/claimRef/namespace").zip(object.text("/spec/claimRef/name"));
+    VolumeFacts {
+        reclaim_policy: object.text("/spec/persistentVolumeReclaimPolicy"),
+        claim: claim.map(|(namespace, name)| format!("{namespace}/{name}")),
+        phase: object.text("/status/phase"),
+    }
+}
+
+fn definition(object: Whole<'_>) -> DefinitionFacts {
+    let conditions = object.conditions();
+    let webhook = object.0.pointer("/spec/conversion").filter(|conversion| conversion["strategy"] == "Webhook");
+    DefinitionFacts {
+        group: object.text("/spec/group").unwrap_or_default(),
+        kind: object.text("/spec/names/kind").unwrap_or_default(),
+        plural: object.text("/spec/names/plural").unwrap_or_default(),
+        established: conditions.iter().any(|condition| condition.kind == "Established"),
+        conversion: webhook.and_then(|conversion| Whole(conversion.pointer("/webhook/clientConfig")?).backend()),
+        conditions,
+    }
+}
+
+fn api_service(object: Whole<'_>) -> ApiServiceFacts {
+    let available = list(object.0.pointer("/status/conditions")).find(|condition| condition["type"] == "Available");
+    let said = |pointer| available.and_then(|condition| Whole(condition).text(pointer)).unwrap_or_default();
+    ApiServiceFacts {
+        group: object.text("/spec/group").unwrap_or_default(),
+        version: object.text("/spec/version").unwrap_or_default(),
+        service: object.0.get("spec").and_then(|spec| Whole(spec).backend()),
+        available: match said("/status").as_str() {
+            "True" => Some(true),
+            "False" => Some(false),
+            _ => None,
+        },
+        reason: said("/reason"),
+        message: said("/message"),
+    }
+}
+
+fn slice(endpoints: &Value) -> SliceFacts {
+    let ready = list(Some(endpoints)).filter(|endpoint| endpoint.pointer("/conditions/ready") != Some(&Value::Bool(false)));
+    SliceFacts { ready: ready.count() as u64 }
+}
+
+fn webhook(object: &Value) -> Webhook {
+    let webhook = Whole(object);
+    let selects = |selector| {
+        let part = |part: &str| object.get(selector).and_then(|selector: &Value| selector.get(part));
+        let labels = part("matchLabels").and_then(Value::as_object).is_some_and(|labels| !labels.is_empty());
+        labels || list(part("matchExpressions")).next().is_some()
+    };
+    let rules = list(object.get("rules")).map(|rule| WebhookRule {
+        groups: texts(rule.get("apiGroups")),
+        versions: texts(rule.get("apiVersions")),
+        resources: texts(rule.get("resources")),
+        operations: texts(rule.get("operations")),
+        scope: Whole(rule).text("/scope"),
+    });
+    Webhook {
+        name: webhook.text("/name").unwrap_or_default(),
+        backend: object.get("clientConfig").and_then(|config| Whole(config).backend()),
+        required: webhook.text("/failurePolicy").is_none_or(|policy| policy == "Fail"),
+        selective: selects("namespaceSelector")
+            || selects("objectSelector")
+            || list(object.get("matchConditions")).next().is_some(),
+        exact: webhook.text("/matchPolicy").is_some_and(|policy| policy == "Exact"),
+        rules: rules.collect(),
     }
 }

@@ -1,0 +1,193 @@
+//! Facts are what whole objects say, and stay with their objects.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::model::{Origin, RawObject, ResourceId, Resources, SnapshotBuilder, well_known};
+
+fn read(group: &str, kind: &str, object: &Value) -> Option<Fact> {
+    assert!(has_facts(group, kind, std::iter::empty()), "{group} {kind}");
+    read_facts(group, kind, object)
+}
+
+#[test]
+fn workloads_tell_how_many_are_ready() {
+    let workload = |wanted, ready| Some(Fact::Workload(WorkloadFacts { wanted, ready }));
+    for kind in ["Deployment", "StatefulSet", "ReplicaSet"] {
+        let object = json!({"spec": {"replicas": 3}, "status": {"replicas": 3, "readyReplicas": 2}});
+        assert_eq!(read("apps", kind, &object), workload(Some(3), 2));
+        assert_eq!(read("apps", kind, &json!({"spec": {}, "status": {}})), workload(None, 0));
+        assert_eq!(read("apps", kind, &json!({"spec": {"replicas": 3}})), None, "nobody says that none is ready");
+    }
+    let object = json!({"spec": {}, "status": {"desiredNumberScheduled": 5, "numberReady": 4}});
+    assert_eq!(read("apps", "DaemonSet", &object), workload(Some(5), 4));
+}
+
+#[test]
+fn leases_tell_who_holds_them() {
+    let object =
+        json!({"spec": {"holderIdentity": "acme-0", "leaseDurationSeconds": 15, "renewTime": "2026-01-31T08:00:00.123456Z"}});
+    let lease = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
+    assert_eq!(read("coordination.k8s.io", "Lease", &object), Some(Fact::Lease(lease)));
+    let given_up = json!({"spec": {"holderIdentity": "", "renewTime": "soon"}});
+    assert_eq!(read("coordination.k8s.io", "Lease", &given_up), Some(Fact::Lease(LeaseFacts::default())));
+    assert_eq!(read("coordination.k8s.io", "Lease", &json!({})), None);
+}
+
+#[test]
+fn slices_count_what_is_not_unready() {
+    let slice = |object| read("discovery.k8s.io", "EndpointSlice", &object);
+    let ready = |ready| Some(Fact::Slice(SliceFacts { ready }));
+    let endpoints = json!([{"conditions": {"ready": true}}, {"conditions": {"ready": false}}, {"conditions": {}}, {}]);
+    assert_eq!(slice(json!({"endpoints": endpoints})), ready(3));
+    assert_eq!(slice(json!({"endpoints": null})), ready(0));
+    assert_eq!(slice(json!({"metadata": {}})), None);
+}
+
+#[test]
+fn api_services_tell_whether_they_are_available() {
+    let read = |object| match read("apiregistration.k8s.io", "APIService", &object) {
+        Some(Fact::ApiService(facts)) => facts,
+        other => panic!("{other:?}"),
+    };
+    let condition = |status: &str| json!({"conditions": [{"type": "Other", "status": "True"}, {"type": "Available", "status": status, "reason": "R", "message": "M"}]});
+    let spec = json!({"group": "metrics.k8s.io", "version": "v1beta1", "service": {"namespace": "kube-system", "name": "metrics"}});
+    let facts = read(json!({"spec": spec, "status": condition("False")}));
+    let service = Backend::Service { namespace: "kube-system".to_owned(), name: "metrics".to_owned() };
+    let expected = ApiServiceFacts {
+        group: "metrics.k8s.io".to_owned(),
+        version: "v1beta1".to_owned(),
+        service: Some(service),
+        available: Some(false),
+        reason: "R".to_owned(),
+        message: "M".to_owned(),
+    };
+    assert_eq!(facts, expected);
+    let available = |status| read(json!({"spec": {"version": "v1"}, "status": status})).available;
+    assert_eq!([available(condition("True")), available(condition("Unknown")), available(json!({}))], [Some(true), None, None]);
+    assert_eq!(read(json!({"spec": {"version": "v1"}})).service, None);
+}
+
+#[test]
+fn webhooks_are_required_and_unselective_by_default() {
+    let read = |kind, object| match read("admissionregistration.k8s.io", kind, &object) {
+        Some(Fact::Webhooks(facts)) => facts.webhooks,
+        other => panic!("{other:?}"),
+    };
+    let rule =
+        json!({"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"], "operations": ["DELETE"], "scope": "*"});
+    let service = json!({"service": {"namespace": "acme", "name": "hook", "port": 443}});
+    let full = json!({"webhooks": [{"name": "a.acme.io", "clientConfig": service, "rules": [rule]}]});
+    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
+        let webhooks = read(kind, full.clone());
+        let [webhook] = webhooks.as_slice() else { panic!("{webhooks:?}") };
+        assert_eq!(webhook.backend.as_ref().and_then(Backend::service), Some(("acme", "hook")));
+        assert_eq!((webhook.name.as_str(), webhook.required, webhook.selective, webhook.exact), ("a.acme.io", true, false, false));
+        let expected = WebhookRule {
+            groups: vec!["apps".to_owned()],
+            versions: vec!["v1".to_owned()],
+            resources: vec!["deployments".to_owned()],
+            operations: vec!["DELETE".to_owned()],
+            scope: Some("*".to_owned()),
+        };
+        assert_eq!(webhook.rules, [expected]);
+        assert!(read(kind, json!({})).is_empty());
+    }
+    let one = |webhook: Value| read("ValidatingWebhookConfiguration", json!({"webhooks": [webhook]})).remove(0);
+    let url = one(json!({"clientConfig": {"url": "https://acme.io"}, "failurePolicy": "Ignore", "matchPolicy": "Exact"}));
+    assert_eq!((url.backend, url.required, url.exact), (Some(Backend::Url("https://acme.io".to_owned())), false, true));
+    assert!(one(json!({"failurePolicy": "Fail", "matchPolicy": "Equivalent"})).required);
+    let selective = |key: &str, value: Value| one(json!({ key: value })).selective;
+    for selector in ["namespaceSelector", "objectSelector"] {
+        assert!(!selective(selector, json!({})) && !selective(selector, json!({"matchLabels": {}, "matchExpressions": []})));
+        assert!(selective(selector, json!({"matchLabels": {"a": "b"}})));
+        assert!(selective(selector, json!({"matchExpressions": [{"key": "a", "operator": "Exists"}]})));
+    }
+    assert!(selective("matchConditions", json!([{"name": "x", "expression": "true"}])) && !selective("matchConditions", json!([])));
+}
+
+#[test]
+fn what_is_of_the_wrong_type_tells_nothing_and_does_no_harm() {
+    for (group, kind) in [
+        ("", "Namespace"),
+        ("apiextensions.k8s.io", "CustomResourceDefinition"),
+        ("apiregistration.k8s.io", "APIService"),
+        ("apps", "DaemonSet"),
+        ("coordination.k8s.io", "Lease"),
+        ("discovery.k8s.io", "EndpointSlice"),
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+    ] {
+        for wrong in [json!(null), json!(7), json!([[7]]), json!({"conditions": [7, {"status": "True"}], "conversion": []})] {
+            read(group, kind, &json!({"spec": wrong, "status": wrong, "endpoints": wrong, "webhooks": wrong}));
+        }
+    }
+}
+
+#[test]
+fn whole_reading_is_for_kinds_with_facts() {
+    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
+        assert!(read_whole("admissionregistration.k8s.io", kind));
+    }
+    assert!(read_whole("apiregistration.k8s.io", "APIService"));
+    assert!(!read_whole("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") && !read_whole("apps", "Deployment"));
+}
+
+/// A builder with Leases of these names, and what it says their ids are.
+fn leases(names: &[&'static str]) -> (SnapshotBuilder, Vec<ObjectId>) {
+    let known = well_known::resources();
+    let mut builder =
+        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(known.resources, known.preferred_versions));
+    let resource = lease(&mut builder);
+    let ids = names.iter().map(|name| builder.add(resource, &object(name, name))).collect();
+    (builder, ids)
+}
+
+fn lease(builder: &mut SnapshotBuilder) -> ResourceId {
+    builder.snapshot().resources.by_group_kind("coordination.k8s.io", "Lease").unwrap()
+}
+
+fn object<'a>(name: &'a str, uid: &'a str) -> RawObject<'a> {
+    RawObject { namespace: "shop".into(), name: name.into(), uid: uid.into(), ..RawObject::default() }
+}
+
+fn set_by(manager: &str) -> Vec<Setter> {
+    vec![Setter { finalizer: "acme.io/x".to_owned(), manager: manager.to_owned(), time: None }]
+}
+
+#[test]
+fn facts_and_setters_go_where_their_objects_go() {
+    let (mut builder, ids) = leases(&["b", "a"]);
+    for (id, name) in ids.iter().zip(["b", "a"]) {
+        let facts = &mut builder.snapshot().facts;
+        facts.insert(*id, Fact::Lease(LeaseFacts { holder: Some(name.to_owned()), ..LeaseFacts::default() }));
+        facts.insert_setters(*id, set_by(name));
+    }
+    builder.sort();
+    let mut snapshot = builder.build();
+    for (id, object) in snapshot.objects() {
+        let name = snapshot.text(object.name);
+        assert_eq!(snapshot.facts.lease(id).unwrap().holder.as_deref(), Some(name));
+        assert_eq!(snapshot.facts.setters(id), Some(set_by(name).as_slice()));
+    }
+    // Another object has taken the place of the first: nothing is known of it.
+    let resource = snapshot.object(ObjectId(0)).resource;
+    let replaced = snapshot.found(resource, &object("a", "another"));
+    assert_eq!((snapshot.facts.lease(replaced), snapshot.facts.setters(replaced)), (None, None));
+    assert_eq!(snapshot.facts.setters(ObjectId(1)), Some(set_by("b").as_slice()));
+}
+
+#[test]
+fn backends_can_be_looked_up() {
+    let backend = |name: &str| Some(Backend::Service { namespace: format!("{name}-namespace"), name: name.to_owned() });
+    let facts = [
+        Fact::Definition(DefinitionFacts { conversion: backend("converter"), ..DefinitionFacts::default() }),
+        Fact::ApiService(ApiServiceFacts { service: backend("api"), ..ApiServiceFacts::default() }),
+        Fact::Webhooks(WebhookFacts { webhooks: vec![Webhook { backend: backend("hook"), ..Webhook::default() }] }),
+    ];
+    let (mut builder, ids) = leases(&["a"]);
+    for (fact, name) in facts.into_iter().zip(["converter", "api", "hook"]) {
+        let snapshot = builder.snapshot();
+        snapshot.learn(ids[0], fact);
+        assert!(snapshot.strings.find(name).is_some() && snapshot.strings.find(&format!("{name}-namespace")).is_some(), "{name}");
+    }
+}
