@@ -7,25 +7,23 @@ use serde_json::{Map, Number, Value};
 /// Below this depth everything is null. Nothing that is read of an object lies deeper, and schemas of CRDs do.
 const DEPTH: usize = 12;
 
-/// Says which keys are kept.
-pub type Sieve = fn(&str) -> bool;
+/// Says which keys of a value are kept, by how deep below it they are; lists don't count.
+pub type Sieve = fn(usize, &str) -> bool;
 
 /// Reads one value.
 #[derive(Clone, Copy, Default)]
 pub struct Capture {
-    /// A key of the top level that is not looked at.
-    skip: &'static str,
-    /// A key of the top level of whose entries only some are kept.
-    sift: Option<(&'static str, Sieve)>,
-    /// Which keys are kept here.
-    keep: Option<Sieve>,
+    /// Keys of the top level of whose values only a part is kept.
+    sift: &'static [(&'static str, Sieve)],
+    /// Which keys are kept here and below, and how deep below its own value this is.
+    keep: Option<(Sieve, usize)>,
     depth: usize,
 }
 
 impl Capture {
-    /// Everything but one key, and of another's entries only those that pass.
-    pub fn without(skip: &'static str, sift: (&'static str, Sieve)) -> Self {
-        Capture { skip, sift: Some(sift), keep: None, depth: 0 }
+    /// Everything, but of the values of some keys only what passes.
+    pub fn sifted(sift: &'static [(&'static str, Sieve)]) -> Self {
+        Capture { sift, keep: None, depth: 0 }
     }
 
     fn inner(&self) -> Capture {
@@ -34,12 +32,17 @@ impl Capture {
 
     /// For the value of one of its keys.
     fn below(&self, key: &str) -> Capture {
-        let keep = self.sift.filter(|(sifted, _)| *sifted == key).map(|(_, keep)| keep);
-        Capture { keep, ..self.inner() }
+        let sifted = self.sift.iter().find(|(sifted, _)| *sifted == key).map(|(_, keep)| (*keep, 0));
+        Capture { keep: sifted.or(self.keep.map(|(keep, level)| (keep, level + 1))), ..self.inner() }
+    }
+
+    /// For an element of a list.
+    fn element(&self) -> Capture {
+        Capture { keep: self.keep, ..self.inner() }
     }
 
     fn wants(&self, key: &str) -> bool {
-        (self.skip.is_empty() || self.skip != key) && self.keep.is_none_or(|keep| keep(key))
+        self.keep.is_none_or(|(keep, level)| keep(level, key))
     }
 }
 
@@ -122,7 +125,7 @@ impl<'de> Visitor<'de> for Capture {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
-        while let Some(value) = access.next_element_seed(self.inner())? {
+        while let Some(value) = access.next_element_seed(self.element())? {
             values.push(value);
         }
         Ok(Value::Array(values))

@@ -10,7 +10,7 @@ use super::{
     error::{DumpError, Place},
     metadata::Metadata,
 };
-use crate::model::{Fact, Strings, Symbol};
+use crate::model::{Fact, Strings, Symbol, facts::Setter};
 
 /// An object that was collected.
 #[derive(Debug)]
@@ -19,6 +19,7 @@ pub struct Collected {
     pub kind: Symbol,
     pub metadata: Metadata,
     pub fact: Option<Fact>,
+    pub setters: Option<Vec<Setter>>,
     pub definition: Option<Definition>,
     /// Where it was read, for messages.
     pub place: CompactPlace,
@@ -126,7 +127,7 @@ impl Collector {
     }
 
     fn check(&mut self, place: &Place, envelope: Envelope) -> Result<Collected, DumpError> {
-        let Envelope { api_version, kind, metadata, extra, .. } = envelope;
+        let Envelope { api_version, kind, metadata, setters, extra, .. } = envelope;
         let missing = |object: String, field| Err(DumpError::Missing { place: place.clone(), object, field });
         let describe = || describe(&self.strings, &kind, &metadata);
         if kind.is_empty() {
@@ -157,7 +158,7 @@ impl Collector {
             item: place.item.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX)),
         };
         let (api_version, kind) = (self.strings.intern(&api_version), self.strings.intern(&kind));
-        Ok(Collected { api_version, kind, metadata, fact, definition, place })
+        Ok(Collected { api_version, kind, metadata, fact, setters, definition, place })
     }
 
     fn key(&mut self, object: &Collected) -> Key {

@@ -12,13 +12,13 @@ use super::{
 use crate::model::{
     Fact, Strings,
     effects::policies::is_policy_annotation,
-    facts::{may_have_facts, read_facts},
+    facts::{Setter, holds_facts, may_have_facts, read_facts, read_setters, tells_setters},
 };
 
-/// A key of `metadata` that is large and decides nothing.
-const SKIPPED: &str = "managedFields";
-/// One of which only a few entries decide anything, and the rest may hold secrets.
-const ANNOTATIONS: (&str, Sieve) = ("annotations", is_policy_annotation);
+/// The keys of `metadata` of which only a little decides anything. The rest of the annotations may hold secrets; the rest of the managed
+/// fields is large.
+const SIFTED: &[(&str, Sieve)] =
+    &[("annotations", |level, key| level > 0 || is_policy_annotation(key)), ("managedFields", tells_setters)];
 
 /// What documents are read into, one per file.
 #[derive(Debug)]
@@ -49,6 +49,8 @@ pub struct Envelope {
     /// Empty where there is none.
     pub kind: String,
     pub metadata: Metadata,
+    /// Who set its finalizers, where it has any and that is noted.
+    pub setters: Option<Vec<Setter>>,
     pub extra: Extra,
     /// `items`, where they are a list.
     pub items: Option<Vec<Node>>,
@@ -216,14 +218,15 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
                     }
                 }
                 "metadata" => {
-                    if let Value::Object(metadata) = access.next_value_seed(Capture::without(SKIPPED, ANNOTATIONS))? {
+                    if let Value::Object(metadata) = access.next_value_seed(Capture::sifted(SIFTED))? {
                         let wanted = ["name", "finalizers", "annotations"];
                         let values = wanted.iter().filter_map(|key| Some(((*key).to_owned(), metadata.get(*key)?.clone())));
                         kept = Some(values.collect());
+                        envelope.setters = metadata.get("finalizers").and_then(|_| read_setters(&metadata));
                         envelope.metadata = Metadata::read(context.strings, metadata);
                     }
                 }
-                "spec" | "status" => {
+                key if holds_facts(key) => {
                     let (api_version, kind) = match (&inherited, envelope.kind.as_str()) {
                         (Some((api_version, kind)), "") => (api_version.as_str(), kind.as_str()),
                         _ => (envelope.api_version.as_str(), envelope.kind.as_str()),
@@ -237,7 +240,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
                         access.next_value::<IgnoredAny>()?;
                     } else {
                         let value = access.next_value_seed(Capture::default())?;
-                        whole.insert(key, value);
+                        whole.insert(key.to_owned(), value);
                     }
                 }
                 "items" if level != Level::InList => {

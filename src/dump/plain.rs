@@ -43,6 +43,9 @@ pub fn build(paths: &[String], strings: &Strings, objects: &[Collected], assume_
         if let Some(fact) = &object.fact {
             builder.snapshot().learn(id, fact.clone());
         }
+        if let Some(setters) = &object.setters {
+            builder.snapshot().facts.insert_setters(id, setters.clone());
+        }
     }
     for list in lists(builder.snapshot(), assume_complete) {
         builder.list(list);

@@ -1,6 +1,7 @@
 //! What a dump comes to, and what is said about a bad one.
 
 mod errors;
+mod facts;
 mod files;
 mod plain;
 mod properties;

@@ -16,6 +16,7 @@ const DUMP: &str = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  met
     name: b\n    namespace: shop\n    uid: \"3\"\nkind: List\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n, uid: \"4\"}\n";
 
 const JSON: &str = r#"{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a","namespace":"x","uid":"1","labels":{"a":"b"},
+    "finalizers":["f"],"managedFields":[{"manager":"m","fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"f\"":{}}}}}],
     "ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"rs","uid":"2","controller":true}]},"spec":{"nodeName":"n"}}]}
     {"type":"ADDED","object":{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","uid":"4","creationTimestamp":"2026-01-31T08:00:00Z"}}}"#;
 
