@@ -41,7 +41,7 @@ fn examine(session: &mut Session, now: Option<i64>) -> Diagnosis {
         let graph = OwnerGraph::new(&session.snapshot);
         let stage = Stage::new(&session.snapshot, &graph, Assume::Known);
         let prognosis = Prognosis::of(&stage);
-        let diagnosis = diagnose(&Case { stage: &stage, prognosis: &prognosis, now });
+        let diagnosis = diagnose(&Case { stage: &stage, prognosis: &prognosis, now, events: &[], probed: None });
         let moved = round < ROUNDS && {
             let moved = session.confirm(&diagnosis.wanted.needs.absences);
             fetch(session, &diagnosis.wanted.needs) || moved

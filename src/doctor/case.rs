@@ -5,13 +5,11 @@ use rustc_hash::FxHashSet;
 use crate::{
     foretell::{Fate, Prognosis, Stage},
     graph::OwnerGraph,
-    model::{ObjectId, Reference, Snapshot},
+    model::{ObjectId, OwnerEvent, Reference, Snapshot},
 };
 
 use super::{commands::Commands, finding::Wanted};
 
-/// Whatever the collector or a controller has to do takes this long at most, in seconds, where they work.
-pub(super) const SOON: i64 = 10;
 /// So many objects are named in a sentence.
 const NAMED: usize = 3;
 
@@ -23,6 +21,19 @@ pub struct Case<'a> {
     pub prognosis: &'a Prognosis,
     /// In Unix seconds; none where it is not known when things were seen.
     pub now: Option<i64>,
+    /// The collector's complaints about owners in other namespaces, where they were read.
+    pub events: &'a [OwnerEvent],
+    /// What a throw-away object told of the collector, where that was asked for.
+    pub probed: Option<Probed>,
+}
+
+/// What a throw-away object tells of the collector (R10.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probed {
+    /// It was collected.
+    Works,
+    /// It was not, within this many seconds.
+    Stopped { waited: i64 },
 }
 
 impl<'a> Case<'a> {
@@ -94,6 +105,8 @@ impl<'a> Case<'a> {
 pub(super) struct Gathering {
     pub findings: Vec<super::finding::Finding>,
     pub wanted: Wanted,
+    /// Objects that something is known to keep the collector from writing to.
+    pub refused: FxHashSet<ObjectId>,
     /// What a finding speaks of already, so that others don't repeat it.
     pub explained: FxHashSet<ObjectId>,
 }

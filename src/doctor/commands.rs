@@ -30,6 +30,12 @@ impl Commands<'_> {
         format!("kubectl get {} -o yaml", self.named(id))
     }
 
+    /// Makes an object again as it is, under a new uid. What depends on it is spared.
+    pub fn make_again(self, id: ObjectId) -> String {
+        let named = self.named(id);
+        format!("kubectl get {named} -o json > copy.json && kubectl delete {named} --cascade=orphan && kubectl create -f copy.json")
+    }
+
     /// Deletes objects, those of one kind and namespace together. It doesn't wait: what is stuck would be waited for, too.
     pub fn delete(self, objects: &[ObjectId], cascade: &str) -> Vec<String> {
         let mut by_place: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();

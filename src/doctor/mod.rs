@@ -1,16 +1,23 @@
 //! What is wrong, what it leads to, and what mends it. Findings rest on the engine: what a collector that works makes of everything
 //! ([`crate::foretell::Prognosis`]) tells what is stuck from what has only to be waited for.
 
+mod apis;
 mod case;
 pub mod code;
+mod collector;
 pub mod commands;
 mod cycles;
+mod events;
 pub mod finding;
+mod identity;
+mod liveness;
 mod references;
+mod stuck;
+mod webhooks;
 
 use crate::model::effects::Severity;
 
-pub use case::Case;
+pub use case::{Case, Probed};
 pub use code::Code;
 pub use finding::{Diagnosis, Finding, Remedy, Wanted};
 
@@ -21,9 +28,21 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     let mut gathering = Gathering::default();
     gathering.wanted.needs.add(&case.prognosis.needs);
     cycles::gather_deadlocks(case, &mut gathering);
+    apis::gather(case, &mut gathering);
+    stuck::gather(case, &mut gathering);
     references::gather(case, &mut gathering);
     cycles::gather(case, &mut gathering);
+    identity::uids(case, &mut gathering);
+    // What is the collector's turn, and what keeps it from it; what nothing explains is its own trouble.
+    let turns = collector::turns(case);
+    identity::namespaces(case, &turns, &mut gathering);
+    webhooks::gather(case, &turns, &mut gathering);
+    collector::gather(case, &turns, &mut gathering);
+    events::gather(case, &mut gathering);
     let Gathering { mut findings, wanted, .. } = gathering;
+    for finding in &mut findings {
+        finding.remedies.retain(|remedy| !remedy.commands.is_empty());
+    }
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     Diagnosis { findings, wanted }
 }

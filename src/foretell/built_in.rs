@@ -15,6 +15,8 @@ pub struct BuiltIn {
     pub nodes: Option<ResourceId>,
     pub services: Option<ResourceId>,
     pub endpoints: Option<ResourceId>,
+    pub leases: Option<ResourceId>,
+    pub definitions: Option<ResourceId>,
     pub volume_snapshots: Option<ResourceId>,
     pub snapshot_contents: Option<ResourceId>,
 }
@@ -34,6 +36,8 @@ impl BuiltIn {
             nodes: core("Node"),
             services: core("Service"),
             endpoints: core("Endpoints"),
+            leases: resources.by_group_kind("coordination.k8s.io", "Lease"),
+            definitions: resources.by_group_kind("apiextensions.k8s.io", "CustomResourceDefinition"),
             // In whichever version.
             volume_snapshots: resources.by_group_kind(SNAPSHOTS, "VolumeSnapshot"),
             snapshot_contents: resources.by_group_kind(SNAPSHOTS, "VolumeSnapshotContent"),

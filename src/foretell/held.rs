@@ -95,6 +95,13 @@ impl Held {
         held
     }
 
+    /// Everything that was looked at: what is terminating, and what that waits for. In the order of the snapshot.
+    pub fn objects(&self) -> Vec<ObjectId> {
+        let mut objects: Vec<ObjectId> = self.waits_for.keys().copied().collect();
+        objects.sort_unstable();
+        objects
+    }
+
     /// The objects that an object waits for.
     pub fn waits_for(&self, object: ObjectId) -> &[ObjectId] {
         self.waits_for.get(&object).map_or(&[], Vec::as_slice)

@@ -22,7 +22,7 @@ pub mod world;
 
 pub use actors::Assumption;
 pub use besides::{Besides, Unlisted, besides};
-pub use beyond::{Afterwards, Note, NoteKind, OutsideEffect};
+pub use beyond::{Afterwards, Note, NoteKind, OutsideEffect, effects_of};
 pub use built_in::BuiltIn;
 pub use cause::{Cause, Change, Effect};
 pub use explore::explore;

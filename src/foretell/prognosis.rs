@@ -94,6 +94,11 @@ impl Prognosis {
         self.uncertain.contains(&object)
     }
 
+    /// What is terminating in the end, and what that waits for, in the order of the snapshot.
+    pub fn left(&self) -> Vec<ObjectId> {
+        self.held.objects()
+    }
+
     /// What an object that stays terminating waits for in the end.
     pub fn waits_for(&self, object: ObjectId) -> &[ObjectId] {
         self.held.waits_for(object)

@@ -168,7 +168,7 @@ fn object_marks(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &En
 
 /// The object that the collector knows by the uid of this one (R3.5). Kinds that it doesn't watch are left aside: events are served
 /// in two groups.
-pub(super) fn known_instead(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Option<ObjectId> {
+pub fn known_instead(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Option<ObjectId> {
     let watched = |id: &ObjectId| snapshot.resources.not_watched(snapshot.object(*id).resource).is_none();
     let other = graph.by_uid(snapshot.object(id).uid).and_then(|other| graph.object(other))?;
     (other != id && watched(&id) && watched(&other)).then_some(other)

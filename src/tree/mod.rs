@@ -21,6 +21,6 @@ mod properties;
 mod tests;
 
 pub use debug_graph::DebugGraph;
-pub use marks::{Mark, State};
+pub use marks::{Mark, State, known_instead};
 pub use standing::{Link, Standing};
 pub use walk::{Direction, Entry, Showing, Tree};

@@ -18,23 +18,28 @@ const LOAD_BALANCER: &str = "LoadBalancer";
 impl Beyond<'_, '_> {
     /// Everything that happens outside because of what the plan removes or sets terminating; nothing for what survives.
     pub(super) fn effects(&mut self, plan: &Plan) {
-        let built_in = self.stage.built_in;
         for outcome in plan.outcomes.iter().filter(|outcome| may_go(outcome)) {
-            let object = outcome.object;
             let first = self.effects.len();
-            self.finalizers(object);
-            match Some(self.stage.snapshot.object(object).resource) {
-                resource if resource == built_in.claims => self.claim(object),
-                resource if resource == built_in.volumes => self.volume(object),
-                resource if resource == built_in.services => self.service(object, first),
-                resource if resource == built_in.nodes => self.node(object),
-                resource if resource == built_in.volume_snapshots => self.volume_snapshot(object),
-                resource if resource == built_in.snapshot_contents => self.snapshot_content(object),
-                _ => {}
-            }
+            self.of_object(outcome.object);
             self.mark_unsure(outcome, first);
         }
         self.effects.sort_by_key(|effect| effect.severity());
+    }
+
+    /// What happens outside because of one object.
+    pub(super) fn of_object(&mut self, object: ObjectId) {
+        let built_in = self.stage.built_in;
+        let first = self.effects.len();
+        self.finalizers(object);
+        match Some(self.stage.snapshot.object(object).resource) {
+            resource if resource == built_in.claims => self.claim(object),
+            resource if resource == built_in.volumes => self.volume(object),
+            resource if resource == built_in.services => self.service(object, first),
+            resource if resource == built_in.nodes => self.node(object),
+            resource if resource == built_in.volume_snapshots => self.volume_snapshot(object),
+            resource if resource == built_in.snapshot_contents => self.snapshot_content(object),
+            _ => {}
+        }
     }
 
     pub(super) fn add(&mut self, object: ObjectId, kind: EffectKind, message: impl Into<Cow<'static, str>>) {

@@ -68,6 +68,16 @@ pub(super) fn tell_beyond(stage: &Stage<'_>, plan: &mut Plan) {
     plan.needs.add(&needs);
 }
 
+/// What goes on outside the graph when these objects go, which are on their way out already, and what would have to be read to know.
+pub fn effects_of(stage: &Stage<'_>, objects: &[ObjectId]) -> (Vec<OutsideEffect>, Needs) {
+    let fates = objects.iter().map(|id| (*id, Fate::Goes)).collect();
+    let mut beyond = Beyond { stage, fates, needs: Needs::default(), effects: Vec::new() };
+    for object in objects {
+        beyond.of_object(*object);
+    }
+    (beyond.effects, beyond.needs)
+}
+
 /// What is looked at while a plan is told.
 struct Beyond<'s, 'a> {
     stage: &'s Stage<'a>,

@@ -1,0 +1,285 @@
+//! What the collector should be doing, and doesn't: signs that it isn't working, or that its writes are refused (S7–S9, S15, R3.22).
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    foretell::Fate,
+    graph::{OwnerGraph, Verdict},
+    model::{Object, ObjectId, Resource, Snapshot, Symbol, effects::Severity},
+    wording::age,
+};
+
+use super::{
+    case::{Case, Gathering, Probed},
+    code::Code,
+    finding::{Finding, Remedy},
+    liveness::of_controller_manager,
+    webhooks::{Asked, asked},
+};
+
+/// Something that is the collector's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Turn {
+    /// The object that it would write to.
+    pub object: ObjectId,
+    pub write: Write,
+    /// The owner that waits for that, if one does.
+    pub waiting: Option<ObjectId>,
+}
+
+/// What it would write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Write {
+    /// A DELETE, because no owner is left or one waits for it (4.2).
+    Delete,
+    /// A PATCH of its references (R8.5).
+    References,
+    /// A PATCH that takes a finalizer of its own off, with nothing left to wait for (5.1, R6.4).
+    Finalizer,
+}
+
+impl Write {
+    /// The operation that admission sees.
+    pub fn operation(self) -> &'static str {
+        match self {
+            Write::Delete => "DELETE",
+            Write::References | Write::Finalizer => "UPDATE",
+        }
+    }
+}
+
+/// Everything that is the collector's turn at this moment: what it can do at once, not what follows from that.
+pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
+    let (snapshot, graph) = (case.snapshot(), case.graph());
+    let mut turns: FxHashSet<Turn> = FxHashSet::default();
+    for (id, object) in snapshot.objects() {
+        if snapshot.resources.not_watched(object.resource).is_some() {
+            continue;
+        }
+        if object.terminating() {
+            terminating(case, id, object, &mut turns);
+        } else if !object.owners.is_empty() && dangles(snapshot, graph, object) {
+            match case.prognosis.fate(id) {
+                _ if case.prognosis.uncertain(id) => {}
+                Fate::Goes | Fate::Changes { terminating: true, .. } => {
+                    turns.insert(Turn { object: id, write: Write::Delete, waiting: None });
+                }
+                Fate::Changes { .. } => {
+                    turns.insert(Turn { object: id, write: Write::References, waiting: None });
+                }
+                Fate::Stays => {}
+            }
+        }
+    }
+    let mut turns: Vec<Turn> = turns.into_iter().collect();
+    turns.sort_unstable();
+    turns
+}
+
+/// Whether an owner of an object is verifiably not there, and all can be looked up.
+fn dangles(snapshot: &Snapshot, graph: &OwnerGraph, object: &Object) -> bool {
+    let verdict = |reference| Verdict::of(snapshot, graph, reference, object.namespace);
+    object.owners.iter().any(|reference| matches!(verdict(reference), Verdict::Dangling(_)))
+}
+
+fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHashSet<Turn>) {
+    let (snapshot, graph) = (case.snapshot(), case.graph());
+    if object.finalizers.contains(&Symbol::ORPHAN) {
+        turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
+    } else if object.finalizers.contains(&Symbol::FOREGROUND) {
+        let blocks = |dependent: &ObjectId| {
+            snapshot.object(*dependent).owners.iter().any(|reference| reference.uid == object.uid && reference.blocks())
+        };
+        let blocking: Vec<ObjectId> = graph.dependents(id.into()).iter().copied().filter(blocks).collect();
+        if blocking.is_empty() {
+            turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
+        }
+        for dependent in blocking.into_iter().filter(|dependent| !snapshot.object(*dependent).terminating()) {
+            // What is immune to it is told of apart.
+            let write = match case.prognosis.fate(dependent) {
+                Fate::Stays => continue,
+                Fate::Goes | Fate::Changes { terminating: true, .. } => Write::Delete,
+                Fate::Changes { .. } => Write::References,
+            };
+            turns.insert(Turn { object: dependent, write, waiting: Some(id) });
+        }
+    }
+}
+
+/// Tells of everything that is the collector's turn and that nothing else explains.
+pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering) {
+    let snapshot = case.snapshot();
+    let left: Vec<Turn> = turns.iter().copied().filter(|turn| !gathering.refused.contains(&turn.object)).collect();
+    match case.probed {
+        Some(Probed::Stopped { waited }) => {
+            let finding = stopped(case, &left, waited);
+            gathering.findings.push(finding);
+            return;
+        }
+        _ if left.is_empty() => return,
+        _ => {}
+    }
+    let works = matches!(case.probed, Some(Probed::Works));
+    let code = if works { Code::CollectorRefused } else { Code::CollectorIdle };
+    let objects = suffering(&left);
+    let related = waiting(&left, &objects);
+    let suspects: Vec<String> = if works { suspects(case, &left) } else { Vec::new() };
+    let why = if works {
+        format!("The collector works, and yet has not done its part here: {}.", told(case, &left))
+    } else {
+        let manager = of_controller_manager(case, &mut gathering.wanted);
+        format!("It is the collector's turn, and nothing happens: {}; {}.", told(case, &left), manager.evidence())
+    };
+    let message = match suspects.as_slice() {
+        [] => why,
+        some => format!("{why} These may refuse its writes: {}.", some.join(", ")),
+    };
+    let stuck = left.iter().any(|turn| turn.waiting.is_some() || turn.write == Write::Finalizer);
+    gathering.findings.push(Finding {
+        code,
+        severity: if stuck { Severity::Error } else { Severity::Warning },
+        cause: String::new(),
+        message,
+        consequence: consequence(case, works),
+        reference: None,
+        remedies: remedies(case, works, &left),
+        related: related.into_iter().filter(|id| !snapshot.is_empty() && !objects.contains(id)).collect(),
+        objects,
+    });
+}
+
+fn suffering(turns: &[Turn]) -> Vec<ObjectId> {
+    let mut objects: Vec<ObjectId> = turns.iter().map(|turn| turn.waiting.unwrap_or(turn.object)).collect();
+    objects.sort_unstable();
+    objects.dedup();
+    objects
+}
+
+fn waiting(turns: &[Turn], objects: &[ObjectId]) -> Vec<ObjectId> {
+    let mut others: Vec<ObjectId> = turns.iter().map(|turn| turn.object).filter(|id| objects.binary_search(id).is_err()).collect();
+    others.sort_unstable();
+    others.dedup();
+    others
+}
+
+/// What it should have done, counted.
+fn told(case: &Case<'_>, turns: &[Turn]) -> String {
+    let of = |write: Write| -> Vec<ObjectId> { turns.iter().filter(|turn| turn.write == write).map(|turn| turn.object).collect() };
+    let parts = [
+        (
+            of(Write::Finalizer),
+            "has nothing left to wait for and keeps its finalizer",
+            "have nothing left to wait for and keep their finalizers",
+        ),
+        (of(Write::Delete), "is still there, and should have been deleted", "are still there, and should have been deleted"),
+        (of(Write::References), "still names an owner that is gone", "still name owners that are gone"),
+    ];
+    let told = parts.into_iter().filter(|(objects, ..)| !objects.is_empty()).map(|(mut objects, one, many)| {
+        objects.dedup();
+        format!("{} {}", case.names(&objects, None), if objects.len() == 1 { one } else { many })
+    });
+    told.collect::<Vec<_>>().join("; ")
+}
+
+fn consequence(case: &Case<'_>, works: bool) -> String {
+    let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
+    let goes = case.prognosis.all_that_goes().filter(live).count();
+    let fires = match goes {
+        0 => String::new(),
+        1 => " One object that still lives is deleted as soon as it works again.".to_owned(),
+        some => format!(" {some} objects that still live are deleted as soon as it works again: decide that first."),
+    };
+    if works {
+        format!("It tries again and again, at last every 17 minutes (R2.9), until nothing refuses it any more.{fires}")
+    } else {
+        format!(
+            "Nothing is collected, and foreground deletes never end, if it isn't running. If it is, it has forgotten these (R3.22), or is waiting for its next try.{fires}"
+        )
+    }
+}
+
+fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
+    let commands = case.commands();
+    let mut waiting: Vec<ObjectId> = turns
+        .iter()
+        .filter(|turn| turn.write == Write::Finalizer || turn.waiting.is_some())
+        .map(|turn| turn.waiting.unwrap_or(turn.object))
+        .collect();
+    waiting.sort_unstable();
+    waiting.dedup();
+    let foreground: Vec<ObjectId> =
+        waiting.iter().copied().filter(|id| !case.snapshot().object(*id).finalizers.contains(&Symbol::ORPHAN)).collect();
+    let mut dangling: Vec<ObjectId> =
+        turns.iter().filter(|turn| turn.write == Write::Delete && turn.waiting.is_none()).map(|turn| turn.object).collect();
+    dangling.sort_unstable();
+    let see = if works {
+        Remedy::new(
+            "see why: the controller manager's log names every write that is refused",
+            vec!["kubectl logs -n kube-system -l component=kube-controller-manager --tail=-1 | grep garbagecollector".to_owned()],
+        )
+    } else {
+        Remedy::new(
+            "see whether the controller manager runs",
+            vec!["kubectl get pods -n kube-system -l component=kube-controller-manager".to_owned()],
+        )
+    };
+    let mut remedies = Vec::new();
+    if !foreground.is_empty() {
+        remedies.push(Remedy::new(
+            "delete again in the background what waits: it goes, and its dependents are left to the collector",
+            commands.delete(&foreground, "background"),
+        ));
+    }
+    let orphaning: Vec<ObjectId> = waiting.iter().copied().filter(|id| !foreground.contains(id)).collect();
+    if !orphaning.is_empty() {
+        let mut free: Vec<String> = Vec::new();
+        for owner in &orphaning {
+            let uid = case.snapshot().object(*owner).uid;
+            for dependent in case.graph().dependents((*owner).into()) {
+                let owners = &case.snapshot().object(*dependent).owners;
+                let places: Vec<usize> = (0..owners.len()).filter(|place| owners[*place].uid == uid).collect();
+                free.push(commands.drop_references(*dependent, &places));
+            }
+            free.extend(commands.remove_finalizer(*owner, Symbol::ORPHAN));
+        }
+        remedies.push(Remedy::new("free the dependents by hand, and then let the owner go", free));
+    }
+    if !dangling.is_empty() {
+        remedies.push(Remedy::new("delete what the collector would have deleted", commands.delete(&dangling, "background")));
+    }
+    remedies.push(see);
+    remedies
+}
+
+fn stopped(case: &Case<'_>, turns: &[Turn], waited: i64) -> Finding {
+    let objects = suffering(turns);
+    Finding {
+        code: Code::CollectorStopped,
+        severity: Severity::Error,
+        cause: String::new(),
+        message: format!("A throw-away object, deleted in the foreground, was not collected within {}.", age(waited)),
+        consequence: consequence(case, false).split(" If it is,").next().unwrap_or_default().replace(", if it isn't running", ""),
+        reference: None,
+        related: waiting(turns, &objects),
+        objects,
+        remedies: vec![Remedy::new(
+            "see whether the controller manager runs, and with --controllers that name the collector",
+            vec!["kubectl get pods -n kube-system -l component=kube-controller-manager -o yaml".to_owned()],
+        )],
+    }
+}
+
+/// Webhooks that are asked before these writes: one of them may refuse.
+fn suspects(case: &Case<'_>, turns: &[Turn]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for turn in turns {
+        let resource: &Resource = case.snapshot().resources.get(case.snapshot().object(turn.object).resource);
+        for Asked { configuration, webhook, .. } in asked(case, resource, turn.write.operation()) {
+            let name = format!("{} of {}", webhook.name, case.name(configuration, None));
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}

@@ -1,0 +1,109 @@
+//! Dependents that a foreground-deleted owner waits for, and that the collector can never delete (S4, S5, S7).
+
+use std::collections::BTreeMap;
+
+use crate::{
+    doctor::{
+        Code, Finding, Remedy,
+        case::{Case, Gathering},
+    },
+    foretell::State,
+    graph::Address,
+    model::{Object, ObjectId},
+    server::kinds::protected,
+};
+
+use super::{it, waiting_for, waiting_in_the_foreground, waits};
+
+/// Finds live objects that something terminating waits for, and why they live.
+pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
+    let snapshot = case.snapshot();
+    let mut groups: BTreeMap<(Code, String), Vec<ObjectId>> = BTreeMap::new();
+    for (id, _) in roots.iter().filter(|(id, state)| *state == State::Stuck && !snapshot.object(*id).terminating()) {
+        if case.prognosis.waited_for_by(*id).next().is_none() {
+            continue;
+        }
+        if let Some((code, cause)) = why(case, *id) {
+            groups.entry((code, cause)).or_default().push(*id);
+        }
+    }
+    for ((code, cause), objects) in groups {
+        let finding = finding(case, code, cause, objects);
+        gathering.explained.extend(finding.objects.iter().chain(&finding.related).copied());
+        gathering.findings.push(finding);
+    }
+}
+
+/// Why the collector can't delete an object, and what others have in common with it.
+fn why(case: &Case<'_>, id: ObjectId) -> Option<(Code, String)> {
+    let snapshot = case.snapshot();
+    let object = snapshot.object(id);
+    if protected(snapshot, id).is_some() {
+        return Some((Code::StuckOnProtected, snapshot.text(object.uid).to_owned()));
+    }
+    // One reference that can't be looked up aborts them all (R3.13).
+    let faults = faulty(case, object);
+    let first = faults.first()?;
+    let reference = &object.owners[*first];
+    Some(match address(case, object, *first) {
+        Address::InvalidScope => (Code::StuckOnInvalidScope, snapshot.text(reference.uid).to_owned()),
+        _ => (Code::StuckOnNotServed, format!("{} {}", snapshot.text(reference.api_version), snapshot.text(reference.kind))),
+    })
+}
+
+fn address(case: &Case<'_>, object: &Object, place: usize) -> Address {
+    Address::of(case.snapshot(), case.graph(), &object.owners[place], object.namespace)
+}
+
+/// The references that can't be looked up, by their places.
+fn faulty(case: &Case<'_>, object: &Object) -> Vec<usize> {
+    let fails = |place: &usize| matches!(address(case, object, *place), Address::Unmappable | Address::InvalidScope);
+    (0..object.owners.len()).filter(fails).collect()
+}
+
+fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -> Finding {
+    let snapshot = case.snapshot();
+    let first = objects[0];
+    let object = snapshot.object(first);
+    let fault = faulty(case, object).first().copied();
+    let related = waiting_for(case, &objects);
+    let said = fault.map(|place| case.reference(&object.owners[place])).unwrap_or_default();
+    let message = match code {
+        Code::StuckOnProtected => {
+            format!("The API server refuses to delete it: {}.", protected(snapshot, first).unwrap_or("it is protected"))
+        }
+        Code::StuckOnInvalidScope => format!("Cluster-scoped, with a reference to the namespaced {said}."),
+        _ => format!("A reference says {said}, a kind that is not served."),
+    };
+    let consequence = match code {
+        Code::StuckOnProtected => "It is never deleted, whatever waits for it.",
+        Code::StuckOnInvalidScope => "The collector gives up on it without trying again, and never deletes it.",
+        _ => "The collector fails on it and tries again for ever, and never deletes it.",
+    };
+    let drop = Remedy::new(
+        format!(
+            "drop the reference that can't be looked up: the collector then deletes {}, for the owner that waits",
+            it(&objects)
+        ),
+        objects.iter().map(|id| case.commands().drop_references(*id, &faulty(case, snapshot.object(*id)))).collect(),
+    );
+    let release = Remedy::new(
+        format!("let {} live, and delete what waits again in the background: it goes, without waiting", it(&objects)),
+        case.commands().delete(&waiting_in_the_foreground(case, &related), "background"),
+    );
+    let mut remedies = vec![release];
+    if code != Code::StuckOnProtected {
+        remedies.push(drop);
+    }
+    Finding {
+        code,
+        severity: code.severity(),
+        cause,
+        message,
+        consequence: format!("{consequence}{}", waits(case, &related, first)),
+        reference: fault.map(|place| object.owners[place]),
+        related,
+        remedies,
+        objects,
+    }
+}

@@ -1,0 +1,143 @@
+//! Namespaces that don't come to an end (S16): what holds them, and what their conditions say.
+
+use rustc_hash::FxHashSet;
+use serde_json::json;
+
+use crate::{
+    doctor::{
+        Code, Finding, Remedy,
+        case::{Case, Gathering},
+    },
+    foretell::{Holder, State, world::NAMESPACE_FINALIZER},
+    model::{ObjectId, Snapshot},
+    server::OwnDelete,
+    wording::shell_word,
+};
+
+use super::{objects, since};
+
+/// The namespace controller begins after 5 seconds, looks again after 8 and backs off from there: before this, it may just not be through.
+const PATIENCE: i64 = 60;
+
+/// Finds terminating namespaces. What holds their content is told of there; here it is what holds them besides.
+pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
+    let Some(resource) = case.stage.built_in.namespaces else { return };
+    let roots: FxHashSet<ObjectId> = roots.iter().map(|(id, _)| *id).collect();
+    for id in case.stage.of_resource(resource).iter().copied() {
+        if !case.snapshot().object(id).terminating() || case.stage.rules(id).own_delete != OwnDelete::Namespace {
+            continue;
+        }
+        let Some(facts) = case.snapshot().facts.namespace(id) else {
+            gathering.wanted.needs.facts.insert(id);
+            continue;
+        };
+        let foreign: Vec<&str> =
+            facts.finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER).collect();
+        let is_root = roots.contains(&id);
+        if !foreign.is_empty() {
+            gathering.findings.push(spec_finalizers(case, id, &foreign));
+            gathering.explained.insert(id);
+        } else if (is_root || case.has_been_terminating(id, PATIENCE)) && !gathering.explained.contains(&id) {
+            gathering.findings.push(stuck(case, id));
+        }
+    }
+}
+
+/// The command that leaves a namespace these finalizers in its spec, which can be changed nowhere else. Nothing happens to another
+/// namespace that has taken its name.
+fn finalize(snapshot: &Snapshot, id: ObjectId, keep: &[&str]) -> String {
+    let object = snapshot.object(id);
+    let name = snapshot.text(object.name);
+    let body = json!({
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": name, "uid": snapshot.text(object.uid)},
+        "spec": {"finalizers": keep},
+    });
+    let path = format!("/api/v1/namespaces/{name}/finalize");
+    format!("echo {} | kubectl replace --raw {} -f -", shell_word(&body.to_string()), shell_word(&path))
+}
+
+fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
+    let facts = case.snapshot().facts.namespace(id);
+    let keep: Vec<&str> = facts
+        .into_iter()
+        .flat_map(|facts| facts.finalizers.iter().map(String::as_str))
+        .filter(|finalizer| !foreign.contains(finalizer))
+        .collect();
+    Finding {
+        code: Code::NamespaceSpecFinalizer,
+        severity: Code::NamespaceSpecFinalizer.severity(),
+        cause: case.snapshot().text(case.snapshot().object(id).uid).to_owned(),
+        objects: vec![id],
+        reference: None,
+        related: Vec::new(),
+        message: format!("Its spec.finalizers name {}, which nobody here is known to remove.", foreign.join(", ")),
+        consequence: format!(
+            "It stays Terminating{}, with everything in it gone; nothing can be made in it again.",
+            since(case, &[id])
+        ),
+        remedies: vec![Remedy::new(
+            format!(
+                "take the finalizers from its spec, which {} no longer hold; what they were for is then never done",
+                foreign.join(", ")
+            ),
+            vec![finalize(case.snapshot(), id, &keep)],
+        )],
+    }
+}
+
+/// A namespace that is held by nothing that was told of otherwise.
+fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
+    let snapshot = case.snapshot();
+    let conditions = snapshot.facts.namespace(id).map_or(&[][..], |facts| &facts.conditions);
+    let deletion = conditions.iter().filter(|condition| condition.kind.starts_with("Namespace"));
+    let said: Vec<String> = deletion.map(|condition| format!("{}: {}", condition.kind, condition.message)).collect();
+    let content: Vec<ObjectId> = case.stage.in_namespace(snapshot.object(id).name).iter().copied().collect();
+    let unreadable: Vec<String> = case
+        .prognosis
+        .holders(id)
+        .iter()
+        .filter_map(|holder| match holder {
+            Holder::Unreadable(place) => snapshot.gaps.get(*place).map(ToString::to_string),
+            _ => None,
+        })
+        .collect();
+    let left = if content.is_empty() {
+        "nothing that can be seen is left in it".to_owned()
+    } else {
+        format!("{} left in it", objects(content.len()))
+    };
+    let mut message = format!("Terminating{}, and {left}.", since(case, &[id]));
+    if !unreadable.is_empty() {
+        message.push_str(&format!(" What can't be read may be in it: {}.", unreadable.join("; ")));
+    }
+    for condition in &said {
+        message.push_str(&format!(" {condition}"));
+    }
+    let consequence = if unreadable.is_empty() {
+        "It stays until the namespace controller gets on: it runs in kube-controller-manager."
+    } else {
+        "It stays until what can't be read answers again, or is no longer served; so does every namespace that is deleted from now on."
+    };
+    let delete = case.commands().delete(&content, "background");
+    let mut remedies = Vec::new();
+    if !content.is_empty() {
+        remedies.push(Remedy::new("delete what is left in it, as the namespace controller would", delete));
+    }
+    remedies.push(Remedy::new(
+        "finalize it as the namespace controller would: whatever is still in it stays in storage for ever, where nobody sees it",
+        vec![finalize(snapshot, id, &[])],
+    ));
+    Finding {
+        code: Code::NamespaceStuck,
+        severity: Code::NamespaceStuck.severity(),
+        cause: snapshot.text(snapshot.object(id).uid).to_owned(),
+        objects: vec![id],
+        reference: None,
+        related: content,
+        message,
+        consequence: consequence.to_owned(),
+        remedies,
+    }
+}

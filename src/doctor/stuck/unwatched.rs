@@ -1,0 +1,47 @@
+//! Deletes that wait for the collector, which never sees them: their kind is not watched (S10).
+
+use std::collections::BTreeMap;
+
+use crate::{
+    doctor::{
+        Code, Finding, Remedy,
+        case::{Case, Gathering},
+    },
+    foretell::State,
+    model::{ObjectId, ResourceId},
+};
+
+use super::{waiting_for, waits};
+
+/// Finds terminating objects with a finalizer of the collector's, of kinds that it doesn't watch.
+pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
+    let snapshot = case.snapshot();
+    let mut by_kind: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
+    for (id, _) in roots {
+        let object = snapshot.object(*id);
+        let collected = object.terminating() && object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer());
+        if collected && snapshot.resources.not_watched(object.resource).is_some() {
+            by_kind.entry(object.resource).or_default().push(*id);
+        }
+    }
+    for (resource, objects) in by_kind {
+        let kind = snapshot.resources.get(resource);
+        let why = snapshot.resources.not_watched(resource).map(ToString::to_string).unwrap_or_default();
+        let related = waiting_for(case, &objects);
+        gathering.explained.extend(objects.iter().chain(&related).copied());
+        gathering.findings.push(Finding {
+            code: Code::StuckUnwatched,
+            severity: Code::StuckUnwatched.severity(),
+            cause: kind.full_name(),
+            message: format!("The collector doesn't watch {} ({why}), so it never learns of this delete.", kind.full_name()),
+            consequence: format!("The collector's finalizer is never removed.{}", waits(case, &related, objects[0])),
+            reference: None,
+            remedies: vec![Remedy::new(
+                "delete it again in the background, which takes the collector's finalizers off; dependents are left to the collector",
+                case.commands().delete(&objects, "background"),
+            )],
+            related,
+            objects,
+        });
+    }
+}

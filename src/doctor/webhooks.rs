@@ -1,0 +1,176 @@
+//! Admission webhooks that must be asked before anything is written, and that can't be (S9).
+
+use serde_json::json;
+
+use crate::{
+    model::{
+        Coordinate, ObjectId, Presence, Resource,
+        effects::Severity,
+        facts::{Backend, SliceFacts, Webhook},
+    },
+    wording::shell_word,
+};
+
+use super::{
+    case::{Case, Gathering},
+    code::Code,
+    collector::{Turn, Write},
+    finding::{Finding, Remedy, Wanted},
+};
+
+/// A webhook that is asked before something is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub configuration: ObjectId,
+    pub place: usize,
+    pub webhook: &'a Webhook,
+}
+
+/// Every webhook, with the configuration that it is part of.
+fn all<'a>(case: &Case<'a>) -> Vec<Asked<'a>> {
+    let snapshot = case.snapshot();
+    let mut all = Vec::new();
+    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
+        let Some(resource) = snapshot.resources.by_group_kind("admissionregistration.k8s.io", kind) else { continue };
+        for id in case.stage.of_resource(resource) {
+            let webhooks = snapshot.facts.webhooks(*id).map_or(&[][..], |facts| &facts.webhooks);
+            all.extend(webhooks.iter().enumerate().map(|(place, webhook)| Asked { configuration: *id, place, webhook }));
+        }
+    }
+    all
+}
+
+/// The webhooks that are asked before an operation on a resource.
+pub(super) fn asked<'a>(case: &Case<'a>, resource: &Resource, operation: &str) -> Vec<Asked<'a>> {
+    let mut all = all(case);
+    all.retain(|asked| asked.webhook.matches(resource, operation));
+    all
+}
+
+/// Finds the ones that can't be asked, and what the collector can't do because of that.
+pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering) {
+    let snapshot = case.snapshot();
+    for asked in all(case).into_iter().filter(|asked| asked.webhook.required) {
+        let matches = |resource: &Resource, write: Write| asked.webhook.matches(resource, write.operation());
+        let concerned: Vec<&Resource> = snapshot
+            .resources
+            .deletable()
+            .map(|(_, resource)| resource)
+            .filter(|resource| matches(resource, Write::Delete) || matches(resource, Write::References))
+            .collect();
+        if concerned.is_empty() {
+            continue;
+        }
+        let Some(why) = unreachable(case, &mut gathering.wanted, asked.webhook.backend.as_ref()) else { continue };
+        let resource_of = |id: ObjectId| snapshot.resources.get(snapshot.object(id).resource);
+        let held: Vec<&Turn> = turns.iter().filter(|turn| matches(resource_of(turn.object), turn.write)).collect();
+        gathering.refused.extend(held.iter().map(|turn| turn.object));
+        let finding = finding(case, &asked, &why, &concerned, &held);
+        gathering.findings.push(finding);
+    }
+}
+
+/// Why nobody answers for a webhook, if that can be seen.
+fn unreachable(case: &Case<'_>, wanted: &mut Wanted, backend: Option<&Backend>) -> Option<String> {
+    let snapshot = case.snapshot();
+    let (namespace, name) = backend?.service()?;
+    let service = case.stage.built_in.services?;
+    let find = |text: &str| snapshot.strings.find(text);
+    let absent = || Some(format!("its service {namespace}/{name} does not exist"));
+    let (Some(in_namespace), Some(called)) = (find(namespace), find(name)) else {
+        // No object that was read has such a name.
+        return if snapshot.covers(service, None) { absent() } else { None };
+    };
+    let coordinate = Coordinate { resource: service, namespace: in_namespace, name: called };
+    match snapshot.look_up(coordinate) {
+        Presence::Unknown => {
+            wanted.needs.look_ups.insert(coordinate);
+            return None;
+        }
+        Presence::Absent => {
+            if !snapshot.was_looked_up(coordinate) {
+                wanted.needs.absences.insert(coordinate);
+            }
+            return absent();
+        }
+        Presence::Present(_) => {}
+    }
+    let slices = snapshot.resources.by_group_kind("discovery.k8s.io", "EndpointSlice")?;
+    if !snapshot.covers(slices, Some(in_namespace)) {
+        return None;
+    }
+    let label = find(SliceFacts::SERVICE);
+    let is_its = |id: &&ObjectId| {
+        let object = snapshot.object(**id);
+        object.namespace == in_namespace && object.labels.iter().any(|(key, value)| Some(*key) == label && *value == called)
+    };
+    let mut all_known = true;
+    for id in case.stage.of_resource(slices).iter().filter(is_its) {
+        match snapshot.facts.slice(*id) {
+            Some(facts) if facts.ready > 0 => return None,
+            Some(_) => {}
+            None => {
+                wanted.needs.facts.insert(*id);
+                all_known = false;
+            }
+        }
+    }
+    all_known.then(|| format!("its service {namespace}/{name} has no endpoint that is ready"))
+}
+
+fn finding(case: &Case<'_>, asked: &Asked<'_>, why: &str, concerned: &[&Resource], held: &[&Turn]) -> Finding {
+    let snapshot = case.snapshot();
+    let object = snapshot.object(asked.configuration);
+    let names: Vec<String> = concerned.iter().map(|resource| resource.full_name()).collect();
+    let of = match names.as_slice() {
+        [] => String::new(),
+        few @ ([_] | [_, _] | [_, _, _]) => few.join(", "),
+        many => format!("{} and {} more kinds", many[..2].join(", "), many.len() - 2),
+    };
+    let selective = if asked.webhook.selective { ", as far as its selectors match" } else { "" };
+    let mut related: Vec<ObjectId> = held.iter().flat_map(|turn| [Some(turn.object), turn.waiting]).flatten().collect();
+    related.sort_unstable();
+    related.dedup();
+    let live = |id: &&ObjectId| !snapshot.object(**id).terminating() && case.prognosis.goes(**id);
+    let fires = related.iter().filter(live).count();
+    let consequence = match (held.len(), fires) {
+        (0, _) => "Nobody can delete or change them, the collector neither: what it should collect stays.".to_owned(),
+        (_, 0) => format!("The collector is refused at {}, and tries again for ever.", case.names(&related, None)),
+        (_, fires) => format!(
+            "The collector is refused at {}, and tries again for ever. Once the webhook answers, or is gone, it deletes {fires} that still live{}: decide that first.",
+            case.names(&related, None),
+            if fires == 1 { "s" } else { "" },
+        ),
+    };
+    let populated = concerned.iter().any(|resource| {
+        let id = snapshot.resources.by_group_plural(&resource.group, &resource.plural);
+        id.is_some_and(|id| !case.stage.of_resource(id).is_empty())
+    });
+    let severe = !held.is_empty() || (populated && !asked.webhook.selective);
+    let kind = snapshot.resources.get(object.resource).full_name();
+    let patch = json!([
+        {"op": "test", "path": format!("/webhooks/{}/name", asked.place), "value": asked.webhook.name},
+        {"op": "replace", "path": format!("/webhooks/{}/failurePolicy", asked.place), "value": "Ignore"},
+    ]);
+    let name = shell_word(snapshot.text(object.name));
+    Finding {
+        code: Code::WebhookUnreachable,
+        severity: if severe { Severity::Error } else { Severity::Warning },
+        cause: format!("{} {}", snapshot.text(object.uid), asked.webhook.name),
+        objects: vec![asked.configuration],
+        reference: None,
+        related,
+        message: format!("The webhook {} must be asked before {of} are deleted or changed{selective}; {why}.", asked.webhook.name),
+        consequence,
+        remedies: vec![
+            Remedy::new(
+                "let writes pass while it can't be asked: what it is there to check goes unchecked",
+                vec![format!("kubectl patch {kind} {name} --type=json -p {}", shell_word(&patch.to_string()))],
+            ),
+            Remedy::new(
+                "or remove the configuration, if whoever it belongs to is gone for good",
+                case.commands().delete(&[asked.configuration], "background"),
+            ),
+        ],
+    }
+}
