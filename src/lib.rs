@@ -1,9 +1,11 @@
 //! `kubectl gc`: seeing, foretelling and driving Kubernetes' cascading deletion.
 //!
 //! The core does no I/O and compiles without the features: what was read ([`model`]), who owns whom ([`graph`], [`tree`]), what the API
-//! server ([`server`]) and the collector ([`collector`]) do, and what comes of it ([`foretell`]). Sources ([`cluster`], [`dump`]) and
-//! the command line stand around it.
+//! server ([`server`]) and the collector ([`collector`]) do, and what comes of it ([`foretell`]). Sources ([`cluster`], [`dump`]), all
+//! that writes to a cluster ([`act`]) and the command line stand around it.
 
+#[cfg(feature = "cluster")]
+pub mod act;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cluster")]

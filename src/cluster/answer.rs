@@ -60,12 +60,12 @@ impl Answer {
     }
 
     /// Reads one object's metadata.
-    pub(super) fn read_object(&self) -> Result<RawObject<'_>, Malformed> {
+    pub(crate) fn read_object(&self) -> Result<RawObject<'_>, Malformed> {
         if self.is_protobuf() { protobuf::read_object(&self.body) } else { json::read_object(&self.body) }
     }
 
     /// What a refusal says; whatever the body is, it is read as far as it goes.
-    pub(super) fn refusal(&self) -> Refusal {
+    pub(crate) fn refusal(&self) -> Refusal {
         let said = if self.is_protobuf() { Said::from_protobuf(&self.body) } else { Said::from_json(&self.body) };
         let said = said.unwrap_or_else(|| Said { message: first_line(&self.body), ..Said::default() });
         Refusal {

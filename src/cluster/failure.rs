@@ -50,7 +50,7 @@ impl From<Refusal> for Failure {
 
 impl Failure {
     /// The reason at its full length, for an error that speaks of nothing else: the server's words on what is forbidden, too.
-    pub(super) fn in_full(&self) -> String {
+    pub(crate) fn in_full(&self) -> String {
         match self {
             Failure::Refused(refusal) if refusal.status == http::StatusCode::FORBIDDEN && !refusal.message.is_empty() => {
                 format!("forbidden: {}", refusal.message)

@@ -1,4 +1,4 @@
-//! Reading a live cluster. Nothing here writes to one.
+//! Reading a live cluster. Nothing here writes to one; that is [`act`](crate::act)'s.
 //!
 //! Everything goes through one [`Connection`]: [`discover`](Connection::discover) says what there is,
 //! [`read`](Connection::read) lists it as metadata into a [`Snapshot`](crate::model::Snapshot), and
@@ -23,21 +23,23 @@ mod list;
 mod look_again;
 mod look_up;
 mod nodes;
-mod path;
+pub(crate) mod path;
 mod protobuf;
 mod proxy;
 mod request;
-mod retry;
+pub(crate) mod retry;
 mod select;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 use std::{path::PathBuf, time::Duration};
 
 use crate::model::Resource;
 
+pub(crate) use answer::Answer;
 pub use connect::Connection;
 pub use error::{ConnectError, Endpoint};
+pub(crate) use failure::Failure;
 
 /// kubectl's connection flags, as they were given.
 #[derive(Clone, Debug, Default)]

@@ -18,7 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// How long to wait before the next try; `None` to give up. `tried` counts the tries so far, from one. `reached` says whether
 /// the server has ever answered: a first connection that is refused is a wrong address, and waiting does not help.
-pub(super) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Option<Duration> {
+pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Option<Duration> {
     let (tries, wished) = match failure {
         Failure::Refused(refusal) => match refusal.status {
             StatusCode::TOO_MANY_REQUESTS => (TRIES_WHEN_BUSY, refusal.retry_after),

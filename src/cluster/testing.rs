@@ -1,7 +1,7 @@
 //! A server for tests: it says what it is told to say, request by request.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpListener,
     sync::{Arc, Mutex},
 };
@@ -11,33 +11,35 @@ use prost::encoding::{WireType, encode_key, encode_varint};
 use super::{Connection, ConnectionOptions};
 
 /// What was asked.
-pub(super) struct Asked {
+pub(crate) struct Asked {
+    pub method: String,
     /// Path and query.
     pub url: String,
     pub accept: String,
-    /// How often exactly this was asked before.
+    pub body: Vec<u8>,
+    /// How often exactly this was asked before, whatever the body was.
     pub before: usize,
 }
 
 /// What is answered; a status of zero closes the connection without a word.
-pub(super) struct Say {
+pub(crate) struct Say {
     pub status: u16,
     pub content_type: &'static str,
     pub headers: &'static str,
     pub body: Vec<u8>,
 }
 
-pub(super) fn json(status: u16, body: impl Into<Vec<u8>>) -> Say {
+pub(crate) fn json(status: u16, body: impl Into<Vec<u8>>) -> Say {
     Say { status, content_type: "application/json", headers: "", body: body.into() }
 }
 
 /// A `Status` about the path, not about an object.
-pub(super) fn refuse(status: u16) -> Say {
+pub(crate) fn refuse(status: u16) -> Say {
     json(status, format!(r#"{{"kind":"Status","message":"no","code":{status}}}"#))
 }
 
 /// Starts a server and connects to it. It lives as long as the test's process.
-pub(super) async fn serve(answer: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> Connection {
+pub(crate) async fn serve(answer: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> Connection {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let answer = Arc::new(answer);
@@ -47,19 +49,24 @@ pub(super) async fn serve(answer: impl Fn(&Asked) -> Say + Send + Sync + 'static
             let (answer, seen) = (answer.clone(), seen.clone());
             std::thread::spawn(move || {
                 let mut stream = stream.unwrap();
-                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                let mut lines = reader.by_ref().lines().map_while(Result::ok);
                 let Some(first) = lines.next() else { return };
-                let url = first.split(' ').nth(1).unwrap_or_default().to_owned();
+                let mut words = first.split(' ').map(str::to_owned);
+                let [method, url] = [(); 2].map(|()| words.next().unwrap_or_default());
                 let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-                let accept = headers.iter().find_map(|line| line.strip_prefix("accept: ")).unwrap_or_default().to_owned();
+                let header = |name| headers.iter().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+                let accept = header("accept: ").to_owned();
+                let mut body = vec![0; header("content-length: ").parse().unwrap_or(0)];
+                reader.read_exact(&mut body).unwrap();
                 let before = {
                     let mut seen = seen.lock().unwrap();
-                    let key = format!("{url} {accept}");
+                    let key = format!("{method} {url} {accept}");
                     let before = seen.iter().filter(|known| **known == key).count();
                     seen.push(key);
                     before
                 };
-                let say = answer(&Asked { url, accept, before });
+                let say = answer(&Asked { method, url, accept, body, before });
                 if say.status != 0 {
                     let Say { status, content_type, headers, body } = say;
                     let length = body.len();
@@ -84,7 +91,7 @@ pub(super) async fn serve(answer: impl Fn(&Asked) -> Say + Send + Sync + 'static
 }
 
 /// A protobuf field that holds a string or a message.
-pub(super) fn bytes(tag: u32, content: &[u8]) -> Vec<u8> {
+pub(crate) fn bytes(tag: u32, content: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     encode_key(tag, WireType::LengthDelimited, &mut out);
     encode_varint(content.len() as u64, &mut out);
@@ -93,7 +100,7 @@ pub(super) fn bytes(tag: u32, content: &[u8]) -> Vec<u8> {
 }
 
 /// A protobuf field that holds a number.
-pub(super) fn varint(tag: u32, value: u64) -> Vec<u8> {
+pub(crate) fn varint(tag: u32, value: u64) -> Vec<u8> {
     let mut out = Vec::new();
     encode_key(tag, WireType::Varint, &mut out);
     encode_varint(value, &mut out);

@@ -14,6 +14,7 @@ mod dot;
 mod events;
 mod looking;
 mod plan;
+mod probe;
 mod reading;
 mod requests;
 mod self_test;

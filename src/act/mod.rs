@@ -1,0 +1,11 @@
+//! All that writes to a cluster, and nothing else does.
+//!
+//! Every write says which object it means by its uid, so that it never hits another that has taken the name meanwhile, and every error
+//! says what was written by then and is still there.
+
+mod probe;
+#[cfg(test)]
+mod probe_tests;
+mod request;
+
+pub use probe::{Probe, ProbeError, probe, probe_until};

@@ -1,0 +1,77 @@
+//! Sending one write until there is an answer or no use in trying further.
+
+use http::{Method, Request, header};
+use serde_json::{Value, json};
+
+use crate::{
+    cluster::{Answer, Connection, Failure, retry},
+    server::Propagation,
+};
+
+const JSON: &str = "application/json";
+
+/// A request that came to nothing.
+pub(super) struct Undone {
+    /// Why the last try failed.
+    pub failure: Failure,
+    /// Whether a try may have been done for all that, because its answer got lost.
+    pub unsure: bool,
+}
+
+impl From<Undone> for Failure {
+    fn from(undone: Undone) -> Self {
+        undone.failure
+    }
+}
+
+/// Sends a request, with a body in JSON where there is one, as often as [`retry`] says. Anything but a success is a failure.
+///
+/// A try before the last may have been done, although no answer came: only what may be done twice is to be sent like this.
+pub(super) async fn persist(connection: &Connection, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, Undone> {
+    let mut tried = 0;
+    let mut unsure = false;
+    loop {
+        tried += 1;
+        let failure = match once(connection, method, path, body).await {
+            Ok(answer) => return Ok(answer),
+            Err(failure) => failure,
+        };
+        unsure |= may_have_been_done(&failure);
+        // Whoever writes has read before: the server is there.
+        match retry::pause_after(&failure, tried, true) {
+            Some(pause) => tokio::time::sleep(pause).await,
+            None => return Err(Undone { failure, unsure }),
+        }
+    }
+}
+
+/// Sends a request once. Anything but a success is a failure.
+pub(super) async fn once(connection: &Connection, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, Failure> {
+    let mut request = Request::builder().method(method).uri(path).header(header::ACCEPT, JSON);
+    if body.is_some() {
+        request = request.header(header::CONTENT_TYPE, JSON);
+    }
+    let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+    let request = request.body(body).map_err(|error| Failure::Malformed(error.to_string()))?;
+    let answer = connection.send(request).await?;
+    if answer.status.is_success() { Ok(answer) } else { Err(answer.refusal().into()) }
+}
+
+/// Whether a request that failed like this may have been done: it reached the server, and that did not refuse it.
+fn may_have_been_done(failure: &Failure) -> bool {
+    match failure {
+        Failure::Refused(refusal) => !refusal.status.is_client_error(),
+        Failure::Unconnected(_) | Failure::Credentials(_) => false,
+        Failure::Interrupted(_) | Failure::TimedOut(_) | Failure::Malformed(_) => true,
+    }
+}
+
+/// The body of a DELETE that means the object with this uid and no other (R1.6).
+pub(super) fn delete_options(propagation: Propagation, uid: &str) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "propagationPolicy": propagation.name(),
+        "preconditions": {"uid": uid},
+    })
+}
