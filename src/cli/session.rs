@@ -8,7 +8,7 @@ use crate::{
     cluster::{Connection, Scope},
     dump,
     foretell::Besides,
-    model::{Coordinate, Gap, ObjectId, Presence, ResourceId, Resources, Snapshot, Symbol},
+    model::{Coordinate, Gap, ObjectId, Presence, Resource, ResourceId, Resources, Snapshot, Symbol, facts::read_whole},
 };
 
 use super::{
@@ -25,6 +25,8 @@ pub enum Reach {
     Namespace,
     /// Everything, because a dependent in the wrong place can decide an outcome.
     Everything,
+    /// Everything, and the facts of what the API server asks and passes requests on to ([`read_whole`]).
+    Diagnosis,
 }
 
 /// What a command works on.
@@ -91,11 +93,13 @@ impl Session {
         let namespace = explicit_namespace(global, args).unwrap_or(live.connection.default_namespace()).to_owned();
         let selected = live.select(&resources, query.as_ref(), (!args.all_namespaces).then_some(namespace.as_str()))?;
         let scope = match reach {
-            Reach::Everything => Scope::Everything,
+            Reach::Everything | Reach::Diagnosis => Scope::Everything,
             Reach::Namespace if args.all_namespaces => Scope::Everything,
             Reach::Namespace => scope_of(query.as_ref(), &resources, &namespace),
         };
-        let mut snapshot = live.runtime.block_on(live.connection.read(resources, &scope))?;
+        let is_whole = |resource: &Resource| reach == Reach::Diagnosis && read_whole(&resource.group, &resource.kind);
+        let whole: Vec<ResourceId> = resources.deletable().filter(|(_, resource)| is_whole(resource)).map(|(id, _)| id).collect();
+        let mut snapshot = live.runtime.block_on(live.connection.read(resources, &scope, &whole))?;
         add_gaps(&mut snapshot, gaps);
         let choice = if args.all_namespaces { NamespaceChoice::All } else { NamespaceChoice::One(namespace.clone()) };
         if let Some(query) = &query {
@@ -142,9 +146,9 @@ impl Session {
     }
 
     /// Reads a whole cluster or dump, for commands without targets.
-    pub fn open_whole(global: &GlobalArgs, source: &SourceArgs) -> Result<Self, CliError> {
+    pub fn open_whole(global: &GlobalArgs, source: &SourceArgs, reach: Reach) -> Result<Self, CliError> {
         let args = TargetArgs { all_namespaces: global.connection.namespace().is_none(), ..TargetArgs::default() };
-        let mut session = Self::open(global, source, &args, Reach::Everything)?;
+        let mut session = Self::open(global, source, &args, reach)?;
         session.namespace = None;
         Ok(session)
     }
@@ -183,6 +187,13 @@ impl Session {
             live.runtime.block_on(live.connection.fetch_facts(&mut self.snapshot, &objects));
         }
         true
+    }
+
+    /// Reads who set the finalizers of these objects, where there is a cluster to ask.
+    pub fn fetch_setters(&mut self, objects: &[ObjectId]) {
+        if let Some(live) = &self.live {
+            live.runtime.block_on(live.connection.fetch_setters(&mut self.snapshot, objects));
+        }
     }
 
     /// Asks, where there is a cluster to ask, whether what lists lack is really not there: they are old as soon as they are read

@@ -6,14 +6,14 @@ use crate::{
     dump,
     foretell::Needs,
     graph::{Address, OwnerGraph},
-    model::{Presence, Snapshot, facts::has_facts},
+    model::{Object, ObjectId, Presence, Snapshot, facts::has_facts},
 };
 
 use super::{
     args::{GlobalArgs, SnapshotArgs, SourceArgs},
     error::CliError,
     report::Report,
-    session::Session,
+    session::{Reach, Session},
 };
 
 /// Writes the cluster's metadata into one file.
@@ -21,8 +21,9 @@ pub fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, CliError>
     if let Some(path) = &args.output {
         check(path, args.force)?;
     }
-    let mut session = Session::open_whole(global, &SourceArgs::default())?;
+    let mut session = Session::open_whole(global, &SourceArgs::default(), Reach::Diagnosis)?;
     session.fetch(&everything(&session.snapshot));
+    session.fetch_setters(&held(&session.snapshot));
     let snapshot = &session.snapshot;
     let kinds: std::collections::BTreeSet<_> = snapshot.objects().map(|(_, object)| object.resource).collect();
     let told = format!("{} objects of {} kinds", snapshot.len(), kinds.len());
@@ -64,6 +65,13 @@ fn everything(snapshot: &Snapshot) -> Needs {
         }
     }
     needs
+}
+
+/// The terminating objects that a finalizer holds which the collector doesn't remove: who set it is asked for when they are stuck.
+fn held(snapshot: &Snapshot) -> Vec<ObjectId> {
+    let is_held =
+        |object: &Object| object.terminating() && object.finalizers.iter().any(|finalizer| !finalizer.is_collectors_finalizer());
+    snapshot.objects().filter(|(_, object)| is_held(object)).map(|(id, _)| id).collect()
 }
 
 /// What would keep the file from being written is told before a whole cluster is read for it.

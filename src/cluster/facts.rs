@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use futures::StreamExt as _;
-use http::StatusCode;
 use rustc_hash::FxHashMap;
 
 use crate::model::{
@@ -16,9 +15,9 @@ use super::{
     Connection,
     answer::{Answer, Malformed, Page},
     facts_protobuf,
-    failure::Failure,
     json,
     look_up::AT_ONCE,
+    named::{GONE, Named},
     path, protobuf,
     request::{JSON, TakePages, WHOLE},
 };
@@ -34,27 +33,29 @@ struct Batch {
     wanted: FxHashMap<String, (ObjectId, String)>,
 }
 
+impl Batch {
+    /// Its objects one by one.
+    fn into_named(self) -> impl Iterator<Item = Named> {
+        let Batch { resource, namespace, wanted } = self;
+        let named =
+            move |(uid, (object, name))| Named { object, resource: resource.clone(), namespace: namespace.clone(), name, uid };
+        wanted.into_iter().map(named)
+    }
+}
+
 /// One request, and what it is to bring.
 enum Request {
     All(Batch),
-    One { resource: Resource, namespace: String, name: String, uid: String, object: ObjectId },
+    One(Named),
 }
 
 /// What came of one request: facts, and objects of which there are none.
 #[derive(Default)]
 struct Outcome {
     facts: Vec<(ObjectId, Fact)>,
-    missing: Vec<Missing>,
+    missing: Vec<(Named, String)>,
 }
 
-struct Missing {
-    resource: String,
-    namespace: String,
-    name: String,
-    reason: String,
-}
-
-const GONE: &str = "gone since it was listed";
 const FACTLESS: &str = "its spec or status is missing";
 
 /// In which form whole objects are asked for.
@@ -70,9 +71,7 @@ impl Connection {
         let mut outcomes = futures::stream::iter(requests)
             .map(async |request| match request {
                 Request::All(batch) => self.fetch_all(batch).await,
-                Request::One { resource, namespace, name, uid, object } => {
-                    self.fetch_one(&resource, namespace, name, &uid, object).await
-                }
+                Request::One(named) => self.fetch_one(named).await,
             })
             .buffer_unordered(AT_ONCE);
         let mut gaps = Gaps::default();
@@ -80,26 +79,19 @@ impl Connection {
             for (object, fact) in outcome.facts {
                 snapshot.learn(object, fact);
             }
-            for missing in outcome.missing {
-                gaps.add(missing.resource, &missing.namespace, &missing.name, missing.reason);
+            for (named, reason) in outcome.missing {
+                named.missing(reason, &mut gaps);
             }
         }
         gaps.record(snapshot);
     }
 
-    async fn fetch_one(&self, resource: &Resource, namespace: String, name: String, uid: &str, object: ObjectId) -> Outcome {
-        let read = match path::of_object(resource, &namespace, &name) {
-            Some(url) => self.get(&url, form(resource)).await.and_then(|answer| Ok(read_one(&answer, resource)?)),
-            None => Err(Failure::Malformed("its name has no URL".to_owned())),
-        };
-        let reason = match read {
-            Ok((found, Some(fact))) if found == uid => return Outcome { facts: vec![(object, fact)], missing: Vec::new() },
-            Ok((found, None)) if found == uid => FACTLESS.to_owned(),
-            Ok(_) => GONE.to_owned(),
-            Err(failure) if failure.status() == Some(StatusCode::NOT_FOUND) => GONE.to_owned(),
-            Err(failure) => failure.to_string(),
-        };
-        Outcome { facts: Vec::new(), missing: vec![Missing { resource: resource.full_name(), namespace, name, reason }] }
+    async fn fetch_one(&self, named: Named) -> Outcome {
+        match self.get_named(&named, form(&named.resource), |answer| read_one(answer, &named.resource)).await {
+            Ok(Some(fact)) => Outcome { facts: vec![(named.object, fact)], missing: Vec::new() },
+            Ok(None) => Outcome { facts: Vec::new(), missing: vec![(named, FACTLESS.to_owned())] },
+            Err(reason) => Outcome { facts: Vec::new(), missing: vec![(named, reason)] },
+        }
     }
 
     async fn fetch_all(&self, batch: Batch) -> Outcome {
@@ -107,13 +99,10 @@ impl Connection {
         let form = form(&batch.resource);
         let mut taker = FromList { batch, facts: FxHashMap::default() };
         let failure = self.get_pages(&url, "", form, &mut taker).await.err();
-        let FromList { batch, facts } = taker;
-        let missing = batch.wanted.into_values().filter(|(object, _)| !facts.contains_key(object)).map(|(_, name)| Missing {
-            resource: batch.resource.full_name(),
-            namespace: batch.namespace.clone(),
-            name,
-            reason: failure.as_ref().map_or_else(|| GONE.to_owned(), Failure::to_string),
-        });
+        let FromList { mut batch, facts } = taker;
+        let reason = failure.map_or_else(|| GONE.to_owned(), |failure| failure.to_string());
+        batch.wanted.retain(|_, (object, _)| !facts.contains_key(object));
+        let missing = batch.into_named().map(|named| (named, reason.clone()));
         Outcome { missing: missing.collect(), facts: facts.into_iter().collect() }
     }
 }
@@ -140,11 +129,8 @@ fn plan(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Request> {
     for batch in batches.into_values() {
         if batch.wanted.len() >= LIST_FROM {
             requests.push(Request::All(batch));
-            continue;
-        }
-        for (uid, (object, name)) in batch.wanted {
-            let (resource, namespace) = (batch.resource.clone(), batch.namespace.clone());
-            requests.push(Request::One { resource, namespace, name, uid, object });
+        } else {
+            requests.extend(batch.into_named().map(Request::One));
         }
     }
     requests
@@ -257,6 +243,43 @@ mod tests {
         assert_eq!(snapshot.facts.pod(ids[0]).unwrap().node.as_deref(), Some("n-p0"));
         let gaps: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
         assert_eq!(gaps, ["pods in namespace shop (p1, p2: gone since it was listed)", "pods in namespace shop (p3: forbidden)"]);
+    }
+
+    #[tokio::test]
+    async fn what_has_no_protobuf_reader_is_asked_for_in_json() {
+        let lease =
+            Resource { group: "coordination.k8s.io".to_owned(), plural: "leases".to_owned(), kind: "Lease".to_owned(), ..pods() };
+        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![lease], Vec::new()));
+        let names: Vec<String> = (0..10).map(|index| format!("l{index}")).collect();
+        let ids: Vec<ObjectId> = names
+            .iter()
+            .map(|name| {
+                let namespace = if name == "l9" { "other" } else { "shop" };
+                let object = RawObject { namespace: namespace.into(), name: name.into(), uid: name.into(), ..RawObject::default() };
+                builder.add(ResourceId(0), &object)
+            })
+            .collect();
+        let connection = serve(|asked| {
+            assert_eq!(asked.accept, JSON, "{}", asked.url);
+            let lease = |name: &str| {
+                format!(r#"{{"metadata":{{"name":"{name}","uid":"{name}"}},"spec":{{"holderIdentity":"of-{name}"}}}}"#)
+            };
+            match asked.url.as_str() {
+                "/apis/coordination.k8s.io/v1/namespaces/shop/leases?limit=500" => {
+                    let items: Vec<String> = (0..9).map(|index| lease(&format!("l{index}"))).collect();
+                    json(200, format!(r#"{{"kind":"LeaseList","metadata":{{}},"items":[{}]}}"#, items.join(",")))
+                }
+                "/apis/coordination.k8s.io/v1/namespaces/other/leases/l9" => json(200, lease("l9")),
+                other => panic!("{other}"),
+            }
+        });
+        let mut snapshot = builder.build();
+        connection.await.fetch_facts(&mut snapshot, &ids).await;
+        assert_eq!(snapshot.gaps, []);
+        for (id, name) in ids.iter().zip(&names) {
+            let lease = snapshot.facts.lease(*id).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!(lease.holder, Some(format!("of-{name}")));
+        }
     }
 
     #[tokio::test]

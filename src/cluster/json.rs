@@ -19,6 +19,14 @@ pub(super) fn read_list<'a>(body: &'a [u8], each: &mut impl FnMut(&RawObject<'a>
     })
 }
 
+/// Reads a list of whole objects item by item: the metadata, and all of it.
+pub(super) fn read_whole_list(body: &[u8], each: &mut impl FnMut(&RawObject<'_>, &serde_json::Value)) -> Result<Page, Malformed> {
+    read_items(body, &mut |whole: serde_json::Value| {
+        each(&Item::deserialize(&whole)?.into_raw()?, &whole);
+        Ok(())
+    })
+}
+
 /// Hands over the items of a list one by one, as whatever type they are asked to be.
 pub(super) fn read_items<'a, T: Deserialize<'a>>(
     body: &'a [u8],
@@ -280,6 +288,17 @@ mod tests {
         assert_eq!((&*owner.api_version, &*owner.kind, &*owner.name, &*owner.uid), ("apps/v1", "ReplicaSet", "web", "owner-uid"));
         assert_eq!((owner.controller, owner.block_owner_deletion), (Some(true), Some(false)));
         assert_eq!((&*second.name, second.created, second.owners.len()), ("web-2", None, 0));
+    }
+
+    #[test]
+    fn whole_items_have_the_same_metadata() {
+        let (page, seen) = read(LIST).unwrap();
+        let mut whole = Vec::new();
+        let whole_page = read_whole_list(LIST.as_bytes(), &mut |object, item| {
+            whole.push((format!("{object:?}"), item["spec"]["ignored"][1].as_i64()));
+        });
+        assert_eq!(whole_page.unwrap(), page);
+        assert_eq!(whole, [(format!("{:?}", seen[0]), Some(2)), (format!("{:?}", seen[1]), None)]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Listing what the collector works on: metadata only, many lists at once, each in pages, straight into the snapshot.
+//! Listing what the collector works on: metadata only, but for the few kinds that are wanted whole; many lists at once, each in pages,
+//! straight into the snapshot.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +8,8 @@ use http::StatusCode;
 use rustc_hash::FxHashSet;
 
 use crate::model::{
-    Gap, ListRecord, Object, ObjectId, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, Strings,
+    Gap, ListRecord, Object, ObjectId, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder,
+    Strings, facts::read_facts,
 };
 
 use super::{
@@ -15,8 +17,8 @@ use super::{
     answer::{Answer, Malformed, Page},
     error::ConnectError,
     failure::Failure,
-    path,
-    request::{METADATA_LIST, TakePages},
+    json, path,
+    request::{JSON, METADATA_LIST, TakePages},
 };
 
 /// How many lists are read at once. Most are empty and cost a way there and back, so that it takes some to make use of a line;
@@ -28,6 +30,8 @@ struct Job {
     id: ResourceId,
     resource: Resource,
     namespace: Option<String>,
+    /// Whether its objects are read whole, for their facts.
+    whole: bool,
 }
 
 /// What came of one list: the record, and why it failed, if it did.
@@ -62,17 +66,26 @@ impl TakePages for IntoSnapshot<'_> {
     fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let mut nameless = None;
-        let page = answer.read_list(|object| {
+        let resource = &self.job.resource;
+        let mut take = |object: &RawObject<'_>, whole: Option<&serde_json::Value>| {
             if object.uid.is_empty() || object.name.is_empty() {
                 nameless.get_or_insert_with(|| describe_nameless(object));
                 return;
             }
             self.objects += 1;
             let id = shared.builder.add(self.job.id, object);
+            if let Some(fact) = whole.and_then(|whole| read_facts(&resource.group, &resource.kind, whole)) {
+                shared.builder.snapshot().learn(id, fact);
+            }
             if let Some(before) = &mut self.before {
                 before.remove(&id);
             }
-        })?;
+        };
+        let page = if self.job.whole {
+            json::read_whole_list(&answer.body, &mut |object, whole| take(object, Some(whole)))?
+        } else {
+            answer.read_list(|object| take(object, None))?
+        };
         if let Some(reason) = nameless {
             let namespace = self.job.namespace.clone();
             shared.builder.gap(Gap { resource: self.job.resource.full_name(), namespace, reason });
@@ -102,7 +115,9 @@ fn describe_nameless(object: &RawObject<'_>) -> String {
 }
 
 impl Connection {
-    /// Lists what the scope takes: each deletable resource once, its metadata only. Objects get their ids as they come in, which
+    /// Lists what the scope takes: each deletable resource once, its metadata only, or for those in `whole` (by their ids in `resources`)
+    /// whole objects, of which the facts are kept as well
+    /// ([`read_whole`](crate::model::facts::read_whole) says for which kinds this is cheap). Objects get their ids as they come in, which
     /// is not the same order each time.
     ///
     /// A list that fails is a gap. One that is forbidden cluster-wide is read in one namespace instead
@@ -110,7 +125,7 @@ impl Connection {
     ///
     /// # Errors
     /// When no list at all could be read because the server went away or doesn't accept the credentials any more.
-    pub async fn read(&self, resources: Resources, scope: &Scope) -> Result<Snapshot, ConnectError> {
+    pub async fn read(&self, resources: Resources, scope: &Scope, whole: &[ResourceId]) -> Result<Snapshot, ConnectError> {
         let jobs: Vec<Job> = resources
             .deletable()
             .map(|(id, resource)| {
@@ -118,7 +133,7 @@ impl Connection {
                     Scope::Namespace(namespace) if resource.namespaced => Some(namespace.clone()),
                     _ => None,
                 };
-                Job { id, resource: resource.clone(), namespace }
+                Job { id, resource: resource.clone(), namespace, whole: whole.contains(&id) }
             })
             .collect();
         self.progress.started(jobs.len());
@@ -186,7 +201,8 @@ impl Connection {
     async fn read_into(&self, job: &Job, shared: &Mutex<Shared>) -> (Done, usize) {
         let mut taker = IntoSnapshot { shared, job, objects: 0, before: None };
         let url = path::of_resource(&job.resource, job.namespace.as_deref());
-        let read = self.get_pages(&url, "", METADATA_LIST, &mut taker).await;
+        let form = if job.whole { JSON } else { METADATA_LIST };
+        let read = self.get_pages(&url, "", form, &mut taker).await;
         if read.is_ok()
             && let Some(before) = taker.before.take()
         {
@@ -211,8 +227,11 @@ impl Connection {
 /// simple way.
 fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> SnapshotBuilder {
     let mut builder = SnapshotBuilder::new(snapshot.origin.clone(), snapshot.resources.clone());
-    for (_, object) in snapshot.objects().filter(|(id, _)| !vanished.contains(id)) {
-        builder.add(object.resource, &raw(&snapshot.strings, object));
+    for (old, object) in snapshot.objects().filter(|(id, _)| !vanished.contains(id)) {
+        let id = builder.add(object.resource, &raw(&snapshot.strings, object));
+        if let Some(fact) = snapshot.facts.get(old) {
+            builder.snapshot().learn(id, fact.clone());
+        }
     }
     for list in snapshot.lists.iter().filter(|list| list.failure.is_none()) {
         builder.list(list.clone());
@@ -287,7 +306,7 @@ mod tests {
     }
 
     async fn read(scope: Scope, answer: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> Result<Snapshot, ConnectError> {
-        serve(answer).await.with_fallback_namespace("shop").read(resources(), &scope).await
+        serve(answer).await.with_fallback_namespace("shop").read(resources(), &scope, &[]).await
     }
 
     fn names(snapshot: &Snapshot) -> Vec<String> {
@@ -312,6 +331,81 @@ mod tests {
         assert_eq!(names(&snapshot), ["Pod/a", "Pod/b", "Pod/c"]);
         assert!(snapshot.complete() && snapshot.lists.iter().all(|list| list.resource_version == "7"));
         assert!(snapshot.covers(ResourceId(0), None) && snapshot.covers(ResourceId(1), None));
+    }
+
+    /// Webhook configurations, which are read whole, and Leases, which are not.
+    async fn read_webhooks(answer: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> Snapshot {
+        let of_group = |group: &str, resource: Resource| Resource { group: group.to_owned(), ..resource };
+        let kinds = [
+            of_group("coordination.k8s.io", resource("leases", "Lease", true)),
+            of_group("admissionregistration.k8s.io", resource("webhooks", "ValidatingWebhookConfiguration", false)),
+        ];
+        let resources = Resources::new(kinds.to_vec(), Vec::new());
+        let webhooks = resources.by_group_kind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration").unwrap();
+        serve(answer).await.read(resources, &Scope::Everything, &[webhooks]).await.unwrap()
+    }
+
+    fn webhooks(names: &[&str], next: &str) -> Say {
+        let item = |name: &&str| {
+            format!(
+                r#"{{"metadata":{{"name":"{name}","uid":"uid-{name}","labels":{{"a":"b"}}}},"webhooks":[{{"name":"of-{name}"}}]}}"#
+            )
+        };
+        let items = names.iter().map(item).collect::<Vec<_>>().join(",");
+        json(200, format!(r#"{{"kind":"XList","metadata":{{"resourceVersion":"7","continue":"{next}"}},"items":[{items}]}}"#))
+    }
+
+    /// The first webhook of each configuration.
+    fn hooks(snapshot: &Snapshot) -> Vec<String> {
+        let hook = |(id, object): (ObjectId, &Object)| {
+            let facts = snapshot.facts.webhooks(id)?;
+            Some(format!("{}: {}", snapshot.text(object.name), facts.webhooks[0].name))
+        };
+        snapshot.objects().filter_map(hook).collect()
+    }
+
+    #[tokio::test]
+    async fn what_is_wanted_whole_is_read_once_with_its_facts() {
+        const WEBHOOKS: &str = "/apis/admissionregistration.k8s.io/v1/webhooks";
+        let snapshot = read_webhooks(|asked| {
+            assert_eq!(asked.before, 0, "{} was asked for twice", asked.url);
+            match (asked.url.strip_prefix(WEBHOOKS), asked.accept.as_str()) {
+                (Some("?limit=500"), JSON) => webhooks(&["c", "a"], "next"),
+                (Some("?limit=2000&continue=next"), JSON) => webhooks(&["b"], ""),
+                (None, METADATA_LIST) => list(&["lease"], ""),
+                _ => panic!("{} as {}", asked.url, asked.accept),
+            }
+        });
+        let snapshot = snapshot.await;
+        assert_eq!(names(&snapshot).len(), 4);
+        assert_eq!(hooks(&snapshot), ["a: of-a", "b: of-b", "c: of-c"], "facts have followed their objects when these were sorted");
+        assert_eq!(snapshot.facts.len(), 3, "nothing is known of the Lease");
+        assert!(snapshot.complete() && snapshot.lists.iter().all(|list| list.resource_version == "7"));
+        let (_, first) = snapshot.objects().find(|(id, _)| snapshot.facts.get(*id).is_some()).unwrap();
+        assert_eq!(first.labels.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_list_read_whole_that_is_begun_anew_keeps_its_facts() {
+        let snapshot = read_webhooks(|asked| match asked.url.split_once("webhooks").map(|(_, query)| query) {
+            Some("?limit=500") => webhooks(&["a", "b"], "old"),
+            Some("?limit=2000&continue=old") => refuse(410),
+            Some(_) => webhooks(&["c", "b"], ""),
+            None => list(&["lease"], ""),
+        });
+        assert_eq!(hooks(&snapshot.await), ["b: of-b", "c: of-c"]);
+    }
+
+    #[tokio::test]
+    async fn a_list_that_cannot_be_read_whole_is_a_gap_like_any_other() {
+        let snapshot = read_webhooks(|asked| if asked.url.contains("webhooks") { refuse(403) } else { list(&["lease"], "") }).await;
+        assert_eq!(gaps(&snapshot), ["webhooks.admissionregistration.k8s.io (forbidden)"]);
+        let snapshot = read_webhooks(|asked| match asked.url.contains("webhooks") {
+            true => json(200, "garbage"),
+            false => list(&["lease"], ""),
+        });
+        let told = gaps(&snapshot.await);
+        assert!(told.len() == 1 && told[0].starts_with("webhooks.admissionregistration.k8s.io (unreadable answer: "), "{told:?}");
     }
 
     #[tokio::test]

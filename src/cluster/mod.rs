@@ -2,8 +2,8 @@
 //!
 //! Everything goes through one [`Connection`]: [`discover`](Connection::discover) says what there is,
 //! [`read`](Connection::read) lists it as metadata into a [`Snapshot`](crate::model::Snapshot), and
-//! [`look_up`](Connection::look_up) and [`fetch_facts`](Connection::fetch_facts) add the few things that lists don't tell;
-//! [`look_again`](Connection::look_again) says whether what a list showed is still so, and
+//! [`look_up`](Connection::look_up), [`fetch_facts`](Connection::fetch_facts) and [`fetch_setters`](Connection::fetch_setters) add the
+//! few things that lists don't tell; [`look_again`](Connection::look_again) says whether what a list showed is still so, and
 //! [`invalid_owner_events`](Connection::invalid_owner_events) what the collector complained of. What cannot be read becomes a
 //! [`Gap`](crate::model::Gap); an error is only what leaves nothing to show.
 
@@ -22,6 +22,7 @@ mod kubeconfig;
 mod list;
 mod look_again;
 mod look_up;
+mod named;
 mod nodes;
 pub(crate) mod path;
 mod protobuf;
@@ -29,6 +30,7 @@ mod proxy;
 mod request;
 pub(crate) mod retry;
 mod select;
+mod setters;
 #[cfg(test)]
 pub(crate) mod testing;
 

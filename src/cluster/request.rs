@@ -35,6 +35,8 @@ pub(super) const METADATA_LIST: &str = "application/vnd.kubernetes.protobuf;as=P
 /// The metadata of one object.
 pub(super) const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
                                    application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/// The same in JSON, the managed fields with it.
+pub(super) const METADATA_IN_JSON: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 /// Whole objects.
 pub(super) const WHOLE: &str = "application/vnd.kubernetes.protobuf,application/json";
 /// What every server can give.
