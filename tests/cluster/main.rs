@@ -13,6 +13,7 @@ mod differential;
 mod dot;
 mod events;
 mod looking;
+mod facts;
 mod plan;
 mod probe;
 mod reading;
