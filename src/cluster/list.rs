@@ -115,10 +115,9 @@ fn describe_nameless(object: &RawObject<'_>) -> String {
 }
 
 impl Connection {
-    /// Lists what the scope takes: each deletable resource once, its metadata only, or for those in `whole` (by their ids in `resources`)
-    /// whole objects, of which the facts are kept as well
-    /// ([`read_whole`](crate::model::facts::read_whole) says for which kinds this is cheap). Objects get their ids as they come in, which
-    /// is not the same order each time.
+    /// Lists what the scope takes: each deletable resource once, its metadata only. Those in `whole`, by their ids in `resources`, are
+    /// read with their facts ([`read_whole`](crate::model::facts::read_whole) says for which kinds that costs little). Objects get their
+    /// ids as they come in, and are sorted at the end.
     ///
     /// A list that fails is a gap. One that is forbidden cluster-wide is read in one namespace instead
     /// ([`Connection::with_fallback_namespace`]), and the rest is a gap.
