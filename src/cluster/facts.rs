@@ -14,8 +14,7 @@ use crate::model::{
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
-    facts_protobuf,
-    json,
+    facts_protobuf, json,
     look_up::AT_ONCE,
     named::{GONE, Named},
     path, protobuf,
