@@ -183,6 +183,9 @@ pub struct DoctorArgs {
     /// Only findings of these codes (--list-codes)
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     pub only: Vec<String>,
+    /// Find out with a throw-away object whether a collector runs: creates a ConfigMap and deletes it
+    #[arg(long)]
+    pub probe: bool,
     /// From which severity on findings make exit code 2
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t)]
     pub fail_on: FailOnArg,

@@ -1,9 +1,10 @@
 //! `kubectl gc doctor`
 
+use std::time::Duration;
+
 use crate::{
-    doctor::{Case, Code, Diagnosis, diagnose},
-    foretell::{Assume, Prognosis, Stage},
-    graph::OwnerGraph,
+    act::Probe,
+    doctor::{Code, Diagnosis, Limit},
     model::effects::Severity,
     render::{self, doctor::DoctorView, style::Style},
 };
@@ -12,45 +13,49 @@ use super::{
     args::{DoctorArgs, DoctorFormat, FailOnArg, GlobalArgs},
     colour,
     error::CliError,
+    examine::{Asked, Examination},
     exit::Exit,
-    plan::{ROUNDS, fetch},
     report::{Report, heading, terminal_width},
     session::{Reach, Session},
     sweep::scope,
     tree::in_memory,
 };
 
+/// How long a collector that works may take for a throw-away object.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Finds what is wrong.
 pub fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, CliError> {
-    let mut session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Everything)?;
-    let now = args.source.from.is_empty().then(|| jiff::Timestamp::now().as_second());
     let only = args.only.iter().map(|name| named(name)).collect::<Result<Vec<Code>, CliError>>()?;
-    let mut diagnosis = examine(&mut session, now);
-    diagnosis.findings.retain(|finding| only.is_empty() || only.contains(&finding.code));
-    report(global, args, &session, &diagnosis)
+    if args.probe && !args.source.from.is_empty() {
+        return Err(CliError::Usage("--probe asks a cluster: it can't go with --from".to_owned()));
+    }
+    let mut session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Diagnosis)?;
+    let asked = Asked { limit: limit(&mut session), only };
+    let probe = if args.probe { session.probe(PATIENCE).transpose()? } else { None };
+    let diagnosis = Examination::new(&mut session, asked, probe.as_ref()).diagnosis();
+    let mut report = report(global, args, &session, &diagnosis)?;
+    if let Some(Probe::Collected { after }) = probe {
+        report
+            .notes
+            .push(format!("A collector is running: it dealt with a throw-away object within {:.1} s.", after.as_secs_f64()));
+    }
+    Ok(report)
+}
+
+/// What is asked about. Objects are known by their uids, which stay theirs.
+fn limit(session: &mut Session) -> Limit {
+    let namespace = session.namespace_symbol();
+    match (&session.targets, namespace) {
+        (Some(targets), _) => Limit::Objects(targets.iter().map(|id| session.snapshot.object(*id).uid).collect()),
+        (None, Some(namespace)) => Limit::Namespace(namespace),
+        (None, None) => Limit::Everything,
+    }
 }
 
 fn named(name: &str) -> Result<Code, CliError> {
     Code::named(name)
         .ok_or_else(|| CliError::Usage(format!("there is no code {name:?}: kubectl gc doctor --list-codes prints them all")))
-}
-
-/// What is wrong, with everything read that this turns out to rest on.
-fn examine(session: &mut Session, now: Option<i64>) -> Diagnosis {
-    for round in 0.. {
-        let graph = OwnerGraph::new(&session.snapshot);
-        let stage = Stage::new(&session.snapshot, &graph, Assume::Known);
-        let prognosis = Prognosis::of(&stage);
-        let diagnosis = diagnose(&Case { stage: &stage, prognosis: &prognosis, now, events: &[], probed: None });
-        let moved = round < ROUNDS && {
-            let moved = session.confirm(&diagnosis.wanted.needs.absences);
-            fetch(session, &diagnosis.wanted.needs) || moved
-        };
-        if !moved {
-            return diagnosis;
-        }
-    }
-    unreachable!("the last round returns")
 }
 
 fn report(global: &GlobalArgs, args: &DoctorArgs, session: &Session, diagnosis: &Diagnosis) -> Result<Report, CliError> {

@@ -6,6 +6,7 @@ pub mod completion;
 pub mod connection;
 pub mod doctor;
 pub mod error;
+pub mod examine;
 pub mod exit;
 pub mod plan;
 pub mod progress;

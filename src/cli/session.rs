@@ -1,14 +1,18 @@
 //! From the command line to a snapshot and the objects that are meant.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use rustc_hash::FxHashSet;
 
 use crate::{
+    act::{Probe, ProbeError, probe},
     cluster::{Connection, Scope},
     dump,
     foretell::Besides,
-    model::{Coordinate, Gap, ObjectId, Presence, Resource, ResourceId, Resources, Snapshot, Symbol, facts::read_whole},
+    model::{
+        Again, Coordinate, Gap, ObjectId, OwnerEvent, Presence, Resource, ResourceId, Resources, Snapshot, Symbol,
+        facts::read_whole,
+    },
 };
 
 use super::{
@@ -216,6 +220,44 @@ impl Session {
 }
 
 impl Session {
+    /// Whether there is a cluster that can be asked.
+    pub fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// Looks at objects again, where there is a cluster, and takes in what is so now: **ids may change**. Says whether anything did.
+    pub fn look_again(&mut self, objects: &[ObjectId]) -> bool {
+        let Some(live) = &self.live else { return false };
+        let seen = live.runtime.block_on(live.connection.look_again(&self.snapshot, objects));
+        let changed = seen.iter().any(|(_, again)| *again != Again::Same);
+        if changed {
+            self.snapshot.update(seen);
+        }
+        changed
+    }
+
+    /// The collector's complaints about owners in other namespaces. What can't be read is a gap.
+    pub fn owner_events(&mut self) -> Vec<OwnerEvent> {
+        let Some(live) = &self.live else { return Vec::new() };
+        match live.runtime.block_on(live.connection.invalid_owner_events()) {
+            Ok(events) => events,
+            Err(reason) => {
+                add_gaps(&mut self.snapshot, vec![Gap { resource: "events".to_owned(), namespace: None, reason }]);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Asks with a throw-away object whether a collector runs; none where there is no cluster.
+    ///
+    /// # Errors
+    /// When that could not be found out.
+    pub fn probe(&self, patience: Duration) -> Option<Result<Probe, ProbeError>> {
+        let live = self.live.as_ref()?;
+        let namespace = self.namespace.as_deref().unwrap_or(live.connection.default_namespace());
+        Some(live.runtime.block_on(probe(&live.connection, namespace, patience)))
+    }
+
     /// Counts what a plan takes without naming it, where there is a cluster to ask.
     pub fn count(&self, mut besides: Vec<Besides>) -> Vec<Besides> {
         let Some(live) = &self.live else { return besides };

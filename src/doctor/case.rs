@@ -19,8 +19,13 @@ pub struct Case<'a> {
     pub stage: &'a Stage<'a>,
     /// What becomes of everything that is there.
     pub prognosis: &'a Prognosis,
-    /// In Unix seconds; none where it is not known when things were seen.
+    /// In Unix seconds; none where it is not known when things were seen. Of a dump it is the latest time that anything in it tells: ages
+    /// are then at least what they are said to be.
     pub now: Option<i64>,
+    /// Whether this is a cluster, in which what was seen has lasted for a while ([`Case::fresh`] aside); a dump is one moment.
+    pub live: bool,
+    /// What was not seen like this before, and may pass.
+    pub fresh: &'a FxHashSet<ObjectId>,
     /// The collector's complaints about owners in other namespaces, where they were read.
     pub events: &'a [OwnerEvent],
     /// What a throw-away object told of the collector, where that was asked for.

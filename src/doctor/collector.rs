@@ -17,6 +17,9 @@ use super::{
     webhooks::{Asked, asked},
 };
 
+/// A collector that works has done its part within this time, in seconds, where only a dump is there to tell.
+const OLD: i64 = 60;
+
 /// Something that is the collector's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Turn {
@@ -71,7 +74,13 @@ pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
             }
         }
     }
-    let mut turns: Vec<Turn> = turns.into_iter().collect();
+    let lasts = |turn: &Turn| {
+        let suffers = turn.waiting.unwrap_or(turn.object);
+        // In a dump only a deletionTimestamp tells for how long it has been the collector's turn.
+        let old = case.live || case.terminating_for(suffers).is_some_and(|age| age >= OLD);
+        old && !case.fresh.contains(&suffers) && !case.fresh.contains(&turn.object)
+    };
+    let mut turns: Vec<Turn> = turns.into_iter().filter(lasts).collect();
     turns.sort_unstable();
     turns
 }

@@ -19,7 +19,7 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], gathering: &mut Gather
     let snapshot = case.snapshot();
     let Some(resource) = case.stage.built_in.namespaces else { return };
     let mut by_namespace: BTreeMap<Symbol, Vec<ObjectId>> = BTreeMap::new();
-    for (id, object) in snapshot.objects().filter(|(_, object)| !object.namespace.is_empty()) {
+    for (id, object) in snapshot.objects().filter(|(id, object)| !object.namespace.is_empty() && !case.fresh.contains(id)) {
         let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name: object.namespace };
         if snapshot.look_up(coordinate) == Presence::Absent {
             if !snapshot.was_looked_up(coordinate) {

@@ -10,6 +10,7 @@ mod cycles;
 mod events;
 pub mod finding;
 mod identity;
+mod limit;
 mod liveness;
 mod references;
 mod stuck;
@@ -20,6 +21,7 @@ use crate::model::effects::Severity;
 pub use case::{Case, Probed};
 pub use code::Code;
 pub use finding::{Diagnosis, Finding, Remedy, Wanted};
+pub use limit::Limit;
 
 use case::Gathering;
 

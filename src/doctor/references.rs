@@ -51,7 +51,7 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
             let link = Link::of(snapshot, case.graph(), object, reference);
             want(case, gathering, object, reference, link.standing);
             let Some(code) = code_of(case, object, place, link.standing) else { continue };
-            if !gathering.explained.contains(&id) {
+            if !gathering.explained.contains(&id) && !case.fresh.contains(&id) {
                 let cause = cause_of(case, object, reference, code);
                 groups.entry((code, cause, becomes(case, id, object))).or_default().push(Fault { holder: id, place, link });
             }

@@ -31,6 +31,9 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &m
     let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
     let roots: FxHashSet<ObjectId> = roots.iter().map(|(id, _)| *id).collect();
     for (id, object) in snapshot.objects().filter(|(_, object)| object.terminating()) {
+        if case.fresh.contains(&id) {
+            continue;
+        }
         let is_root = roots.contains(&id);
         for finalizer in object.finalizers.iter().copied() {
             if finalizer.is_collectors_finalizer() || finalizer == Symbol::DEFINITION {

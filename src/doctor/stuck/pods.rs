@@ -30,7 +30,7 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
         let object = snapshot.object(id);
         let in_grace = object.terminating() && object.grace.is_some_and(|seconds| seconds != 0);
         // deletionTimestamp is when the grace period is over.
-        if !in_grace || !case.has_been_terminating(id, 0) {
+        if !in_grace || case.fresh.contains(&id) || !case.has_been_terminating(id, 0) {
             continue;
         }
         let Some(facts) = snapshot.facts.pod(id) else {

@@ -1,0 +1,176 @@
+//! How a diagnosis comes about: what it rests on is read, and on a live cluster nothing is said that wasn't so at every look.
+
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    act::Probe,
+    doctor::{Case, Code, Diagnosis, Finding, Limit, Probed, diagnose},
+    foretell::{Assume, Prognosis, Stage},
+    graph::OwnerGraph,
+    model::{ObjectId, OwnerEvent, Snapshot, Symbol},
+};
+
+use super::{
+    plan::{ROUNDS, fetch},
+    session::Session,
+};
+
+/// What is wrong has to last this long before it is told: a collector and controllers that work deal with most within moments, and what
+/// they have not got round to yet is no finding.
+const LASTS: Duration = Duration::from_secs(5);
+/// Looks are this far from each other.
+const BETWEEN: Duration = Duration::from_millis(2500);
+
+/// What tells one suspicion from another, from look to look: the code, the cause, and who suffers.
+type Suspicion = (Code, String, Symbol);
+
+/// An examination of what a session has read.
+pub struct Examination<'s> {
+    session: &'s mut Session,
+    events: Vec<OwnerEvent>,
+    probed: Option<Probed>,
+    asked: Asked,
+    fresh: FxHashSet<Symbol>,
+}
+
+/// What is asked about: nothing else is looked at again, or waited for.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    pub limit: Limit,
+    /// Only findings of these codes; all where there is none.
+    pub only: Vec<Code>,
+}
+
+impl<'s> Examination<'s> {
+    /// Begins. `probed` is what a throw-away object told of the collector.
+    pub fn new(session: &'s mut Session, asked: Asked, probed: Option<&Probe>) -> Self {
+        let probed = probed.map(|probe| match probe {
+            Probe::Collected { .. } => Probed::Works,
+            Probe::NotCollected { waited, .. } => Probed::Stopped { waited: i64::try_from(waited.as_secs()).unwrap_or(i64::MAX) },
+        });
+        let events = session.owner_events();
+        Examination { session, events, probed, asked, fresh: FxHashSet::default() }
+    }
+
+    /// What is wrong. On a live cluster whatever is suspected is looked at again, and again after a while: what passes is not told.
+    pub fn diagnosis(mut self) -> Diagnosis {
+        let diagnosis = self.look();
+        if !self.session.is_live() || diagnosis.findings.is_empty() {
+            return diagnosis;
+        }
+        let begun = Instant::now();
+        let first = suspicions(&self.session.snapshot, &diagnosis.findings);
+        let mut lasting = first.clone();
+        loop {
+            std::thread::sleep(BETWEEN);
+            let diagnosis = self.look();
+            let now = suspicions(&self.session.snapshot, &diagnosis.findings);
+            lasting.retain(|suspicion| now.contains(suspicion));
+            // Where the collector gets on with something, what is left of it is none of its failures.
+            let worked_on: FxHashSet<(Code, &str)> = first
+                .iter()
+                .filter(|suspicion| suspicion.0.passes() && !lasting.contains(*suspicion))
+                .map(|(code, cause, _)| (*code, cause.as_str()))
+                .collect();
+            lasting.retain(|(code, cause, _)| !worked_on.contains(&(*code, cause.as_str())));
+            if lasting.is_empty() || begun.elapsed() >= LASTS {
+                return self.only(diagnosis, &lasting);
+            }
+        }
+    }
+
+    /// The same without what has not lasted.
+    fn only(&mut self, diagnosis: Diagnosis, lasting: &FxHashSet<Suspicion>) -> Diagnosis {
+        let snapshot = &self.session.snapshot;
+        for finding in &diagnosis.findings {
+            let suffers = finding.objects.iter().map(|id| snapshot.object(*id).uid);
+            self.fresh.extend(suffers.filter(|uid| !lasting.contains(&(finding.code, finding.cause.clone(), *uid))));
+        }
+        // An object may suffer from one thing for long, and from another only now.
+        for (_, _, uid) in lasting {
+            self.fresh.remove(uid);
+        }
+        let mut diagnosis = if self.fresh.is_empty() { diagnosis } else { self.diagnose() };
+        let snapshot = &self.session.snapshot;
+        for finding in &mut diagnosis.findings {
+            let lasts = |uid: Symbol| lasting.contains(&(finding.code, finding.cause.clone(), uid));
+            finding.objects.retain(|id| lasts(snapshot.object(*id).uid));
+        }
+        diagnosis.findings.retain(|finding| {
+            !finding.objects.is_empty() || lasting.contains(&(finding.code, finding.cause.clone(), Symbol::EMPTY))
+        });
+        diagnosis
+    }
+
+    /// One look: everything is read that findings rest on, and every object that they speak of is looked at once.
+    fn look(&mut self) -> Diagnosis {
+        let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
+        for round in 0.. {
+            let diagnosis = self.diagnose();
+            if round == ROUNDS || !(self.read(&diagnosis) || self.look_again(&diagnosis, &mut looked_at)) {
+                return diagnosis;
+            }
+        }
+        unreachable!("the last round returns")
+    }
+
+    fn diagnose(&self) -> Diagnosis {
+        let snapshot = &self.session.snapshot;
+        let graph = OwnerGraph::new(snapshot);
+        let stage = Stage::new(snapshot, &graph, Assume::Known);
+        let prognosis = Prognosis::of(&stage);
+        let live = self.session.is_live();
+        let now = if live { Some(jiff::Timestamp::now().as_second()) } else { latest(snapshot) };
+        let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
+        let case =
+            Case { stage: &stage, prognosis: &prognosis, now, live, fresh: &fresh, events: &self.events, probed: self.probed };
+        let mut diagnosis = diagnose(&case);
+        let Asked { limit, only } = &self.asked;
+        diagnosis.findings.retain(|finding| (only.is_empty() || only.contains(&finding.code)) && limit.takes(snapshot, finding));
+        diagnosis
+    }
+
+    /// Reads what findings rest on. Says whether that made a difference.
+    fn read(&mut self, diagnosis: &Diagnosis) -> bool {
+        let wanted = &diagnosis.wanted;
+        let moved = self.session.confirm(&wanted.needs.absences);
+        let unread: Vec<ObjectId> =
+            wanted.setters.iter().copied().filter(|id| self.session.snapshot.facts.setters(*id).is_none()).collect();
+        // An absence that turned out to be none may have moved objects to other ids.
+        if moved {
+            return true;
+        }
+        self.session.fetch_setters(&unread);
+        let told = unread.iter().any(|id| self.session.snapshot.facts.setters(*id).is_some());
+        fetch(self.session, &wanted.needs) || told
+    }
+
+    /// Looks at every object that findings speak of and that wasn't looked at yet. Says whether anything had changed.
+    fn look_again(&mut self, diagnosis: &Diagnosis, looked_at: &mut FxHashSet<Symbol>) -> bool {
+        let snapshot = &self.session.snapshot;
+        let mut spoken_of: Vec<ObjectId> =
+            diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().chain(&finding.related)).copied().collect();
+        spoken_of.sort_unstable();
+        spoken_of.dedup();
+        spoken_of.retain(|id| looked_at.insert(snapshot.object(*id).uid));
+        !spoken_of.is_empty() && self.session.look_again(&spoken_of)
+    }
+}
+
+/// The latest time that anything of a dump tells: it was taken then, or later.
+fn latest(snapshot: &Snapshot) -> Option<i64> {
+    snapshot.objects().flat_map(|(_, object)| [object.created, object.deleted]).flatten().max()
+}
+
+fn suspicions(snapshot: &Snapshot, findings: &[Finding]) -> FxHashSet<Suspicion> {
+    let mut suspicions = FxHashSet::default();
+    for finding in findings {
+        if finding.objects.is_empty() {
+            suspicions.insert((finding.code, finding.cause.clone(), Symbol::EMPTY));
+        }
+        suspicions.extend(finding.objects.iter().map(|id| (finding.code, finding.cause.clone(), snapshot.object(*id).uid)));
+    }
+    suspicions
+}

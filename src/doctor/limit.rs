@@ -1,0 +1,51 @@
+//! Which findings are told where only some objects are asked about.
+
+use rustc_hash::FxHashSet;
+
+use crate::model::{ObjectId, Snapshot, Symbol};
+
+use super::{code::Code, finding::Finding};
+
+/// What is asked about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Limit {
+    #[default]
+    Everything,
+    /// A namespace: the object, and everything in it.
+    Namespace(Symbol),
+    /// Objects with these uids.
+    Objects(FxHashSet<Symbol>),
+}
+
+impl Limit {
+    /// Whether a finding has to do with what is asked about: it suffers, or has a part in it. What ails the cluster as a whole has to do with
+    /// every namespace, but with no single object.
+    pub fn takes(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
+        let any = |wanted: &dyn Fn(ObjectId) -> bool| finding.objects.iter().chain(&finding.related).any(|id| wanted(*id));
+        match self {
+            Limit::Everything => true,
+            Limit::Objects(uids) => any(&|id| uids.contains(&snapshot.object(id).uid)),
+            Limit::Namespace(namespace) => {
+                let is_it = |id: ObjectId| {
+                    let object = snapshot.object(id);
+                    object.namespace == *namespace
+                        || (object.name == *namespace && snapshot.resources.get(object.resource).kind == "Namespace")
+                };
+                ails_all(finding.code) || any(&is_it)
+            }
+        }
+    }
+}
+
+/// Whether a finding of this code ails the whole cluster.
+fn ails_all(code: Code) -> bool {
+    matches!(
+        code,
+        Code::CollectorStopped
+            | Code::ApiUnavailable
+            | Code::ConversionBroken
+            | Code::WebhookUnreachable
+            | Code::UndecodableObject
+            | Code::ListUnreadable
+    )
+}
