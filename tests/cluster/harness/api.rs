@@ -58,6 +58,14 @@ impl Api {
         Ok(Self { client: client(kubeconfig, server)? })
     }
 
+    /// Prepares a connection to a server that asks nobody who they are.
+    pub fn anonymous(url: &str) -> Result<Self, String> {
+        let mut config = Config::new(url.parse().map_err(|error| format!("{url}: {error}"))?);
+        exactly_as_told(&mut config);
+        let client = RUNTIME.block_on(async { Client::try_from(config) });
+        Ok(Self { client: client.map_err(|error| format!("{url}: {}", chain(&error)))? })
+    }
+
     /// Sends a request; the error is that no answer came.
     pub fn send(&self, request: Request<Vec<u8>>) -> Result<Answer, String> {
         let exchange = async {
@@ -102,11 +110,15 @@ pub fn client(kubeconfig: &Path, server: Option<&str>) -> Result<Client, String>
         if let Some(server) = server {
             config.cluster_url = server.parse().map_err(|error| failed(&error))?;
         }
-        config.default_retry = false;
-        config.disable_compression = true;
-        config.proxy_url = None;
+        exactly_as_told(&mut config);
         Client::try_from(config).map_err(|error| failed(&error))
     })
+}
+
+fn exactly_as_told(config: &mut Config) {
+    config.default_retry = false;
+    config.disable_compression = true;
+    config.proxy_url = None;
 }
 
 /// An error with all its causes.
