@@ -10,6 +10,7 @@ mod graphs;
 
 mod content;
 mod differential;
+mod doctor;
 mod dot;
 mod events;
 mod facts;
