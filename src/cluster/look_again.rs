@@ -1,22 +1,61 @@
 //! Looking at objects again that a list showed, before anything is said of them (R8.7).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use futures::StreamExt as _;
+use http::StatusCode;
+use rustc_hash::FxHashMap;
 
-use crate::model::{Again, ObjectId, Snapshot};
+use crate::model::{Again, ObjectId, RawObject, ResourceId, Snapshot, Symbol};
 
-use super::{Connection, answer::Answer, failure::Failure, look_up::AT_ONCE, path, request::METADATA};
+use super::{
+    Connection,
+    answer::{Answer, Malformed, Page},
+    failure::Failure,
+    look_up::AT_ONCE,
+    path,
+    request::{METADATA, METADATA_LIST, TakePages},
+};
+
+/// From how many objects of one resource on its list is read anew: that is cheaper than asking for each.
+const LIST_FROM: usize = 300;
 
 impl Connection {
-    /// GETs the metadata of each of these objects, once, and says what is there now, in the order of the ids.
-    /// [`Snapshot::update`] takes it in.
+    /// GETs the metadata of each of these objects, once, and says what is there now, in the order of the ids. Where there are many of one
+    /// resource, its list is read anew, and only what that lacks is asked for. [`Snapshot::update`] takes it in.
     pub async fn look_again(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<(ObjectId, Again)> {
-        let mut wanted = objects.to_vec();
-        wanted.sort_unstable();
-        wanted.dedup();
-        let looks = futures::stream::iter(wanted).map(async |id| (id, self.look_at(snapshot, id).await));
-        let mut seen: Vec<(ObjectId, Again)> = looks.buffer_unordered(AT_ONCE).collect().await;
+        let mut wanted: BTreeMap<ResourceId, BTreeSet<ObjectId>> = BTreeMap::new();
+        for id in objects {
+            wanted.entry(snapshot.object(*id).resource).or_default().insert(*id);
+        }
+        let (mut seen, mut single): (Vec<(ObjectId, Again)>, Vec<ObjectId>) = Default::default();
+        for (resource, ids) in wanted {
+            if ids.len() < LIST_FROM {
+                single.extend(ids);
+                continue;
+            }
+            let listed = self.list_again(snapshot, resource, &ids).await;
+            single.extend(ids.iter().filter(|id| !listed.contains_key(id)));
+            seen.extend(listed);
+        }
+        let looks = futures::stream::iter(single).map(async |id| (id, self.look_at(snapshot, id).await));
+        seen.extend(looks.buffer_unordered(AT_ONCE).collect::<Vec<_>>().await);
         seen.sort_unstable_by_key(|(id, _)| *id);
         seen
+    }
+
+    /// What the list of a resource says of these objects; nothing of those that it lacks, because only an answer about an object itself
+    /// proves that it isn't there. Where the list fails, nobody knows of any of them.
+    async fn list_again(&self, snapshot: &Snapshot, resource: ResourceId, ids: &BTreeSet<ObjectId>) -> FxHashMap<ObjectId, Again> {
+        let at = |id: &ObjectId| ((snapshot.object(*id).namespace, snapshot.object(*id).name), *id);
+        let mut taker = FromList { snapshot, wanted: ids.iter().map(at).collect(), seen: FxHashMap::default() };
+        let url = path::of_resource(snapshot.resources.get(resource), None);
+        match self.get_pages(&url, "", METADATA_LIST, &mut taker).await {
+            Ok(_) => taker.seen,
+            // Whoever may not list may get, perhaps.
+            Err(failure) if failure.status() == Some(StatusCode::FORBIDDEN) => FxHashMap::default(),
+            Err(failure) => ids.iter().map(|id| (*id, Again::Unanswered(failure.to_string()))).collect(),
+        }
     }
 
     async fn look_at(&self, snapshot: &Snapshot, id: ObjectId) -> Again {
@@ -26,6 +65,31 @@ impl Connection {
             return Again::Unanswered("not the name of an object there can be".to_owned());
         };
         read(snapshot, id, self.get(&url, METADATA).await).unwrap_or_else(|failure| Again::Unanswered(failure.to_string()))
+    }
+}
+
+/// Takes what a list says of wanted objects.
+struct FromList<'s> {
+    snapshot: &'s Snapshot,
+    /// By namespace and name.
+    wanted: FxHashMap<(Symbol, Symbol), ObjectId>,
+    seen: FxHashMap<ObjectId, Again>,
+}
+
+impl TakePages for FromList<'_> {
+    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
+        let FromList { snapshot, wanted, seen } = self;
+        answer.read_list(|raw| {
+            let find = |text: &str| snapshot.strings.find(text);
+            let id = find(&raw.namespace).zip(find(&raw.name)).and_then(|place| wanted.get(&place).copied());
+            if let Some(id) = id.filter(|_| !raw.uid.is_empty()) {
+                seen.insert(id, compared(snapshot, id, raw));
+            }
+        })
+    }
+
+    fn restart(&mut self) {
+        self.seen.clear();
     }
 }
 
@@ -39,13 +103,18 @@ fn read(snapshot: &Snapshot, id: ObjectId, answer: Result<Answer, Failure>) -> R
     if raw.uid.is_empty() || raw.name != snapshot.text(object.name) || raw.namespace != snapshot.text(object.namespace) {
         return Err(Failure::Malformed("another object than was asked for".to_owned()));
     }
-    Ok(if snapshot.is_still(id, &raw) {
+    Ok(compared(snapshot, id, &raw))
+}
+
+/// What is there now, beside what the snapshot has.
+fn compared(snapshot: &Snapshot, id: ObjectId, raw: &RawObject<'_>) -> Again {
+    if snapshot.is_still(id, raw) {
         Again::Same
-    } else if raw.uid == snapshot.text(object.uid) {
-        Again::Changed(raw.into_owned())
+    } else if raw.uid == snapshot.text(snapshot.object(id).uid) {
+        Again::Changed(raw.clone().into_owned())
     } else {
-        Again::Replaced(raw.into_owned())
-    })
+        Again::Replaced(raw.clone().into_owned())
+    }
 }
 
 #[cfg(test)]
@@ -72,12 +141,12 @@ mod tests {
     }
 
     /// What a list showed: pods of these names, each with a uid that tells its name, two labels and a finalizer.
-    fn listed(names: &[&'static str]) -> (Snapshot, Vec<ObjectId>) {
+    fn listed(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
         let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, pods());
         let resource = ResourceId(0);
-        let mut add = |name: &'static str| {
+        let mut add = |name: &str| {
             let object = RawObject {
-                name: name.into(),
+                name: name.to_owned().into(),
                 namespace: "shop".into(),
                 uid: format!("u-{name}").into(),
                 resource_version: "1".into(),
@@ -160,6 +229,53 @@ mod tests {
         let gaps: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
         assert_eq!(gaps.len(), 4, "{gaps:?}");
         assert!(gaps.contains(&"pods in namespace shop (secret: forbidden)".to_owned()), "{gaps:?}");
+    }
+
+    /// Of so many one list is read, and only what it lacks is asked for: that it is gone must be said of the object itself.
+    #[tokio::test]
+    async fn many_are_listed_again() {
+        let names: Vec<String> = (0..LIST_FROM).map(|number| format!("p{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (snapshot, ids) = listed(&names);
+        let connection = serve(|asked| match asked.url.split('?').next().unwrap_or_default() {
+            _ if asked.before > 0 => panic!("{} was asked for twice", asked.url),
+            "/api/v1/pods" => {
+                let all = (1..LIST_FROM).map(|number| match number {
+                    1 => pod("p1", "u-new", AS_LISTED),
+                    2 => pod("p2", "u-p2", ""),
+                    number => pod(&format!("p{number}"), &format!("u-p{number}"), AS_LISTED),
+                });
+                let others = [pod("other", "u-other", AS_LISTED)];
+                let items: Vec<String> = all.chain(others).collect();
+                json(200, format!(r#"{{"kind":"PodList","metadata":{{}},"items":[{}]}}"#, items.join(",")))
+            }
+            "/api/v1/namespaces/shop/pods/p0" => {
+                json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"p0","kind":"pods"}}"#)
+            }
+            other => panic!("{other}"),
+        });
+        let seen = connection.await.look_again(&snapshot, &ids).await;
+        assert_eq!(seen.len(), LIST_FROM);
+        let told = |place: usize| match &seen[place].1 {
+            Again::Changed(raw) => format!("changed {}", raw.name),
+            Again::Replaced(raw) => format!("replaced by {}", raw.uid),
+            other => format!("{other:?}"),
+        };
+        assert_eq!([0, 1, 2].map(told), ["Gone", "replaced by u-new", "changed p2"]);
+        assert!(seen[3..].iter().all(|(_, again)| *again == Again::Same));
+    }
+
+    #[tokio::test]
+    async fn many_that_may_not_be_listed_are_asked_for() {
+        let names: Vec<String> = (0..LIST_FROM).map(|number| format!("p{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (snapshot, ids) = listed(&names);
+        let connection = serve(|asked| match asked.url.strip_prefix("/api/v1/namespaces/shop/pods/") {
+            Some(name) => json(200, pod(name, &format!("u-{name}"), AS_LISTED)),
+            None => refuse(403),
+        });
+        let seen = connection.await.look_again(&snapshot, &ids).await;
+        assert!(seen.len() == LIST_FROM && seen.iter().all(|(_, again)| *again == Again::Same));
     }
 
     #[tokio::test]
