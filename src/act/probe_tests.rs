@@ -1,6 +1,9 @@
 //! Probes of a server that plays a collector, or doesn't, or gets in the way.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
@@ -10,7 +13,10 @@ use crate::cluster::{
     testing::{Asked, Say, json as say, serve},
 };
 
-const PATIENCE: std::time::Duration = std::time::Duration::from_millis(300);
+/// For what does not come, however long it is waited for.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// For what comes, on a busy machine, too.
+const LONG: Duration = Duration::from_secs(60);
 
 /// The one ConfigMap of a server, and all that was asked.
 #[derive(Default)]
@@ -131,7 +137,7 @@ fn is_left_clean(store: &Shared) -> Vec<String> {
 #[tokio::test]
 async fn a_collector_is_seen() {
     let (connection, store) = server(Store { looks: Some(1), ..Store::default() }, |_, _| None).await;
-    let probe = probe(&connection, "shop", PATIENCE).await.unwrap();
+    let probe = probe(&connection, "shop", LONG).await.unwrap();
     assert!(matches!(probe, Probe::Collected { after } if !after.is_zero()), "{probe:?}");
     assert_eq!(is_left_clean(&store), ["create", "Foreground", "look", "look"]);
 }
@@ -148,7 +154,7 @@ async fn without_a_collector_the_object_is_removed_again() {
 #[tokio::test]
 async fn impatience_still_looks_once() {
     let (connection, store) = server(Store { looks: Some(0), ..Store::default() }, |_, _| None).await;
-    let probe = probe(&connection, "shop", std::time::Duration::ZERO).await.unwrap();
+    let probe = probe(&connection, "shop", Duration::ZERO).await.unwrap();
     assert!(matches!(probe, Probe::Collected { .. }), "{probe:?}");
     assert_eq!(is_left_clean(&store), ["create", "Foreground", "look"]);
 }
@@ -188,7 +194,7 @@ async fn a_lost_answer_leaves_nothing_behind() {
         })
     };
     let (connection, store) = server(Store { looks: Some(0), ..Store::default() }, lost).await;
-    assert!(matches!(probe(&connection, "shop", PATIENCE).await, Ok(Probe::Collected { .. })));
+    assert!(matches!(probe(&connection, "shop", LONG).await, Ok(Probe::Collected { .. })));
     assert_eq!(is_left_clean(&store), ["create", "create", "look", "Foreground", "look"]);
 
     // Then the quota is used up, by the object itself.
@@ -201,7 +207,7 @@ async fn a_lost_answer_leaves_nothing_behind() {
         _ => None,
     };
     let (connection, store) = server(Store::default(), quota).await;
-    let error = probe(&connection, "shop", PATIENCE).await.unwrap_err();
+    let error = probe(&connection, "shop", LONG).await.unwrap_err();
     assert!(matches!(error, ProbeError::Refused { .. }), "{error:?}");
     assert_eq!(is_left_clean(&store), ["create", "look", "Background"]);
 
@@ -213,7 +219,7 @@ async fn a_lost_answer_leaves_nothing_behind() {
         })
     };
     let (connection, store) = server(Store::default(), taken).await;
-    let error = probe(&connection, "shop", PATIENCE).await.unwrap_err();
+    let error = probe(&connection, "shop", LONG).await.unwrap_err();
     assert!(matches!(error, ProbeError::Failed { doing: "deleting", .. }), "{error:?}");
     is_left_clean(&store);
 }
@@ -258,7 +264,7 @@ async fn what_cannot_be_deleted_is_told_with_the_command_for_it() {
 async fn what_cannot_be_watched_is_removed() {
     let forbidden = |asked: &Asked, _: &mut Store| (asked.method == "GET").then(|| status(403, "not you"));
     let (connection, store) = server(Store::default(), forbidden).await;
-    let error = probe(&connection, "shop", PATIENCE).await.unwrap_err();
+    let error = probe(&connection, "shop", LONG).await.unwrap_err();
     assert!(matches!(error, ProbeError::Failed { doing: "watching", .. }), "{error:?}");
     assert_eq!(is_left_clean(&store), ["create", "Foreground", "Background"]);
 }
@@ -267,7 +273,7 @@ async fn what_cannot_be_watched_is_removed() {
 async fn a_server_that_stumbles_is_looked_at_again() {
     let stumbles = |asked: &Asked, _: &mut Store| (asked.method == "GET" && asked.before == 0).then(|| status(503, "a moment"));
     let (connection, store) = server(Store { looks: Some(0), ..Store::default() }, stumbles).await;
-    assert!(matches!(probe(&connection, "shop", PATIENCE).await, Ok(Probe::Collected { .. })));
+    assert!(matches!(probe(&connection, "shop", LONG).await, Ok(Probe::Collected { .. })));
     is_left_clean(&store);
 }
 
@@ -275,7 +281,7 @@ async fn a_server_that_stumbles_is_looked_at_again() {
 async fn what_a_webhook_holds_is_told() {
     let store = Store { looks: Some(0), adds: Some("acme.io/audit"), ..Store::default() };
     let (connection, _store) = server(store, |_, _| None).await;
-    let error = probe(&connection, "shop", PATIENCE).await.unwrap_err();
+    let error = probe(&connection, "shop", LONG).await.unwrap_err();
     let ProbeError::Left { name, found, command, .. } = &error else { panic!("{error:?}") };
     assert!(found.starts_with("a garbage collector runs"), "{error}");
     assert_eq!(
@@ -287,8 +293,13 @@ async fn what_a_webhook_holds_is_told() {
 #[tokio::test]
 async fn a_probe_that_is_called_off_cleans_up() {
     let (connection, store) = server(Store::default(), |_, _| None).await;
-    let soon = tokio::time::sleep(std::time::Duration::from_millis(250));
-    let error = probe_until(&connection, "shop", std::time::Duration::from_secs(60), soon).await.unwrap_err();
+    let watched = store.clone();
+    let called_off = async move {
+        while !watched.lock().unwrap().log.iter().any(|done| done == "look") {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let error = probe_until(&connection, "shop", LONG, called_off).await.unwrap_err();
     assert!(matches!(error, ProbeError::CalledOff { .. }), "{error:?}");
     let log = is_left_clean(&store);
     assert_eq!([&log[..3], &log[log.len() - 1..]].concat(), ["create", "Foreground", "look", "Background"]);
