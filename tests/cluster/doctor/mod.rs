@@ -1,5 +1,7 @@
 //! Findings of the built program: each state is brought about for real, found, and mended with the very command that was printed.
 
+mod churn;
+mod healthy;
 mod references;
 mod stuck;
 
@@ -19,6 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(90);
 #[derive(Debug)]
 pub struct Found {
     pub document: Value,
+    /// 2 where something as bad as an error was found.
     pub code: Option<i32>,
 }
 

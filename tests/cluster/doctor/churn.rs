@@ -1,0 +1,106 @@
+//! No false alarm: while objects come and go, owner before dependent and the other way round, nothing is found.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use super::examine;
+use crate::{
+    harness::{COLLECTOR, Cluster, Options, shared},
+    plan::draft::blocking,
+};
+
+/// How many objects come and go in a second, all threads together.
+const A_SECOND: usize = 200;
+const THREADS: usize = 24;
+
+/// Ends the threads also when the test fails.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Makes and deletes objects for as long as the doctor is run so often. Returns how many came and went in a second.
+fn churn(cluster: &Cluster, namespace: &str, least: Duration, runs: usize) -> usize {
+    let (over, made) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        let ends = Ends(&over);
+        for thread in 0..THREADS {
+            let (over, made) = (&over, &made);
+            scope.spawn(move || {
+                let pause = Duration::from_secs(1).mul_f64((THREADS * 2) as f64 / A_SECOND as f64);
+                for round in 0.. {
+                    if over.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let next = Instant::now() + pause;
+                    family(cluster, namespace, &format!("t{thread}-{round}"), round);
+                    made.fetch_add(2, Ordering::Relaxed);
+                    thread::sleep(next.saturating_duration_since(Instant::now()));
+                }
+            });
+        }
+        let mut done = 0;
+        while done < runs || begun.elapsed() < least {
+            let found = examine(cluster, &["-n", namespace]);
+            assert_eq!(found.findings().count(), 0, "run {done}: {:#}", found.document);
+            done += 1;
+        }
+        drop(ends);
+    });
+    made.load(Ordering::Relaxed) / usize::try_from(begun.elapsed().as_secs().max(1)).unwrap_or(1)
+}
+
+/// An owner and a dependent, of which one goes before the other, in every way there is.
+fn family(cluster: &Cluster, namespace: &str, name: &str, round: usize) {
+    let object = |kind: &str, owners: Vec<Value>| {
+        json!({"apiVersion": "v1", "kind": kind,
+               "metadata": {"name": format!("{name}-{}", kind.to_lowercase()), "namespace": namespace, "ownerReferences": owners}})
+    };
+    // Kinds are listed one after the other: either may be the first of them.
+    let (above, below) = if round.is_multiple_of(2) { ("ConfigMap", "Secret") } else { ("Secret", "ConfigMap") };
+    let owner = cluster.create(object(above, Vec::new()));
+    let dependent = cluster.create(object(below, vec![blocking(&owner)]));
+    let [owner, dependent] = [owner, dependent].map(|object| cluster.path_of(&object));
+    match round % 4 {
+        0 => {
+            cluster.delete(&owner, Some("Background"), None);
+        }
+        1 => {
+            cluster.delete(&owner, Some("Foreground"), None);
+        }
+        2 => {
+            cluster.delete(&owner, Some("Background"), None);
+            cluster.delete(&dependent, Some("Background"), None);
+        }
+        _ => {
+            cluster.delete(&dependent, Some("Foreground"), None);
+            cluster.delete(&owner, Some("Background"), None);
+        }
+    }
+}
+
+#[test]
+fn what_comes_and_goes_is_no_finding() {
+    let cluster = shared();
+    let namespace = cluster.namespace("churn");
+    churn(cluster, &namespace, Duration::from_secs(10), 4);
+}
+
+/// `cargo test --test cluster -- --ignored --nocapture a_minute_of_coming_and_going`
+#[test]
+#[ignore = "takes more than a minute"]
+fn a_minute_of_coming_and_going() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.start_controllers(&[COLLECTOR]);
+    let a_second = churn(&cluster, "default", Duration::from_mins(1), 20);
+    println!("{a_second} objects came and went in a second, and nothing was found");
+}
