@@ -58,7 +58,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Write the cluster''s metadata into one file, for --from')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'kubectl-gc;tree' {
@@ -211,6 +210,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'The objects named in a manifest: a file, a folder or -; may be repeated')
             [CompletionResult]::new('--filename', '--filename', [CompletionResultType]::ParameterName, 'The objects named in a manifest: a file, a folder or -; may be repeated')
             [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Only findings of these codes (--list-codes)')
+            [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'Seconds between two looks of --watch')
             [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'From which severity on findings make exit code 2')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
@@ -245,6 +245,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'In all namespaces')
+            [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Find out with a throw-away object whether a collector runs: creates a ConfigMap and deletes it')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Keep looking, and print whenever something has changed')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Keep looking, and print whenever something has changed')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'The dump is everything there is: what it lacks does not exist')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
@@ -378,45 +381,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error; from 6 on: every request')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            break
-        }
-        'kubectl-gc;help' {
-            [CompletionResult]::new('tree', 'tree', [CompletionResultType]::ParameterValue, 'Who owns whom: dependents down, owners up')
-            [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'What a delete would do to every object, and why')
-            [CompletionResult]::new('sweep', 'sweep', [CompletionResultType]::ParameterValue, 'What one pass of the collector would do (--dry-run)')
-            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'What is wrong, what it leads to, and what mends it')
-            [CompletionResult]::new('resources', 'resources', [CompletionResultType]::ParameterValue, 'What can be deleted, and what of that the collector watches')
-            [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Write the cluster''s metadata into one file, for --from')
-            [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print a shell''s completion script')
-            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
-            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
-            break
-        }
-        'kubectl-gc;help;tree' {
-            break
-        }
-        'kubectl-gc;help;plan' {
-            break
-        }
-        'kubectl-gc;help;sweep' {
-            break
-        }
-        'kubectl-gc;help;doctor' {
-            break
-        }
-        'kubectl-gc;help;resources' {
-            break
-        }
-        'kubectl-gc;help;snapshot' {
-            break
-        }
-        'kubectl-gc;help;completion' {
-            break
-        }
-        'kubectl-gc;help;version' {
-            break
-        }
-        'kubectl-gc;help;help' {
             break
         }
     })

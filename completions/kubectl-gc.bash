@@ -22,9 +22,6 @@ _kubectl__gc() {
             kubectl__gc,doctor)
                 cmd="kubectl__gc__subcmd__doctor"
                 ;;
-            kubectl__gc,help)
-                cmd="kubectl__gc__subcmd__help"
-                ;;
             kubectl__gc,plan)
                 cmd="kubectl__gc__subcmd__plan"
                 ;;
@@ -43,33 +40,6 @@ _kubectl__gc() {
             kubectl__gc,version)
                 cmd="kubectl__gc__subcmd__version"
                 ;;
-            kubectl__gc__subcmd__help,completion)
-                cmd="kubectl__gc__subcmd__help__subcmd__completion"
-                ;;
-            kubectl__gc__subcmd__help,doctor)
-                cmd="kubectl__gc__subcmd__help__subcmd__doctor"
-                ;;
-            kubectl__gc__subcmd__help,help)
-                cmd="kubectl__gc__subcmd__help__subcmd__help"
-                ;;
-            kubectl__gc__subcmd__help,plan)
-                cmd="kubectl__gc__subcmd__help__subcmd__plan"
-                ;;
-            kubectl__gc__subcmd__help,resources)
-                cmd="kubectl__gc__subcmd__help__subcmd__resources"
-                ;;
-            kubectl__gc__subcmd__help,snapshot)
-                cmd="kubectl__gc__subcmd__help__subcmd__snapshot"
-                ;;
-            kubectl__gc__subcmd__help,sweep)
-                cmd="kubectl__gc__subcmd__help__subcmd__sweep"
-                ;;
-            kubectl__gc__subcmd__help,tree)
-                cmd="kubectl__gc__subcmd__help__subcmd__tree"
-                ;;
-            kubectl__gc__subcmd__help,version)
-                cmd="kubectl__gc__subcmd__help__subcmd__version"
-                ;;
             *)
                 ;;
         esac
@@ -77,7 +47,7 @@ _kubectl__gc() {
 
     case "${cmd}" in
         kubectl__gc)
-            opts="-n -s -v -h -V --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help --version tree plan sweep doctor resources snapshot completion version help"
+            opts="-n -s -v -h -V --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help --version tree plan sweep doctor resources snapshot completion version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -305,7 +275,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__doctor)
-            opts="-l -f -R -A -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --only --fail-on --output --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -R -A -w -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --only --probe --watch --interval --fail-on --output --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -332,6 +302,10 @@ _kubectl__gc() {
                     return 0
                     ;;
                 --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interval)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -451,146 +425,6 @@ _kubectl__gc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        kubectl__gc__subcmd__help)
-            opts="tree plan sweep doctor resources snapshot completion version help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        kubectl__gc__subcmd__help__subcmd__completion)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        kubectl__gc__subcmd__help__subcmd__doctor)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        kubectl__gc__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        kubectl__gc__subcmd__help__subcmd__plan)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        kubectl__gc__subcmd__help__subcmd__resources)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        kubectl__gc__subcmd__help__subcmd__snapshot)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        kubectl__gc__subcmd__help__subcmd__sweep)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        kubectl__gc__subcmd__help__subcmd__tree)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        kubectl__gc__subcmd__help__subcmd__version)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;

@@ -60,7 +60,6 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "completion" -d 'Print a shell\'s completion script'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "version" -d 'Print the version'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
@@ -200,6 +199,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s l -l se
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l only -d 'Only findings of these codes (--list-codes)' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l interval -d 'Seconds between two looks of --watch' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l fail-on -d 'From which severity on findings make exit code 2' -r -f -a "error\t''
 warning\t''
 never\t''"
@@ -238,6 +238,8 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s v -l v 
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s A -l all-namespaces -d 'In all namespaces'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l probe -d 'Find out with a throw-away object whether a collector runs: creates a ConfigMap and deletes it'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s w -l watch -d 'Keep looking, and print whenever something has changed'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s o -l output -d 'Output format' -r -f -a "json\t''
@@ -359,12 +361,3 @@ false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "plan" -d 'What a delete would do to every object, and why'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "sweep" -d 'What one pass of the collector would do (--dry-run)'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "doctor" -d 'What is wrong, what it leads to, and what mends it'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "completion" -d 'Print a shell\'s completion script'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "version" -d 'Print the version'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand help; and not __fish_seen_subcommand_from tree plan sweep doctor resources snapshot completion version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

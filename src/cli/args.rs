@@ -186,6 +186,12 @@ pub struct DoctorArgs {
     /// Find out with a throw-away object whether a collector runs: creates a ConfigMap and deletes it
     #[arg(long)]
     pub probe: bool,
+    /// Keep looking, and print whenever something has changed
+    #[arg(short, long)]
+    pub watch: bool,
+    /// Seconds between two looks of --watch
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "watch", value_parser = clap::value_parser!(u64).range(1..))]
+    pub interval: u64,
     /// From which severity on findings make exit code 2
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t)]
     pub fail_on: FailOnArg,

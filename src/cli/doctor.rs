@@ -19,6 +19,7 @@ use super::{
     session::{Reach, Session},
     sweep::scope,
     tree::in_memory,
+    watch::{Look, found, watch},
 };
 
 /// How long a collector that works may take for a throw-away object.
@@ -30,7 +31,19 @@ pub fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, CliError> {
     if args.probe && !args.source.from.is_empty() {
         return Err(CliError::Usage("--probe asks a cluster: it can't go with --from".to_owned()));
     }
+    if !args.watch {
+        return Ok(look(global, args, &only)?.report);
+    }
+    if !args.source.from.is_empty() {
+        return Err(CliError::Usage("--watch looks at a cluster: it can't go with --from, where nothing changes".to_owned()));
+    }
+    watch(Duration::from_secs(args.interval), || look(global, args, &only))
+}
+
+/// One look at everything.
+fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, CliError> {
     let mut session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Diagnosis)?;
+    let only = only.to_vec();
     let asked = Asked { limit: limit(&mut session), only };
     let probe = if args.probe { session.probe(PATIENCE).transpose()? } else { None };
     let diagnosis = Examination::new(&mut session, asked, probe.as_ref()).diagnosis();
@@ -40,7 +53,8 @@ pub fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, CliError> {
             .notes
             .push(format!("A collector is running: it dealt with a throw-away object within {:.1} s.", after.as_secs_f64()));
     }
-    Ok(report)
+    let is_text = matches!(args.output, None | Some(DoctorFormat::Wide));
+    Ok(Look { report, is_text, found: found(&session.snapshot, &diagnosis) })
 }
 
 /// What is asked about. Objects are known by their uids, which stay theirs.

@@ -18,6 +18,7 @@ pub mod sweep;
 pub mod targets;
 pub mod tree;
 pub mod version;
+pub mod watch;
 
 use std::io::{self, Write};
 

@@ -51,7 +51,8 @@ impl Report {
     }
 }
 
-fn print_data(data: &[u8]) -> io::Result<()> {
+/// Writes to standard output at once.
+pub(super) fn print_data(data: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(data)?;
     out.flush()

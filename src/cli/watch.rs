@@ -1,0 +1,119 @@
+//! `kubectl gc doctor --watch`: looking again and again, and telling what has changed.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+    time::Duration,
+};
+
+use crate::{doctor::Diagnosis, model::Snapshot};
+
+use super::{
+    error::CliError,
+    exit::Exit,
+    report::{Report, error_told, print_data},
+};
+
+/// What one look tells.
+pub struct Look {
+    pub report: Report,
+    /// Whether this is told as text, so that a line may stand before it.
+    pub is_text: bool,
+    /// What was found: each finding with all that suffers from it.
+    pub found: BTreeSet<String>,
+}
+
+/// What tells findings from one another, from look to look.
+pub fn found(snapshot: &Snapshot, diagnosis: &Diagnosis) -> BTreeSet<String> {
+    let told = diagnosis.findings.iter().map(|finding| {
+        let mut uids: Vec<&str> = finding.objects.iter().map(|id| snapshot.text(snapshot.object(*id).uid)).collect();
+        uids.sort_unstable();
+        format!("{} {} {}", finding.code.name(), finding.cause, uids.join(","))
+    });
+    told.collect()
+}
+
+/// Looks until nobody listens any more, and prints whenever something has changed. What goes wrong on the way is told, and tried again; only
+/// the first look has to come about.
+pub fn watch(interval: Duration, mut look: impl FnMut() -> Result<Look, CliError>) -> Result<Report, CliError> {
+    let mut before = look()?;
+    if !print(&before, None) {
+        return Ok(over(&before));
+    }
+    let mut trouble = String::new();
+    loop {
+        std::thread::sleep(interval);
+        let now = match look() {
+            Ok(now) => now,
+            Err(error) => {
+                let told = error_told(&error);
+                if told != trouble {
+                    let _ = writeln!(io::stderr(), "error: {told}; trying again every {interval:?}");
+                }
+                trouble = told;
+                continue;
+            }
+        };
+        trouble.clear();
+        if now.found != before.found && !print(&now, Some(&before)) {
+            return Ok(over(&now));
+        }
+        before = now;
+    }
+}
+
+/// Nothing more to print: all was printed as it came.
+fn over(look: &Look) -> Report {
+    Report { data: Vec::new(), notes: Vec::new(), exit: if look.report.exit == Exit::BadNews { Exit::BadNews } else { Exit::Fine } }
+}
+
+/// Prints a look. Says whether anybody listens.
+fn print(look: &Look, before: Option<&Look>) -> bool {
+    let mut data = Vec::new();
+    if let Some(before) = before.filter(|_| look.is_text) {
+        let new = look.found.difference(&before.found).count();
+        let gone = before.found.difference(&look.found).count();
+        let time = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
+        data.extend(format!("\n{time}: {new} new, {gone} gone or changed.\n\n").into_bytes());
+    }
+    data.extend(&look.report.data);
+    if before.is_none_or(|before| before.report.notes != look.report.notes) {
+        for note in &look.report.notes {
+            let _ = writeln!(io::stderr(), "{}", crate::render::go_quote::visible(note));
+        }
+    }
+    print_data(&data).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(found: &[&str]) -> Look {
+        let found = found.iter().map(|text| (*text).to_owned()).collect();
+        Look { report: Report::of(Vec::new()), is_text: false, found }
+    }
+
+    /// The first look must come about; later ones are tried again.
+    #[test]
+    fn only_the_first_look_has_to_come_about() {
+        let failed = || Err(CliError::Usage("no".to_owned()));
+        assert!(watch(Duration::ZERO, failed).is_err());
+        let mut looks = 0;
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            watch(Duration::ZERO, || {
+                looks += 1;
+                match looks {
+                    1 => Ok(look(&["a"])),
+                    2 | 3 => failed_look(),
+                    _ => panic!("it goes on"),
+                }
+            })
+        }));
+        assert!(caught.is_err() && looks == 4);
+    }
+
+    fn failed_look() -> Result<Look, CliError> {
+        Err(CliError::Usage("gone".to_owned()))
+    }
+}
