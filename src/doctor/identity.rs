@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    model::{Coordinate, ObjectId, Presence, Symbol},
+    model::{Coordinate, ObjectId, Origin, Presence, Symbol},
     tree::known_instead,
 };
 
@@ -18,6 +18,10 @@ use super::{
 pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering) {
     let snapshot = case.snapshot();
     let Some(resource) = case.stage.built_in.namespaces else { return };
+    // A dump that holds some namespaces may lack others, and nobody would miss them.
+    if !matches!(snapshot.origin, Origin::Cluster { .. }) {
+        return;
+    }
     let mut by_namespace: BTreeMap<Symbol, Vec<ObjectId>> = BTreeMap::new();
     for (id, object) in snapshot.objects().filter(|(id, object)| !object.namespace.is_empty() && !case.fresh.contains(id)) {
         let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name: object.namespace };

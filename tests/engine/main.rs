@@ -9,6 +9,7 @@ mod besides;
 mod beyond;
 mod confluence;
 mod decisions;
+mod diagnosed;
 mod generator;
 mod orders;
 mod properties;

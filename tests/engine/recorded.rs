@@ -20,7 +20,7 @@ use crate::graphs::{
 };
 
 /// Their folder; those whose replay takes long, because many orders of events are to be played, are in one of their own inside of it.
-const FOLDER: &str = "tests/engine/recorded";
+pub const FOLDER: &str = "tests/engine/recorded";
 const SLOW: &str = "tests/engine/recorded/slow";
 
 /// There are at least so many records of each kind: none is lost unnoticed.
@@ -38,7 +38,7 @@ struct Replayed {
     wrong: String,
 }
 
-fn read(folder: &str) -> Vec<Record> {
+pub fn read(folder: &str) -> Vec<Record> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("cannot read {}: {error}", folder.display()));
     let paths = files.map(|file| file.expect("a file of records").path());
