@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// In one of so many ends, at the most, something is left that is the collector's turn although it works.
-const SELDOM: usize = 300;
+const SELDOM: usize = 250;
 
 /// What was left of a graph.
 fn left(graph: &Graph, changes: &Changes) -> Graph {
@@ -33,8 +33,8 @@ fn left(graph: &Graph, changes: &Changes) -> Graph {
             terminating: left.terminating,
             finalizers: left.finalizers.clone(),
             references: left.references.clone(),
-            // Ends don't tell of it: a pod on a node is in its grace period until somebody ends it.
-            grace: line.grace.or((left.terminating && line.node.is_some()).then_some(30)),
+            // Ends don't tell of it; but what is terminating with no finalizer is a pod in its grace period.
+            grace: line.grace.or((left.terminating && left.finalizers.is_empty()).then_some(30)),
             ..line.clone()
         }),
     });
