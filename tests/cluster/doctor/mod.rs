@@ -4,6 +4,7 @@ mod churn;
 mod healthy;
 mod references;
 mod stuck;
+mod watch;
 
 use std::{
     process::Command,
