@@ -14,11 +14,12 @@ fn fine() {
         "sweep --dry-run",
         "sweep --dry-run -o json",
         "resources",
+        "doctor --fail-on=never",
     ] {
         let Ran { code, out, .. } = on_shop(&words(line));
         assert!(code == 0 && !out.is_empty(), "{line}: {code}");
     }
-    for line in ["version", "--version", "--help", "help plan", "completion bash"] {
+    for line in ["version", "--version", "--help", "plan --help", "completion bash"] {
         let Ran { code, out, err } = gc(&words(line));
         assert!(code == 0 && !out.is_empty() && err.is_empty(), "{line}: {code}");
     }
@@ -42,6 +43,8 @@ fn bad_news() {
         "plan ns/shop",
         "plan -A",
         "plan -A -o json",
+        "doctor",
+        "doctor -o json",
     ] {
         let Ran { code, out, err } = on_shop(&words(line));
         assert!(code == 2 && !out.is_empty() && err.is_empty(), "{line}: {code} {err}");

@@ -6,7 +6,7 @@ use super::run::{SHOP, run};
 
 #[test]
 fn help_and_version_are_answers() {
-    for line in ["--help", "-h", "help", "help plan", "tree --help", "--version", "-V", "version", "version -o json"] {
+    for line in ["--help", "-h", "plan -h", "tree --help", "--version", "-V", "version", "version -o json"] {
         let ended = run(line);
         assert_eq!((ended.code, ended.err.as_str()), (0, ""), "{line}");
         assert!(!ended.out.is_empty(), "{line}");
@@ -18,7 +18,18 @@ fn help_and_version_are_answers() {
 
 #[test]
 fn help_fits_80_columns() {
-    for line in ["--help", "-h", "tree --help", "plan -h", "sweep -h", "sweep --help", "resources -h", "snapshot -h"] {
+    for line in [
+        "--help",
+        "-h",
+        "tree --help",
+        "plan -h",
+        "sweep -h",
+        "sweep --help",
+        "resources -h",
+        "snapshot -h",
+        "doctor -h",
+        "doctor --help",
+    ] {
         let help = run(line).out;
         let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(wide.is_empty(), "{line}: {wide:#?}");
