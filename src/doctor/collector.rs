@@ -244,12 +244,14 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
         let mut free: Vec<String> = Vec::new();
         for owner in &orphaning {
             let uid = case.snapshot().object(*owner).uid;
-            for dependent in case.graph().dependents((*owner).into()) {
+            let dependents = case.graph().dependents((*owner).into()).iter().map(|dependent| {
                 let owners = &case.snapshot().object(*dependent).owners;
                 let places: Vec<usize> = (0..owners.len()).filter(|place| owners[*place].uid == uid).collect();
-                free.push(commands.drop_references(*dependent, &places));
-            }
-            free.extend(commands.remove_finalizer(*owner, Symbol::ORPHAN));
+                commands.drop_references(*dependent, &places)
+            });
+            // Whoever is not freed must not lose the owner: the collector would delete it.
+            let steps: Vec<String> = dependents.chain(commands.remove_finalizer(*owner, Symbol::ORPHAN)).collect();
+            free.push(steps.join(" && "));
         }
         remedies.push(Remedy::new("free the dependents by hand, and then let the owner go", free));
     }

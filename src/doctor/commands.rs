@@ -30,10 +30,15 @@ impl Commands<'_> {
         format!("kubectl get {} -o yaml", self.named(id))
     }
 
-    /// Makes an object again as it is, under a new uid. What depends on it is spared.
+    /// Makes an object again as it is, under a new uid. What depends on it is spared. The copy has a name of its own: where that of one
+    /// object is all that is left, that of another must not take its place.
     pub fn make_again(self, id: ObjectId) -> String {
-        let named = self.named(id);
-        format!("kubectl get {named} -o json > copy.json && kubectl delete {named} --cascade=orphan && kubectl create -f copy.json")
+        let (named, object) = (self.named(id), self.0.object(id));
+        let names = [object.namespace, object.name].map(|symbol| self.0.text(symbol)).into_iter().filter(|name| !name.is_empty());
+        let plural = &self.0.resources.get(object.resource).plural;
+        let file = names.fold(plural.clone(), |file, name| format!("{file}-{name}")) + ".json";
+        let file = shell_word(&file);
+        format!("kubectl get {named} -o json > {file} && kubectl delete {named} --cascade=orphan && kubectl create -f {file}")
     }
 
     /// Deletes objects, those of one kind and namespace together. It doesn't wait: what is stuck would be waited for, too.

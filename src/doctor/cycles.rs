@@ -197,10 +197,7 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
         consequence: "Never collected; and a foreground delete of it waits for itself, for ever.".to_owned(),
         remedies: vec![
             Remedy::new("drop the reference that closes the circle", drop_all(case, &to_cut(case, members, false))),
-            Remedy::new(
-                "or let it no longer block its owner: never collected still, but it can be deleted",
-                unblock_all(case, &cut),
-            ),
+            Remedy::new("let it no longer block its owner: never collected still, but it can be deleted", unblock_all(case, &cut)),
         ],
     }
 }
@@ -270,7 +267,7 @@ fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Fin
         case.commands().delete(&again, "background"),
     )];
     if code == Code::ForegroundDeadlock {
-        remedies.push(Remedy::new("or let what closes the circle no longer block its owner", unblock_all(case, &cut)));
+        remedies.push(Remedy::new("let what closes the circle no longer block its owner", unblock_all(case, &cut)));
     }
     Finding {
         code,

@@ -33,9 +33,11 @@ pub struct Finding {
 /// A way to mend something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// What it does, and what harm, in a few words.
+    /// What it does, and what harm, in a few words: "let it go, as the collector would". What stands before it ("Do:", "Or:") and behind it
+    /// is not part of it.
     pub what: String,
-    /// To paste: plain kubectl, one command each.
+    /// To paste: plain kubectl, one command each, on one line. Each stands by itself: when one fails, the others are run all the
+    /// same. What must not be done unless something else has succeeded is joined to it with `&&`.
     pub commands: Vec<String>,
 }
 

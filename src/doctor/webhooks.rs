@@ -168,7 +168,7 @@ fn finding(case: &Case<'_>, asked: &Asked<'_>, why: &str, concerned: &[&Resource
                 vec![format!("kubectl patch {kind} {name} --type=json -p {}", shell_word(&patch.to_string()))],
             ),
             Remedy::new(
-                "or remove the configuration, if whoever it belongs to is gone for good",
+                "remove the configuration, if whoever it belongs to is gone for good",
                 case.commands().delete(&[asked.configuration], "background"),
             ),
         ],

@@ -202,8 +202,7 @@ fn remedies(
         _ => "remove the finalizer: what its controller was to do first is then never done".to_owned(),
     };
     let start = keeper.workload.map(|workload| {
-        let what =
-            if fires.is_nothing() { "or start its controller" } else { "or start its controller, which sets all of that off" };
+        let what = if fires.is_nothing() { "start its controller" } else { "start its controller, which sets all of that off" };
         Remedy::new(what, vec![format!("kubectl scale {} --replicas=1", commands.named(workload))])
     });
     if code == Code::SlowFinalizer {
