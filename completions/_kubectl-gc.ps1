@@ -248,6 +248,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Find out with a throw-away object whether a collector runs: creates a ConfigMap and deletes it')
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Keep looking, and print whenever something has changed')
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Keep looking, and print whenever something has changed')
+            [CompletionResult]::new('--list-codes', '--list-codes', [CompletionResultType]::ParameterName, 'Print every code with its severity and meaning; needs no cluster')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'The dump is everything there is: what it lacks does not exist')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

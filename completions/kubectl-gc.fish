@@ -240,6 +240,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s R -l re
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l probe -d 'Find out with a throw-away object whether a collector runs: creates a ConfigMap and deletes it'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s w -l watch -d 'Keep looking, and print whenever something has changed'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l list-codes -d 'Print every code with its severity and meaning; needs no cluster'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s o -l output -d 'Output format' -r -f -a "json\t''

@@ -2,9 +2,22 @@
 
 use std::borrow::Cow;
 
-/// `1 object`, `3 objects`.
+/// `1 object`, `3 objects`, `101,204 objects`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
+    format!("{} {}", thousands(number), if number == 1 { one } else { many })
+}
+
+/// A number as people read it: `101,204`.
+pub fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut told = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            told.push(',');
+        }
+        told.push(digit);
+    }
+    told
 }
 
 /// An age as kubectl's short form: the largest unit that fits.
@@ -30,6 +43,13 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        let told = [0, 7, 999, 1_000, 101_204, 1_234_567].map(thousands);
+        assert_eq!(told, ["0", "7", "999", "1,000", "101,204", "1,234,567"]);
+        assert_eq!([count(1, "object", "objects"), count(1_000, "object", "objects")], ["1 object", "1,000 objects"]);
+    }
 
     #[test]
     fn shells_take_words_for_words() {

@@ -192,6 +192,9 @@ pub struct DoctorArgs {
     /// Seconds between two looks of --watch
     #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "watch", value_parser = clap::value_parser!(u64).range(1..))]
     pub interval: u64,
+    /// Print every code with its severity and meaning; needs no cluster
+    #[arg(long, conflicts_with_all = ["only", "targets", "filenames", "from", "probe", "watch"])]
+    pub list_codes: bool,
     /// From which severity on findings make exit code 2
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t)]
     pub fail_on: FailOnArg,

@@ -108,6 +108,25 @@ pub struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
+    /// The flags with which kubectl reaches the same cluster in the same role, as they were given. Secrets are left out, and the context:
+    /// it is known where none was given, too.
+    pub fn flags(&self) -> Vec<String> {
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let given = [
+            ("kubeconfig", path(&self.kubeconfig)),
+            ("cluster", self.cluster.clone()),
+            ("user", self.user.clone()),
+            ("server", self.server.clone()),
+            ("as", self.impersonate.clone()),
+            ("as-uid", self.impersonate_uid.clone()),
+            ("certificate-authority", path(&self.certificate_authority)),
+            ("tls-server-name", self.tls_server_name.clone()),
+        ];
+        let groups = self.impersonate_groups.iter().map(|group| ("as-group", Some(group.clone())));
+        let given = given.into_iter().chain(groups).filter_map(|(flag, value)| Some((flag, value?)));
+        given.filter(|(_, value)| !value.is_empty()).map(|(flag, value)| format!("--{flag}={value}")).collect()
+    }
+
     /// The checked form. As in kubectl an empty value is no value.
     pub fn options(&self) -> Result<ConnectionOptions, TimeoutError> {
         let text = |value: &Option<String>| value.clone().filter(|value| !value.is_empty());

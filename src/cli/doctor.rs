@@ -5,8 +5,14 @@ use std::time::Duration;
 use crate::{
     act::Probe,
     doctor::{Code, Diagnosis, Limit},
-    model::effects::Severity,
-    render::{self, doctor::DoctorView, style::Style},
+    model::{effects::Severity, nearest::nearest, type_names::did_you_mean},
+    render::{
+        self,
+        doctor::{CodesDocument, DoctorView, looked_at, write_codes},
+        header::header,
+        style::Style,
+    },
+    wording::shell_word,
 };
 
 use super::{
@@ -15,6 +21,7 @@ use super::{
     error::CliError,
     examine::{Asked, Examination},
     exit::Exit,
+    plan::namespace_of,
     report::{Report, heading, terminal_width},
     session::{Reach, Session},
     sweep::scope,
@@ -27,6 +34,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Finds what is wrong.
 pub fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, CliError> {
+    if args.list_codes {
+        return list_codes(global, args.output);
+    }
     let only = args.only.iter().map(|name| named(name)).collect::<Result<Vec<Code>, CliError>>()?;
     if args.probe && !args.source.from.is_empty() {
         return Err(CliError::Usage("--probe asks a cluster: it can't go with --from".to_owned()));
@@ -43,11 +53,14 @@ pub fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, CliError> {
 /// One look at everything.
 fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, CliError> {
     let mut session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Diagnosis)?;
-    let only = only.to_vec();
-    let asked = Asked { limit: limit(&mut session), only };
+    // Looking again may give objects other numbers: what is asked about is named before.
+    if let Some(targets) = &session.targets {
+        session.namespace = namespace_of(&session, targets);
+    }
+    let asked = Asked { limit: limit(&mut session), only: only.to_vec() };
     let probe = if args.probe { session.probe(PATIENCE).transpose()? } else { None };
     let diagnosis = Examination::new(&mut session, asked, probe.as_ref()).diagnosis();
-    let mut report = report(global, args, &session, &diagnosis)?;
+    let mut report = report(global, args, only, &session, &diagnosis)?;
     if let Some(Probe::Collected { after }) = probe {
         report
             .notes
@@ -67,14 +80,74 @@ fn limit(session: &mut Session) -> Limit {
     }
 }
 
-fn named(name: &str) -> Result<Code, CliError> {
-    Code::named(name)
-        .ok_or_else(|| CliError::Usage(format!("there is no code {name:?}: kubectl gc doctor --list-codes prints them all")))
+/// Every code there is; for that nothing is read.
+fn list_codes(global: &GlobalArgs, output: Option<DoctorFormat>) -> Result<Report, CliError> {
+    let out = match output {
+        Some(DoctorFormat::Json) => render::document::json(&CodesDocument::new()).into_bytes(),
+        Some(DoctorFormat::Yaml) => render::document::yaml(&CodesDocument::new()).into_bytes(),
+        Some(DoctorFormat::Name) => Code::ALL.map(|code| format!("{}\n", code.name())).concat().into_bytes(),
+        Some(DoctorFormat::Remedies) => {
+            return Err(CliError::Usage("--list-codes has no remedies: leave out -o remedies, or --list-codes".to_owned()));
+        }
+        None | Some(DoctorFormat::Wide) => {
+            let mut out = Vec::new();
+            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
+            let width = terminal_width().filter(|_| output.is_none());
+            write_codes(width, &style, &mut out).map_err(in_memory)?;
+            out
+        }
+    };
+    Ok(Report::of(out))
 }
 
-fn report(global: &GlobalArgs, args: &DoctorArgs, session: &Session, diagnosis: &Diagnosis) -> Result<Report, CliError> {
+fn named(name: &str) -> Result<Code, CliError> {
+    Code::named(name).ok_or_else(|| {
+        let near = nearest(name, Code::ALL.map(|code| (code.name().to_owned(), code.name())));
+        CliError::Usage(format!("there is no code {name:?}{} (--list-codes prints them all)", did_you_mean(&near)))
+    })
+}
+
+/// The command that looks at the same again.
+fn again(global: &GlobalArgs, args: &DoctorArgs) -> String {
+    let targets = &args.targets;
+    let mut words: Vec<&str> = vec!["kubectl", "gc", "doctor"];
+    words.extend(targets.targets.iter().map(String::as_str));
+    let files = targets.filenames.iter().map(|file| ("-f", file.as_str()));
+    let selectors = [("-l", &targets.selector), ("--field-selector", &targets.field_selector)];
+    let selectors = selectors.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)));
+    let namespace = global.connection.namespace().map(|namespace| ("-n", namespace));
+    let from = args.source.from.iter().map(|from| ("--from", from.as_str()));
+    words.extend(files.chain(selectors).chain(namespace).chain(from).flat_map(<[&str; 2]>::from));
+    let given = [
+        (targets.all, "--all"),
+        (targets.recursive, "-R"),
+        (targets.all_namespaces, "-A"),
+        (args.source.assume_complete, "--assume-complete"),
+        (args.probe, "--probe"),
+    ];
+    words.extend(given.into_iter().filter_map(|(given, flag)| given.then_some(flag)));
+    words.into_iter().map(shell_word).collect::<Vec<_>>().join(" ")
+}
+
+fn report(
+    global: &GlobalArgs,
+    args: &DoctorArgs,
+    only: &[Code],
+    session: &Session,
+    diagnosis: &Diagnosis,
+) -> Result<Report, CliError> {
     let snapshot = &session.snapshot;
-    let view = DoctorView { snapshot, diagnosis, namespace: session.namespace.as_deref() };
+    let namespace = session.namespace.as_deref();
+    let view = DoctorView {
+        snapshot,
+        diagnosis,
+        namespace,
+        targets: session.targets.as_ref().map(Vec::len),
+        header: &header(snapshot, namespace, &args.source.from),
+        only,
+        again: &again(global, args),
+        flags: &if args.source.from.is_empty() { global.connection.flags() } else { Vec::new() },
+    };
     let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
     let out = match args.output {
         Some(DoctorFormat::Json) => render::document::json(&view.document()).into_bytes(),
@@ -82,7 +155,12 @@ fn report(global: &GlobalArgs, args: &DoctorArgs, session: &Session, diagnosis: 
         Some(DoctorFormat::Remedies) => view.remedies().into_bytes(),
         Some(DoctorFormat::Name) => view.names().into_bytes(),
         None | Some(DoctorFormat::Wide) => {
-            let mut out = heading(snapshot, session.namespace.as_deref(), &args.source.from, "");
+            // Where nothing was found, the verdict says what was looked at.
+            let looked_at = match diagnosis.findings.is_empty() {
+                true => String::new(),
+                false => format!(" Read: {}.", looked_at(snapshot)),
+            };
+            let mut out = heading(snapshot, namespace, &args.source.from, &looked_at);
             let options = render::tree::Options {
                 width: terminal_width(),
                 fold: true,

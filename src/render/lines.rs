@@ -150,7 +150,7 @@ fn wrapped(remarks: &[(Tone, String)], width: usize, style: &Style) -> Vec<Strin
 }
 
 /// A word that is too long for a line, such as a finalizer, is broken after one of its marks of punctuation.
-fn pieces(word: &str, width: usize) -> Vec<&str> {
+pub(super) fn pieces(word: &str, width: usize) -> Vec<&str> {
     if word.width() <= width || width < LEAST_BROKEN {
         return vec![word];
     }

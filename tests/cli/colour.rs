@@ -2,7 +2,8 @@
 
 use super::run::{Ran, SHOP, finish, on_shop, program};
 
-const COMMANDS: [&[&str]; 4] = [&["tree"], &["plan", "deploy/web", "-n", "shop"], &["plan", "-A"], &["resources"]];
+const COMMANDS: [&[&str]; 6] =
+    [&["tree"], &["plan", "deploy/web", "-n", "shop"], &["plan", "-A"], &["resources"], &["doctor"], &["doctor", "-o", "wide"]];
 
 fn with_variable(args: &[&str], name: &str, value: &str) -> Ran {
     finish(program().args(args).args(["--from", SHOP]).env(name, value))

@@ -6,13 +6,15 @@ use serde_json::Value;
 
 use super::run::{LEFTOVERS, Ran, SHOP, gc, repository, words};
 
-const FORMATS: [(&str, &str); 6] = [
+const FORMATS: [(&str, &str); 8] = [
     ("Plan", "plan"),
     ("Sweep", "sweep"),
     ("Tree", "tree"),
     ("BlastRadius", "blast-radius"),
     ("Resources", "resources"),
     ("Version", "version"),
+    ("Diagnosis", "diagnosis"),
+    ("Codes", "codes"),
 ];
 
 /// One dump of each sort of trouble.
@@ -207,6 +209,45 @@ fn blast_radii_resources_and_the_version() {
     schemas.check("Version", &["version"]);
 }
 
+/// What is found, and what there is to find; and every code that is found is one that the schema names.
+#[test]
+fn diagnoses() {
+    let schemas = Schemas::new();
+    let codes = schemas.check("Codes", &["doctor", "--list-codes"]);
+    let schema: Value = serde_json::from_str(&repository("docs/schema/diagnosis.json")).unwrap();
+    let named = &schema["$defs"]["finding"]["properties"]["code"]["anyOf"];
+    let mut expected: Vec<Value> = codes["codes"].as_array().unwrap().iter().map(described).collect();
+    expected.push(serde_json::json!({"type": "string"}));
+    assert_eq!(named.as_array().unwrap(), &expected);
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for dump in dumps() {
+        for line in ["doctor", "doctor --assume-complete", "doctor -A"] {
+            let diagnosis = schemas.check("Diagnosis", &[&words(line)[..], &["--from", &dump]].concat());
+            let mut counts = BTreeMap::from([("Error", 0), ("Warning", 0), ("Info", 0)]);
+            for finding in diagnosis["findings"].as_array().unwrap() {
+                let severity = finding["severity"].as_str().unwrap();
+                *counts.get_mut(severity).unwrap() += 1;
+                *seen.entry(severity.to_owned()).or_default() += 1;
+                assert!(expected.iter().any(|code| code["const"] == finding["code"]), "{finding}");
+                assert_eq!(finding["object"], finding["objects"][0]);
+                *seen.entry("reference".to_owned()).or_default() += usize::from(!finding["reference"].is_null());
+            }
+            let summary = &diagnosis["summary"];
+            assert_eq!((&summary["error"], &summary["warning"]), (&counts["Error"].into(), &counts["Warning"].into()), "{dump}");
+        }
+    }
+    for value in ["Error", "Warning", "Info", "reference"] {
+        assert!(seen.get(value).is_some_and(|seen| *seen > 0), "no finding has {value}");
+    }
+}
+
+/// A code as the schema has it: its title is its description.
+fn described(code: &Value) -> Value {
+    let title = code["title"].as_str().unwrap();
+    let (first, rest) = title.split_at(1);
+    serde_json::json!({"const": code["code"], "description": format!("{}{rest}.", first.to_uppercase())})
+}
+
 /// A schema that takes anything proves nothing.
 #[test]
 fn the_schemas_take_nothing_else() {
@@ -217,4 +258,7 @@ fn the_schemas_take_nothing_else() {
     let mut plan = schemas.check("Plan", &["plan", "deploy/web", "-n", "shop", "--from", SHOP]);
     plan["outcomes"][0]["certain"] = false.into();
     assert!(!schemas.0["Plan"].is_valid(&plan), "an uncertain outcome says why");
+    let mut diagnosis = schemas.check("Diagnosis", &["doctor", "--from", LEFTOVERS]);
+    assert!(diagnosis["findings"][0].as_object_mut().unwrap().remove("object").is_some());
+    assert!(!schemas.0["Diagnosis"].is_valid(&diagnosis), "an object is only absent where there are none");
 }

@@ -59,6 +59,11 @@ fn nothing_reaches_the_terminal() {
         &["sweep", "--dry-run", "--assume-complete", "-o", "wide"],
         &["sweep", "--dry-run", "--assume-complete", "-o", "name"],
         &["sweep", "--dry-run", "cm", "--all"],
+        &["doctor"],
+        &["doctor", "--assume-complete"],
+        &["doctor", "--assume-complete", "-o", "wide"],
+        &["doctor", "--assume-complete", "-o", "name"],
+        &["doctor", "--assume-complete", "-o", "remedies"],
     ] {
         let ran = with_input(&[args, &["--from", "-"]].concat(), dump());
         // Exit code 1 is for what can't be done; a sweep says so of what rests on a gap, and is told all the same.
@@ -73,6 +78,8 @@ fn nor_do_errors() {
         &["tree", EVIL][..],
         &["tree", "cm", EVIL, "-n", "x"],
         &["plan", "-n", EVIL],
+        &["doctor", "-n", EVIL],
+        &["doctor", "--only", EVIL],
         &["plan", "pod/pods"],
         &["plan", "pod/pod", "-n", "x"],
     ] {

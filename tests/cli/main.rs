@@ -1,6 +1,7 @@
 //! The built program, as a shell starts it: what it prints, where, and how it ends.
 
 mod colour;
+mod doctor;
 mod documents;
 mod exit_codes;
 mod hostile;

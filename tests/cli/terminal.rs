@@ -16,6 +16,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{
     colour::plain,
+    doctor::SICK,
     run::{LEFTOVERS, SHOP, words},
 };
 
@@ -54,10 +55,17 @@ fn of_at_80_columns(dump: &str, line: &str) -> String {
     let text = shown(&[&words(line)[..], &["--from", dump]].concat(), 80);
     assert!(text.contains("\u{1b}["), "a terminal gets colours");
     let text = plain(&text);
-    for line in text.lines().filter(|line| !line.contains("kubectl delete")) {
+    for line in text.lines().filter(|line| !is_command(line)) {
         assert!(line.width() <= 80, "{} columns: {line}", line.width());
     }
     format!("$ kubectl gc {line}\n{text}")
+}
+
+/// What is there to be pasted is never broken.
+fn is_command(line: &str) -> bool {
+    ["kubectl delete", " | kubectl "].iter().any(|part| line.contains(part))
+        || line.trim_start().starts_with("kubectl ")
+        || line.starts_with("  All:  kubectl ")
 }
 
 #[test]
@@ -109,6 +117,15 @@ fn sweep() {
 }
 
 #[test]
+fn doctor() {
+    assert_snapshot!("doctor-80", of_at_80_columns(SICK, "doctor"));
+    assert_snapshot!("doctor-codes-80", plain(&shown(&["doctor", "--list-codes"], 80)));
+    for line in plain(&shown(&["doctor", "--list-codes"], 80)).lines() {
+        assert!(line.width() <= 80, "{line}");
+    }
+}
+
+#[test]
 fn resources() {
     assert_snapshot!("resources-80", at_80_columns("resources"));
 }
@@ -123,6 +140,8 @@ fn a_narrow_terminal_breaks_nothing() {
             ("plan -A", SHOP),
             ("resources --count", SHOP),
             ("sweep --dry-run", LEFTOVERS),
+            ("doctor", SICK),
+            ("doctor -o wide", SICK),
         ] {
             let text = shown(&[&words(line)[..], &["--from", dump]].concat(), columns);
             assert!(!text.contains("panicked") && text.lines().count() > 10, "{columns}: {line}");

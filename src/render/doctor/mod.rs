@@ -1,17 +1,22 @@
-//! Findings: as text, as a document, as a script of remedies.
+//! Findings: as text, as a document, as a script of remedies; and the list of what there is to find.
 
+mod codes;
 mod document;
 mod remedies;
+mod subjects;
 mod text;
+mod wide;
 
 use std::collections::BTreeSet;
 
 use crate::{
-    doctor::Diagnosis,
-    model::{ObjectId, Snapshot},
+    doctor::{Code, Diagnosis},
+    model::{ObjectId, Snapshot, effects::Severity},
     render::words::full_name,
+    wording::count,
 };
 
+pub use codes::{CodesDocument, write_codes};
 pub use document::{DiagnosisDocument, FindingJson};
 
 /// A diagnosis with what is needed to tell it.
@@ -21,6 +26,16 @@ pub struct DoctorView<'a> {
     pub diagnosis: &'a Diagnosis,
     /// The namespace that is looked at; objects elsewhere are named with theirs.
     pub namespace: Option<&'a str>,
+    /// How many objects were asked about; all if that is not said.
+    pub targets: Option<usize>,
+    /// Where everything comes from, as the first line of a text has it.
+    pub header: &'a str,
+    /// The codes that were asked for; all if there is none.
+    pub only: &'a [Code],
+    /// The command that looks at the same again: `kubectl gc doctor -n shop`.
+    pub again: &'a str,
+    /// The flags with which kubectl reaches the same cluster, whatever its current context is by then.
+    pub flags: &'a [String],
 }
 
 impl<'a> DoctorView<'a> {
@@ -34,5 +49,36 @@ impl<'a> DoctorView<'a> {
         let objects: BTreeSet<ObjectId> =
             self.diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().copied()).collect();
         objects.into_iter().map(|id| format!("{}\n", full_name(self.snapshot, id))).collect()
+    }
+
+    /// How many findings there are: `2 errors, 3 warnings, 1 note`. Nothing where there is none.
+    fn counts(&self) -> String {
+        let of = |severity, one, many| Some(self.diagnosis.count(severity)).filter(|n| *n > 0).map(|n| count(n, one, many));
+        let counts = [
+            of(Severity::Error, "error", "errors"),
+            of(Severity::Warning, "warning", "warnings"),
+            of(Severity::Info, "note", "notes"),
+        ];
+        counts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The command that makes a script of all the remedies for this code.
+    fn all_remedies(&self, code: Code) -> String {
+        format!("{} --only={} -o remedies", self.again, code.name())
+    }
+}
+
+/// How much was looked at: `101,204 objects of 143 kinds`.
+pub fn looked_at(snapshot: &Snapshot) -> String {
+    let kinds: BTreeSet<_> = snapshot.objects().map(|(_, object)| object.resource).collect();
+    format!("{} of {}", count(snapshot.len(), "object", "objects"), count(kinds.len(), "kind", "kinds"))
+}
+
+/// How a finding begins.
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "ERROR",
+        Severity::Warning => "WARNING",
+        Severity::Info => "NOTE",
     }
 }

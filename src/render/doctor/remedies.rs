@@ -1,20 +1,148 @@
 //! Remedies as a script, to be read before it is run.
 
-use super::DoctorView;
+use crate::{
+    doctor::{Code, Finding, Remedy},
+    model::Origin,
+    render::go_quote::visible,
+    wording::{count, shell_word},
+};
+
+use super::{
+    DoctorView,
+    text::{UNPASTEABLE, pasteable, set},
+    word,
+};
+
+/// Comments are set in so many columns, their sign included.
+const WIDTH: usize = 80;
+/// What begins a comment.
+const SIGN: &str = "# ";
+
+/// What is said at the top of every script that has something to run.
+const ABOUT: &str = "Of each finding the first remedy, which does the least harm, is there to be run; the others are commented out. Comment out \
+                     what you don't want, or another remedy in.";
+/// The choice that is made about failures.
+const FAILURES: &str = "A command that fails doesn't keep the others from being run: each stands by itself. A patch refuses where what it \
+                        mends has changed meanwhile; a delete takes what has the name by then. Failures are counted, and make the exit code 1.";
 
 impl DoctorView<'_> {
-    /// A shell script: of each finding the remedy that does the least harm, and the others commented out.
+    /// A shell script (POSIX): of each finding the remedy that does the least harm, and the others commented out. Nothing of what was
+    /// read gets out of a comment or of a word.
     pub fn remedies(&self) -> String {
-        let mut script = String::from("#!/bin/sh\n# Read this before you run it: it changes the cluster.\nset -eu\n");
+        let mut body = Script::default();
         for finding in &self.diagnosis.findings {
-            script.push_str(&format!("\n# {}: {}\n# {}\n", finding.code.name(), finding.message, finding.consequence));
-            for (index, remedy) in finding.remedies.iter().enumerate() {
-                script.push_str(&format!("# {}:\n", remedy.what));
-                for command in &remedy.commands {
-                    script.push_str(&format!("{}{command}\n", if index == 0 { "" } else { "# " }));
+            self.add(finding, &mut body);
+        }
+        let mut script = Script::default();
+        script.line("#!/bin/sh");
+        script.comment(&format!("What mends the findings of kubectl gc doctor. {}", self.header));
+        match self.counts() {
+            none if none.is_empty() => script.comment("There are no findings: there is nothing to do."),
+            counts => script.comment(&format!("{counts}. Read this before you run it: it changes the cluster.")),
+        }
+        if body.commands > 0 {
+            script.line("#");
+            script.comment(ABOUT);
+            script.comment(FAILURES);
+            script.line("set -eu");
+            script.reach(self);
+            script.line("failures=0");
+            script.line("failed() { failures=$((failures + 1)); }");
+        }
+        script.text.push_str(&body.text);
+        if body.commands > 0 {
+            script.end(body.commands, self.again);
+        }
+        script.text
+    }
+
+    fn add(&self, finding: &Finding, script: &mut Script) {
+        script.text.push('\n');
+        let subject = match self.subject(&finding.objects) {
+            nobody if nobody.is_empty() => nobody,
+            subject => format!(": {subject}"),
+        };
+        script.comment(&format!("{} {}{subject}", word(finding.severity), finding.code.name()));
+        script.said("", &finding.message);
+        script.said("Then: ", &finding.consequence);
+        if finding.remedies.is_empty() {
+            script.comment("Nothing that mends it is known.");
+        }
+        let decided = finding.code != Code::ArmedDeletion;
+        if !decided {
+            script.comment("This is to be decided first: nothing of it is there to be run.");
+        }
+        for (index, remedy) in finding.remedies.iter().enumerate() {
+            script.remedy(remedy, index == 0, decided && index == 0);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Script {
+    text: String,
+    /// How many commands there are to be run.
+    commands: usize,
+}
+
+impl Script {
+    /// Adds a comment, of as many lines as it takes.
+    fn comment(&mut self, text: &str) {
+        self.said("", text);
+    }
+
+    /// Adds a comment whose lines stand below one another after a label.
+    fn said(&mut self, label: &str, text: &str) {
+        for (index, line) in set(text, WIDTH - SIGN.len() - label.len()).iter().enumerate() {
+            let label = if index == 0 { label.to_owned() } else { " ".repeat(label.len()) };
+            self.line(&format!("{SIGN}{label}{line}"));
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// Kubectl is held to the cluster that was looked at: by the time somebody runs this, its current context may be another.
+    fn reach(&mut self, view: &DoctorView<'_>) {
+        let context = match &view.snapshot.origin {
+            Origin::Cluster { context, .. } if !context.is_empty() => Some(format!("--context={context}")),
+            _ => None,
+        };
+        let flags: Vec<String> = context.iter().chain(view.flags).map(|flag| shell_word(flag).into_owned()).collect();
+        if flags.iter().any(|flag| pasteable(flag).is_none()) || flags.is_empty() {
+            self.comment("Kubectl's current context is what is changed: see that it is the right one.");
+        } else {
+            self.line(&format!("kubectl() {{ command kubectl {} \"$@\"; }}", flags.join(" ")));
+        }
+    }
+
+    fn remedy(&mut self, remedy: &Remedy, first: bool, to_be_run: bool) {
+        self.said(if first { "Do:   " } else { "Or:   " }, &remedy.what);
+        for command in &remedy.commands {
+            match pasteable(command) {
+                Some(command) if to_be_run => {
+                    self.line(&format!("{command} || failed"));
+                    self.commands += 1;
+                }
+                Some(command) => self.line(&format!("{SIGN}{command} || failed")),
+                None => {
+                    self.line(UNPASTEABLE);
+                    self.line(&format!("{SIGN}{}", visible(command)));
                 }
             }
         }
-        script
+    }
+
+    /// Says how it went.
+    fn end(&mut self, commands: usize, again: &str) {
+        let commands = count(commands, "command", "commands");
+        self.line("");
+        self.line(&format!("[ \"$failures\" -eq 0 ] || {{ echo \"$failures of {commands} failed\" >&2; exit 1; }}"));
+        if let Some(again) = pasteable(again) {
+            self.comment("Whether that was all is told by");
+            self.line(&format!("{SIGN}{again}"));
+        }
     }
 }

@@ -1,72 +1,161 @@
-//! Findings for people.
+//! Findings for people, who may be tired: what is so, what it leads to, what to do.
 
 use std::io::{self, Write};
 
 use crate::{
-    doctor::Finding,
+    doctor::{Finding, Remedy},
     model::effects::Severity,
-    render::{go_quote::visible, style::Tone, tree::Options, words::wrapped},
-    wording::count,
+    render::{
+        go_quote::visible,
+        lines::pieces,
+        style::{Style, Tone},
+        tree::Options,
+        words::wrapped,
+    },
+    wording::{count, thousands},
 };
 
-use super::DoctorView;
+use super::{DoctorView, looked_at, subjects::listed, word};
+
+/// Sentences are set in so many columns where no terminal says how many there are: a pipe mostly leads to one.
+const WIDTH: usize = 80;
+/// What is said of a finding stands so far from the left.
+pub(super) const MARGIN: usize = 2;
+/// What is said after a label ("Then:") stands so far from the left.
+const LABELLED: usize = MARGIN + 6;
+/// Commands stand so far from the left.
+const COMMANDS: usize = LABELLED + 2;
+/// Of each remedy so many commands are shown.
+const SHOWN: usize = 3;
 
 impl DoctorView<'_> {
-    /// Writes every finding: what is so, what it leads to, what to do.
+    /// Writes the verdict, and every finding.
     pub fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
         let findings = &self.diagnosis.findings;
+        let page = Page { width: options.width.unwrap_or(WIDTH), style: options.style };
         if findings.is_empty() {
-            return writeln!(
-                out,
-                "{}: nothing is wrong with what owns what, and no deletion is stuck.",
-                options.style.paint(Tone::Good, "HEALTHY")
-            );
+            return page.write(&self.nothing_found(), Tone::Good, 0, 0, out);
         }
-        for (index, finding) in findings.iter().enumerate() {
-            if index > 0 {
-                writeln!(out)?;
-            }
-            self.write_one(finding, options, out)?;
+        writeln!(out, "{}.", self.counts())?;
+        for finding in findings {
+            writeln!(out)?;
+            self.write_one(finding, options.wide, &page, out)?;
         }
         Ok(())
     }
 
-    fn write_one(&self, finding: &Finding, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let (word, tone) = match finding.severity {
-            Severity::Error => ("ERROR", Tone::Error),
-            Severity::Warning => ("WARNING", Tone::Warning),
-            Severity::Info => ("INFO", Tone::Quiet),
+    /// The verdict where nothing was found. It claims no more than was looked at.
+    fn nothing_found(&self) -> String {
+        let unread = self.snapshot.gaps.len();
+        let hidden = || format!(" {} could not be read, and may hide something.", count(unread, "list", "lists"));
+        let gaps = if unread == 0 { String::new() } else { hidden() };
+        if self.snapshot.is_empty() {
+            return format!("NOT KNOWN: there is no object in what was read.{gaps}");
+        }
+        if !self.only.is_empty() {
+            let codes: Vec<String> = self.only.iter().map(|code| code.name().to_owned()).collect();
+            return format!("NOT FOUND in {}: {}.{gaps}", looked_at(self.snapshot), listed(&codes));
+        }
+        let verdict = if unread == 0 { "HEALTHY" } else { "HEALTHY, as far as could be read" };
+        let of = match (self.targets, self.namespace) {
+            (Some(1), _) => "of the object asked about, ".to_owned(),
+            (Some(many), _) => format!("of the {} asked about, ", count(many, "object", "objects")),
+            (None, Some(namespace)) => format!("in namespace {namespace}, "),
+            (None, None) => String::new(),
         };
-        let subject = match finding.objects.as_slice() {
-            [] => String::new(),
-            [one] => format!(": {}", self.named(*one)),
-            [first, rest @ ..] => format!(": {} and {}", self.named(*first), count(rest.len(), "more", "more")),
+        format!("{verdict}: {}; {of}no owner reference leads nowhere, no deletion is stuck.{gaps}", looked_at(self.snapshot))
+    }
+
+    fn write_one(&self, finding: &Finding, wide: bool, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let tone = match finding.severity {
+            Severity::Error => Tone::Error,
+            Severity::Warning => Tone::Warning,
+            Severity::Info => Tone::Quiet,
         };
-        writeln!(out, "{} {}{}", options.style.paint(tone, word), finding.code.name(), visible(&subject))?;
-        let width = options.width.unwrap_or(usize::MAX).saturating_sub(8);
-        let section = |head: &str, text: &str, out: &mut dyn Write| -> io::Result<()> {
-            for (index, line) in wrapped(visible(text).split(' '), width).iter().enumerate() {
-                writeln!(out, "  {:<6}{line}", if index == 0 { head } else { "" })?;
-            }
-            Ok(())
+        let subject = match self.subject(&finding.objects) {
+            nobody if nobody.is_empty() => nobody,
+            subject => format!(": {subject}"),
         };
-        section("", &finding.message, out)?;
-        section("Then:", &finding.consequence, out)?;
+        page.write(&format!("{} {}{subject}", word(finding.severity), finding.code.name()), tone, 0, MARGIN, out)?;
+        if let Some(examples) = self.examples(&finding.objects).filter(|_| !wide) {
+            page.write(&examples, Tone::Plain, MARGIN, MARGIN, out)?;
+        }
+        page.write(&finding.message, Tone::Plain, MARGIN, MARGIN, out)?;
+        page.labelled("Then:", &finding.consequence, out)?;
         for (index, remedy) in finding.remedies.iter().enumerate() {
-            section(if index == 0 { "Do:" } else { "" }, &remedy.what, out)?;
-            for command in remedy.commands.iter().take(2) {
-                writeln!(out, "        {}", visible(command))?;
-            }
+            page.labelled(if index == 0 { "Do:" } else { "Or:" }, &remedy.what, out)?;
+            page.commands(remedy, out)?;
+        }
+        if finding.remedies.iter().any(|remedy| remedy.commands.len() > SHOWN) {
+            writeln!(out, "  {}  {}", page.style.paint(Tone::Strong, "All:"), visible(&self.all_remedies(finding.code)))?;
+        }
+        if wide { self.write_details(finding, out) } else { Ok(()) }
+    }
+}
+
+/// Where text is set.
+struct Page<'a> {
+    width: usize,
+    style: &'a Style,
+}
+
+impl Page<'_> {
+    /// Writes a text whose first word has the tone; the lines after the first stand further from the left.
+    fn write(&self, text: &str, tone: Tone, margin: usize, hanging: usize, out: &mut dyn Write) -> io::Result<()> {
+        let lines = set(text, self.width.saturating_sub(hanging));
+        for (index, line) in lines.iter().enumerate() {
+            let (head, rest) = if index == 0 { line.split_at(line.find([' ', ':']).unwrap_or(line.len())) } else { ("", &**line) };
+            let margin = if index == 0 { margin } else { hanging };
+            writeln!(out, "{}{}{rest}", " ".repeat(margin), self.style.paint(tone, head))?;
         }
         Ok(())
     }
 
-    fn named(&self, id: crate::model::ObjectId) -> String {
-        let namespace = self.snapshot.text(self.snapshot.object(id).namespace);
-        if namespace.is_empty() || self.namespace == Some(namespace) {
-            self.snapshot.short_name(id)
-        } else {
-            format!("{} -n {namespace}", self.snapshot.short_name(id))
+    /// Writes a text beside a label; nothing where nothing is to be said.
+    fn labelled(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        for (index, line) in set(text, self.width.saturating_sub(LABELLED)).iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let gap = " ".repeat(LABELLED - MARGIN - label.len());
+            writeln!(out, "  {}{gap}{line}", self.style.paint(Tone::Strong, label))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the first few commands, each on a line of its own that is never broken: they are there to be pasted.
+    fn commands(&self, remedy: &Remedy, out: &mut dyn Write) -> io::Result<()> {
+        let margin = " ".repeat(COMMANDS);
+        for command in remedy.commands.iter().take(SHOWN) {
+            match pasteable(command) {
+                Some(command) => writeln!(out, "{margin}{command}")?,
+                None => writeln!(out, "{margin}{UNPASTEABLE} {}", visible(command))?,
+            }
+        }
+        let more = remedy.commands.len().saturating_sub(SHOWN);
+        if more > 0 {
+            writeln!(out, "{margin}… and {} more", thousands(more))?;
+        }
+        Ok(())
+    }
+}
+
+/// Before a command that can't be given as it is.
+pub(super) const UNPASTEABLE: &str = "# a name in this has characters that don't print, and has to be put in by hand:";
+
+/// A command as it is, if all of it prints: nothing else may reach a terminal, and nothing else is what was meant.
+pub(super) fn pasteable(command: &str) -> Option<&str> {
+    matches!(visible(command), std::borrow::Cow::Borrowed(_)).then_some(command)
+}
+
+/// A text in lines of at most so many columns, where its words and their marks of punctuation allow it. Nothing in it makes a line, and
+/// no line ends between a flag and its namespace.
+pub(super) fn set(text: &str, width: usize) -> Vec<String> {
+    let text = visible(text);
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match words.last_mut().filter(|last| *last == "-n") {
+            Some(flag) => *flag += &format!(" {word}"),
+            None => words.push(word.to_owned()),
         }
     }
+    wrapped(words.iter().flat_map(|word| pieces(word, width)), width)
 }

@@ -52,8 +52,14 @@ fn a_dump_is_no_cluster() {
         "--as-group=admins",
         "--insecure-skip-tls-verify",
     ] {
-        for command in [&["tree"][..], &["plan", "deploy/web"], &["sweep", "--dry-run"], &["resources"], &["resources", "--count"]]
-        {
+        for command in [
+            &["tree"][..],
+            &["plan", "deploy/web"],
+            &["sweep", "--dry-run"],
+            &["doctor"],
+            &["resources"],
+            &["resources", "--count"],
+        ] {
             let ran = on_shop(&[command, &[flag]].concat());
             let name = flag.split('=').next().unwrap_or_default();
             assert!(ran.code == 0 || ran.code == 2, "{ran}");
@@ -74,6 +80,8 @@ fn values_that_are_none() {
         (&["tree", "-o", "xml"][..], "invalid value 'xml' for '--output <FORMAT>'"),
         (&["plan", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
         (&["sweep", "--dry-run", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
+        (&["doctor", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
+        (&["doctor", "--fail-on=info"], "invalid value 'info' for '--fail-on <SEVERITY>'"),
         (&["sweep", "--dry-run", "--propagation=orphan"], "unexpected argument '--propagation' found"),
         (&["plan", "--propagation=sideways"], "invalid value 'sideways' for '--propagation <POLICY>'"),
         (&["plan", "--cascade=sideways"], "invalid value 'sideways' for '--cascade[=<POLICY>]'"),

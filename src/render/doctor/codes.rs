@@ -1,0 +1,65 @@
+//! What there is to find: every code.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::{
+    doctor::Code,
+    document::API_VERSION,
+    render::{
+        style::{Style, Tone},
+        table::{Column, lines, natural_width},
+    },
+};
+
+use super::text::set;
+
+/// `kind: Codes`, described in `docs/schema/codes.json`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CodesDocument {
+    api_version: &'static str,
+    kind: &'static str,
+    codes: Vec<CodeJson>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+struct CodeJson {
+    code: &'static str,
+    severity: &'static str,
+    title: &'static str,
+}
+
+impl CodesDocument {
+    /// Every code, in the order in which they are listed.
+    pub fn new() -> Self {
+        let row = |code: Code| CodeJson { code: code.name(), severity: code.severity().name(), title: code.title() };
+        CodesDocument { api_version: API_VERSION, kind: "Codes", codes: Code::ALL.into_iter().map(row).collect() }
+    }
+}
+
+impl Default for CodesDocument {
+    fn default() -> Self {
+        CodesDocument::new()
+    }
+}
+
+/// Writes a table of every code. What doesn't fit the width goes on below itself.
+pub fn write_codes(width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [Column::text("CODE"), Column::text("SEVERITY"), Column::text("MEANING")];
+    let row = |code: Code, title: String| vec![code.name().to_owned(), code.severity().name().to_owned(), title];
+    let untitled: Vec<Vec<String>> = Code::ALL.into_iter().map(|code| row(code, String::new())).collect();
+    let before = natural_width(&columns, &untitled) - columns[2].heading.len();
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(before));
+    let mut rows = Vec::new();
+    for code in Code::ALL {
+        let mut titles = set(code.title(), room).into_iter();
+        rows.push(row(code, titles.next().unwrap_or_default()));
+        rows.extend(titles.map(|rest| vec![String::new(), String::new(), rest]));
+    }
+    for (index, line) in lines(&columns, rows, None).iter().enumerate() {
+        writeln!(out, "{}", style.paint(if index == 0 { Tone::Strong } else { Tone::Plain }, line))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! All that is known of a finding: every object, the other parties, the reference at fault, and their uids.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::{
+    doctor::Finding,
+    model::{ObjectId, ResourceId, Symbol},
+    render::{go_quote::visible, words::plural},
+    wording::thousands,
+};
+
+use super::DoctorView;
+
+impl DoctorView<'_> {
+    /// Writes the objects by kind and namespace, one a line, and then the others.
+    pub(super) fn write_details(&self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+        self.write_by_kind("", &finding.objects, out)?;
+        self.write_by_kind("Related: ", &finding.related, out)?;
+        let Some(reference) = &finding.reference else { return Ok(()) };
+        let text = |symbol| self.snapshot.text(symbol);
+        let flag = |name: &str, value: Option<bool>| value.map_or(String::new(), |value| format!("  {name}: {value}"));
+        let reference = format!(
+            "{} {}/{}  {}{}{}",
+            text(reference.api_version),
+            text(reference.kind),
+            text(reference.name),
+            text(reference.uid),
+            flag("controller", reference.controller),
+            flag("blockOwnerDeletion", reference.block_owner_deletion)
+        );
+        writeln!(out, "  Reference:\n    {}", visible(&reference))
+    }
+
+    fn write_by_kind(&self, label: &str, objects: &[ObjectId], out: &mut dyn Write) -> io::Result<()> {
+        let mut groups: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();
+        for id in objects {
+            let object = self.snapshot.object(*id);
+            groups.entry((object.resource, object.namespace)).or_default().push(*id);
+        }
+        for ((resource, _), ids) in groups {
+            let resource = self.snapshot.resources.get(resource);
+            let kind = plural(resource, ids.len());
+            let head = format!("{label}{} {kind} ({}){}:", thousands(ids.len()), resource.api_version(), self.place(&ids));
+            writeln!(out, "  {}", visible(&head))?;
+            let name = |id: &ObjectId| visible(self.snapshot.text(self.snapshot.object(*id).name));
+            let column = ids.iter().map(|id| name(id).width()).max().unwrap_or(0);
+            for id in &ids {
+                let uid = self.snapshot.text(self.snapshot.object(*id).uid);
+                let gap = " ".repeat(column - name(id).width());
+                writeln!(out, "    {}{gap}  {}", name(id), visible(uid))?;
+            }
+        }
+        Ok(())
+    }
+}

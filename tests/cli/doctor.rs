@@ -1,0 +1,308 @@
+//! What `doctor` prints, in every form.
+
+use std::{fs, path::Path, process::Command};
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use super::run::{LEFTOVERS, Ran, gc, run, run_with, with_input, words, write};
+
+/// As many kinds of findings as a dump can bring about.
+pub const SICK: &str = "tests/cli/dumps/sick.yaml";
+
+/// A cluster of which the collector can't see everything.
+pub const BLIND: &str = "tests/cli/dumps/blind.json";
+
+/// A cluster in which nobody collects.
+pub const IDLE: &str = "tests/cli/dumps/idle.yaml";
+
+/// Runs on a dump, and shows how.
+fn shown_on(dump: &str, line: &str) -> String {
+    let line = format!("{line} --from {dump}");
+    format!("$ kubectl gc {line}\n{}", run(&line))
+}
+
+fn shown(line: &str) -> String {
+    shown_on(SICK, line)
+}
+
+#[test]
+fn texts() {
+    assert_snapshot!("doctor", shown("doctor"));
+    assert_snapshot!("doctor-namespace", shown("doctor -n shop --only=owner-absent,owner-other-namespace"));
+    assert_snapshot!("doctor-wide", shown("doctor -o wide --only=owner-absent,ownership-cycle,owner-other-namespace"));
+    assert_snapshot!("doctor-name", shown("doctor -o name --only=owner-absent,namespaced-owner-of-cluster-scoped"));
+    assert_snapshot!("doctor-remedies", shown("doctor -o remedies --only=owner-absent,owner-other-uid,owner-unread"));
+    assert_snapshot!("doctor-json", shown("doctor -o json --only=owner-other-uid"));
+    assert_snapshot!("doctor-leftovers", shown_on(LEFTOVERS, "doctor"));
+    assert_snapshot!("doctor-blind", shown_on(BLIND, "doctor"));
+    assert_snapshot!("doctor-idle", shown_on(IDLE, "doctor"));
+    assert_snapshot!("doctor-forbidden", shown_on("tests/cli/dumps/forbidden.json", "doctor"));
+}
+
+/// The verdict where nothing was found claims no more than was looked at.
+#[test]
+fn nothing_found() {
+    let healthy = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop, uid: a}\n";
+    let node = "---\napiVersion: v1\nkind: Node\nmetadata: {name: a, uid: b}\n";
+    assert_snapshot!("doctor-healthy", run_with("doctor --from -", healthy));
+    assert_snapshot!("doctor-healthy-namespace", run_with("doctor -n shop --from -", &format!("{healthy}{node}")));
+    assert_snapshot!("doctor-not-found", shown("doctor --only=collector-stopped,list-unreadable --assume-complete"));
+    assert_eq!(run_with("doctor --from - -o name", healthy).fine(), "");
+    assert_snapshot!("doctor-healthy-target", run_with("doctor cm/a --from -", healthy));
+    let script = run_with("doctor --from - -o remedies", healthy).fine();
+    assert!(script.ends_with("# There are no findings: there is nothing to do.\n"), "{script}");
+
+    let head = json!({"apiVersion": "kubectl-gc/v1", "kind": "Snapshot", "complete": false, "objects": [],
+                      "origin": {"cluster": {"context": "prod", "server": "prod:6443"}}, "preferredVersions": {"": "v1"},
+                      "gaps": [{"resource": "configmaps", "reason": "forbidden"}],
+                      "resources": [{"group": "", "version": "v1", "name": "configmaps", "singular": "configmap", "kind": "ConfigMap",
+                                     "namespaced": true, "verbs": ["delete", "get", "list", "patch", "update", "watch"]}],
+                      "lists": [{"resource": "configmaps", "version": "v1", "failure": "forbidden"}]});
+    assert_snapshot!("doctor-nothing-read", run_with("doctor --from -", &head.to_string()));
+    let mut half = head;
+    half["objects"] = json!([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "a", "uid": "a"}]);
+    assert_snapshot!("doctor-healthy-with-gaps", run_with("doctor --from -", &half.to_string()));
+}
+
+#[test]
+fn codes() {
+    assert_snapshot!("doctor-codes", run("doctor --list-codes"));
+    let names = run("doctor --list-codes -o name").fine();
+    let json: Value = serde_json::from_str(&run("doctor --list-codes -o json").fine()).unwrap();
+    let listed: Vec<&str> = json["codes"].as_array().unwrap().iter().map(|code| code["code"].as_str().unwrap()).collect();
+    assert_eq!(names.lines().collect::<Vec<_>>(), listed);
+    assert_eq!(run("doctor --list-codes").out, run("doctor --list-codes -o wide").out);
+}
+
+/// What suffers, and how much of it there is, in words.
+#[test]
+fn who_suffers() {
+    let head = |objects: &[(&str, &str, &str)]| {
+        let object = |(index, (kind, api_version, namespace)): (usize, &(&str, &str, &str))| {
+            let owner = json!({"apiVersion": "v1", "kind": "Secret", "name": "gone", "uid": "gone"});
+            json!({"apiVersion": api_version, "kind": kind, "metadata":
+                   {"name": format!("n{index}"), "namespace": namespace, "uid": format!("u{index}"), "ownerReferences": [owner]}})
+        };
+        let items: Vec<Value> = objects.iter().enumerate().map(object).collect();
+        let list = json!({"kind": "List", "apiVersion": "v1", "items": items}).to_string();
+        let out = run_with("doctor --from - --assume-complete", &list).done();
+        let words: Vec<&str> = out.split_whitespace().skip_while(|word| *word != "owner-absent:").skip(1).collect();
+        words.join(" ").split(" The owner v1 Secret/gone ").next().unwrap().to_owned()
+    };
+    let map = ("ConfigMap", "v1", "shop");
+    assert_eq!(head(&[map]), "ConfigMap/n0 -n shop");
+    assert_eq!(head(&[map; 3]), "ConfigMap/n0, ConfigMap/n1 and ConfigMap/n2 -n shop");
+    assert_eq!(head(&[map; 4]), "4 ConfigMaps -n shop ConfigMap/n0, ConfigMap/n1, ConfigMap/n2 -n shop and 1 more");
+    let bucket = ("Bucket", "s3.example.org/v1", "shop");
+    let ingress = ("Ingress", "networking.k8s.io/v1", "shop");
+    let told = head(&[&[bucket; 4][..], &[ingress; 2], &[map]].concat());
+    assert!(told.starts_with("4 Buckets (s3.example.org), 2 Ingresses and 1 ConfigMap -n shop "), "{told}");
+    let others = ["Service", "LimitRange", "ResourceQuota", "Endpoints", "ServiceAccount"].map(|kind| (kind, "v1", "shop"));
+    let told = head(&[&[map; 1200][..], &[ingress; 2], &others].concat());
+    assert!(told.starts_with("1,200 ConfigMaps, 2 Ingresses, 1 ") && told.contains(" and 2 of 2 other kinds -n shop "), "{told}");
+    assert!(told.ends_with(" and 1,204 more"), "{told}");
+}
+
+/// Unknown codes are told before anything is read.
+#[test]
+fn what_cannot_be_asked() {
+    for (line, error) in [
+        (
+            "doctor --only=owner-absnt --from nowhere",
+            "there is no code \"owner-absnt\"; did you mean owner-absent? (--list-codes prints them all)",
+        ),
+        ("doctor --only=x,owner-absent --from nowhere", "there is no code \"x\" (--list-codes prints them all)"),
+        ("doctor --only= --from nowhere", "there is no code \"\" (--list-codes prints them all)"),
+        ("doctor --list-codes -o remedies", "--list-codes has no remedies: leave out -o remedies, or --list-codes"),
+    ] {
+        let ran = run(line);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (1, "", format!("error: {error}\n").as_str()), "{line}");
+    }
+    for line in ["doctor --list-codes --only=owner-absent", "doctor --list-codes pods", "doctor --list-codes --from x"] {
+        let ran = run(line);
+        assert!(ran.code == 1 && ran.err.contains("cannot be used with"), "{line} {ran}");
+    }
+}
+
+#[test]
+fn exit_codes() {
+    for (line, code) in [
+        ("doctor", 2),
+        ("doctor -o json", 2),
+        ("doctor -o remedies", 2),
+        ("doctor --fail-on=never", 0),
+        ("doctor --only=owner-absent", 0),
+        ("doctor --only=owner-absent --fail-on=warning", 2),
+        ("doctor --only=owner-unread --fail-on=warning", 0),
+        ("doctor --only=collector-stopped --fail-on=warning", 0),
+    ] {
+        let ran = run(&format!("{line} --from {SICK}"));
+        assert_eq!(ran.code, code, "{line} {ran}");
+    }
+}
+
+/// Every way of calling it says in the end how to get everything.
+#[test]
+fn what_to_call_for_all_remedies() {
+    for line in ["doctor", "doctor -n shop", "doctor --assume-complete -A"] {
+        let line = format!("{line} --from {SICK}");
+        let ran = run(&line);
+        let all = ran.out.lines().find_map(|line| line.strip_prefix("  All:  kubectl gc ")).expect("a finding with many objects");
+        let script = run(all).out;
+        assert!(
+            script.starts_with("#!/bin/sh\n") && script.contains("owner-absent: ") && script.contains("report-7d9f"),
+            "{all} {script}"
+        );
+    }
+}
+
+/// The dumps of which scripts are made here: the sick one, and one whose names try to get out of whatever they are put in.
+fn scripts() -> Vec<String> {
+    let hostile = with_input(&words("doctor --from - --assume-complete -o remedies"), hostile());
+    assert_eq!(hostile.err, "");
+    let mut scripts: Vec<String> = [SICK, LEFTOVERS, "tests/cli/dumps/troubles.yaml", "tests/cli/dumps/forbidden.json"]
+        .map(|dump| gc(&["doctor", "-o", "remedies", "--from", dump]).done())
+        .into();
+    scripts.push(hostile.done());
+    scripts
+}
+
+/// Names that a shell, a comment or a terminal could take for something else.
+const NAMES: [&str; 7] = [
+    "a $(touch pwned); isn't `touch pwned`",
+    "b\ntouch pwned\n#",
+    "c\r\u{1b}[2Jtouch pwned",
+    "\\",
+    "'; touch pwned; '",
+    "e\u{2028}touch pwned\u{85}touch pwned",
+    "\" || touch pwned # {}",
+];
+
+fn hostile() -> String {
+    let objects = NAMES.iter().enumerate().map(|(index, name)| {
+        let owner = json!({"apiVersion": "v1", "kind": "Secret", "name": name, "uid": format!("gone {name}")});
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata":
+               {"name": name, "namespace": name, "uid": format!("u{index}"), "ownerReferences": [owner]}})
+    });
+    json!({"apiVersion": "v1", "kind": "List", "items": objects.collect::<Vec<_>>()}).to_string()
+}
+
+fn checked(program: &str, args: &[&str], script: &Path) -> Option<(bool, String)> {
+    let output = Command::new(program).args(args).arg(script).output().ok()?;
+    Some((
+        output.status.success(),
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)),
+    ))
+}
+
+/// Its informations only ask whether what is in single quotes is meant as it is. It is.
+const SHELLCHECK: &[&str] = &["--shell=sh", "--severity=warning"];
+
+/// Every script is one, for every shell that is at hand; and shellcheck has nothing to say, where that is.
+#[test]
+fn scripts_are_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    for script in scripts() {
+        let path = write(folder.path(), "script.sh", &script);
+        let path = Path::new(&path);
+        assert_eq!(checked("sh", &["-n"], path).expect("a shell"), (true, String::new()), "{script}");
+        for (program, args) in [("dash", &["-n"][..]), ("bash", &["-n"]), ("shellcheck", SHELLCHECK)] {
+            if let Some(said) = checked(program, args, path) {
+                assert_eq!(said, (true, String::new()), "{program}\n{script}");
+            }
+        }
+        let obeyed = script.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{2028}');
+        assert_eq!(obeyed, None, "{script}");
+        assert!(!script.lines().any(|line| line.starts_with("touch")), "{script}");
+    }
+}
+
+/// Runs a script with a kubectl that writes down what it is called with, and fails where that holds `fails`.
+fn played(script: &str, fails: &str) -> (Ran, Vec<Vec<String>>) {
+    let folder = tempfile::tempdir().unwrap();
+    let kubectl = format!(
+        "#!/bin/sh\nprintf '%s\\037' \"$@\" >> {0}/calls\nprintf '\\036' >> {0}/calls\ncase \"$*\" in *'{fails}'*) exit 1;; esac\n",
+        folder.path().display()
+    );
+    let kubectl = write(folder.path(), "kubectl", &kubectl);
+    #[cfg(unix)]
+    fs::set_permissions(kubectl, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let script = write(folder.path(), "script.sh", script);
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    let output = Command::new("sh").arg(script).env("PATH", path).current_dir(folder.path()).output().unwrap();
+    assert!(!folder.path().join("pwned").exists());
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let calls = fs::read_to_string(folder.path().join("calls")).unwrap_or_default();
+    let calls = calls.split_terminator('\u{1e}').map(|call| call.split_terminator('\u{1f}').map(str::to_owned).collect());
+    (Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }, calls.collect())
+}
+
+/// The first remedies are run, whatever becomes of one of them, and no other.
+#[test]
+#[cfg(unix)]
+fn scripts_do_what_they_say() {
+    let script = gc(&["doctor", "-o", "remedies", "--from", SICK, "--only=owner-absent,owner-other-uid"]).done();
+    let names = ["web-dashboard", "report-1", "report-2", "report-key", "report-7d9f", "settings"];
+    for (fails, code, said) in
+        [("nothing", 0, ""), ("report-1", 1, "1 of 6 commands failed\n"), ("patch", 1, "6 of 6 commands failed\n")]
+    {
+        let (ran, calls) = played(&script, fails);
+        assert_eq!((ran.code, ran.err.as_str()), (code, said), "{fails} {ran}");
+        assert_eq!(calls.len(), names.len(), "{calls:?}");
+        for (call, name) in calls.iter().zip(names) {
+            assert!(call[0] == "patch" && call[1].ends_with(&format!("/{name}")), "{call:?}");
+        }
+    }
+}
+
+/// What is to be decided first is not there to be run.
+#[test]
+#[cfg(unix)]
+fn scripts_leave_decisions() {
+    let script = gc(&["doctor", "-o", "remedies", "--from", SICK, "--only=armed-deletion"]).done();
+    assert!(script.contains("\n# kubectl patch buckets.s3.aws.upbound.io/logs-eu "), "{script}");
+    let (ran, calls) = played(&script, "nothing");
+    assert_eq!((ran.code, ran.err.as_str(), calls.len()), (0, "", 0));
+}
+
+/// Names come out as they are, or not at all.
+#[test]
+#[cfg(unix)]
+fn scripts_keep_names_together() {
+    let script = with_input(&words("doctor --from - --assume-complete --only=owner-absent -o remedies"), hostile()).done();
+    let (ran, calls) = played(&script, "nothing");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let called: Vec<&str> = calls.iter().map(|call| call[1].strip_prefix("configmaps/").expect("an object")).collect();
+    let print: Vec<&str> = NAMES.into_iter().filter(|name| !name.contains(|c: char| c.is_control() || c == '\u{2028}')).collect();
+    assert_eq!(print.len(), 4);
+    for name in &print {
+        assert!(called.contains(name), "{name}: {called:?}");
+    }
+    assert_eq!(called.len(), print.len());
+}
+
+/// The cluster that is changed is the one that was looked at, whatever the current context is by then.
+#[test]
+#[cfg(unix)]
+fn scripts_stay_with_their_cluster() {
+    let script = gc(&["doctor", "-o", "remedies", "--from", "tests/cli/dumps/forbidden.json"]).done();
+    let (_, calls) = played(&script, "nothing");
+    assert!(!calls.is_empty() && calls.iter().all(|call| call[0] == "--context=prod-eu"), "{calls:?}");
+}
+
+/// What stands before a remedy is the form's.
+#[test]
+fn remedies_are_told_alike() {
+    let json: Value = serde_json::from_str(&gc(&["doctor", "-o", "json", "--from", SICK]).done()).unwrap();
+    for finding in json["findings"].as_array().unwrap() {
+        for remedy in finding["remedies"].as_array().unwrap() {
+            let what = remedy["what"].as_str().unwrap();
+            assert!(!what.starts_with("or ") && !what.ends_with(['.', ':']), "{what}");
+            assert!(
+                remedy["commands"].as_array().unwrap().iter().all(|command| !command.as_str().unwrap().contains('\n')),
+                "{what}"
+            );
+        }
+    }
+}
