@@ -4,6 +4,7 @@ mod colour;
 mod doctor;
 mod documents;
 mod exit_codes;
+mod findings;
 mod hostile;
 mod inputs;
 mod pipes;

@@ -1,0 +1,125 @@
+//! `docs/findings.md`, the list of codes and what is found are held together. `UPDATE_FINDINGS=1` puts what is really printed into the
+//! examples of the codes that dumps bring about.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use serde_json::Value;
+
+use super::{
+    doctor::{BLIND, IDLE, SICK},
+    run::{gc, repository, run},
+};
+
+const PAGE: &str = "docs/findings.md";
+
+/// What only a live cluster tells: a throw-away object, and events.
+const ONLY_LIVE: [&str; 3] = ["collector-refused", "collector-stopped", "owner-namespace-event"];
+
+/// A code as it is listed.
+struct Listed {
+    code: String,
+    severity: String,
+    title: String,
+}
+
+fn listed() -> Vec<Listed> {
+    let json: Value = serde_json::from_str(&run("doctor --list-codes -o json").fine()).unwrap();
+    let text = |code: &Value, field: &str| code[field].as_str().unwrap().to_owned();
+    let codes = json["codes"].as_array().unwrap().iter();
+    codes.map(|code| Listed { code: text(code, "code"), severity: text(code, "severity"), title: text(code, "title") }).collect()
+}
+
+/// What the page says of a code, by its heading.
+struct Section<'a> {
+    code: &'a str,
+    head: &'a str,
+    meaning: &'a str,
+    example: &'a str,
+    remedy: &'a str,
+}
+
+impl<'a> Section<'a> {
+    fn of(text: &'a str) -> Self {
+        let (code, rest) = text.split_once('\n').unwrap();
+        let part = |text: &'a str, head: &str| text.split_once(head).unwrap_or_else(|| panic!("{code} lacks {head}"));
+        let (head, rest) = part(rest, "\n\n**Meaning.** ");
+        let (meaning, rest) = part(rest, "\n\n**Example.**\n\n```\n");
+        let (example, rest) = part(rest, "```\n\n**Remedy.** ");
+        let remedy = rest.split("\n## ").next().unwrap();
+        Section { code, head: head.trim(), meaning: meaning.trim(), example, remedy: remedy.trim() }
+    }
+}
+
+fn sections(page: &str) -> Vec<Section<'_>> {
+    page.split("\n### ").skip(1).map(Section::of).collect()
+}
+
+/// The first finding of each code in these dumps, as it is printed.
+fn printed() -> BTreeMap<String, String> {
+    let mut printed = BTreeMap::new();
+    for dump in [SICK, BLIND, IDLE] {
+        let text = gc(&["doctor", "--from", dump]).done();
+        for block in text.split("\n\n").skip(2) {
+            let code = block.split([' ', ':', '\n']).nth(1).unwrap();
+            printed.entry(code.to_owned()).or_insert_with(|| format!("{}\n", block.trim_end()));
+        }
+    }
+    printed
+}
+
+/// Each code has one section, in the order of the list, that says the same of it, and all there is to say.
+#[test]
+fn each_code_has_a_section() {
+    let page = repository(PAGE);
+    let (sections, listed) = (sections(&page), listed());
+    let codes: Vec<&str> = sections.iter().map(|section| section.code).collect();
+    assert_eq!(codes, listed.iter().map(|listed| listed.code.as_str()).collect::<Vec<_>>());
+    for (section, Listed { code, severity, title }) in sections.iter().zip(&listed) {
+        assert_eq!(section.head, format!("{severity}: {title}."), "{code}");
+        for part in [section.meaning, section.remedy] {
+            assert!(part.len() > 20 && part.ends_with('.') && !part.contains("**"), "{code}: {part:?}");
+        }
+    }
+}
+
+/// An example is what is printed; where no dump brings it about, it looks as if it were.
+#[test]
+fn examples_are_what_is_printed() {
+    let mut page = repository(PAGE);
+    let printed = printed();
+    if std::env::var_os("UPDATE_FINDINGS").is_some_and(|value| value == "1") {
+        for (code, block) in &printed {
+            let (before, rest) = page.split_once(&format!("\n### {code}\n")).unwrap();
+            let (head, rest) = rest.split_once("```\n").unwrap();
+            let (_, after) = rest.split_once("```\n").unwrap();
+            page = format!("{before}\n### {code}\n{head}```\n{block}```\n{after}");
+        }
+        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE), &page).unwrap();
+    }
+    let by_hand: Vec<String> = listed().into_iter().map(|listed| listed.code).filter(|code| !printed.contains_key(code)).collect();
+    assert_eq!(by_hand, ONLY_LIVE, "everything else is brought about by a dump");
+    for (section, listed) in sections(&page).iter().zip(listed()) {
+        if let Some(printed) = printed.get(section.code) {
+            assert_eq!(section.example, printed, "UPDATE_FINDINGS=1 cargo test --test cli findings");
+        }
+        let (word, rest) = section.example.split_once(' ').unwrap_or_else(|| panic!("{} has no example", section.code));
+        let severities = [("ERROR", "Error"), ("WARNING", "Warning"), ("NOTE", "Info")];
+        let rank = |severity: &str| severities.iter().position(|(word, name)| [*word, *name].contains(&severity)).unwrap();
+        assert!(rank(word) >= rank(&listed.severity), "{}: an example is no worse than its code", section.code);
+        let first = rest.lines().next().unwrap().strip_prefix(section.code).expect("an example of its code");
+        assert!(first.is_empty() || first.starts_with(": "), "{}: {first}", section.code);
+        assert!(section.example.contains("\n  Then: "), "{}", section.code);
+        for line in section.example.lines().filter(|line| !line.contains("kubectl ")) {
+            assert!(line.len() <= 82, "{}: {line}", section.code);
+        }
+    }
+}
+
+/// Links lead to sections.
+#[test]
+fn links_lead_to_sections() {
+    let page = repository(PAGE);
+    let codes: Vec<&str> = sections(&page).iter().map(|section| section.code).collect();
+    let links: Vec<&str> = page.split("](#").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
+    assert!(!links.is_empty() && links.iter().all(|link| codes.contains(link)), "{links:?}");
+}
