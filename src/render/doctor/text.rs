@@ -32,10 +32,13 @@ impl DoctorView<'_> {
     /// Writes the verdict, and every finding.
     pub fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
         let findings = &self.diagnosis.findings;
-        let page = Page { width: options.width.unwrap_or(WIDTH), style: options.style };
         if findings.is_empty() {
-            return page.write(&self.nothing_found(), Tone::Good, 0, 0, out);
+            // Not broken where no terminal asks for it: it is the one line to look for.
+            let page = Page { width: options.width.unwrap_or(usize::MAX), style: options.style };
+            let tone = if self.snapshot.is_empty() { Tone::Warning } else { Tone::Good };
+            return page.write(&self.nothing_found(), tone, 0, 0, out);
         }
+        let page = Page { width: options.width.unwrap_or(WIDTH), style: options.style };
         writeln!(out, "{}.", self.counts())?;
         for finding in findings {
             writeln!(out)?;
@@ -47,23 +50,30 @@ impl DoctorView<'_> {
     /// The verdict where nothing was found. It claims no more than was looked at.
     fn nothing_found(&self) -> String {
         let unread = self.snapshot.gaps.len();
-        let hidden = || format!(" {} could not be read, and may hide something.", count(unread, "list", "lists"));
+        let hidden = || format!(" {} could not be read, and may hide something.", count(unread, "resource", "resources"));
         let gaps = if unread == 0 { String::new() } else { hidden() };
         if self.snapshot.is_empty() {
-            return format!("NOT KNOWN: there is no object in what was read.{gaps}");
+            return format!("UNKNOWN: there is no object in what was read.{gaps}");
         }
+        let mut verdict = "HEALTHY".to_owned();
         if !self.only.is_empty() {
             let codes: Vec<String> = self.only.iter().map(|code| code.name().to_owned()).collect();
-            return format!("NOT FOUND in {}: {}.{gaps}", looked_at(self.snapshot), listed(&codes));
+            verdict.push_str(&format!(" as to {}", listed(&codes)));
         }
-        let verdict = if unread == 0 { "HEALTHY" } else { "HEALTHY, as far as could be read" };
+        if unread > 0 {
+            verdict.push_str(", as far as could be read");
+        }
+        let looked_at = looked_at(self.snapshot);
+        if !self.only.is_empty() {
+            return format!("{verdict}: {looked_at}.{gaps}");
+        }
         let of = match (self.targets, self.namespace) {
             (Some(1), _) => "of the object asked about, ".to_owned(),
             (Some(many), _) => format!("of the {} asked about, ", count(many, "object", "objects")),
             (None, Some(namespace)) => format!("in namespace {namespace}, "),
             (None, None) => String::new(),
         };
-        format!("{verdict}: {}; {of}no owner reference leads nowhere, no deletion is stuck.{gaps}", looked_at(self.snapshot))
+        format!("{verdict}: {looked_at}; {of}no owner reference leads nowhere, no deletion is stuck.{gaps}")
     }
 
     fn write_one(&self, finding: &Finding, wide: bool, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
