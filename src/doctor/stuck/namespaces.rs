@@ -93,7 +93,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let conditions = snapshot.facts.namespace(id).map_or(&[][..], |facts| &facts.conditions);
     let deletion = conditions.iter().filter(|condition| condition.kind.starts_with("Namespace"));
     let said: Vec<String> = deletion.map(|condition| format!("{}: {}", condition.kind, condition.message)).collect();
-    let content: Vec<ObjectId> = case.stage.in_namespace(snapshot.object(id).name).iter().copied().collect();
+    let content: Vec<ObjectId> = case.stage.in_namespace(snapshot.object(id).name).to_vec();
     let unreadable: Vec<String> = case
         .prognosis
         .holders(id)
