@@ -76,12 +76,10 @@ fn snapshot(size: u32, shape: Shape) -> Snapshot {
         group: "acme.io".into(),
         version: "v1".into(),
         plural: "shops".into(),
-        singular: String::new(),
         kind: "Shop".into(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
         namespaced: true,
         verbs: ["get", "list", "watch", "delete", "patch"].map(str::to_owned).to_vec(),
+        ..Resource::default()
     };
     let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
     for number in 0..size {

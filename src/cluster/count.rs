@@ -50,15 +50,11 @@ mod tests {
 
     fn events() -> Resource {
         Resource {
-            group: String::new(),
             version: "v1".to_owned(),
             plural: "events".to_owned(),
-            singular: String::new(),
             kind: "Event".to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
             namespaced: true,
-            verbs: Vec::new(),
+            ..Resource::default()
         }
     }
 

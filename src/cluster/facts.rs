@@ -192,23 +192,9 @@ fn uid_of(object: &serde_json::Value) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::{
-        cluster::testing::{json, refuse, serve},
+        cluster::testing::{json, pods, refuse, serve},
         model::{Origin, Resources, SnapshotBuilder},
     };
-
-    fn pods() -> Resource {
-        Resource {
-            group: String::new(),
-            version: "v1".to_owned(),
-            plural: "pods".to_owned(),
-            singular: String::new(),
-            kind: "Pod".to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: Vec::new(),
-        }
-    }
 
     fn snapshot(count: usize) -> (Snapshot, Vec<ObjectId>) {
         let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));

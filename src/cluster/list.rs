@@ -278,15 +278,12 @@ mod tests {
 
     fn resource(plural: &str, kind: &str, namespaced: bool) -> Resource {
         Resource {
-            group: String::new(),
             version: "v1".to_owned(),
             plural: plural.to_owned(),
-            singular: String::new(),
             kind: kind.to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
             namespaced,
             verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(),
+            ..Resource::default()
         }
     }
 

@@ -121,28 +121,13 @@ fn compared(snapshot: &Snapshot, id: ObjectId, raw: &RawObject<'_>) -> Again {
 mod tests {
     use super::*;
     use crate::{
-        cluster::testing::{json, refuse, serve},
-        model::{ListRecord, Origin, Presence, RawObject, Resource, ResourceId, Resources, SnapshotBuilder},
+        cluster::testing::{json, pods, refuse, serve},
+        model::{ListRecord, Origin, Presence, RawObject, ResourceId, Resources, SnapshotBuilder},
     };
-
-    fn pods() -> Resources {
-        let pods = Resource {
-            group: String::new(),
-            version: "v1".to_owned(),
-            plural: "pods".to_owned(),
-            singular: String::new(),
-            kind: "Pod".to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: Vec::new(),
-        };
-        Resources::new(vec![pods], Vec::new())
-    }
 
     /// What a list showed: pods of these names, each with a uid that tells its name, two labels and a finalizer.
     fn listed(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
-        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, pods());
+        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
         let resource = ResourceId(0);
         let mut add = |name: &str| {
             let object = RawObject {

@@ -68,23 +68,9 @@ fn record(snapshot: &mut Snapshot, coordinate: Coordinate, answer: Result<Answer
 mod tests {
     use super::*;
     use crate::{
-        cluster::testing::{json, refuse, serve},
+        cluster::testing::{json, pods, refuse, serve},
         model::{ListRecord, Origin, Presence, RawObject, Resource, ResourceId, Resources, SnapshotBuilder},
     };
-
-    fn pods() -> Resource {
-        Resource {
-            group: String::new(),
-            version: "v1".to_owned(),
-            plural: "pods".to_owned(),
-            singular: String::new(),
-            kind: "Pod".to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: Vec::new(),
-        }
-    }
 
     #[tokio::test]
     async fn only_the_servers_word_on_the_object_proves_absence() {

@@ -47,17 +47,7 @@ mod tests {
     };
 
     fn resource(plural: &str, kind: &str, namespaced: bool) -> Resource {
-        Resource {
-            group: String::new(),
-            version: "v1".to_owned(),
-            plural: plural.to_owned(),
-            singular: String::new(),
-            kind: kind.to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced,
-            verbs: Vec::new(),
-        }
+        Resource { version: "v1".to_owned(), plural: plural.to_owned(), kind: kind.to_owned(), namespaced, ..Resource::default() }
     }
 
     #[tokio::test]

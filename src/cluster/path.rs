@@ -50,12 +50,9 @@ mod tests {
             group: group.to_owned(),
             version: "v1".to_owned(),
             plural: "things".to_owned(),
-            singular: String::new(),
             kind: "Thing".to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
             namespaced,
-            verbs: Vec::new(),
+            ..Resource::default()
         }
     }
 

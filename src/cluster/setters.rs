@@ -54,23 +54,9 @@ fn read(answer: &Answer) -> Result<(String, Vec<Setter>), Malformed> {
 mod tests {
     use super::*;
     use crate::{
-        cluster::testing::{json, refuse, serve},
-        model::{Origin, RawObject, Resource, ResourceId, Resources, SnapshotBuilder},
+        cluster::testing::{json, pods, refuse, serve},
+        model::{Origin, RawObject, ResourceId, Resources, SnapshotBuilder},
     };
-
-    fn pods() -> Resource {
-        Resource {
-            group: String::new(),
-            version: "v1".to_owned(),
-            plural: "pods".to_owned(),
-            singular: String::new(),
-            kind: "Pod".to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: Vec::new(),
-        }
-    }
 
     #[tokio::test]
     async fn each_object_is_asked_for_once() {

@@ -9,6 +9,18 @@ use std::{
 use prost::encoding::{WireType, encode_key, encode_varint};
 
 use super::{Connection, ConnectionOptions};
+use crate::model::Resource;
+
+/// A kind that is in a namespace.
+pub(crate) fn pods() -> Resource {
+    Resource {
+        version: "v1".to_owned(),
+        plural: "pods".to_owned(),
+        kind: "Pod".to_owned(),
+        namespaced: true,
+        ..Resource::default()
+    }
+}
 
 /// What was asked.
 pub(crate) struct Asked {

@@ -19,7 +19,7 @@ impl ResourceId {
 }
 
 /// One resource in one version, as discovery describes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
     /// Empty for the core group.

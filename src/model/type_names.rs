@@ -113,12 +113,12 @@ mod tests {
             group: group.to_owned(),
             version: "v1".to_owned(),
             plural: plural.to_owned(),
-            singular: String::new(),
             kind: kind.to_owned(),
             short_names: owned(short),
             categories: owned(categories),
             namespaced: true,
             verbs: owned(&["list"]),
+            ..Resource::default()
         }
     }
 

@@ -13,12 +13,10 @@ fn resource(group: &str, version: &str, plural: &str, kind: &str, verbs: &[&str]
         group: group.to_owned(),
         version: version.to_owned(),
         plural: plural.to_owned(),
-        singular: String::new(),
         kind: kind.to_owned(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
         namespaced: true,
         verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
+        ..Resource::default()
     }
 }
 

@@ -92,15 +92,11 @@ mod tests {
 
     fn plural_of(kind: &str, resource: &str) -> String {
         let resource = Resource {
-            group: String::new(),
             version: "v1".to_owned(),
             plural: resource.to_owned(),
-            singular: String::new(),
             kind: kind.to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
             namespaced: true,
-            verbs: Vec::new(),
+            ..Resource::default()
         };
         plural(&resource, 2)
     }

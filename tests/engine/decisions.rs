@@ -60,12 +60,10 @@ fn resource(group: &str, version: &str, plural: &str, kind: &str, verbs: &[&str]
         group: group.into(),
         version: version.into(),
         plural: plural.into(),
-        singular: String::new(),
         kind: kind.into(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
         namespaced: kind != "Region",
         verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
+        ..Resource::default()
     }
 }
 

@@ -16,13 +16,9 @@ fn rules(api_version: &str, kind: &str) -> KindRules {
     KindRules::of(&Resource {
         group: group.into(),
         version: version.into(),
-        plural: String::new(),
-        singular: String::new(),
         kind: kind.into(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
         namespaced: true,
-        verbs: Vec::new(),
+        ..Resource::default()
     })
 }
 

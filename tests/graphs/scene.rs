@@ -123,12 +123,10 @@ fn resources() -> Resources {
             group: group.into(),
             version: version.into(),
             plural: kind.plural.into(),
-            singular: String::new(),
             kind: kind.name.into(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
             namespaced: kind.namespaced,
             verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
+            ..Resource::default()
         }
     });
     Resources::new(all.collect(), vec![("acme.io".into(), "v1".into())])

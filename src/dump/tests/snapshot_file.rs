@@ -99,12 +99,9 @@ fn an_object_whose_kind_is_ambiguous_names_its_resource() {
         group: "acme.io".into(),
         version: "v1".into(),
         plural: plural.into(),
-        singular: String::new(),
         kind: "Shop".into(),
-        short_names: vec![],
-        categories: vec![],
         namespaced: false,
-        verbs: vec![],
+        ..Resource::default()
     };
     let resources = Resources::new(vec![resource("shops"), resource("stores")], vec![]);
     let ids: Vec<_> = resources.iter().map(|(id, _)| id).collect();

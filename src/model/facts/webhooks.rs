@@ -93,17 +93,7 @@ mod tests {
     use super::*;
 
     fn resource(group: &str, plural: &str, namespaced: bool) -> Resource {
-        Resource {
-            group: group.to_owned(),
-            version: "v1".to_owned(),
-            plural: plural.to_owned(),
-            singular: String::new(),
-            kind: String::new(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced,
-            verbs: Vec::new(),
-        }
+        Resource { group: group.to_owned(), version: "v1".to_owned(), plural: plural.to_owned(), namespaced, ..Resource::default() }
     }
 
     fn webhook(groups: &[&str], versions: &[&str], resources: &[&str], operations: &[&str]) -> Webhook {

@@ -49,15 +49,12 @@ fn look() -> impl Strategy<Value = Look> {
 
 fn resources() -> Resources {
     let resource = |plural: &str, kind: &str| Resource {
-        group: String::new(),
         version: "v1".to_owned(),
         plural: plural.to_owned(),
-        singular: String::new(),
         kind: kind.to_owned(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
         namespaced: true,
         verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(),
+        ..Resource::default()
     };
     Resources::new(vec![resource("services", "Service"), resource("pods", "Pod")], Vec::new())
 }
