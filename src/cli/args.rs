@@ -64,6 +64,12 @@ pub enum Command {
     ///
     /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what is told, never what is read to find out.
     Doctor(DoctorArgs),
+    /// One object's story: its owners, what it waits for, what comes next
+    ///
+    /// Says of each TARGET how its owner references stand and by which rule, what the collector does with it next and whether it looks at it
+    /// at all, what would change that, and, where it is terminating, whom it waits for, down to what holds it all. What is found to be wrong
+    /// with it, and mends it, stands there, too.
+    Explain(ExplainArgs),
     /// What can be deleted, and what of that the collector watches
     Resources(ResourcesArgs),
     /// Write the cluster's metadata into one file, for --from
@@ -201,6 +207,18 @@ pub struct DoctorArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum)]
     pub output: Option<DoctorFormat>,
+    #[command(flatten)]
+    pub source: SourceArgs,
+}
+
+/// `kubectl gc explain`
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<ExplainFormat>,
     #[command(flatten)]
     pub source: SourceArgs,
 }
@@ -365,6 +383,15 @@ pub enum DoctorFormat {
     Wide,
     /// A shell script that mends it all, to be read before it is run
     Remedies,
+}
+
+/// Formats of `explain`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExplainFormat {
+    Json,
+    Yaml,
+    /// Text with rules, uids and all remedies
+    Wide,
 }
 
 /// `--fail-on`

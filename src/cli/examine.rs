@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     act::Probe,
-    doctor::{Case, Code, Diagnosis, Finding, Limit, Probed, diagnose},
+    doctor::{Case, Code, Diagnosis, Explained, Explanation, Finding, Limit, Probed, Wanted, diagnose, explain},
     foretell::{Assume, Prognosis, Stage},
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Snapshot, Symbol},
@@ -54,8 +54,25 @@ impl<'s> Examination<'s> {
         Examination { session, events, probed, asked, fresh: FxHashSet::default() }
     }
 
+    /// The stories of the objects with these uids, those that are there at the last look, and what is wrong with them.
+    pub fn explained(mut self, uids: &[Symbol]) -> Explained {
+        let ids = |snapshot: &Snapshot| -> Vec<ObjectId> { uids.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect() };
+        let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
+        for round in 0.. {
+            let objects = ids(&self.session.snapshot);
+            let explained = self.with_case(|case| explain(case, &objects, &[]));
+            let spoken_of = explained.explanations.iter().flat_map(Explanation::spoken_of).collect();
+            if round == ROUNDS || !(self.read(&explained.wanted) || self.look_again(spoken_of, &mut looked_at)) {
+                break;
+            }
+        }
+        let diagnosis = self.diagnosis();
+        let objects = ids(&self.session.snapshot);
+        self.with_case(|case| explain(case, &objects, &diagnosis.findings))
+    }
+
     /// What is wrong. On a live cluster whatever is suspected is looked at again, and again after a while: what passes is not told.
-    pub fn diagnosis(mut self) -> Diagnosis {
+    pub fn diagnosis(&mut self) -> Diagnosis {
         let diagnosis = self.look();
         if !self.session.is_live() || diagnosis.findings.is_empty() {
             return diagnosis;
@@ -109,7 +126,9 @@ impl<'s> Examination<'s> {
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
         for round in 0.. {
             let diagnosis = self.diagnose();
-            if round == ROUNDS || !(self.read(&diagnosis) || self.look_again(&diagnosis, &mut looked_at)) {
+            let spoken_of = diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().chain(&finding.related)).copied();
+            let spoken_of = spoken_of.collect();
+            if round == ROUNDS || !(self.read(&diagnosis.wanted) || self.look_again(spoken_of, &mut looked_at)) {
                 return diagnosis;
             }
         }
@@ -117,6 +136,15 @@ impl<'s> Examination<'s> {
     }
 
     fn diagnose(&self) -> Diagnosis {
+        let mut diagnosis = self.with_case(diagnose);
+        let Asked { limit, only } = &self.asked;
+        let snapshot = &self.session.snapshot;
+        diagnosis.findings.retain(|finding| (only.is_empty() || only.contains(&finding.code)) && limit.takes(snapshot, finding));
+        diagnosis
+    }
+
+    /// Works on what has been read so far.
+    fn with_case<T>(&self, work: impl FnOnce(&Case<'_>) -> T) -> T {
         let snapshot = &self.session.snapshot;
         let graph = OwnerGraph::new(snapshot);
         let stage = Stage::new(snapshot, &graph, Assume::Known);
@@ -124,17 +152,11 @@ impl<'s> Examination<'s> {
         let live = self.session.is_live();
         let now = if live { Some(jiff::Timestamp::now().as_second()) } else { latest(snapshot) };
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
-        let case =
-            Case { stage: &stage, prognosis: &prognosis, now, live, fresh: &fresh, events: &self.events, probed: self.probed };
-        let mut diagnosis = diagnose(&case);
-        let Asked { limit, only } = &self.asked;
-        diagnosis.findings.retain(|finding| (only.is_empty() || only.contains(&finding.code)) && limit.takes(snapshot, finding));
-        diagnosis
+        work(&Case { stage: &stage, prognosis: &prognosis, now, live, fresh: &fresh, events: &self.events, probed: self.probed })
     }
 
-    /// Reads what findings rest on. Says whether that made a difference.
-    fn read(&mut self, diagnosis: &Diagnosis) -> bool {
-        let wanted = &diagnosis.wanted;
+    /// Reads what is wanted. Says whether that made a difference.
+    fn read(&mut self, wanted: &Wanted) -> bool {
         let moved = self.session.confirm(&wanted.needs.absences);
         let unread: Vec<ObjectId> =
             wanted.setters.iter().copied().filter(|id| self.session.snapshot.facts.setters(*id).is_none()).collect();
@@ -147,15 +169,13 @@ impl<'s> Examination<'s> {
         fetch(self.session, &wanted.needs) || told
     }
 
-    /// Looks at every object that findings speak of and that wasn't looked at yet. Says whether anything had changed.
-    fn look_again(&mut self, diagnosis: &Diagnosis, looked_at: &mut FxHashSet<Symbol>) -> bool {
+    /// Looks at every one of some objects that wasn't looked at yet. Says whether anything had changed.
+    fn look_again(&mut self, mut objects: Vec<ObjectId>, looked_at: &mut FxHashSet<Symbol>) -> bool {
         let snapshot = &self.session.snapshot;
-        let mut spoken_of: Vec<ObjectId> =
-            diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().chain(&finding.related)).copied().collect();
-        spoken_of.sort_unstable();
-        spoken_of.dedup();
-        spoken_of.retain(|id| looked_at.insert(snapshot.object(*id).uid));
-        !spoken_of.is_empty() && self.session.look_again(&spoken_of)
+        objects.sort_unstable();
+        objects.dedup();
+        objects.retain(|id| looked_at.insert(snapshot.object(*id).uid));
+        !objects.is_empty() && self.session.look_again(&objects)
     }
 }
 

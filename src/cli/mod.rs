@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod error;
 pub mod examine;
 pub mod exit;
+pub mod explain;
 pub mod plan;
 pub mod progress;
 pub mod report;
@@ -53,6 +54,7 @@ fn dispatch(cli: &Cli) -> Result<Report, CliError> {
         Command::Plan(args) => plan::run(&cli.global, args),
         Command::Sweep(args) => sweep::run(&cli.global, args),
         Command::Doctor(args) => doctor::run(&cli.global, args),
+        Command::Explain(args) => explain::run(&cli.global, args),
         Command::Resources(args) => resources::run(&cli.global, args),
         Command::Snapshot(args) => snapshot::run(&cli.global, args),
         Command::Completion(args) => Ok(Report::of(completion::script(args.shell))),
@@ -71,6 +73,7 @@ fn reads_files(command: &Command) -> bool {
         Command::Plan(args) => !args.source.from.is_empty(),
         Command::Sweep(args) => !args.source.from.is_empty(),
         Command::Doctor(args) => !args.source.from.is_empty(),
+        Command::Explain(args) => !args.source.from.is_empty(),
         Command::Resources(args) => !args.source.from.is_empty(),
         Command::Snapshot(_) | Command::Completion(_) | Command::Version(_) => false,
     }

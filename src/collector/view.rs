@@ -333,7 +333,7 @@ impl<'a> Collector<'a> {
 
     /// Whether an object was being retried before anything was deleted (R8.9): the first reference that cannot be examined is an
     /// unmappable one, and another disagrees with the owner it names by uid, so that it was queued in the first place.
-    fn retried_at_rest(&self, object: ObjectId) -> bool {
+    pub(crate) fn retried_at_rest(&self, object: ObjectId) -> bool {
         use crate::graph::Address;
         let object = self.snapshot.object(object);
         if object.terminating() {

@@ -8,6 +8,7 @@ mod collector;
 pub mod commands;
 mod cycles;
 mod events;
+pub mod explain;
 pub mod finding;
 mod identity;
 mod limit;
@@ -20,6 +21,7 @@ use crate::model::effects::Severity;
 
 pub use case::{Case, Probed};
 pub use code::Code;
+pub use explain::{Explained, Explanation, explain};
 pub use finding::{Diagnosis, Finding, Remedy, Wanted};
 pub use limit::Limit;
 

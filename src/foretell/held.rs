@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     actors::{Assumption, has_living_controller, kubelet::Kubelet},
-    world::{Assume, World},
+    world::{Assume, Needs, Stage, World},
 };
 
 /// What holds an object itself, beside the objects it waits for.
@@ -60,6 +60,15 @@ pub struct Held {
 }
 
 impl Held {
+    /// Who waits for whom as things stand, before anything more happens, and what would have to be read to be sure. Whether anybody will
+    /// finish it is for [`super::Prognosis`] to say: most of what is waited for now is about to go.
+    pub fn now(stage: &Stage<'_>) -> (Self, Needs) {
+        let mut world = World::at_rest(stage);
+        let terminating = stage.snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id);
+        let held = Held::at_end_of(&mut world, &terminating.collect::<Vec<_>>());
+        (held, world.needs)
+    }
+
     /// Looks at everything that was touched and is terminating, at these others that are, and at what that waits for.
     pub(super) fn at_end_of(world: &mut World<'_, '_>, others: &[ObjectId]) -> Self {
         let mut held = Held::default();

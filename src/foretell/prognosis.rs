@@ -5,11 +5,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::{ObjectId, Symbol},
-    server::Stored,
+    server::{Patch, Stored},
 };
 
 use super::{
-    Change,
+    Cause, Change,
     doubt::uncertain_objects,
     held::{Held, Holder, State},
     start::{Lists, Start},
@@ -55,6 +55,15 @@ impl Prognosis {
         Self::after(stage, |world| {
             for (object, finalizer) in finalizers {
                 world.release(*object, *finalizer);
+            }
+        })
+    }
+
+    /// The same after somebody dropped, from each of these objects, every reference with one of these uids.
+    pub fn without_references(stage: &Stage<'_>, references: &[(ObjectId, Vec<Symbol>)]) -> Self {
+        Self::after(stage, |world| {
+            for (object, uids) in references {
+                world.patch(*object, &Patch::StripByUid(uids.clone()), Cause::Requested);
             }
         })
     }

@@ -3,6 +3,7 @@
 pub mod doctor;
 pub mod document;
 pub mod dot;
+pub mod explain;
 pub mod gaps;
 pub mod go_quote;
 mod guides;

@@ -10,6 +10,7 @@ mod beyond;
 mod confluence;
 mod decisions;
 mod diagnosed;
+mod explain;
 mod generator;
 mod orders;
 mod properties;

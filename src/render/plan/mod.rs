@@ -16,6 +16,10 @@ pub use document::{PlanDocument, SummaryJson, SweepDocument};
 pub use radius::{BlastRadius, BlastRadiusDocument, EffectCounts, Radius};
 pub use sweep::SweepView;
 
+pub(super) use because::because;
+pub(super) use details::located;
+pub(super) use document::holder_name;
+
 use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;

@@ -1,0 +1,202 @@
+//! What the collector does with an object next, in words, and whether it looks at it at all.
+
+use crate::{
+    collector::{Collector, Reason},
+    foretell::{Idle, Next, may_lag_after_restart},
+    model::{ObjectId, Reference, Symbol},
+    server::{Propagation, kinds::protected},
+    tree::{Link, Standing},
+    wording::count,
+};
+
+use super::{Case, Teller};
+
+/// What the collector does with an object next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextStory {
+    pub next: Next,
+    /// The rule that says so.
+    pub rule: &'static str,
+    pub message: String,
+    pub attention: Attention,
+}
+
+/// Whether the collector looks at an object without anything more happening: at rest, it sweeps nothing (R8.8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attention {
+    /// What happened before has queued it: a collector that works does it at once.
+    Queued,
+    /// The same; but one that was started since then may pass it over until its owner is gone (R8.10).
+    QueuedUnlessRestarted,
+    /// It failed on it, and tries again, at most 17 minutes apart (R2.9, R8.9).
+    Retried,
+    /// Only when something happens: an owner goes or begins to wait, or its references change (R8.6).
+    OnChange,
+    /// Never, as it is.
+    Never,
+    /// That could not be read.
+    Unknown,
+}
+
+impl Attention {
+    /// As JSON says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Attention::Queued => "Queued",
+            Attention::QueuedUnlessRestarted => "QueuedUnlessRestarted",
+            Attention::Retried => "Retried",
+            Attention::OnChange => "OnChange",
+            Attention::Never => "Never",
+            Attention::Unknown => "Unknown",
+        }
+    }
+
+    /// In a sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Attention::Queued => "A collector that works does so within seconds.",
+            Attention::QueuedUnlessRestarted => {
+                "A collector that works does so within seconds; one that was started in the meantime may leave it alone until its owner is gone."
+            }
+            Attention::Retried => "It tries again and again, up to 17 minutes apart.",
+            Attention::OnChange => {
+                "It looks at it again only when an owner goes, or waits for its dependents, or when its references change."
+            }
+            Attention::Never => "It doesn't look at it.",
+            Attention::Unknown => "Whether it does anything is not known.",
+        }
+    }
+}
+
+impl Teller<'_, '_> {
+    pub(super) fn next(&mut self, object: ObjectId) -> NextStory {
+        let (next, needs) = Next::of(self.case.stage, object);
+        self.wanted.needs.add(&needs);
+        let attention = attention(self.case, object, &next);
+        let (rule, message) = told(self.case, object, &next);
+        NextStory { next, rule, message, attention }
+    }
+}
+
+fn attention(case: &Case<'_>, object: ObjectId, next: &Next) -> Attention {
+    match next {
+        Next::Delete(..) | Next::DropReferences(_) | Next::Unblock if may_lag_after_restart(case.stage, object) => {
+            Attention::QueuedUnlessRestarted
+        }
+        Next::Nothing(idle) => match idle {
+            Idle::NoOwners | Idle::OwnersSolid | Idle::InvalidScope(_) => Attention::OnChange,
+            Idle::OnItsWayOut | Idle::NotWatched | Idle::SharedUid(_) => Attention::Never,
+            Idle::Unmappable(_) if Collector::at_rest(case.snapshot(), case.graph()).retried_at_rest(object) => Attention::Retried,
+            Idle::Unmappable(_) => Attention::OnChange,
+            Idle::Unread(_) => Attention::Unknown,
+        },
+        _ => Attention::Queued,
+    }
+}
+
+/// The rule, and a sentence or two.
+fn told(case: &Case<'_>, object: ObjectId, next: &Next) -> (&'static str, String) {
+    let snapshot = case.snapshot();
+    let found = snapshot.object(object);
+    let names = |ids: &[ObjectId]| case.names(ids, Some(object));
+    let at = |place: usize| found.owners.get(place).map(|reference| case.reference(reference)).unwrap_or_default();
+    match next {
+        Next::Delete(policy, reason) => deletes(case, object, *policy, reason),
+        Next::Unblock => (
+            "R5.10",
+            "The collector lets it no longer block its owners, because one of its dependents is going in the foreground already, and deletes it."
+                .to_owned(),
+        ),
+        Next::DropReferences(uids) => drops(case, object, uids),
+        Next::FreeDependents(dependents) => {
+            let them = count(dependents.len(), "dependent", "dependents");
+            ("R6.2", format!("The collector frees its {them} ({}), and then takes its orphan finalizer.", names(dependents)))
+        }
+        Next::TakeFinalizer(Symbol::ORPHAN) => {
+            ("R6.4", "The collector takes its orphan finalizer: no dependent is left to be freed.".to_owned())
+        }
+        Next::TakeFinalizer(_) => {
+            ("5.1 step 3", "The collector takes its foregroundDeletion finalizer: no dependent blocks it any more.".to_owned())
+        }
+        Next::WaitForDependents(blocking) => ("5.1 step 4", format!("The collector waits for {} to go.", names(blocking))),
+        Next::Nothing(Idle::NoOwners) => ("G4", "Nothing: nobody owns it, and the collector deletes only what has owners.".to_owned()),
+        Next::Nothing(Idle::OwnersSolid) => {
+            let each = if found.owners.len() == 1 { "its owner is there" } else { "every owner is there" };
+            ("4.2", format!("Nothing: {each}, and none waits for its dependents to go."))
+        }
+        Next::Nothing(Idle::OnItsWayOut) => (
+            "R8.3",
+            "Nothing: it is terminating without a finalizer of the collector's, which leaves it alone, with all that depends on it, until it is gone."
+                .to_owned(),
+        ),
+        Next::Nothing(Idle::NotWatched) => {
+            let why = snapshot.resources.not_watched(found.resource).map(ToString::to_string);
+            let kind = snapshot.resources.get(found.resource).full_name();
+            ("R2.7", format!("Nothing: the collector doesn't watch {kind} ({}).", why.unwrap_or_default()))
+        }
+        Next::Nothing(Idle::SharedUid(other)) => {
+            ("R3.5", format!("Nothing: the collector knows only {} by this uid.", case.name(*other, Some(object))))
+        }
+        Next::Nothing(Idle::Unmappable(place)) => (
+            "R3.13",
+            format!("Nothing: the collector fails on the reference to {}, whose kind is not served, whatever the others say.", at(*place)),
+        ),
+        Next::Nothing(Idle::InvalidScope(place)) => (
+            "3.4 step 3",
+            format!("Nothing: the collector gives up at the reference to {}, which is namespaced, whatever the others say.", at(*place)),
+        ),
+        Next::Nothing(Idle::Unread(Some(place))) => ("R10.2", format!("Not known: the owner {} could not be read.", at(*place))),
+        Next::Nothing(Idle::Unread(None)) => ("R10.2", "Not known: something that decides it could not be read.".to_owned()),
+    }
+}
+
+fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reason) -> (&'static str, String) {
+    let found = case.snapshot().object(object);
+    let owners = found.owners.len();
+    // Of an owner that is there, and not where the reference says, nobody would say that it is gone.
+    let is_bent = |reference: &Reference| {
+        let link = Link::of(case.snapshot(), case.graph(), found, reference);
+        !link.standing.valid() && !matches!(link.standing, Standing::Absent | Standing::OtherUid)
+    };
+    let (rule, why) = match reason {
+        Reason::OwnerWaits if owners == 1 => ("5.1 step 2", "its owner waits for its dependents to go"),
+        Reason::OwnerWaits => ("5.1 step 2", "an owner waits for its dependents to go, and no other keeps it"),
+        _ if found.owners.iter().any(is_bent) => {
+            ("R8.4", if owners == 1 { "its owner counts as gone" } else { "all its owners are gone, or count as gone" })
+        }
+        _ if owners == 1 => ("R8.4", "its owner is gone"),
+        _ => ("R8.4", "all its owners are gone"),
+    };
+    let how = match policy {
+        Propagation::Background => "",
+        Propagation::Foreground => " in the foreground, dependents first",
+        Propagation::Orphan => ", and lets its dependents stay",
+    };
+    let refused = protected(case.snapshot(), object).map(|why| format!(" The API server refuses that: {why}.")).unwrap_or_default();
+    (rule, format!("The collector deletes it{how}: {why}.{refused}"))
+}
+
+/// What is dropped is dropped by uid: a right reference goes with a wrong one that has its uid (R4.8).
+fn drops(case: &Case<'_>, object: ObjectId, uids: &[Symbol]) -> (&'static str, String) {
+    let owners = &case.snapshot().object(object).owners;
+    let is_dropped = |reference: &&Reference| uids.contains(&reference.uid);
+    let named = |references: &mut dyn Iterator<Item = &Reference>| -> String {
+        let mut names: Vec<String> = Vec::new();
+        for reference in references {
+            let name = format!("{}/{}", case.snapshot().text(reference.kind), case.snapshot().text(reference.name));
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(", ")
+    };
+    let lost = named(&mut owners.iter().filter(is_dropped));
+    let kept = named(&mut owners.iter().filter(|reference| !is_dropped(reference)));
+    if kept.is_empty() {
+        let told = format!(
+            "The collector drops all its references to {lost}, the right one with the others: it is left without an owner."
+        );
+        return ("R4.8", told);
+    }
+    ("R8.5", format!("The collector drops its references to {lost}, and leaves it alone otherwise: {kept} keeps it."))
+}

@@ -1,0 +1,165 @@
+//! How each owner reference of an object stands, by which rule, and what that means.
+
+use crate::{
+    model::{ObjectId, Reference, Symbol},
+    tree::{Link, Standing},
+};
+
+use super::Case;
+
+/// One owner reference of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReferenceStory {
+    pub reference: Reference,
+    pub link: Link,
+    /// The state of the owner that it leads to.
+    pub owner: Option<OwnerState>,
+    pub blocks: Blocks,
+    /// How it stands, in words, said of the reference.
+    pub message: String,
+}
+
+/// The state of an owner, as far as its dependents are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerState {
+    Live,
+    /// Terminating, and waiting for its dependents to go.
+    Waiting,
+    /// Terminating, and about to free its dependents.
+    Orphaning,
+    /// Terminating otherwise: it counts as there until it is gone (R4.6).
+    Terminating,
+}
+
+/// Whether an owner waits for the holder of a reference (5.1 step 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// The reference doesn't ask for it (R5.2).
+    No,
+    /// No object that was read has the uid.
+    Nobody,
+    /// The collector doesn't see the holder (R2.7).
+    Unseen,
+    /// A foreground delete of the owner would wait for it.
+    Would,
+    /// The owner waits for it now.
+    Now,
+}
+
+impl OwnerState {
+    /// As JSON says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            OwnerState::Live => "Live",
+            OwnerState::Waiting => "Waiting",
+            OwnerState::Orphaning => "Orphaning",
+            OwnerState::Terminating => "Terminating",
+        }
+    }
+
+    fn of(case: &Case<'_>, owner: ObjectId) -> Self {
+        let owner = case.snapshot().object(owner);
+        match owner.terminating() {
+            false => OwnerState::Live,
+            true if owner.finalizers.contains(&Symbol::FOREGROUND) => OwnerState::Waiting,
+            true if owner.finalizers.contains(&Symbol::ORPHAN) => OwnerState::Orphaning,
+            true => OwnerState::Terminating,
+        }
+    }
+}
+
+impl Blocks {
+    /// As JSON says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Blocks::No => "No",
+            Blocks::Nobody => "Nobody",
+            Blocks::Unseen => "Unseen",
+            Blocks::Would => "Would",
+            Blocks::Now => "Now",
+        }
+    }
+}
+
+impl ReferenceStory {
+    /// The rule that says so.
+    pub fn rule(&self) -> &'static str {
+        match (self.link.standing, self.owner) {
+            (Standing::Solid, Some(OwnerState::Terminating | OwnerState::Orphaning)) => "R4.6",
+            (Standing::Solid, _) => "3.4 step 8",
+            (Standing::Waiting, _) => "3.4 step 7",
+            (Standing::Absent, _) => "3.4 step 4",
+            (Standing::OtherUid, _) => "3.4 step 6",
+            (Standing::OtherNamespace, _) => "R3.7",
+            (Standing::OtherName | Standing::OtherKind, _) => "R3.8",
+            (Standing::ListKind, _) => "R3.15",
+            (Standing::NotServed, _) => "R3.13",
+            (Standing::InvalidScope, _) => "3.4 step 3",
+            (Standing::Unread, _) => "R10.2",
+        }
+    }
+
+    /// The owner that it leads to, if it leads to one.
+    pub fn leads_to(&self) -> Option<ObjectId> {
+        self.link.found.filter(|_| self.link.standing.valid())
+    }
+}
+
+/// The references of an object, in their order.
+pub(super) fn of(case: &Case<'_>, holder: ObjectId) -> Vec<ReferenceStory> {
+    let object = case.snapshot().object(holder);
+    let story = |reference: &Reference| {
+        let link = Link::of(case.snapshot(), case.graph(), object, reference);
+        let owner = link.found.filter(|_| link.standing != Standing::OtherUid).map(|owner| OwnerState::of(case, owner));
+        let blocks = blocks(case, holder, reference);
+        ReferenceStory { reference: *reference, message: message(case, holder, reference, link, owner), link, owner, blocks }
+    };
+    object.owners.iter().map(story).collect()
+}
+
+/// Blocking goes by uid alone, wherever else the reference leads (section 0).
+fn blocks(case: &Case<'_>, holder: ObjectId, reference: &Reference) -> Blocks {
+    let owner = case.graph().by_uid(reference.uid).and_then(|node| case.graph().object(node));
+    let node_of_holder = case.graph().by_uid(case.snapshot().object(holder).uid);
+    let seen = case.snapshot().resources.not_watched(case.snapshot().object(holder).resource).is_none();
+    match owner {
+        _ if !reference.blocks() => Blocks::No,
+        None => Blocks::Nobody,
+        _ if !seen || node_of_holder != Some(holder.into()) => Blocks::Unseen,
+        Some(owner) if OwnerState::of(case, owner) == OwnerState::Waiting => Blocks::Now,
+        Some(_) => Blocks::Would,
+    }
+}
+
+fn message(case: &Case<'_>, holder: ObjectId, reference: &Reference, link: Link, owner: Option<OwnerState>) -> String {
+    let snapshot = case.snapshot();
+    let found = link.found.map(|found| case.name(found, Some(holder))).unwrap_or_default();
+    match link.standing {
+        Standing::Solid => match owner {
+            Some(OwnerState::Terminating) => "it is terminating, and counts as there until it is gone".to_owned(),
+            Some(OwnerState::Orphaning) => {
+                "it is terminating, frees its dependents first, and counts as there until then".to_owned()
+            }
+            _ => "it is there".to_owned(),
+        },
+        Standing::Waiting => "it is being deleted, and waits for its dependents to go".to_owned(),
+        Standing::Absent => "it does not exist".to_owned(),
+        Standing::OtherUid => {
+            let uid = link.found.map_or("", |found| snapshot.text(snapshot.object(found).uid));
+            format!("what has that name has another uid, {uid}: it is another object")
+        }
+        Standing::OtherNamespace => format!("the object with that uid is {found}, where it doesn't count"),
+        Standing::OtherName => format!("the object with that uid is {found}: under this name it counts as gone"),
+        Standing::OtherKind => format!("the object with that uid is {found}: as this kind it counts as gone"),
+        Standing::ListKind => "a list kind is never found: it counts as gone".to_owned(),
+        Standing::NotServed => format!(
+            "{} {} is not served: the collector fails on the object for it, whatever its other owners",
+            snapshot.text(reference.api_version),
+            snapshot.text(reference.kind)
+        ),
+        Standing::InvalidScope => {
+            "a namespaced kind can't own a cluster-scoped object: the collector gives the object up for it".to_owned()
+        }
+        Standing::Unread => "it could not be read".to_owned(),
+    }
+}

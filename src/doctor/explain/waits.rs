@@ -1,0 +1,232 @@
+//! What a terminating object waits for, down to what holds it all, and who waits for it.
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    foretell::{Fate, Holder, Idle, Next, State, world::NAMESPACE_FINALIZER},
+    model::{ObjectId, Symbol},
+    server::kinds::protected,
+};
+
+use super::{Case, End, Teller, Wanted, finalizers};
+
+/// A line of what an object waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub object: ObjectId,
+    /// How many lines are above it on the way to the object that is explained.
+    pub depth: u32,
+    /// It goes in the end: what it waits for only takes its time.
+    pub goes: bool,
+    /// It lives on, and loses the reference by which it is waited for: another owner keeps it.
+    pub lets_go: bool,
+    /// Whether anybody finishes it, where it doesn't go.
+    pub state: State,
+    /// What holds it itself, beside what it waits for.
+    pub held_by: Vec<Holder>,
+    /// What it waits for; the lines below it, unless it was told above.
+    pub waits_for: Vec<ObjectId>,
+    /// It has been told above.
+    pub above: bool,
+}
+
+/// What it comes down to that something doesn't go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootCause {
+    /// What is at fault; several where they wait for each other.
+    pub objects: Vec<ObjectId>,
+    pub state: State,
+    pub held_by: Vec<Holder>,
+    /// What is so, said of the first of the objects.
+    pub message: String,
+}
+
+impl Teller<'_, '_> {
+    /// What an object that is terminating, or going to stay so, waits for, from itself downwards, and what that comes down to.
+    pub(super) fn waits(&mut self, object: ObjectId, end: &End) -> (Vec<Waiting>, Vec<RootCause>) {
+        if !self.case.snapshot().object(object).terminating() && end.state.is_none() {
+            return Default::default();
+        }
+        let mut lines = Vec::new();
+        let mut told: FxHashSet<ObjectId> = FxHashSet::default();
+        let mut open = vec![(object, 0)];
+        while let Some((waiting, depth)) = open.pop() {
+            let above = !told.insert(waiting);
+            let waits_for = self.waits_for(waiting);
+            if !above {
+                open.extend(waits_for.iter().rev().map(|other| (*other, depth + 1)));
+            }
+            lines.push(self.line(waiting, depth, waits_for, above));
+        }
+        let blamed = |line: &&Waiting| !line.above && !line.goes && !line.lets_go;
+        let goes = self.case.prognosis.goes(object);
+        let blamed = lines.iter().filter(blamed).map(|line| line.object).filter(|_| !goes).collect();
+        let mut causes = self.causes(blamed);
+        causes.sort_by_key(|cause| std::cmp::Reverse(cause.state));
+        (lines, causes)
+    }
+
+    fn line(&self, object: ObjectId, depth: u32, waits_for: Vec<ObjectId>, above: bool) -> Waiting {
+        let prognosis = self.case.prognosis;
+        Waiting {
+            object,
+            depth,
+            goes: prognosis.goes(object),
+            lets_go: self.lets_go(object),
+            state: self.state(object),
+            held_by: self.holders(object),
+            waits_for,
+            above,
+        }
+    }
+
+    fn lets_go(&self, object: ObjectId) -> bool {
+        let live = !self.case.snapshot().object(object).terminating();
+        live && matches!(self.case.prognosis.fate(object), Fate::Changes { terminating: false, .. })
+    }
+
+    /// Whether anybody finishes an object, as far as that is to be said of a live one.
+    fn state(&self, object: ObjectId) -> State {
+        let prognosis = self.case.prognosis;
+        if prognosis.goes(object) || self.lets_go(object) { State::Waiting } else { prognosis.state(object) }
+    }
+
+    /// What an object waits for: in the end, and before that now. What never goes comes first.
+    fn waits_for(&self, object: ObjectId) -> Vec<ObjectId> {
+        let prognosis = self.case.prognosis;
+        let mut waits_for = prognosis.waits_for(object).to_vec();
+        waits_for.extend(self.now.waits_for(object));
+        waits_for.sort_by_key(|other| (std::cmp::Reverse(self.state(*other)), prognosis.goes(*other), *other));
+        waits_for.dedup();
+        waits_for
+    }
+
+    fn holders(&self, object: ObjectId) -> Vec<Holder> {
+        let prognosis = self.case.prognosis;
+        let held = if prognosis.goes(object) { self.now.holders(object) } else { prognosis.holders(object) };
+        // The collector's own go by themselves where it works, unless it is they that it comes down to.
+        let is_its_own = |holder: &Holder| matches!(holder, Holder::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN));
+        held.iter().copied().filter(|holder| !prognosis.goes(object) || !is_its_own(holder)).collect()
+    }
+
+    /// Those of some objects, none of which goes, that it comes down to, each with why.
+    fn causes(&mut self, objects: Vec<ObjectId>) -> Vec<RootCause> {
+        let prognosis = self.case.prognosis;
+        let mut causes = Vec::new();
+        let mut circle: Vec<ObjectId> = Vec::new();
+        for object in objects {
+            match prognosis.own_state(object) {
+                Some(State::Waiting) => {}
+                Some(state) => causes.push(RootCause {
+                    objects: vec![object],
+                    state,
+                    held_by: self.holders(object),
+                    message: self.why(object),
+                }),
+                None if prognosis.waits_in_a_circle(object) => circle.push(object),
+                None => {}
+            }
+        }
+        // Of those that wait in a circle, some only wait for others that do: they are no part of it.
+        let in_it = |object: &ObjectId| self.waits_for_itself(*object);
+        let circle: Vec<ObjectId> = circle.into_iter().filter(in_it).collect();
+        if !circle.is_empty() {
+            let message = match circle.len() {
+                1 => "it waits for itself".to_owned(),
+                _ => format!("they wait for one another: {}", self.case.names(&circle, circle.first().copied())),
+            };
+            causes.push(RootCause { objects: circle, state: State::Stuck, held_by: Vec::new(), message });
+        }
+        causes
+    }
+
+    fn waits_for_itself(&self, object: ObjectId) -> bool {
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+        let mut open = self.case.prognosis.waits_for(object).to_vec();
+        while let Some(other) = open.pop() {
+            if other == object {
+                return true;
+            }
+            if seen.insert(other) {
+                open.extend(self.case.prognosis.waits_for(other));
+            }
+        }
+        false
+    }
+
+    /// Why something doesn't go of itself.
+    fn why(&mut self, object: ObjectId) -> String {
+        let holders = self.holders(object);
+        let held = holders.into_iter().filter_map(|holder| holds(self.case, &mut self.wanted, object, holder));
+        let held: Vec<String> = held.collect();
+        if !held.is_empty() {
+            return held.join("; ");
+        }
+        if let Some(why) = protected(self.case.snapshot(), object) {
+            return format!("the API server refuses to delete it: {why}");
+        }
+        let owners = &self.case.snapshot().object(object).owners;
+        let at = |place: usize| owners.get(place).map(|reference| self.case.reference(reference)).unwrap_or_default();
+        match Next::of(self.case.stage, object).0 {
+            Next::Nothing(Idle::Unmappable(place)) => {
+                format!("the collector fails on it: it names {} as an owner, whose kind is not served", at(place))
+            }
+            Next::Nothing(Idle::InvalidScope(place)) => {
+                format!("the collector gives it up: it is cluster-scoped, and names the namespaced {} as an owner", at(place))
+            }
+            Next::Nothing(Idle::Unread(Some(place))) => format!("its owner {} could not be read", at(place)),
+            _ if !self.case.snapshot().object(object).terminating() => "nobody deletes it".to_owned(),
+            _ => "what it waits for could not be read".to_owned(),
+        }
+    }
+
+    /// Everything that waits for an object as things stand, or in the end, nearest first.
+    pub(super) fn waited_for_by(&self, object: ObjectId) -> Vec<ObjectId> {
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([object]);
+        let mut all = Vec::new();
+        let mut next = vec![object];
+        while !next.is_empty() {
+            let above = next.iter().flat_map(|id| self.now.waited_for_by(*id).chain(self.case.prognosis.waited_for_by(*id)));
+            let mut above: Vec<ObjectId> = above.collect();
+            above.sort_unstable();
+            above.retain(|id| seen.insert(*id));
+            all.extend(&above);
+            next = above;
+        }
+        all
+    }
+}
+
+/// What one holder means for the object that it holds.
+fn holds(case: &Case<'_>, wanted: &mut Wanted, object: ObjectId, holder: Holder) -> Option<String> {
+    let snapshot = case.snapshot();
+    let facts = &snapshot.facts;
+    Some(match holder {
+        Holder::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN) => {
+            let why = snapshot.resources.not_watched(snapshot.object(object).resource).map(ToString::to_string);
+            match why {
+                Some(why) => format!("the collector doesn't watch its kind ({why}), and never takes its finalizer"),
+                None => "the collector doesn't take its finalizer".to_owned(),
+            }
+        }
+        Holder::Finalizer(finalizer) => {
+            let story = finalizers::story(case, wanted, object, finalizer);
+            format!("finalizer {}: {}", snapshot.text(finalizer), story.message)
+        }
+        Holder::Kubelet => match facts.pod(object).and_then(|pod| pod.node.as_deref()) {
+            Some(node) => format!("no kubelet ends it: whether its node {node} is there decides"),
+            None => "no kubelet ends it".to_owned(),
+        },
+        Holder::SpecFinalizers => {
+            let others = facts.namespace(object)?.finalizers.iter().map(String::as_str).filter(|name| *name != NAMESPACE_FINALIZER);
+            let others: Vec<&str> = others.collect();
+            if others.is_empty() {
+                return None;
+            }
+            format!("{} in its spec.finalizers: nobody is known to remove it", others.join(", "))
+        }
+        Holder::Unreadable(gap) => {
+            format!("nobody can list {}", snapshot.gaps.get(gap).map_or("all there is", |gap| &gap.resource))
+        }
+    })
+}

@@ -1,0 +1,400 @@
+//! `kind: Explanation` (see `docs/schema`).
+
+use serde::Serialize;
+
+use crate::{
+    doctor::{
+        Explanation, Finding,
+        explain::{Condition, Dependents, FinalizerStory, NextStory, ReferenceStory, RootCause, Then, Waiting, What},
+    },
+    document::{Head, ObjectJson, ReferenceJson},
+    foretell::{Fate, Holder, Idle, Next},
+    model::{ObjectId, Snapshot, Symbol},
+    render::{
+        doctor::FindingJson,
+        plan::{because, holder_name},
+    },
+    server::Propagation,
+};
+
+use super::ExplainView;
+
+/// Stories as JSON or YAML.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplanationDocument<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    explanations: Vec<ExplanationJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ExplanationJson<'a> {
+    object: ObjectJson<'a>,
+    /// Why the collector doesn't watch its kind; absent where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_watched: Option<String>,
+    terminating: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deletion_timestamp: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deletion_grace_period_seconds: Option<i64>,
+    finalizers: Vec<FinalizerJson<'a>>,
+    references: Vec<ReferenceStoryJson<'a>>,
+    dependents: DependentsJson<'a>,
+    next: NextJson<'a>,
+    end: EndJson,
+    conditions: Vec<ConditionJson<'a>>,
+    waits: Vec<WaitingJson<'a>>,
+    causes: Vec<CauseJson<'a>>,
+    waited_for_by: Vec<ObjectJson<'a>>,
+    findings: Vec<FindingJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FinalizerJson<'a> {
+    finalizer: &'a str,
+    removed_by: &'static str,
+    message: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReferenceStoryJson<'a> {
+    reference: ReferenceJson<'a>,
+    verdict: &'static str,
+    rule: &'static str,
+    message: &'a str,
+    /// The object with its uid, or for `OtherUid` the one that has its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<ObjectJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner_state: Option<&'static str>,
+    blocks: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DependentsJson<'a> {
+    count: usize,
+    kinds: Vec<KindJson>,
+    blocking: Vec<ObjectJson<'a>>,
+    waits: bool,
+    unseen: Vec<ObjectJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct KindJson {
+    resource: String,
+    count: usize,
+    blocking: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NextJson<'a> {
+    action: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    rule: &'static str,
+    message: &'a str,
+    attention: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    propagation: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finalizer: Option<&'a str>,
+    /// The uids whose references are dropped.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    drops: Vec<&'a str>,
+    /// The dependents that are freed, or waited for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    dependents: Vec<ObjectJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EndJson {
+    outcome: &'static str,
+    certain: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncertain_because: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    /// How many owner references are left, where that or something else changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    references: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<BecauseJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct BecauseJson {
+    rule: &'static str,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ConditionJson<'a> {
+    #[serde(rename = "if")]
+    what: WhatJson<'a>,
+    then: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    message: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WhatJson<'a> {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    deleted: Vec<ObjectJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    propagation: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grace_period_seconds: Option<i64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    released: Vec<ReleasedJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    dropped: Vec<DroppedJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ReleasedJson<'a> {
+    object: ObjectJson<'a>,
+    finalizer: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct DroppedJson<'a> {
+    object: ObjectJson<'a>,
+    uids: Vec<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WaitingJson<'a> {
+    object: ObjectJson<'a>,
+    goes: bool,
+    lets_go: bool,
+    state: &'static str,
+    held_by: Vec<&'a str>,
+    waits_for: Vec<ObjectJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CauseJson<'a> {
+    objects: Vec<ObjectJson<'a>>,
+    state: &'static str,
+    held_by: Vec<&'a str>,
+    message: &'a str,
+}
+
+impl<'a> ExplanationDocument<'a> {
+    /// All stories.
+    pub(super) fn of(view: &ExplainView<'a>) -> Self {
+        ExplanationDocument {
+            head: Head::new("Explanation", &view.snapshot.gaps),
+            explanations: view.explanations.iter().map(|told| ExplanationJson::of(view.snapshot, told)).collect(),
+        }
+    }
+}
+
+impl<'a> ExplanationJson<'a> {
+    fn of(snapshot: &'a Snapshot, told: &'a Explanation) -> Self {
+        let object = snapshot.object(told.object);
+        let deleted = object.deleted.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+        let finding = |finding: &'a Finding| FindingJson::of(snapshot, finding);
+        ExplanationJson {
+            object: ObjectJson::of(snapshot, told.object),
+            not_watched: snapshot.resources.not_watched(object.resource).map(ToString::to_string),
+            terminating: object.terminating(),
+            deletion_timestamp: deleted.map(|time| time.to_string()),
+            deletion_grace_period_seconds: object.grace.filter(|_| object.terminating()),
+            finalizers: told.finalizers.iter().map(|story| FinalizerJson::of(snapshot, story)).collect(),
+            references: told.references.iter().map(|story| ReferenceStoryJson::of(snapshot, story)).collect(),
+            dependents: DependentsJson::of(snapshot, &told.dependents),
+            next: NextJson::of(snapshot, &told.next),
+            end: EndJson::of(snapshot, told),
+            conditions: told.conditions.iter().map(|condition| ConditionJson::of(snapshot, condition)).collect(),
+            waits: told.waits.iter().filter(|line| !line.above).map(|line| WaitingJson::of(snapshot, line)).collect(),
+            causes: told.causes.iter().map(|cause| CauseJson::of(snapshot, cause)).collect(),
+            waited_for_by: objects(snapshot, &told.waited_for_by),
+            findings: told.findings.iter().map(finding).collect(),
+        }
+    }
+}
+
+fn objects<'a>(snapshot: &'a Snapshot, ids: &[ObjectId]) -> Vec<ObjectJson<'a>> {
+    ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect()
+}
+
+fn holders<'a>(snapshot: &'a Snapshot, held_by: &[Holder]) -> Vec<&'a str> {
+    held_by.iter().map(|holder| holder_name(snapshot, *holder)).collect()
+}
+
+fn texts<'a>(snapshot: &'a Snapshot, symbols: &[Symbol]) -> Vec<&'a str> {
+    symbols.iter().map(|symbol| snapshot.text(*symbol)).collect()
+}
+
+impl<'a> FinalizerJson<'a> {
+    fn of(snapshot: &'a Snapshot, story: &'a FinalizerStory) -> Self {
+        FinalizerJson { finalizer: snapshot.text(story.finalizer), removed_by: story.by.name(), message: &story.message }
+    }
+}
+
+impl<'a> ReferenceStoryJson<'a> {
+    fn of(snapshot: &'a Snapshot, story: &'a ReferenceStory) -> Self {
+        ReferenceStoryJson {
+            reference: ReferenceJson::of(snapshot, &story.reference),
+            verdict: story.link.standing.name(),
+            rule: story.rule(),
+            message: &story.message,
+            found: story.link.found.map(|found| ObjectJson::of(snapshot, found)),
+            owner_state: story.owner.map(|state| state.name()),
+            blocks: story.blocks.name(),
+        }
+    }
+}
+
+impl<'a> DependentsJson<'a> {
+    fn of(snapshot: &'a Snapshot, dependents: &Dependents) -> Self {
+        let kinds = dependents.kinds.iter().map(|(resource, (count, blocking))| KindJson {
+            resource: snapshot.resources.get(*resource).full_name(),
+            count: *count,
+            blocking: *blocking,
+        });
+        DependentsJson {
+            count: dependents.count(),
+            kinds: kinds.collect(),
+            blocking: objects(snapshot, &dependents.blocking),
+            waits: dependents.waits,
+            unseen: objects(snapshot, &dependents.unseen),
+        }
+    }
+}
+
+impl<'a> NextJson<'a> {
+    fn of(snapshot: &'a Snapshot, story: &'a NextStory) -> Self {
+        let mut told = NextJson {
+            action: "Nothing",
+            reason: None,
+            rule: story.rule,
+            message: &story.message,
+            attention: story.attention.name(),
+            propagation: None,
+            finalizer: None,
+            drops: Vec::new(),
+            dependents: Vec::new(),
+        };
+        match &story.next {
+            Next::Delete(policy, _) => (told.action, told.propagation) = ("Delete", Some(policy.name())),
+            Next::Unblock => (told.action, told.propagation) = ("Unblock", Some(Propagation::Foreground.name())),
+            Next::DropReferences(uids) => (told.action, told.drops) = ("DropReferences", texts(snapshot, uids)),
+            Next::FreeDependents(freed) => (told.action, told.dependents) = ("FreeDependents", objects(snapshot, freed)),
+            Next::TakeFinalizer(finalizer) => (told.action, told.finalizer) = ("TakeFinalizer", Some(snapshot.text(*finalizer))),
+            Next::WaitForDependents(blocking) => (told.action, told.dependents) = ("Wait", objects(snapshot, blocking)),
+            Next::Nothing(idle) => told.reason = Some(reason(*idle)),
+        }
+        told
+    }
+}
+
+fn reason(idle: Idle) -> &'static str {
+    match idle {
+        Idle::NoOwners => "NoOwners",
+        Idle::OwnersSolid => "OwnersSolid",
+        Idle::OnItsWayOut => "OnItsWayOut",
+        Idle::NotWatched => "NotWatched",
+        Idle::SharedUid(_) => "SharedUid",
+        Idle::Unmappable(_) => "NotServed",
+        Idle::InvalidScope(_) => "InvalidScope",
+        Idle::Unread(_) => "Unread",
+    }
+}
+
+impl EndJson {
+    fn of(snapshot: &Snapshot, told: &Explanation) -> Self {
+        let (outcome, references) = match told.end.fate {
+            Fate::Goes => ("Goes", None),
+            Fate::Stays => ("Stays", None),
+            Fate::Changes { references, .. } => ("Changes", Some(references)),
+        };
+        let because = told.end.because.as_ref().map(|cause| {
+            let (rule, message) = because(snapshot, told.object, cause, Propagation::Background);
+            BecauseJson { rule, message }
+        });
+        EndJson {
+            outcome,
+            certain: told.end.uncertain.is_none(),
+            uncertain_because: told.end.uncertain.map(|uncertainty| uncertainty.name()),
+            state: told.end.state.map(|state| state.name()),
+            references,
+            because,
+        }
+    }
+}
+
+impl<'a> ConditionJson<'a> {
+    fn of(snapshot: &'a Snapshot, condition: &'a Condition) -> Self {
+        let mut what = WhatJson {
+            deleted: Vec::new(),
+            propagation: None,
+            grace_period_seconds: None,
+            released: Vec::new(),
+            dropped: Vec::new(),
+        };
+        match &condition.what {
+            What::Deleted(ids, policy) => (what.deleted, what.propagation) = (objects(snapshot, ids), Some(policy.name())),
+            What::Forced(id) => (what.deleted, what.grace_period_seconds) = (objects(snapshot, &[*id]), Some(0)),
+            What::Released(released) => {
+                let released = released.iter();
+                what.released = released
+                    .map(|(id, finalizer)| ReleasedJson {
+                        object: ObjectJson::of(snapshot, *id),
+                        finalizer: snapshot.text(*finalizer),
+                    })
+                    .collect();
+            }
+            What::Dropped(dropped) => {
+                let dropped = dropped.iter();
+                what.dropped = dropped
+                    .map(|(id, uids)| DroppedJson { object: ObjectJson::of(snapshot, *id), uids: texts(snapshot, uids) })
+                    .collect();
+            }
+        }
+        let state = match condition.then {
+            Then::Terminating(state) => Some(state.name()),
+            _ => None,
+        };
+        ConditionJson { what, then: condition.then.name(), state, message: &condition.message }
+    }
+}
+
+impl<'a> WaitingJson<'a> {
+    fn of(snapshot: &'a Snapshot, line: &Waiting) -> Self {
+        WaitingJson {
+            object: ObjectJson::of(snapshot, line.object),
+            goes: line.goes,
+            lets_go: line.lets_go,
+            state: line.state.name(),
+            held_by: holders(snapshot, &line.held_by),
+            waits_for: objects(snapshot, &line.waits_for),
+        }
+    }
+}
+
+impl<'a> CauseJson<'a> {
+    fn of(snapshot: &'a Snapshot, cause: &'a RootCause) -> Self {
+        CauseJson {
+            objects: objects(snapshot, &cause.objects),
+            state: cause.state.name(),
+            held_by: holders(snapshot, &cause.held_by),
+            message: &cause.message,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Stories of objects: as text, and as a document.
+
+mod document;
+mod owners;
+mod sections;
+mod text;
+mod words;
+
+use crate::{
+    doctor::Explanation,
+    graph::OwnerGraph,
+    model::{ObjectId, Snapshot},
+    render::plan::located,
+};
+
+pub use document::ExplanationDocument;
+
+/// Stories with what is needed to tell them.
+#[derive(Clone, Copy, Debug)]
+pub struct ExplainView<'a> {
+    pub snapshot: &'a Snapshot,
+    pub graph: &'a OwnerGraph,
+    pub explanations: &'a [Explanation],
+    /// The namespace that is looked at; objects elsewhere are named with theirs.
+    pub namespace: Option<&'a str>,
+}
+
+impl<'a> ExplainView<'a> {
+    /// For JSON and YAML: one document, whose list has a story for each target. Whoever reads it finds the same shape for one target and
+    /// for many, and what could not be read is told once.
+    pub fn document(&self) -> ExplanationDocument<'a> {
+        ExplanationDocument::of(self)
+    }
+
+    /// `Kind/name`, with the namespace where that is another one.
+    fn name(&self, object: ObjectId) -> String {
+        located(self.snapshot, object, self.namespace)
+    }
+
+    /// The same of several: the first few of them, and how many more.
+    fn names(&self, objects: &[ObjectId], most: usize) -> String {
+        let named: Vec<String> = objects.iter().take(most).map(|object| self.name(*object)).collect();
+        match objects.len() - named.len() {
+            0 => named.join(", "),
+            more => format!("{} and {more} more", named.join(", ")),
+        }
+    }
+}

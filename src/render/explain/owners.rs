@@ -1,0 +1,98 @@
+//! The owners of an object as a tree that grows upwards: its references first, and what these lead to below each.
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    doctor::{
+        Explanation,
+        explain::{Blocks, OwnerState, ReferenceStory},
+    },
+    model::{ObjectId, Reference},
+    render::{go_quote::visible, guides::Guides, lines::Line, style::Tone},
+    tree::Link,
+};
+
+use super::{ExplainView, words};
+
+/// One owner.
+struct Row<'a> {
+    depth: u32,
+    holder: ObjectId,
+    reference: &'a Reference,
+    link: Link,
+    /// What is said of it; none of owners of owners.
+    story: Option<&'a ReferenceStory>,
+    /// Shown above.
+    above: bool,
+}
+
+/// The lines of the owners of an object.
+pub(super) fn lines(view: &ExplainView<'_>, told: &Explanation, wide: bool) -> Vec<Line> {
+    let rows = rows(view, told);
+    let guides = Guides::of(rows.iter().map(|row| row.depth));
+    let word = rows.iter().map(|row| words::standing(row.link.standing).0.len()).max().unwrap_or(0);
+    rows.iter().zip(guides).map(|(row, guide)| line(view, told.object, row, guide, (word, wide))).collect()
+}
+
+fn rows<'a>(view: &ExplainView<'a>, told: &'a Explanation) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([told.object]);
+    let mut open: Vec<(ObjectId, usize, u32)> = (0..told.references.len()).rev().map(|place| (told.object, place, 0)).collect();
+    while let Some((holder, place, depth)) = open.pop() {
+        let object = view.snapshot.object(holder);
+        let Some(reference) = object.owners.get(place) else { continue };
+        let link = Link::of(view.snapshot, view.graph, object, reference);
+        let owner = link.found.filter(|_| link.standing.valid());
+        let above = owner.is_some_and(|owner| !seen.insert(owner));
+        if let Some(owner) = owner.filter(|_| !above) {
+            let more = view.snapshot.object(owner).owners.len();
+            open.extend((0..more).rev().map(|place| (owner, place, depth + 1)));
+        }
+        let story = told.references.get(place).filter(|_| depth == 0);
+        rows.push(Row { depth, holder, reference, link, story, above });
+    }
+    rows
+}
+
+fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, (width, wide): (usize, bool)) -> Line {
+    let text = |symbol| view.snapshot.text(symbol);
+    let (word, tone) = words::standing(row.link.standing);
+    let owner = row.link.found.filter(|_| row.link.standing.valid());
+    let name = match owner {
+        Some(owner) if view.snapshot.object(owner).namespace == view.snapshot.object(row.holder).namespace => {
+            view.snapshot.short_name(owner)
+        }
+        Some(owner) => view.name(owner),
+        None => format!("{}/{}", text(row.reference.kind), text(row.reference.name)),
+    };
+    let mut remarks: Vec<String> = Vec::new();
+    if let Some(story) = row.story {
+        remarks.push(story.message.clone());
+        remarks.extend((row.reference.controller == Some(true)).then(|| "controller".to_owned()));
+        remarks.extend(blocks(story).map(str::to_owned));
+        if wide {
+            remarks.push(format!("[{}]", story.rule()));
+            remarks.push(format!("{} uid {}", text(row.reference.api_version), text(row.reference.uid)));
+        }
+    }
+    if row.above {
+        remarks.push(if owner == Some(object) { "itself: a circle" } else { "see above" }.to_owned());
+    }
+    Line {
+        guide,
+        tone: Tone::Plain,
+        name: visible(&name).into_owned(),
+        column: Some((tone, format!("{word:<width$}"))),
+        remarks: remarks.into_iter().map(|remark| (Tone::Plain, visible(&remark).into_owned())).collect(),
+    }
+}
+
+fn blocks(story: &ReferenceStory) -> Option<&'static str> {
+    match (story.blocks, story.owner) {
+        (Blocks::No | Blocks::Nobody, _) => None,
+        (Blocks::Unseen, _) => Some("meant to block it, which the collector doesn't see"),
+        (Blocks::Would, Some(OwnerState::Live)) => Some("blocks it: deleted in the foreground, it waits for this one"),
+        (Blocks::Would, _) => Some("would block it"),
+        (Blocks::Now, _) => Some("blocks it now"),
+    }
+}

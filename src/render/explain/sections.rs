@@ -1,0 +1,183 @@
+//! What stands below the trees of a story: a word each, and what is to be said.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::{
+    doctor::{Explanation, Finding, explain::Attention},
+    foretell::{Fate, Idle, Next, Uncertainty},
+    model::{ObjectId, effects::Severity},
+    render::{
+        go_quote::visible,
+        style::Tone,
+        tree::Options,
+        words::{plural, wrapped},
+    },
+    wording::count,
+};
+
+use super::{ExplainView, words::because_of};
+
+/// What stands before the second column.
+const INDENT: usize = 11;
+/// So many objects are named in a line.
+const NAMED: usize = 3;
+/// So many causes are told, and commands of a remedy.
+const TOLD: usize = 5;
+
+/// One thing that is said.
+struct Said {
+    text: String,
+    /// A command is never broken: it is there to be pasted.
+    command: bool,
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Said { text, command: false }
+    }
+}
+
+/// Writes the sections of a story.
+pub(super) fn write(view: &ExplainView<'_>, told: &Explanation, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let sections = [
+        ("Finalizers", finalizers(view, told)),
+        ("Dependents", dependents(view, told)),
+        ("Waiting", waiting(view, told)),
+        ("Because", causes(view, told)),
+        ("Next", vec![next(told, options.wide).into()]),
+        ("In the end", end(view, told).into_iter().map(Said::from).collect()),
+        ("If", told.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
+        ("Findings", told.findings.iter().flat_map(|finding| finding_told(view, told, finding, options.wide)).collect()),
+    ];
+    for (heading, said) in sections {
+        for (index, Said { text, command }) in said.iter().enumerate() {
+            let room = options.width.filter(|_| !command).map_or(usize::MAX, |width| width.saturating_sub(INDENT));
+            for (part, line) in wrapped(visible(text).split(' '), room).iter().enumerate() {
+                let label = if index == 0 && part == 0 { heading } else { "" };
+                let padding = " ".repeat(INDENT.saturating_sub(label.width()));
+                writeln!(out, "{}{padding}{line}", options.style.paint(Tone::Strong, label))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn finalizers(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
+    let finalizers = told.finalizers.iter();
+    finalizers.map(|story| format!("{}: {}", view.snapshot.text(story.finalizer), story.message).into()).collect()
+}
+
+fn dependents(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
+    let dependents = &told.dependents;
+    let mut said: Vec<Said> = Vec::new();
+    let resource = |id| view.snapshot.resources.get(id);
+    let kinds = dependents.kinds.iter().map(|(id, (all, _))| format!("{all} {}", plural(resource(*id), *all)));
+    let kinds = kinds.collect::<Vec<_>>().join(", ");
+    let blocking = view.names(&dependents.blocking, NAMED);
+    let block = if dependents.blocking.len() == 1 { "blocks" } else { "block" };
+    match dependents.blocking.len() {
+        _ if kinds.is_empty() => {}
+        0 => said.push(format!("{kinds}; none blocks it").into()),
+        1 if dependents.count() == 1 => {
+            said.push(format!("{blocking}, which {block} it{}", if dependents.waits { " now" } else { "" }).into())
+        }
+        _ if dependents.waits => said.push(format!("{kinds}; it is held now by {blocking}").into()),
+        some => said.push(format!("{kinds}; {some} {block} it: {blocking}").into()),
+    }
+    if !dependents.unseen.is_empty() {
+        let unseen = count(dependents.unseen.len(), "more is", "more are");
+        let told = format!(
+            "{unseen} not seen by the collector, which doesn't watch their kind: {}",
+            view.names(&dependents.unseen, NAMED)
+        );
+        said.push(told.into());
+    }
+    said
+}
+
+fn waiting(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
+    match told.waited_for_by.as_slice() {
+        [] => Vec::new(),
+        [one] => vec![format!("{} waits for it", view.name(*one)).into()],
+        many => vec![format!("{} wait for it, directly or not", view.names(many, NAMED)).into()],
+    }
+}
+
+fn causes(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
+    let mut said: Vec<Said> = Vec::new();
+    for cause in told.causes.iter().take(TOLD) {
+        let of_itself = cause.objects.as_slice() == [told.object];
+        let name = cause.objects.first().map(|object| view.name(*object)).unwrap_or_default();
+        said.push(
+            if of_itself || cause.objects.len() > 1 { cause.message.clone() } else { format!("{name}: {}", cause.message) }.into(),
+        );
+    }
+    let more = told.causes.len().saturating_sub(TOLD);
+    said.extend(
+        (more > 0).then(|| Said::from(format!("and {} (-o json tells them all)", count(more, "cause more", "causes more")))),
+    );
+    said
+}
+
+fn next(told: &Explanation, wide: bool) -> String {
+    let mut said = told.next.message.clone();
+    // What it never looks at, and what has no owners to be looked at for, is told in full already.
+    let tells_all = told.next.attention == Attention::Never || told.next.next == Next::Nothing(Idle::NoOwners);
+    if !tells_all {
+        said = format!("{said} {}", told.next.attention.sentence());
+    }
+    if wide { format!("{said} [{}]", told.next.rule) } else { said }
+}
+
+/// What comes of it later, where that is more than what comes next.
+fn end(view: &ExplainView<'_>, told: &Explanation) -> Option<String> {
+    if told.end.uncertain == Some(Uncertainty::Order) {
+        return Some(
+            "it may stay as it is, too: an owner that waits now may be done before the collector has looked at it".to_owned(),
+        );
+    }
+    if told.next.next.writes() || told.end.uncertain.is_some() {
+        return None;
+    }
+    let why = because_of(view, told);
+    match told.end.fate {
+        Fate::Goes if why.is_empty() => Some("it goes".to_owned()),
+        Fate::Goes => Some(format!("it goes: {why}")),
+        Fate::Changes { .. } => Some(format!("it is changed: {why}")),
+        Fate::Stays => None,
+    }
+}
+
+fn finding_told(view: &ExplainView<'_>, told: &Explanation, finding: &Finding, wide: bool) -> Vec<Said> {
+    let word = match finding.severity {
+        Severity::Error => "ERROR",
+        Severity::Warning => "WARNING",
+        Severity::Info => "INFO",
+    };
+    let others: Vec<ObjectId> = finding.objects.iter().copied().filter(|id| *id != told.object).collect();
+    let whose = match (finding.objects.contains(&told.object), others.len()) {
+        (true, 0) => String::new(),
+        (true, some) => format!(" (and {some} more)"),
+        (false, _) => format!(" ({})", view.names(&others, 1)),
+    };
+    let mut said: Vec<Said> = vec![
+        format!("{word} {}{whose}: {}", finding.code.name(), finding.message).into(),
+        format!("Then: {}", finding.consequence).into(),
+    ];
+    let remedies = finding.remedies.iter().take(if wide { usize::MAX } else { 1 });
+    for remedy in remedies {
+        said.push(format!("Do: {}", remedy.what).into());
+        if remedy.commands.len() <= TOLD || wide {
+            said.extend(remedy.commands.iter().map(|command| Said { text: format!("  {command}"), command: true }));
+        }
+    }
+    let all = finding.remedies.first().is_some_and(|first| first.commands.len() > TOLD);
+    if !wide && (finding.remedies.len() > 1 || all) {
+        let more = format!("  kubectl gc doctor --only={} -o remedies", finding.code.name());
+        said.push(Said { text: "Or see all remedies:".to_owned(), command: false });
+        said.push(Said { text: more, command: true });
+    }
+    said
+}

@@ -1,0 +1,165 @@
+//! Stories for people: the verdict, what the object waits for, who owns it, and what comes of it.
+
+use std::io::{self, Write};
+
+use crate::{
+    doctor::{Explanation, explain::Waiting},
+    foretell::Holder,
+    render::{
+        go_quote::visible,
+        guides::Guides,
+        lines::{self, Line},
+        plan::holder_name,
+        style::Tone,
+        tree::Options,
+        words::wrapped,
+    },
+};
+
+use super::{ExplainView, owners, sections, words};
+
+/// What stands before every line of a tree.
+const MARGIN: usize = 2;
+/// So many of what is waited for are shown below each, unless all are asked for.
+const SHOWN: usize = 5;
+
+impl ExplainView<'_> {
+    /// Writes every story.
+    pub fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+        for (index, told) in self.explanations.iter().enumerate() {
+            if index > 0 {
+                writeln!(out)?;
+            }
+            self.write_one(told, options, out)?;
+        }
+        Ok(())
+    }
+
+    fn write_one(&self, told: &Explanation, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let (word, tone, sentence) = words::verdict(self, told, options.now);
+        let sentence = visible(&format!("{word}: {sentence}")).into_owned();
+        for (index, line) in wrapped(sentence.split(' '), options.width.unwrap_or(usize::MAX)).iter().enumerate() {
+            match line.strip_prefix(word).filter(|_| index == 0) {
+                Some(rest) => writeln!(out, "{}{rest}", options.style.paint(tone, word))?,
+                None => writeln!(out, "{line}")?,
+            }
+        }
+        writeln!(out)?;
+        // What waits for nothing else, and is held by nothing, is told in full already.
+        let waits = told.waits.len() > 1 || told.waits.first().is_some_and(|first| !first.held_by.is_empty());
+        if waits {
+            write_tree("Waits for", &waiting_lines(self, told, options.wide), options, out)?;
+        }
+        if !told.references.is_empty() {
+            write_tree("Owned by", &owners::lines(self, told, options.wide), options, out)?;
+        }
+        sections::write(self, told, options, out)
+    }
+}
+
+fn write_tree(heading: &str, lines: &[Line], options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", options.style.paint(Tone::Strong, heading))?;
+    let width = options.width.map(|width| width.saturating_sub(MARGIN));
+    lines::write(lines, lines::aligned(lines, width), MARGIN, options.width, options.style, out)?;
+    writeln!(out)
+}
+
+fn waiting_lines(view: &ExplainView<'_>, told: &Explanation, wide: bool) -> Vec<Line> {
+    let rows = folded(&told.waits, if wide { usize::MAX } else { SHOWN });
+    let guides = Guides::of(rows.iter().map(|row| row.depth()));
+    let width = told.waits.iter().map(|line| words::waiting(line).0.len()).max().unwrap_or(0);
+    let line = |(row, guide): (&Row<'_>, String)| match row {
+        Row::More(_, more) => {
+            Line { guide, tone: Tone::Quiet, name: format!("… {more} more"), column: None, remarks: Vec::new() }
+        }
+        Row::Line(waiting) => {
+            let (word, tone) = words::waiting(waiting);
+            Line {
+                guide,
+                tone: Tone::Plain,
+                name: visible(&view.name(waiting.object)).into_owned(),
+                column: Some((tone, format!("{word:<width$}"))),
+                remarks: remarks(view, told, waiting).iter().map(|remark| (Tone::Plain, visible(remark).into_owned())).collect(),
+            }
+        }
+    };
+    rows.iter().zip(guides).map(line).collect()
+}
+
+/// A line, or how many are left out there.
+enum Row<'a> {
+    Line(&'a Waiting),
+    More(u32, usize),
+}
+
+impl Row<'_> {
+    fn depth(&self) -> u32 {
+        match self {
+            Row::Line(waiting) => waiting.depth,
+            Row::More(depth, _) => *depth,
+        }
+    }
+}
+
+/// The lines, of which no more than `most` are directly below any other. What never goes comes first, so that it is what goes that is
+/// left out.
+fn folded(lines: &[Waiting], most: usize) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    // Of every line above: how many are below it so far, and how many of those are left out.
+    let mut above: Vec<(usize, usize)> = Vec::new();
+    let mut hidden: Option<u32> = None;
+    let close = |above: &mut Vec<(usize, usize)>, depth: usize, rows: &mut Vec<Row<'_>>| {
+        while above.len() > depth {
+            let below = above.len() as u32;
+            if let Some((_, left_out)) = above.pop().filter(|(_, left_out)| *left_out > 0) {
+                rows.push(Row::More(below, left_out));
+            }
+        }
+    };
+    for line in lines {
+        if hidden.is_some_and(|depth| line.depth > depth) {
+            continue;
+        }
+        hidden = None;
+        close(&mut above, line.depth as usize, &mut rows);
+        if let Some((below, left_out)) = above.last_mut() {
+            *below += 1;
+            if *below > most {
+                *left_out += 1;
+                hidden = Some(line.depth);
+                continue;
+            }
+        }
+        rows.push(Row::Line(line));
+        above.push((0, 0));
+    }
+    close(&mut above, 0, &mut rows);
+    rows
+}
+
+fn remarks(view: &ExplainView<'_>, told: &Explanation, line: &Waiting) -> Vec<String> {
+    let mut remarks: Vec<String> = Vec::new();
+    for holder in &line.held_by {
+        remarks.push(match holder {
+            Holder::Finalizer(_) => format!("finalizer {}", holder_name(view.snapshot, *holder)),
+            Holder::Kubelet if line.goes => "its kubelet ends it after its grace period".to_owned(),
+            Holder::Kubelet => "no kubelet is known to end it".to_owned(),
+            Holder::SpecFinalizers => "its spec.finalizers".to_owned(),
+            Holder::Unreadable(_) => format!("nobody can list {}", holder_name(view.snapshot, *holder)),
+        });
+    }
+    if !view.snapshot.object(line.object).terminating() {
+        remarks.extend(line.goes.then(|| "the collector deletes it".to_owned()));
+        remarks.extend(line.lets_go.then(|| "another owner keeps it, and it loses the reference that blocks".to_owned()));
+    }
+    let cause = told.causes.iter().find(|cause| cause.objects.contains(&line.object));
+    if let Some(cause) = cause.filter(|_| remarks.is_empty()) {
+        remarks.push(cause.message.clone());
+    }
+    if line.above {
+        remarks = vec!["see above".to_owned()];
+    } else if line.waits_for.len() > SHOWN {
+        remarks.push(format!("waits for {} objects", line.waits_for.len()));
+    }
+    remarks
+}
