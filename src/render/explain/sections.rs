@@ -5,9 +5,12 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    doctor::{Explanation, Finding, explain::Attention},
-    foretell::{Fate, Idle, Next, Uncertainty},
-    model::{ObjectId, effects::Severity},
+    doctor::{
+        Explanation, Finding,
+        explain::{Attention, RootCause},
+    },
+    foretell::{Fate, Holder, Idle, Next, Uncertainty},
+    model::{ObjectId, Symbol, effects::Severity},
     render::{
         go_quote::visible,
         style::Tone,
@@ -106,8 +109,13 @@ fn waiting(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
 }
 
 fn causes(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
+    // Its own finalizers are told of already.
+    let is_told = |cause: &&RootCause| {
+        let finalizers = cause.held_by.iter().all(|holder| matches!(holder, Holder::Finalizer(_)));
+        cause.objects == [told.object] && finalizers && !cause.held_by.is_empty() && !collector_is_at_fault(cause)
+    };
     let mut said: Vec<Said> = Vec::new();
-    for cause in told.causes.iter().take(TOLD) {
+    for cause in told.causes.iter().filter(|cause| !is_told(cause)).take(TOLD) {
         let of_itself = cause.objects.as_slice() == [told.object];
         let name = cause.objects.first().map(|object| view.name(*object)).unwrap_or_default();
         said.push(
@@ -119,6 +127,11 @@ fn causes(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
         (more > 0).then(|| Said::from(format!("and {} (-o json tells them all)", count(more, "cause more", "causes more")))),
     );
     said
+}
+
+/// Whether a finalizer of the collector's own is what it comes down to.
+fn collector_is_at_fault(cause: &RootCause) -> bool {
+    cause.held_by.iter().any(|holder| matches!(holder, Holder::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN)))
 }
 
 fn next(told: &Explanation, wide: bool) -> String {

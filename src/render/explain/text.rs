@@ -45,8 +45,9 @@ impl ExplainView<'_> {
             }
         }
         writeln!(out)?;
-        // What waits for nothing else, and is held by nothing, is told in full already.
-        let waits = told.waits.len() > 1 || told.waits.first().is_some_and(|first| !first.held_by.is_empty());
+        // What holds an object that waits for no other is told below, unless it only takes its time.
+        let takes_time = told.causes.is_empty() && told.waits.iter().any(|line| !line.held_by.is_empty());
+        let waits = told.waits.len() > 1 || takes_time;
         if waits {
             write_tree("Waits for", &waiting_lines(self, told, options.wide), options, out)?;
         }
