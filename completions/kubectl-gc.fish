@@ -56,6 +56,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "tree" -d 'Who
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "plan" -d 'What a delete would do to every object, and why'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "sweep" -d 'What one pass of the collector would do (--dry-run)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "doctor" -d 'What is wrong, what it leads to, and what mends it'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "explain" -d 'One object\'s story: its owners, what it waits for, what comes next'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "completion" -d 'Print a shell\'s completion script'
@@ -243,6 +244,44 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s w -l wa
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l list-codes -d 'Print every code with its severity and meaning; needs no cluster'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''
+wide\t'Text with rules, uids and all remedies'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s n -l namespace -d 'The namespace; without it the context\'s' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s R -l recursive -d 'Look for manifests in sub-folders too'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s A -l all-namespaces -d 'In all namespaces'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
 name\t'Only the names, one a line'

@@ -9,7 +9,7 @@ use crate::{
     doctor::{Case, Code, Diagnosis, Explained, Explanation, Finding, Limit, Probed, Wanted, diagnose, explain},
     foretell::{Assume, Prognosis, Stage},
     graph::OwnerGraph,
-    model::{ObjectId, OwnerEvent, Snapshot, Symbol},
+    model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol},
 };
 
 use super::{
@@ -25,6 +25,30 @@ const BETWEEN: Duration = Duration::from_millis(2500);
 
 /// What tells one suspicion from another, from look to look: the code, the cause, and who suffers.
 type Suspicion = (Code, String, Symbol);
+
+/// An object, wherever it is in a snapshot that takes in what changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    pub coordinate: Coordinate,
+    pub uid: Symbol,
+}
+
+impl Named {
+    /// The name of an object of a snapshot.
+    pub fn of(snapshot: &Snapshot, id: ObjectId) -> Self {
+        let object = snapshot.object(id);
+        let coordinate = Coordinate { resource: object.resource, namespace: object.namespace, name: object.name };
+        Named { coordinate, uid: object.uid }
+    }
+
+    /// The object, if it is there. Where several have its uid, it is the one of its name.
+    pub fn find(&self, snapshot: &Snapshot) -> Option<ObjectId> {
+        match snapshot.look_up(self.coordinate) {
+            Presence::Present(id) if snapshot.object(id).uid == self.uid => Some(id),
+            _ => snapshot.by_uid(self.uid),
+        }
+    }
+}
 
 /// An examination of what a session has read.
 pub struct Examination<'s> {
@@ -54,9 +78,9 @@ impl<'s> Examination<'s> {
         Examination { session, events, probed, asked, fresh: FxHashSet::default() }
     }
 
-    /// The stories of the objects with these uids, those that are there at the last look, and what is wrong with them.
-    pub fn explained(mut self, uids: &[Symbol]) -> Explained {
-        let ids = |snapshot: &Snapshot| -> Vec<ObjectId> { uids.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect() };
+    /// The stories of these objects, those of them that are there at the last look, and what is wrong with them.
+    pub fn explained(mut self, named: &[Named]) -> Explained {
+        let ids = |snapshot: &Snapshot| -> Vec<ObjectId> { named.iter().filter_map(|named| named.find(snapshot)).collect() };
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
         for round in 0.. {
             let objects = ids(&self.session.snapshot);

@@ -3,7 +3,6 @@
 use crate::{
     doctor::Limit,
     graph::OwnerGraph,
-    model::Symbol,
     render::{self, explain::ExplainView, style::Style},
 };
 
@@ -11,7 +10,7 @@ use super::{
     args::{ExplainArgs, ExplainFormat, GlobalArgs},
     colour,
     error::CliError,
-    examine::{Asked, Examination},
+    examine::{Asked, Examination, Named},
     exit::Exit,
     plan::namespace_of,
     report::{Report, heading, terminal_width},
@@ -27,12 +26,9 @@ pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, CliError> 
     let mut session = Session::open(global, &args.source, &args.targets, Reach::Diagnosis)?;
     let targets = session.targets.clone().unwrap_or_default();
     let namespace = namespace_of(&session, &targets);
-    // Objects are known by their uids, which stay theirs.
-    let named = |id| (session.snapshot.object(id).uid, session.snapshot.short_name(id));
-    let targets: Vec<(Symbol, String)> = targets.into_iter().map(named).collect();
-    let uids: Vec<Symbol> = targets.iter().map(|(uid, _)| *uid).collect();
-    let asked = Asked { limit: Limit::Objects(uids.iter().copied().collect()), only: Vec::new() };
-    let explained = Examination::new(&mut session, asked, None).explained(&uids);
+    let named: Vec<Named> = targets.iter().map(|id| Named::of(&session.snapshot, *id)).collect();
+    let asked = Asked { limit: Limit::Objects(named.iter().map(|named| named.uid).collect()), only: Vec::new() };
+    let explained = Examination::new(&mut session, asked, None).explained(&named);
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
     let view = ExplainView { snapshot, graph: &graph, explanations: &explained.explanations, namespace: namespace.as_deref() };
@@ -51,11 +47,11 @@ pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, CliError> 
         }
     };
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
-    for (uid, name) in targets {
-        if snapshot.by_uid(uid).is_none() {
-            report.notes.push(format!("error: {name} has gone while it was looked at"));
-            report.exit = Exit::Failed;
-        }
+    for gone in named.iter().filter(|named| named.find(snapshot).is_none()) {
+        let name = snapshot.text(gone.coordinate.name);
+        let kind = &snapshot.resources.get(gone.coordinate.resource).kind;
+        report.notes.push(format!("error: {kind}/{name} has gone while it was looked at"));
+        report.exit = Exit::Failed;
     }
     Ok(report)
 }

@@ -2,8 +2,15 @@
 
 use super::run::{Ran, SHOP, finish, on_shop, program};
 
-const COMMANDS: [&[&str]; 6] =
-    [&["tree"], &["plan", "deploy/web", "-n", "shop"], &["plan", "-A"], &["resources"], &["doctor"], &["doctor", "-o", "wide"]];
+const COMMANDS: [&[&str]; 7] = [
+    &["tree"],
+    &["plan", "deploy/web", "-n", "shop"],
+    &["plan", "-A"],
+    &["resources"],
+    &["doctor"],
+    &["doctor", "-o", "wide"],
+    &["explain", "cm/shop-settings"],
+];
 
 fn with_variable(args: &[&str], name: &str, value: &str) -> Ran {
     finish(program().args(args).args(["--from", SHOP]).env(name, value))

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::run::{LEFTOVERS, Ran, SHOP, gc, repository, words};
 
-const FORMATS: [(&str, &str); 8] = [
+const FORMATS: [(&str, &str); 9] = [
     ("Plan", "plan"),
     ("Sweep", "sweep"),
     ("Tree", "tree"),
@@ -15,6 +15,7 @@ const FORMATS: [(&str, &str); 8] = [
     ("Version", "version"),
     ("Diagnosis", "diagnosis"),
     ("Codes", "codes"),
+    ("Explanation", "explanation"),
 ];
 
 /// One dump of each sort of trouble.
@@ -128,6 +129,21 @@ impl Seen {
         }
     }
 
+    fn add_story(&mut self, story: &Value) {
+        let mut see = |field: &str, value: &Value| {
+            if let Some(value) = value.as_str() {
+                *self.0.entry(format!("{field} {value}")).or_default() += 1;
+            }
+        };
+        for reference in story["references"].as_array().unwrap() {
+            ["verdict", "blocks", "ownerState"].iter().for_each(|field| see(field, &reference[field]));
+        }
+        ["action", "reason", "attention"].iter().for_each(|field| see(field, &story["next"][field]));
+        ["outcome", "state", "uncertainBecause"].iter().for_each(|field| see(field, &story["end"][field]));
+        story["conditions"].as_array().unwrap().iter().for_each(|condition| see("then", &condition["then"]));
+        story["causes"].as_array().unwrap().iter().for_each(|cause| see("cause", &cause["state"]));
+    }
+
     fn check(&self) {
         for value in ["Deleted", "Terminating", "Orphaned", "Detached", "waiting", "stuck", "unknown", "gap", "incomplete"] {
             assert!(self.0.contains_key(value), "no plan has {value}: {:?}", self.0);
@@ -178,6 +194,64 @@ fn sweeps() {
         assert!(seen.0.contains_key(value), "no sweep has {value}: {:?}", seen.0);
     }
     assert!(stays > 0);
+}
+
+/// The story of every object, and what they show between them.
+#[test]
+fn explanations() {
+    let schemas = Schemas::new();
+    let mut seen = Seen::default();
+    for dump in dumps() {
+        // Those of one namespace can be named together.
+        let mut by_place: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+        for target in targets(&dump) {
+            by_place.entry(target[1..].to_vec()).or_default().push(target[0].clone());
+        }
+        for (place, names) in by_place {
+            let mut args: Vec<&str> = vec!["explain", "--from", &dump];
+            args.extend(place.iter().chain(&names).map(String::as_str));
+            let document = schemas.json("Explanation", &args);
+            let stories = document["explanations"].as_array().unwrap();
+            assert_eq!(stories.len(), names.len(), "{args:?}");
+            stories.iter().for_each(|story| seen.add_story(story));
+        }
+    }
+    for value in [
+        "verdict Solid",
+        "verdict Waiting",
+        "verdict Absent",
+        "verdict OtherName",
+        "verdict OtherKind",
+        "verdict OtherNamespace",
+        "verdict InvalidScope",
+        "verdict Unread",
+        "blocks Would",
+        "blocks Now",
+        "action Delete",
+        "action DropReferences",
+        "action Wait",
+        "action TakeFinalizer",
+        "action FreeDependents",
+        "action Nothing",
+        "reason NoOwners",
+        "reason OwnersSolid",
+        "reason OnItsWayOut",
+        "reason InvalidScope",
+        "reason SharedUid",
+        "reason Unread",
+        "outcome Goes",
+        "outcome Changes",
+        "outcome Stays",
+        "state stuck",
+        "uncertainBecause gap",
+        "then Goes",
+        "then LosesReferences",
+        "cause stuck",
+    ] {
+        assert!(seen.0.contains_key(value), "no story has {value}: {:?}", seen.0);
+    }
+    let several = ["explain", "deploy/web", "sts/db", "cm/shop-settings", "-n", "shop", "--from", SHOP];
+    assert_eq!(schemas.check("Explanation", &several)["explanations"].as_array().unwrap().len(), 3);
 }
 
 #[test]

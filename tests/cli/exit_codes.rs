@@ -13,6 +13,8 @@ fn fine() {
         "plan -n elsewhere",
         "sweep --dry-run",
         "sweep --dry-run -o json",
+        "explain deploy/web -n shop",
+        "explain deploy/web -n shop -o json",
         "resources",
         "doctor --fail-on=never",
     ] {
@@ -78,6 +80,15 @@ fn a_sweep_that_rests_on_a_gap() {
     assert!(ran.code == 0 && ran.err.starts_with("Not seen: "), "{ran}");
     // Whoever says that the dump is everything there is has said that there is no gap.
     assert_eq!(gc(&["sweep", "--dry-run", "--assume-complete", "--from", unseen]).code, 0);
+}
+
+/// A story is no verdict: it is fine to have been told, however bad it is.
+#[test]
+fn stories_of_what_is_stuck() {
+    for line in ["cronjob/backup", "cronjob/backup -o json", "cm/api-dashboard -o wide"] {
+        let ran = gc(&[&["explain", "--from", LEFTOVERS], &words(line)[..]].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{line}: {ran}");
+    }
 }
 
 /// Usage errors are 1, not the 2 that means bad news.

@@ -64,6 +64,9 @@ fn nothing_reaches_the_terminal() {
         &["doctor", "--assume-complete", "-o", "wide"],
         &["doctor", "--assume-complete", "-o", "name"],
         &["doctor", "--assume-complete", "-o", "remedies"],
+        &["explain", "pod/pod"],
+        &["explain", "cm", "--all"],
+        &["explain", "cm", "--all", "--assume-complete", "-o", "wide"],
     ] {
         let ran = with_input(&[args, &["--from", "-"]].concat(), dump());
         // Exit code 1 is for what can't be done; a sweep says so of what rests on a gap, and is told all the same.

@@ -116,6 +116,22 @@ fn sweep() {
     assert_snapshot!("sweep-unseen-80", of_at_80_columns("tests/cli/dumps/unseen.yaml", "sweep --dry-run"));
 }
 
+/// Commands are never broken: they are there to be pasted.
+#[test]
+fn explain() {
+    let shown = |dump: &str, line: &str| {
+        let text = plain(&shown(&[&words(line)[..], &["--from", dump]].concat(), 80));
+        for line in text.lines().filter(|line| !line.contains(" kubectl ")) {
+            assert!(line.width() <= 80, "{} columns: {line}", line.width());
+        }
+        format!("$ kubectl gc {line}\n{text}")
+    };
+    assert_snapshot!("explain-80", shown(SHOP, "explain pod/web-6d5f8c7b94-x2lqp -n shop"));
+    assert_snapshot!("explain-stuck-80", shown(LEFTOVERS, "explain cronjob/backup"));
+    assert_snapshot!("explain-wide-80", shown(LEFTOVERS, "explain cm/api-dashboard -o wide"));
+    assert_snapshot!("explain-troubles-80", shown("tests/cli/dumps/troubles.yaml", "explain cm/misled cm/waiting pv/everywhere"));
+}
+
 #[test]
 fn doctor() {
     assert_snapshot!("doctor-80", of_at_80_columns(SICK, "doctor"));
@@ -142,6 +158,7 @@ fn a_narrow_terminal_breaks_nothing() {
             ("sweep --dry-run", LEFTOVERS),
             ("doctor", SICK),
             ("doctor -o wide", SICK),
+            ("explain cronjob/backup cm/api-dashboard", LEFTOVERS),
         ] {
             let text = shown(&[&words(line)[..], &["--from", dump]].concat(), columns);
             assert!(!text.contains("panicked") && text.lines().count() > 10, "{columns}: {line}");

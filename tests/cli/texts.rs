@@ -94,6 +94,42 @@ fn a_sweep_of_many() {
 }
 
 #[test]
+fn explain() {
+    let leftovers = |line: &str| shown_on(LEFTOVERS, &format!("explain {line}"));
+    let troubles = |line: &str| shown_on("tests/cli/dumps/troubles.yaml", &format!("explain {line}"));
+    assert_snapshot!("explain-kept", shown("explain pod/web-6d5f8c7b94-x2lqp -n shop"));
+    assert_snapshot!("explain-two-owners", shown("explain cm/shop-settings"));
+    assert_snapshot!("explain-stuck", leftovers("cronjob/backup"));
+    assert_snapshot!("explain-going-to-be-stuck", leftovers("job/backup-29495520"));
+    assert_snapshot!("explain-several", leftovers("sts/db pod/db-0 job/import -n shop"));
+    assert_snapshot!("explain-wide", leftovers("cm/api-dashboard -o wide"));
+    assert_snapshot!("explain-wrong-names", troubles("cm/misled"));
+    assert_snapshot!("explain-circle", troubles("cm/egg"));
+    assert_snapshot!("explain-lets-go", troubles("cm/waiting cm/blocking"));
+    assert_snapshot!("explain-invalid-scope", troubles("pv/everywhere"));
+    assert_snapshot!("explain-unseen", shown_on("tests/cli/dumps/unseen.yaml", "explain pod/web-1 pod/web-2"));
+}
+
+/// What never goes comes first, and of much that does only the first few are shown; `-o wide` shows all.
+#[test]
+fn a_story_of_many() {
+    let object = |kind: &str, name: &str, more: &str| {
+        format!("apiVersion: v1\nkind: {kind}\nmetadata: {{name: {name}, namespace: shop, uid: {name}, {more}}}\n")
+    };
+    let owner = "ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: root, uid: root, blockOwnerDeletion: true}]";
+    let terminating = r#"deletionTimestamp: "2026-01-31T08:00:00Z", deletionGracePeriodSeconds: 0"#;
+    let mut dump = vec![object("ConfigMap", "root", &format!("{terminating}, finalizers: [foregroundDeletion]"))];
+    dump.extend((0..40).map(|number| object("Secret", &format!("s{number}"), owner)));
+    dump.push(object("Secret", "zz-held", &format!("{owner}, {terminating}, finalizers: [acme.io/x]")));
+    let dump = dump.join("---\n");
+    assert_snapshot!("explain-many", super::run::run_with("explain cm/root --from -", &dump));
+    assert_eq!(
+        super::run::run_with("explain cm/root -o wide --from -", &dump).fine().matches("the collector deletes it").count(),
+        40
+    );
+}
+
+#[test]
 fn resources() {
     assert_snapshot!("resources", shown("resources"));
     assert_snapshot!("resources-count", shown("resources --count"));

@@ -460,7 +460,7 @@ const ROWS: &[Row] = &[
         Region r",
         "Shop/a",
         "
-        Wait ConfigMap/b + Secret/c (Queued, 5.1 step 4)
+        Wait Secret/c + ConfigMap/b (Queued, 5.1 step 4)
         goes
         waits: >Secret/c lets go, >ConfigMap/b goes",
     ),

@@ -1,5 +1,7 @@
 //! What the collector does with an object next, in words, and whether it looks at it at all.
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     collector::{Collector, Reason},
     foretell::{Idle, Next, may_lag_after_restart},
@@ -60,7 +62,7 @@ impl Attention {
             }
             Attention::Retried => "It tries again and again, up to 17 minutes apart.",
             Attention::OnChange => {
-                "It looks at it again only when an owner goes, or waits for its dependents, or when its references change."
+                "The collector looks at it again only when an owner goes, or waits for its dependents, or when its references change."
             }
             Attention::Never => "It doesn't look at it.",
             Attention::Unknown => "Whether it does anything is not known.",
@@ -70,8 +72,13 @@ impl Attention {
 
 impl Teller<'_, '_> {
     pub(super) fn next(&mut self, object: ObjectId) -> NextStory {
-        let (next, needs) = Next::of(self.case.stage, object);
+        let (mut next, needs) = Next::of(self.case.stage, object);
         self.wanted.needs.add(&needs);
+        if let Next::WaitForDependents(blocking) = &mut next {
+            // What never goes comes first.
+            let all: FxHashSet<ObjectId> = blocking.iter().copied().collect();
+            *blocking = self.waits_for(object).into_iter().filter(|id| all.contains(id)).collect();
+        }
         let attention = attention(self.case, object, &next);
         let (rule, message) = told(self.case, object, &next);
         NextStory { next, rule, message, attention }

@@ -9,6 +9,7 @@ use crate::{
 };
 
 use super::{Case, End, Teller, Wanted, finalizers};
+use crate::doctor::cycles;
 
 /// A line of what an object waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +93,7 @@ impl Teller<'_, '_> {
     }
 
     /// What an object waits for: in the end, and before that now. What never goes comes first.
-    fn waits_for(&self, object: ObjectId) -> Vec<ObjectId> {
+    pub(super) fn waits_for(&self, object: ObjectId) -> Vec<ObjectId> {
         let prognosis = self.case.prognosis;
         let mut waits_for = prognosis.waits_for(object).to_vec();
         waits_for.extend(self.now.waits_for(object));
@@ -128,30 +129,16 @@ impl Teller<'_, '_> {
             }
         }
         // Of those that wait in a circle, some only wait for others that do: they are no part of it.
-        let in_it = |object: &ObjectId| self.waits_for_itself(*object);
-        let circle: Vec<ObjectId> = circle.into_iter().filter(in_it).collect();
-        if !circle.is_empty() {
-            let message = match circle.len() {
+        let blamed: FxHashSet<ObjectId> = circle.into_iter().collect();
+        let circles = if blamed.is_empty() { Vec::new() } else { cycles::deadlocks(self.case.snapshot(), prognosis) };
+        for members in circles.into_iter().filter(|members| members.iter().any(|id| blamed.contains(id))) {
+            let message = match members.len() {
                 1 => "it waits for itself".to_owned(),
-                _ => format!("they wait for one another: {}", self.case.names(&circle, circle.first().copied())),
+                _ => format!("they wait for one another: {}", self.case.names(&members, members.first().copied())),
             };
-            causes.push(RootCause { objects: circle, state: State::Stuck, held_by: Vec::new(), message });
+            causes.push(RootCause { objects: members, state: State::Stuck, held_by: Vec::new(), message });
         }
         causes
-    }
-
-    fn waits_for_itself(&self, object: ObjectId) -> bool {
-        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
-        let mut open = self.case.prognosis.waits_for(object).to_vec();
-        while let Some(other) = open.pop() {
-            if other == object {
-                return true;
-            }
-            if seen.insert(other) {
-                open.extend(self.case.prognosis.waits_for(other));
-            }
-        }
-        false
     }
 
     /// Why something doesn't go of itself.

@@ -78,7 +78,11 @@ fn dependents(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
     let resource = |id| view.snapshot.resources.get(id);
     let kinds = dependents.kinds.iter().map(|(id, (all, _))| format!("{all} {}", plural(resource(*id), *all)));
     let kinds = kinds.collect::<Vec<_>>().join(", ");
-    let blocking = view.names(&dependents.blocking, NAMED);
+    // Those that never go come first among those that are waited for.
+    let blocking = match &told.next.next {
+        Next::WaitForDependents(blocking) => view.names(blocking, NAMED),
+        _ => view.names(&dependents.blocking, NAMED),
+    };
     let block = if dependents.blocking.len() == 1 { "blocks" } else { "block" };
     match dependents.blocking.len() {
         _ if kinds.is_empty() => {}
@@ -136,8 +140,9 @@ fn collector_is_at_fault(cause: &RootCause) -> bool {
 
 fn next(told: &Explanation, wide: bool) -> String {
     let mut said = told.next.message.clone();
-    // What it never looks at, and what has no owners to be looked at for, is told in full already.
-    let tells_all = told.next.attention == Attention::Never || told.next.next == Next::Nothing(Idle::NoOwners);
+    // What it never looks at, what has no owners to be looked at for, and what it only waits for, is told in full already.
+    let waits = matches!(told.next.next, Next::WaitForDependents(_) | Next::Nothing(Idle::NoOwners));
+    let tells_all = waits || told.next.attention == Attention::Never;
     if !tells_all {
         said = format!("{said} {}", told.next.attention.sentence());
     }

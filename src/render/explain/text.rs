@@ -2,9 +2,15 @@
 
 use std::io::{self, Write};
 
+use rustc_hash::FxHashMap;
+
 use crate::{
-    doctor::{Explanation, explain::Waiting},
+    doctor::{
+        Explanation,
+        explain::{RootCause, Waiting},
+    },
     foretell::Holder,
+    model::ObjectId,
     render::{
         go_quote::visible,
         guides::Guides,
@@ -66,6 +72,8 @@ fn write_tree(heading: &str, lines: &[Line], options: &Options<'_>, out: &mut dy
 }
 
 fn waiting_lines(view: &ExplainView<'_>, told: &Explanation, wide: bool) -> Vec<Line> {
+    let causes = told.causes.iter().flat_map(|cause| cause.objects.iter().map(move |object| (*object, cause)));
+    let causes: FxHashMap<ObjectId, &RootCause> = causes.collect();
     let rows = folded(&told.waits, if wide { usize::MAX } else { SHOWN });
     let guides = Guides::of(rows.iter().map(|row| row.depth()));
     let width = told.waits.iter().map(|line| words::waiting(line).0.len()).max().unwrap_or(0);
@@ -80,7 +88,7 @@ fn waiting_lines(view: &ExplainView<'_>, told: &Explanation, wide: bool) -> Vec<
                 tone: Tone::Plain,
                 name: visible(&view.name(waiting.object)).into_owned(),
                 column: Some((tone, format!("{word:<width$}"))),
-                remarks: remarks(view, told, waiting).iter().map(|remark| (Tone::Plain, visible(remark).into_owned())).collect(),
+                remarks: remarks(view, &causes, waiting).iter().map(|remark| (Tone::Plain, visible(remark).into_owned())).collect(),
             }
         }
     };
@@ -138,7 +146,7 @@ fn folded(lines: &[Waiting], most: usize) -> Vec<Row<'_>> {
     rows
 }
 
-fn remarks(view: &ExplainView<'_>, told: &Explanation, line: &Waiting) -> Vec<String> {
+fn remarks(view: &ExplainView<'_>, causes: &FxHashMap<ObjectId, &RootCause>, line: &Waiting) -> Vec<String> {
     let mut remarks: Vec<String> = Vec::new();
     for holder in &line.held_by {
         remarks.push(match holder {
@@ -153,8 +161,7 @@ fn remarks(view: &ExplainView<'_>, told: &Explanation, line: &Waiting) -> Vec<St
         remarks.extend(line.goes.then(|| "the collector deletes it".to_owned()));
         remarks.extend(line.lets_go.then(|| "another owner keeps it, and it loses the reference that blocks".to_owned()));
     }
-    let cause = told.causes.iter().find(|cause| cause.objects.contains(&line.object));
-    if let Some(cause) = cause.filter(|_| remarks.is_empty()) {
+    if let Some(cause) = causes.get(&line.object).filter(|_| remarks.is_empty()) {
         remarks.push(cause.message.clone());
     }
     if line.above {

@@ -41,13 +41,14 @@ pub(super) fn verdict(view: &ExplainView<'_>, told: &Explanation, now: Option<i6
             (word, tone, format!("{name} is going to be deleted ({why}), and {stays}."))
         }
         Fate::Changes { .. } => ("CHANGES", Tone::Warning, format!("{name} stays, changed: {why}.")),
-        Fate::Stays => ("STAYS", Tone::Good, format!("{name} is there, and {}.", why_it_stays(&told.next.next))),
+        Fate::Stays => ("STAYS", Tone::Good, format!("{name} is there, and {}.", why_it_stays(told))),
     }
 }
 
-fn why_it_stays(next: &Next) -> &'static str {
-    match next {
-        Next::Nothing(Idle::OwnersSolid) => "so is every owner of it",
+fn why_it_stays(told: &Explanation) -> &'static str {
+    match &told.next.next {
+        Next::Nothing(Idle::OwnersSolid) if told.references.len() == 1 => "its owner keeps it",
+        Next::Nothing(Idle::OwnersSolid) => "its owners keep it",
         Next::Nothing(Idle::NoOwners) => "nobody owns it",
         Next::Nothing(Idle::Unmappable(_) | Idle::InvalidScope(_)) => "the collector can't do anything about it",
         Next::Nothing(Idle::NotWatched | Idle::SharedUid(_)) => "the collector doesn't look at it",

@@ -38,6 +38,21 @@ fn a_sweep_that_is_no_dry_run() {
     }
 }
 
+/// A story is about somebody.
+#[test]
+fn a_story_of_nobody() {
+    let error = "explain tells one object's story: name a TARGET, such as pod/web-0";
+    for args in [&["explain"][..], &["explain", "-n", "shop"], &["explain", "-A"], &["explain", "--from", "nowhere.yaml"]] {
+        assert_eq!(told(&gc(args)), error, "{args:?}");
+    }
+    for (args, error) in [
+        (&["pod/nobody", "-n", "shop"][..], "pods \"nobody\" not found in namespace \"shop\""),
+        (&["-l", "app=web"], "-l needs a TYPE to choose from, as in: deployments -l …"),
+    ] {
+        assert_eq!(told(&on_shop(&[&["explain"], args].concat())), error, "{args:?}");
+    }
+}
+
 /// Whoever says `--context prod` is not to take a dump for it, and is told so.
 #[test]
 fn a_dump_is_no_cluster() {
@@ -57,6 +72,7 @@ fn a_dump_is_no_cluster() {
             &["plan", "deploy/web"],
             &["sweep", "--dry-run"],
             &["doctor"],
+            &["explain", "deploy/api"],
             &["resources"],
             &["resources", "--count"],
         ] {
@@ -78,6 +94,7 @@ fn a_dump_is_no_cluster() {
 fn values_that_are_none() {
     for (args, error) in [
         (&["tree", "-o", "xml"][..], "invalid value 'xml' for '--output <FORMAT>'"),
+        (&["explain", "pod/x", "-o", "name"], "invalid value 'name' for '--output <FORMAT>'"),
         (&["plan", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
         (&["sweep", "--dry-run", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
         (&["doctor", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
