@@ -13,6 +13,7 @@ mod differential;
 mod doctor;
 mod dot;
 mod events;
+mod explain;
 mod facts;
 mod looking;
 mod plan;

@@ -1,0 +1,294 @@
+//! Stories of real objects: what is said to come next, and what would change it, is what then happens.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{COLLECTOR, Cluster, KINDS, Options, owner_reference, shared},
+    plan::{
+        draft::{HOLD, blocking},
+        trial::Trial,
+    },
+};
+
+/// What failed comes again after a back-off.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The stories of some targets in a trial's namespace.
+#[track_caller]
+fn stories(trial: &Trial<'_>, targets: &[&str]) -> Vec<Value> {
+    let ran = trial.cluster.gc(&[&["explain", "-o", "json", "-n", &trial.namespace], targets].concat());
+    ran.expect(0);
+    let document = ran.json();
+    document["explanations"].as_array().cloned().unwrap_or_default()
+}
+
+#[track_caller]
+fn story(trial: &Trial<'_>, target: &str) -> Value {
+    let mut stories = stories(trial, &[target]);
+    assert_eq!(stories.len(), 1, "{target}");
+    stories.remove(0)
+}
+
+/// An object of a document as far as its path goes.
+fn named(object: &Value) -> Value {
+    let mut metadata = json!({"name": object["name"]});
+    if object["namespace"].is_string() {
+        metadata["namespace"] = object["namespace"].clone();
+    }
+    json!({"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": metadata})
+}
+
+fn names(objects: &Value) -> Vec<&str> {
+    objects.as_array().into_iter().flatten().filter_map(|object| object["name"].as_str()).collect()
+}
+
+/// The first condition of this sort under which the object goes.
+#[track_caller]
+fn way_out<'s>(story: &'s Value, sort: &str) -> &'s Value {
+    let conditions = story["conditions"].as_array().into_iter().flatten();
+    let mut fitting = conditions.filter(|condition| condition["then"] == "Goes" && condition["if"][sort].is_array());
+    &fitting.next().unwrap_or_else(|| panic!("no {sort} lets it go: {story}"))["if"]
+}
+
+#[track_caller]
+fn wait_until_gone(trial: &Trial<'_>, object: &Value) {
+    let path = trial.cluster.path_of(object);
+    trial.cluster.wait_until(&format!("{path} to go"), PATIENCE, || trial.cluster.get(&path).is_none());
+}
+
+#[track_caller]
+fn wait_until_terminating(trial: &Trial<'_>, object: &Value) {
+    let path = trial.cluster.path_of(object);
+    let terminating = || trial.cluster.get(&path).is_some_and(|now| now["metadata"]["deletionTimestamp"].is_string());
+    trial.cluster.wait_until(&format!("{path} to be terminating"), PATIENCE, terminating);
+}
+
+/// Does what a condition says.
+#[track_caller]
+fn fulfil(trial: &Trial<'_>, what: &Value) {
+    let cluster = trial.cluster;
+    for object in what["deleted"].as_array().into_iter().flatten() {
+        cluster.delete(&cluster.path_of(&named(object)), what["propagation"].as_str(), what["gracePeriodSeconds"].as_i64());
+    }
+    let without = |object: &Value, field: &str, goes: &dyn Fn(&Value) -> bool| {
+        let path = cluster.path_of(&named(object));
+        let now = cluster.get(&path).unwrap_or_else(|| panic!("{path} is gone"));
+        let mut list = now["metadata"][field].as_array().cloned().unwrap_or_default();
+        list.retain(|item| !goes(item));
+        cluster.patch(&path, &json!({"metadata": {field: list}}));
+    };
+    for released in what["released"].as_array().into_iter().flatten() {
+        without(&released["object"], "finalizers", &|finalizer| *finalizer == released["finalizer"]);
+    }
+    for dropped in what["dropped"].as_array().into_iter().flatten() {
+        let uids = dropped["uids"].as_array().cloned().unwrap_or_default();
+        without(&dropped["object"], "ownerReferences", &|reference| uids.contains(&reference["uid"]));
+    }
+}
+
+/// The root cause is named through all that stands between, and once it is removed as the story says, the owner goes.
+#[test]
+fn a_stuck_owner_goes_once_its_cause_is_removed() {
+    let trial = Trial::new("explain-stuck", "Foreground");
+    let owner = trial.widget("owner").create();
+    let middle = trial.config_map("middle").blocking(&owner).create();
+    let leaf = trial.config_map("leaf").blocking(&middle).finalizer(HOLD).create();
+    trial.delete_before(&owner, "Foreground");
+    wait_until_terminating(&trial, &leaf);
+
+    let told = story(&trial, "widget/owner");
+    assert_eq!((&told["terminating"], &told["end"]["state"]), (&json!(true), &json!("stuck")), "{told}");
+    assert_eq!((&told["next"]["action"], names(&told["next"]["dependents"])), (&json!("Wait"), vec!["middle"]), "{told}");
+    let waits: Vec<&str> =
+        told["waits"].as_array().into_iter().flatten().filter_map(|line| line["object"]["name"].as_str()).collect();
+    assert_eq!(waits, ["owner", "middle", "leaf"], "{told}");
+    let causes = told["causes"].as_array().cloned().unwrap_or_default();
+    assert_eq!(causes.len(), 1, "{told}");
+    assert_eq!((names(&causes[0]["objects"]), &causes[0]["heldBy"]), (vec!["leaf"], &json!([HOLD])), "{told}");
+    let at_fault = story(&trial, "cm/leaf");
+    assert_eq!(names(&at_fault["waitedForBy"]), ["middle", "owner"], "{at_fault}");
+    assert_eq!(
+        (&at_fault["next"]["action"], &at_fault["next"]["reason"]),
+        (&json!("Nothing"), &json!("OnItsWayOut")),
+        "{at_fault}"
+    );
+    assert_eq!(at_fault["references"][0]["blocks"], "Now", "{at_fault}");
+
+    let what = way_out(&told, "released");
+    assert_eq!(what["released"], json!([{"object": at_fault["object"], "finalizer": HOLD}]), "{told}");
+    fulfil(&trial, what);
+    wait_until_gone(&trial, &owner);
+}
+
+/// Either owner keeps it; what is said of one and of both is what happens.
+#[test]
+fn an_object_with_two_owners_goes_with_the_last() {
+    let trial = Trial::new("explain-two", "Background");
+    let (first, second) = (trial.widget("first").create(), trial.widget("second").create());
+    let object = trial.config_map("object").owned_by(&first).blocking(&second).create();
+    trial.cluster.settled();
+
+    let told = story(&trial, "cm/object");
+    assert_eq!((&told["next"]["reason"], &told["end"]["outcome"]), (&json!("OwnersSolid"), &json!("Stays")), "{told}");
+    let conditions = told["conditions"].as_array().cloned().unwrap_or_default();
+    let said: Vec<(Vec<&str>, &str)> = conditions
+        .iter()
+        .map(|condition| (names(&condition["if"]["deleted"]), condition["then"].as_str().unwrap_or_default()))
+        .collect();
+    let expected = [(vec!["first"], "LosesReferences"), (vec!["second"], "LosesReferences"), (vec!["first", "second"], "Goes")];
+    assert_eq!(said, expected, "{told}");
+
+    fulfil(&trial, &conditions[0]["if"]);
+    let path = trial.cluster.path_of(&object);
+    let references = || trial.cluster.get(&path).map(|now| now["metadata"]["ownerReferences"].clone());
+    trial.cluster.wait_until("it to lose one reference", PATIENCE, || {
+        references().is_some_and(|references| references.as_array().map(Vec::len) == Some(1))
+    });
+    trial.cluster.settled();
+    let told = story(&trial, "cm/object");
+    assert_eq!(told["references"].as_array().map(Vec::len), Some(1), "{told}");
+    let what = way_out(&told, "deleted");
+    assert_eq!(names(&what["deleted"]), ["second"], "{told}");
+    fulfil(&trial, what);
+    wait_until_gone(&trial, &object);
+}
+
+/// R1.21: a second delete, in the background, ends what waits for itself.
+#[test]
+fn what_waits_for_itself_goes_when_deleted_again() {
+    let trial = Trial::new("explain-self", "Foreground");
+    let object = trial.widget("object").create();
+    trial.add_owners(&object, &[blocking(&object)]);
+    trial.cluster.settled();
+    trial.delete_before(&object, "Foreground");
+    wait_until_terminating(&trial, &object);
+    trial.cluster.settled();
+    let told = story(&trial, "widget/object");
+    assert_eq!((&told["end"]["state"], names(&told["causes"][0]["objects"])), (&json!("stuck"), vec!["object"]), "{told}");
+    let what = way_out(&told, "deleted");
+    assert_eq!(what["propagation"], "Background", "{told}");
+    fulfil(&trial, what);
+    wait_until_gone(&trial, &object);
+}
+
+/// S4: a dependent that the collector fails on holds its owner until the reference that it fails on is dropped.
+#[test]
+fn an_owner_goes_once_its_dependent_can_be_looked_at() {
+    let trial = Trial::new("explain-unserved", "Foreground");
+    let owner = trial.widget("owner").create();
+    let immune = trial.config_map("immune").blocking(&owner).reference(trial.unserved()).create();
+    trial.delete_before(&owner, "Foreground");
+    wait_until_terminating(&trial, &owner);
+    trial.cluster.settled();
+    let told = story(&trial, "cm/immune");
+    let verdicts = [&told["references"][0]["verdict"], &told["references"][1]["verdict"]];
+    assert_eq!((verdicts, &told["next"]["reason"]), ([&json!("Waiting"), &json!("NotServed")], &json!("NotServed")), "{told}");
+    let told = story(&trial, "widget/owner");
+    assert_eq!(names(&told["causes"][0]["objects"]), ["immune"], "{told}");
+    fulfil(&trial, way_out(&told, "dropped"));
+    wait_until_gone(&trial, &owner);
+    wait_until_gone(&trial, &immune);
+}
+
+/// Where no collector runs, what it would do next is told; and once one is started, that is what it does.
+#[test]
+fn what_comes_next_is_what_a_collector_does() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.apply_yaml(KINDS);
+    let trial = Trial::on(&cluster, "explain-next", "Background");
+    let solid = trial.widget("solid").create();
+    let gone = trial.widget("gone").create();
+    cluster.delete(&cluster.path_of(&gone), Some("Background"), None);
+    let lost = trial.config_map("lost").blocking(&gone).create();
+    trial.config_map("kept-by-lost").owned_by(&lost).create();
+    trial.config_map("kept").owned_by(&gone).blocking(&solid).create();
+    trial.config_map("held").owned_by(&gone).finalizer(HOLD).create();
+    let mut elsewhere = owner_reference(&solid);
+    elsewhere["name"] = json!("another");
+    trial.config_map("misled").reference(elsewhere).create();
+    let freeing = trial.widget("freeing").create();
+    trial.config_map("freed").blocking(&freeing).create();
+    cluster.delete(&cluster.path_of(&freeing), Some("Orphan"), None);
+    let waiting = trial.widget("waiting").create();
+    trial.config_map("first").blocking(&waiting).create();
+    cluster.delete(&cluster.path_of(&waiting), Some("Foreground"), None);
+    let stuck = trial.widget("stuck").create();
+    trial.config_map("holding").blocking(&stuck).finalizer(HOLD).create();
+    cluster.delete(&cluster.path_of(&stuck), Some("Foreground"), None);
+
+    let told = stories(&trial, &["widgets,configmaps", "--all"]);
+    let next = |name: &str| -> String {
+        let story = told.iter().find(|story| story["object"]["name"] == name).unwrap_or_else(|| panic!("no story of {name}"));
+        story["next"]["action"].as_str().unwrap_or_default().to_owned()
+    };
+    for (name, action) in [
+        ("solid", "Nothing"),
+        ("lost", "Delete"),
+        ("kept-by-lost", "Nothing"),
+        ("kept", "DropReferences"),
+        ("held", "Delete"),
+        ("misled", "Delete"),
+        ("freeing", "FreeDependents"),
+        ("freed", "Nothing"),
+        ("waiting", "Wait"),
+        ("first", "Delete"),
+        ("stuck", "Wait"),
+        ("holding", "Delete"),
+    ] {
+        assert_eq!(next(name), action, "{name}: {told:?}");
+    }
+
+    cluster.start_controllers(&[COLLECTOR]);
+    cluster.wait_until("the collector to do all that", PATIENCE, || told.iter().all(|story| came_true(&cluster, story).is_ok()));
+    // What is as it was said to become has to stay so.
+    cluster.settled();
+    for story in &told {
+        came_true(&cluster, story).unwrap_or_else(|wrong| panic!("{wrong}: {story}"));
+    }
+}
+
+/// Whether an object has come to the end that its story says.
+fn came_true(cluster: &Cluster, story: &Value) -> Result<(), String> {
+    let now = cluster.get(&cluster.path_of(&named(&story["object"])));
+    let now = now.filter(|now| now["metadata"]["uid"] == story["object"]["uid"]);
+    let end = &story["end"];
+    let Some(now) = now else {
+        return if end["outcome"] == "Goes" { Ok(()) } else { Err("it went".to_owned()) };
+    };
+    let references = now["metadata"]["ownerReferences"].as_array().map_or(0, Vec::len);
+    let before = story["references"].as_array().map_or(0, Vec::len);
+    let expected = end["references"].as_u64().map_or(before, |left| left as usize);
+    let terminating = now["metadata"]["deletionTimestamp"].is_string();
+    match end["outcome"].as_str() {
+        Some("Goes") => Err("it is still there".to_owned()),
+        _ if references != expected => Err(format!("{references} references, not {expected}")),
+        _ if terminating != end["state"].is_string() => Err(format!("terminating: {terminating}")),
+        _ => Ok(()),
+    }
+}
+
+/// Several targets are told of in one document, in their order; whoever may not see an owner is told that it is not known.
+#[test]
+fn what_may_not_be_read_is_not_known() {
+    let trial = Trial::new("explain-unseen", "Background");
+    let rack = trial.rack("rack").create();
+    trial.config_map("of-rack").owned_by(&rack).create();
+    trial.config_map("alone").create();
+    shared().let_viewer_see(&trial.namespace);
+    let args = ["explain", "cm/of-rack", "cm/alone", "-o", "json", "-n", &trial.namespace];
+    let ran = trial.cluster.gc_as(crate::harness::VIEWER, &args);
+    ran.expect(0);
+    let document = ran.json();
+    assert_eq!(document["complete"], false, "{document}");
+    let (of_rack, alone) = (&document["explanations"][0], &document["explanations"][1]);
+    assert_eq!(
+        (&of_rack["references"][0]["verdict"], &of_rack["next"]["reason"]),
+        (&json!("Unread"), &json!("Unread")),
+        "{of_rack}"
+    );
+    assert_eq!((&of_rack["end"]["certain"], &of_rack["end"]["uncertainBecause"]), (&json!(false), &json!("gap")), "{of_rack}");
+    assert_eq!((&alone["object"]["name"], &alone["next"]["reason"]), (&json!("alone"), &json!("NoOwners")), "{alone}");
+    assert_eq!(story(&trial, "cm/of-rack")["references"][0]["verdict"], "Solid");
+}
