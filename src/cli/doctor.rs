@@ -16,7 +16,7 @@ use crate::{
 };
 
 use super::{
-    args::{DoctorArgs, DoctorFormat, FailOnArg, GlobalArgs},
+    args::{DoctorArgs, DoctorFormat, FailOnArg, GlobalArgs, SourceArgs, TargetArgs},
     colour,
     error::CliError,
     examine::{Asked, Examination},
@@ -107,23 +107,22 @@ fn named(name: &str) -> Result<Code, CliError> {
     })
 }
 
-/// The command that looks at the same again.
-fn again(global: &GlobalArgs, args: &DoctorArgs) -> String {
-    let targets = &args.targets;
+/// The command that looks at these targets.
+pub(super) fn again(global: &GlobalArgs, targets: &TargetArgs, source: &SourceArgs, probe: bool) -> String {
     let mut words: Vec<&str> = vec!["kubectl", "gc", "doctor"];
     words.extend(targets.targets.iter().map(String::as_str));
     let files = targets.filenames.iter().map(|file| ("-f", file.as_str()));
     let selectors = [("-l", &targets.selector), ("--field-selector", &targets.field_selector)];
     let selectors = selectors.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)));
     let namespace = global.connection.namespace().map(|namespace| ("-n", namespace));
-    let from = args.source.from.iter().map(|from| ("--from", from.as_str()));
+    let from = source.from.iter().map(|from| ("--from", from.as_str()));
     words.extend(files.chain(selectors).chain(namespace).chain(from).flat_map(<[&str; 2]>::from));
     let given = [
         (targets.all, "--all"),
         (targets.recursive, "-R"),
         (targets.all_namespaces, "-A"),
-        (args.source.assume_complete, "--assume-complete"),
-        (args.probe, "--probe"),
+        (source.assume_complete, "--assume-complete"),
+        (probe, "--probe"),
     ];
     words.extend(given.into_iter().filter_map(|(given, flag)| given.then_some(flag)));
     words.into_iter().map(shell_word).collect::<Vec<_>>().join(" ")
@@ -145,7 +144,7 @@ fn report(
         targets: session.targets.as_ref().map(Vec::len),
         header: &header(snapshot, namespace, &args.source.from),
         only,
-        again: &again(global, args),
+        again: &again(global, &args.targets, &args.source, args.probe),
         flags: &if args.source.from.is_empty() { global.connection.flags() } else { Vec::new() },
     };
     let style = Style::new(colour::wanted(global.color, &std::io::stdout()));

@@ -9,6 +9,7 @@ use crate::{
 use super::{
     args::{ExplainArgs, ExplainFormat, GlobalArgs},
     colour,
+    doctor::again,
     error::CliError,
     examine::{Asked, Examination, Named},
     exit::Exit,
@@ -31,7 +32,13 @@ pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, CliError> 
     let explained = Examination::new(&mut session, asked, None).explained(&named);
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
-    let view = ExplainView { snapshot, graph: &graph, explanations: &explained.explanations, namespace: namespace.as_deref() };
+    let view = ExplainView {
+        snapshot,
+        graph: &graph,
+        explanations: &explained.explanations,
+        namespace: namespace.as_deref(),
+        doctor: &again(global, &args.targets, &args.source, false),
+    };
     let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
     let out = match args.output {
         Some(ExplainFormat::Json) => render::document::json(&view.document()).into_bytes(),

@@ -19,6 +19,8 @@ use crate::{
 pub use codes::{CodesDocument, write_codes};
 pub use document::{DiagnosisDocument, FindingJson};
 
+pub(super) use text::{UNPASTEABLE, pasteable, set};
+
 /// A diagnosis with what is needed to tell it.
 #[derive(Clone, Copy, Debug)]
 pub struct DoctorView<'a> {
@@ -75,7 +77,7 @@ pub fn looked_at(snapshot: &Snapshot) -> String {
 }
 
 /// How a finding begins.
-fn word(severity: Severity) -> &'static str {
+pub(super) fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "ERROR",
         Severity::Warning => "WARNING",

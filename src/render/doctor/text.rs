@@ -149,16 +149,16 @@ impl Page<'_> {
 }
 
 /// Before a command that can't be given as it is.
-pub(super) const UNPASTEABLE: &str = "# a name in this has characters that don't print, and has to be put in by hand:";
+pub(in crate::render) const UNPASTEABLE: &str = "# a name in this has characters that don't print, and has to be put in by hand:";
 
 /// A command as it is, if all of it prints: nothing else may reach a terminal, and nothing else is what was meant.
-pub(super) fn pasteable(command: &str) -> Option<&str> {
+pub(in crate::render) fn pasteable(command: &str) -> Option<&str> {
     matches!(visible(command), std::borrow::Cow::Borrowed(_)).then_some(command)
 }
 
 /// A text in lines of at most so many columns, where its words and their marks of punctuation allow it. Nothing in it makes a line, and
 /// no line ends between a flag and its namespace.
-pub(super) fn set(text: &str, width: usize) -> Vec<String> {
+pub(in crate::render) fn set(text: &str, width: usize) -> Vec<String> {
     let text = visible(text);
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {

@@ -23,6 +23,8 @@ pub struct ExplainView<'a> {
     pub explanations: &'a [Explanation],
     /// The namespace that is looked at; objects elsewhere are named with theirs.
     pub namespace: Option<&'a str>,
+    /// The command that finds what is wrong with the same targets.
+    pub doctor: &'a str,
 }
 
 impl<'a> ExplainView<'a> {

@@ -10,12 +10,13 @@ use crate::{
         explain::{Attention, RootCause},
     },
     foretell::{Fate, Holder, Idle, Next, Uncertainty},
-    model::{ObjectId, Symbol, effects::Severity},
+    model::{ObjectId, Symbol},
     render::{
+        doctor::{UNPASTEABLE, pasteable, set, word},
         go_quote::visible,
         style::Tone,
         tree::Options,
-        words::{plural, wrapped},
+        words::plural,
     },
     wording::count,
 };
@@ -42,6 +43,20 @@ impl From<String> for Said {
     }
 }
 
+impl Said {
+    fn command(text: String) -> Self {
+        Said { text, command: true }
+    }
+}
+
+/// A command as it is, if all of it prints.
+fn command_line(command: &str) -> String {
+    match pasteable(command) {
+        Some(command) => format!("  {command}"),
+        None => format!("  {UNPASTEABLE} {}", visible(command)),
+    }
+}
+
 /// Writes the sections of a story.
 pub(super) fn write(view: &ExplainView<'_>, told: &Explanation, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
     let sections = [
@@ -56,8 +71,8 @@ pub(super) fn write(view: &ExplainView<'_>, told: &Explanation, options: &Option
     ];
     for (heading, said) in sections {
         for (index, Said { text, command }) in said.iter().enumerate() {
-            let room = options.width.filter(|_| !command).map_or(usize::MAX, |width| width.saturating_sub(INDENT));
-            for (part, line) in wrapped(visible(text).split(' '), room).iter().enumerate() {
+            let room = options.width.map_or(usize::MAX, |width| width.saturating_sub(INDENT));
+            for (part, line) in if *command { vec![command_line(text)] } else { set(text, room) }.iter().enumerate() {
                 let label = if index == 0 && part == 0 { heading } else { "" };
                 let padding = " ".repeat(INDENT.saturating_sub(label.width()));
                 writeln!(out, "{}{padding}{line}", options.style.paint(Tone::Strong, label))?;
@@ -169,11 +184,6 @@ fn end(view: &ExplainView<'_>, told: &Explanation) -> Option<String> {
 }
 
 fn finding_told(view: &ExplainView<'_>, told: &Explanation, finding: &Finding, wide: bool) -> Vec<Said> {
-    let word = match finding.severity {
-        Severity::Error => "ERROR",
-        Severity::Warning => "WARNING",
-        Severity::Info => "INFO",
-    };
     let others: Vec<ObjectId> = finding.objects.iter().copied().filter(|id| *id != told.object).collect();
     let whose = match (finding.objects.contains(&told.object), others.len()) {
         (true, 0) => String::new(),
@@ -181,21 +191,20 @@ fn finding_told(view: &ExplainView<'_>, told: &Explanation, finding: &Finding, w
         (false, _) => format!(" ({})", view.names(&others, 1)),
     };
     let mut said: Vec<Said> = vec![
-        format!("{word} {}{whose}: {}", finding.code.name(), finding.message).into(),
+        format!("{} {}{whose}: {}", word(finding.severity), finding.code.name(), finding.message).into(),
         format!("Then: {}", finding.consequence).into(),
     ];
     let remedies = finding.remedies.iter().take(if wide { usize::MAX } else { 1 });
     for remedy in remedies {
         said.push(format!("Do: {}", remedy.what).into());
         if remedy.commands.len() <= TOLD || wide {
-            said.extend(remedy.commands.iter().map(|command| Said { text: format!("  {command}"), command: true }));
+            said.extend(remedy.commands.iter().map(|command| Said::command(command.clone())));
         }
     }
     let all = finding.remedies.first().is_some_and(|first| first.commands.len() > TOLD);
     if !wide && (finding.remedies.len() > 1 || all) {
-        let more = format!("  kubectl gc doctor --only={} -o remedies", finding.code.name());
-        said.push(Said { text: "Or see all remedies:".to_owned(), command: false });
-        said.push(Said { text: more, command: true });
+        said.push("All remedies:".to_owned().into());
+        said.push(Said::command(format!("{} --only={} -o remedies", view.doctor, finding.code.name())));
     }
     said
 }
