@@ -90,11 +90,13 @@ impl Cluster {
     #[track_caller]
     pub fn store(&self, object: &Value) -> Value {
         let (key, path) = (self.etcd_key(object), self.path_of(object));
+        // The path of a Namespace itself contains this, too.
+        let in_namespace = self.collection_of(object).contains("/namespaces/");
         let mut object = object.clone();
         let metadata = object["metadata"].as_object_mut().unwrap_or_else(|| panic!("no metadata to be stored under {key}"));
         // It is where the object is, and not in it.
         metadata.remove("resourceVersion");
-        if path.contains("/namespaces/") {
+        if in_namespace {
             metadata.entry("namespace").or_insert_with(|| json!("default"));
         }
         metadata.entry("uid").or_insert_with(|| json!(self.made_up_uid()));
