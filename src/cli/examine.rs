@@ -176,7 +176,8 @@ impl<'s> Examination<'s> {
         let live = self.session.is_live();
         let now = if live { Some(jiff::Timestamp::now().as_second()) } else { latest(snapshot) };
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
-        work(&Case { stage: &stage, prognosis: &prognosis, now, live, fresh: &fresh, events: &self.events, probed: self.probed })
+        let (limit, events, probed) = (&self.asked.limit, &self.events, self.probed);
+        work(&Case { stage: &stage, prognosis: &prognosis, now, live, fresh: &fresh, limit, events, probed })
     }
 
     /// Reads what is wanted. Says whether that made a difference.

@@ -8,7 +8,7 @@ use crate::{
     model::{ObjectId, OwnerEvent, Reference, Snapshot},
 };
 
-use super::{commands::Commands, finding::Wanted};
+use super::{commands::Commands, finding::Wanted, limit::Limit};
 
 /// So many objects are named in a sentence.
 const NAMED: usize = 3;
@@ -26,6 +26,8 @@ pub struct Case<'a> {
     pub live: bool,
     /// What was not seen like this before, and may pass.
     pub fresh: &'a FxHashSet<ObjectId>,
+    /// What is asked about: of what is gathered from all over the cluster, the rest is left out.
+    pub limit: &'a Limit,
     /// The collector's complaints about owners in other namespaces, where they were read.
     pub events: &'a [OwnerEvent],
     /// What a throw-away object told of the collector, where that was asked for.

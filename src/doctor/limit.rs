@@ -21,23 +21,29 @@ impl Limit {
     /// Whether a finding has to do with what is asked about: it suffers, or has a part in it. What ails the cluster as a whole has to do with
     /// every namespace, but with no single object.
     pub fn takes(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
-        let any = |wanted: &dyn Fn(ObjectId) -> bool| finding.objects.iter().chain(&finding.related).any(|id| wanted(*id));
+        let any = || finding.objects.iter().chain(&finding.related).any(|id| self.asks_about(snapshot, *id));
         match self {
             Limit::Everything => true,
-            Limit::Objects(uids) => any(&|id| uids.contains(&snapshot.object(id).uid)),
+            Limit::Objects(_) => any(),
+            Limit::Namespace(_) => ails_all(finding.code) || any(),
+        }
+    }
+
+    /// Whether an object is asked about.
+    pub fn asks_about(&self, snapshot: &Snapshot, id: ObjectId) -> bool {
+        let object = snapshot.object(id);
+        match self {
+            Limit::Everything => true,
+            Limit::Objects(uids) => uids.contains(&object.uid),
             Limit::Namespace(namespace) => {
-                let is_it = |id: ObjectId| {
-                    let object = snapshot.object(id);
-                    object.namespace == *namespace
-                        || (object.name == *namespace && snapshot.resources.get(object.resource).kind == "Namespace")
-                };
-                ails_all(finding.code) || any(&is_it)
+                let is_namespace = || snapshot.resources.get(object.resource).kind == "Namespace";
+                object.namespace == *namespace || (object.name == *namespace && is_namespace())
             }
         }
     }
 }
 
-/// Whether a finding of this code ails the whole cluster.
+/// Whether a finding ails the whole cluster.
 fn ails_all(code: Code) -> bool {
     matches!(
         code,
