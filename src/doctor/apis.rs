@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::{
-    model::{Coordinate, ListRecord, ObjectId, Origin, Presence, Resource, Symbol, facts::Backend},
+    model::{Coordinate, ListRecord, ObjectId, Origin, Presence, Resource, Symbol, facts::Backend, gap::undecodable},
     wording::shell_word,
 };
 
@@ -38,7 +38,10 @@ fn services(case: &Case<'_>, gathering: &mut Gathering, explained: &mut BTreeSet
     let snapshot = case.snapshot();
     let Some(resource) = snapshot.resources.by_group_kind("apiregistration.k8s.io", "APIService") else { return };
     for id in case.stage.of_resource(resource).iter().copied() {
-        let Some(facts) = snapshot.facts.api_service(id) else { continue };
+        let Some(facts) = snapshot.facts.api_service(id) else {
+            gathering.wanted.needs.facts.insert(id);
+            continue;
+        };
         if facts.service.is_none() || facts.available != Some(false) {
             continue;
         }
@@ -47,13 +50,7 @@ fn services(case: &Case<'_>, gathering: &mut Gathering, explained: &mut BTreeSet
         gathering.explained.extend(namespaces.iter().filter(|id| held_by_nothing_else(case, **id)));
         let backend = facts.service.as_ref().map(named).unwrap_or_default();
         let why = if facts.message.is_empty() { facts.reason.clone() } else { facts.message.trim_end_matches('.').to_owned() };
-        let hang = match namespaces.len() {
-            0 => "Every namespace that is deleted from now on stays Terminating".to_owned(),
-            _ => format!(
-                "{} stays Terminating, and so does every namespace that is deleted from now on",
-                case.names(&namespaces, None)
-            ),
-        };
+        let hang = hang(case, &namespaces);
         gathering.findings.push(Finding {
             code: Code::ApiUnavailable,
             severity: Code::ApiUnavailable.severity(),
@@ -78,6 +75,18 @@ fn services(case: &Case<'_>, gathering: &mut Gathering, explained: &mut BTreeSet
     }
 }
 
+/// What becomes of namespaces as long as something can't be read (R9.11).
+fn hang(case: &Case<'_>, terminating: &[ObjectId]) -> String {
+    match terminating.len() {
+        0 => "Every namespace that is deleted from now on stays Terminating".to_owned(),
+        one_or_more => format!(
+            "{} {} Terminating, and so does every namespace that is deleted from now on",
+            case.names(terminating, None),
+            if one_or_more == 1 { "stays" } else { "stay" }
+        ),
+    }
+}
+
 /// Whether all that keeps a namespace is what can't be read.
 fn held_by_nothing_else(case: &Case<'_>, id: ObjectId) -> bool {
     case.stage.in_namespace(case.snapshot().object(id).name).is_empty()
@@ -93,7 +102,7 @@ fn named(backend: &Backend) -> String {
 fn look(backend: Option<&Backend>) -> String {
     match backend.and_then(Backend::service) {
         Some((namespace, name)) => format!(
-            "kubectl get services,endpointslices,pods -n {} -l {}",
+            "kubectl get endpointslices -n {} -l {}",
             shell_word(namespace),
             shell_word(&format!("kubernetes.io/service-name={name}"))
         ),
@@ -112,8 +121,8 @@ fn lists(case: &Case<'_>, gathering: &mut Gathering, explained: &BTreeSet<String
         }
         let finding = if snapshot.fails_to_convert(list.resource) {
             conversion(case, gathering, resource, failure)
-        } else if undecodable(failure) {
-            undecodable_object(resource, failure)
+        } else if undecodable(failure) && !is_aggregated(case, resource) {
+            spoiled(case, gathering, resource, failure)
         } else {
             unreadable(resource, list, failure)
         };
@@ -123,19 +132,14 @@ fn lists(case: &Case<'_>, gathering: &mut Gathering, explained: &BTreeSet<String
     }
 }
 
-/// Whether a reason is the API server's complaint about what is in its storage.
-fn undecodable(failure: &str) -> bool {
-    [
-        "unable to decode",
-        "couldn't get version/kind",
-        "json parse error",
-        "error decoding",
-        "unable to transform",
-        "no kind \"",
-        "illegal base64",
-    ]
-    .iter()
-    .any(|words| failure.contains(words))
+/// Whether another server than the API server keeps the objects of a resource.
+fn is_aggregated(case: &Case<'_>, resource: &Resource) -> bool {
+    let services = case.snapshot().resources.by_group_kind("apiregistration.k8s.io", "APIService");
+    let services = services.map_or(&[][..], |services| case.stage.of_resource(services));
+    services
+        .iter()
+        .filter_map(|id| case.snapshot().facts.api_service(*id))
+        .any(|facts| facts.service.is_some() && facts.group == resource.group && facts.version == resource.version)
 }
 
 fn conversion(case: &Case<'_>, gathering: &mut Gathering, resource: &Resource, failure: &str) -> Finding {
@@ -192,28 +196,94 @@ fn definition(case: &Case<'_>, resource: &Resource) -> Option<ObjectId> {
     }
 }
 
-fn undecodable_object(resource: &Resource, failure: &str) -> Finding {
+/// Built-in resources that are stored under another name (`SpecialDefaultResourcePrefixes` of the API server).
+const OTHER_PREFIXES: [(&str, &str, &str); 5] = [
+    ("", "replicationcontrollers", "controllers"),
+    ("", "endpoints", "services/endpoints"),
+    ("", "nodes", "minions"),
+    ("", "services", "services/specs"),
+    ("networking.k8s.io", "ingresses", "ingress"),
+];
+
+/// What the keys of a resource begin with in etcd, unless the API server was told otherwise (`--etcd-prefix`).
+fn prefix(case: &Case<'_>, resource: &Resource) -> String {
+    let (group, plural) = (resource.group.as_str(), resource.plural.as_str());
+    if let Some((_, _, prefix)) = OTHER_PREFIXES.iter().find(|other| (other.0, other.1) == (group, plural)) {
+        return format!("/registry/{prefix}/");
+    }
+    let with_group = matches!(group, "apiextensions.k8s.io" | "apiregistration.k8s.io") || definition(case, resource).is_some();
+    if with_group { format!("/registry/{group}/{plural}/") } else { format!("/registry/{plural}/") }
+}
+
+/// An object in storage that can't be decoded (S19). All that tells which one it is are the words of the failure, and few do.
+fn spoiled(case: &Case<'_>, gathering: &mut Gathering, resource: &Resource, failure: &str) -> Finding {
     let full = resource.full_name();
-    let prefix = if resource.group.is_empty() {
-        format!("/registry/{}/", resource.plural)
-    } else {
-        format!("/registry/{}/{}/", resource.group, resource.plural)
+    let prefix = prefix(case, resource);
+    let said = failure.trim_start_matches("500 Internal Server Error: ");
+    let related = terminating_namespaces(case);
+    gathering.explained.extend(related.iter().filter(|id| held_by_nothing_else(case, **id)));
+    let quoted = |after: &str| said.split_once(after).and_then(|(_, rest)| rest.split_once('"')).map(|(key, _)| key);
+    let key = quoted("unable to transform key \"").filter(|key| key.starts_with('/'));
+    let version = said.split_once("from an invalid group/version: ").map(|(_, version)| version);
+    let message = match (key, version) {
+        (Some(key), _) => {
+            let name = key.strip_prefix(&prefix).unwrap_or(key);
+            format!(
+                "{} {name} can't be decrypted, and so the list of {full} fails; there may be more of them: {said}.",
+                resource.kind
+            )
+        }
+        (None, Some(version)) => {
+            format!(
+                "The list of {full} fails: some are stored as {version}, a version that their definition doesn't know any more."
+            )
+        }
+        (None, None) => format!("The list of {full} fails because one of them, in storage, can't be decoded: {said}."),
     };
+    let mut remedies = Vec::new();
+    if let (Some(version), Some(definition)) = (version, definition(case, resource)) {
+        let version = version.rsplit('/').next().unwrap_or(version);
+        let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+        let known = json!({"name": version, "served": false, "storage": false, "schema": schema});
+        let patch = json!([{"op": "add", "path": "/spec/versions/-", "value": known}]);
+        remedies.push(Remedy::new(
+            "let the definition know the version again, without serving it: they can then be read, and be written anew",
+            vec![format!("kubectl patch {} --type=json -p {}", case.commands().named(definition), shell_word(&patch.to_string()))],
+        ));
+    }
+    if resource.namespaced && key.is_none() {
+        remedies.push(Remedy::new(
+            "see in which namespaces the list fails: there it is",
+            vec![format!(
+                "for namespace in $(kubectl get namespaces -o jsonpath='{{.items[*].metadata.name}}'); do \
+                 kubectl get {full} -n \"$namespace\" >/dev/null 2>&1 || echo \"$namespace\"; done"
+            )],
+        ));
+    }
+    remedies.push(match key {
+        Some(key) => Remedy::new(
+            "bring back the key that it was encrypted with; if that is lost: keep a copy of what is in etcd, and remove it there, because no API can",
+            vec![format!("etcdctl get {0} --print-value-only > spoiled-object && etcdctl del {0}", shell_word(key))],
+        ),
+        None => Remedy::new(
+            "find it in etcd: it is the one whose kubectl get fails with the same words; keep a copy of it, and remove its key, because no API can",
+            vec![format!("etcdctl get --prefix --keys-only {}", shell_word(&prefix))],
+        ),
+    });
     Finding {
         code: Code::UndecodableObject,
         severity: Code::UndecodableObject.severity(),
-        cause: full.clone(),
-        message: format!("The list of {full} fails because of what is in storage: {failure}."),
-        consequence: "Nobody can list them, the collector neither: none of this kind is collected, and none blocks its owner. Namespaces that may \
-                      have some stay Terminating."
-            .to_owned(),
+        cause: full,
+        message,
+        consequence: format!(
+            "{}. Nobody can list or watch them, the collector neither: it learns nothing new of them, and after it was restarted, nothing at \
+             all. Then none is collected, and none blocks its owner.",
+            hang(case, &related)
+        ),
         objects: Vec::new(),
         reference: None,
-        related: Vec::new(),
-        remedies: vec![Remedy::new(
-            "find the broken object in etcd, keep a copy of it, and remove its key: no API can",
-            vec![format!("etcdctl get --prefix --keys-only {}", shell_word(&prefix))],
-        )],
+        related,
+        remedies,
     }
 }
 

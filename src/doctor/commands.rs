@@ -79,10 +79,24 @@ impl Commands<'_> {
 
     /// Removes a finalizer, if it is still where it was.
     pub fn remove_finalizer(self, id: ObjectId, finalizer: Symbol) -> Option<String> {
-        let place = self.0.object(id).finalizers.iter().position(|found| *found == finalizer)?;
-        let path = format!("/metadata/finalizers/{place}");
-        let same = json!({"op": "test", "path": path, "value": self.0.text(finalizer)});
-        Some(self.patch(id, vec![same, json!({"op": "remove", "path": path})]))
+        self.remove_finalizers(id, &[finalizer])
+    }
+
+    /// Removes those of these finalizers that an object has, if they are still where they were.
+    pub fn remove_finalizers(self, id: ObjectId, finalizers: &[Symbol]) -> Option<String> {
+        let has = &self.0.object(id).finalizers;
+        let places: Vec<usize> = (0..has.len()).filter(|place| finalizers.contains(&has[*place])).collect();
+        let path = |place: usize| format!("/metadata/finalizers/{place}");
+        let same = |place: &usize| json!({"op": "test", "path": path(*place), "value": self.0.text(has[*place])});
+        let mut steps: Vec<Value> = places.iter().map(same).collect();
+        // From the last on, so that the others keep their places.
+        steps.extend(places.iter().rev().map(|place| json!({"op": "remove", "path": path(*place)})));
+        if steps.is_empty() { None } else { Some(self.patch(id, steps)) }
+    }
+
+    /// Changes fields of an object, or removes them where they are null.
+    pub fn merge(self, id: ObjectId, fields: &Value) -> String {
+        format!("kubectl patch {} --type=merge -p {}", self.named(id), shell_word(&fields.to_string()))
     }
 
     /// A reference is known by its uid; one without is known by nothing, so that nothing may have changed.

@@ -12,19 +12,25 @@ const SLACK: i64 = 30;
 /// How long a Lease is good for that doesn't say.
 const USUAL_LEASE: i64 = 40;
 
+/// A controller that has no pod that is ready may be starting; it is given this long after a delete, in seconds.
+const STARTS: i64 = 120;
+
 /// Whether somebody seems to be there, and what tells.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Liveness {
     Away(String),
     Alive(String),
+    /// Nothing tells.
     Unknown(String),
+    /// What might tell could not be read.
+    Unread(String),
 }
 
 impl Liveness {
     /// What tells.
     pub fn evidence(&self) -> &str {
         match self {
-            Liveness::Away(words) | Liveness::Alive(words) | Liveness::Unknown(words) => words,
+            Liveness::Away(words) | Liveness::Alive(words) | Liveness::Unknown(words) | Liveness::Unread(words) => words,
         }
     }
 }
@@ -35,8 +41,15 @@ pub(super) struct Keeper {
     /// As managed fields name them.
     pub manager: Option<String>,
     pub liveness: Liveness,
-    /// The workload that is scaled to nothing, or has no pod that is ready.
+    /// The workload that is scaled to nothing, and that would start it.
     pub workload: Option<ObjectId>,
+}
+
+impl Keeper {
+    /// Whether they are seen not to be there.
+    pub fn is_away(&self) -> bool {
+        matches!(self.liveness, Liveness::Away(_))
+    }
 }
 
 /// Names that programs have for managers by default, or that people's tools have: they tell nobody.
@@ -59,79 +72,88 @@ fn tells_nobody(manager: &str) -> bool {
 /// Whoever is to remove a finalizer from an object, as far as it can be told.
 pub(super) fn keeper(case: &Case<'_>, wanted: &mut Wanted, id: ObjectId, finalizer: Symbol) -> Keeper {
     let text = case.snapshot().text(finalizer);
-    let unknown = |words: String| Keeper { manager: None, liveness: Liveness::Unknown(words), workload: None };
+    let nobody = |liveness| Keeper { manager: None, liveness, workload: None };
     let Some(setters) = case.snapshot().facts.setters(id) else {
         wanted.setters.insert(id);
-        return unknown("who set it could not be read".to_owned());
+        return nobody(Liveness::Unread("who set it could not be read".to_owned()));
     };
     let mut managers: Vec<&str> =
         setters.iter().filter(|setter| setter.finalizer == text).map(|setter| setter.manager.as_str()).collect();
     managers.dedup();
     let Some(manager) = managers.iter().find(|manager| !tells_nobody(manager)).or(managers.first()).copied() else {
-        return unknown("who set it is not recorded".to_owned());
+        return nobody(Liveness::Unknown("who set it is not recorded".to_owned()));
     };
     let (liveness, workload) = if tells_nobody(manager) {
         (Liveness::Unknown(format!("it was set by {manager:?}, which tells nothing of a controller")), None)
     } else {
-        of_manager(case, wanted, manager)
+        of_manager(case, wanted, manager, !case.has_been_terminating(id, STARTS))
     };
     Keeper { manager: Some(manager.to_owned()), liveness, workload }
 }
 
-/// Whether a program of this name seems to run: by its Lease, and by its workload.
-fn of_manager(case: &Case<'_>, wanted: &mut Wanted, manager: &str) -> (Liveness, Option<ObjectId>) {
+/// The kinds that controllers run as.
+const WORKLOADS: [&str; 3] = ["Deployment", "StatefulSet", "DaemonSet"];
+
+/// Whether a program of this name seems to run: by its Lease, and by its workload. Only what says that it doesn't, and is contradicted by
+/// nothing, makes it away.
+fn of_manager(case: &Case<'_>, wanted: &mut Wanted, manager: &str, patience: bool) -> (Liveness, Option<ObjectId>) {
     let snapshot = case.snapshot();
-    let said = |words: &str| format!("it was set by {manager:?}; {words}");
-    let Some(name) = snapshot.strings.find(manager) else {
-        return (Liveness::Unknown(said("nothing here is called that")), None);
+    let said = |words: String| format!("it was set by {manager:?}; {words}");
+    let kinds: Vec<ResourceId> = WORKLOADS.into_iter().filter_map(|kind| snapshot.resources.by_group_kind("apps", kind)).collect();
+    let name = snapshot.strings.find(manager);
+    let called = |resource: ResourceId| -> Vec<ObjectId> {
+        let all = case.stage.of_resource(resource).iter().copied();
+        all.filter(|id| Some(snapshot.object(*id).name) == name).collect()
     };
-    let called = |resource: Option<ResourceId>| -> Vec<ObjectId> {
-        let all = resource.map_or(&[][..], |resource| case.stage.of_resource(resource)).iter().copied();
-        all.filter(|id| snapshot.object(*id).name == name).collect()
-    };
-    let mut workloads = Vec::new();
-    for kind in ["Deployment", "StatefulSet", "DaemonSet"] {
-        workloads.extend(called(snapshot.resources.by_group_kind("apps", kind)));
-    }
-    let leases = called(case.stage.built_in.leases);
-    let mut seen: Vec<Liveness> = Vec::new();
-    for lease in &leases {
-        seen.push(of_lease(case, wanted, *lease, "its lease"));
-    }
-    let mut idle = None;
-    for workload in &workloads {
-        let name = case.name(*workload, None);
-        match snapshot.facts.workload(*workload) {
-            None => {
-                wanted.needs.facts.insert(*workload);
+    let (mut alive, mut away, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+    let mut lease_ended = false;
+    for lease in case.stage.built_in.leases.into_iter().flat_map(called) {
+        match of_lease(case, wanted, lease, "its lease") {
+            Liveness::Alive(words) => alive.push(words),
+            Liveness::Away(words) => {
+                lease_ended = true;
+                away.push(words);
             }
-            Some(facts) if facts.wanted == Some(0) => {
-                idle = Some(*workload);
-                seen.push(Liveness::Away(format!("{name} is scaled to 0")));
-            }
-            Some(facts) if facts.ready == 0 => {
-                idle = Some(*workload);
-                seen.push(Liveness::Away(format!("{name} has no pod that is ready")));
-            }
-            Some(_) => seen.push(Liveness::Alive(format!("{name} has pods that are ready"))),
+            Liveness::Unknown(words) | Liveness::Unread(words) => unknown.push(words),
         }
     }
-    // A lease that is renewed outweighs a workload that looks idle, and one that ended one that looks busy: only who holds it acts.
-    let found = seen.iter().find(|seen| !matches!(seen, Liveness::Unknown(_))).or(seen.first());
-    match found {
-        Some(Liveness::Away(words)) => (Liveness::Away(said(words)), idle),
-        Some(Liveness::Alive(words)) => (Liveness::Alive(said(words)), None),
-        Some(Liveness::Unknown(words)) => (Liveness::Unknown(said(words)), None),
-        None if workloads.is_empty() => (Liveness::Unknown(said("no workload or Lease here is called that")), None),
-        None => (Liveness::Unknown(said("whether that runs could not be read")), None),
+    let mut idle = None;
+    for workload in kinds.iter().copied().flat_map(called) {
+        let name = case.name(workload, None);
+        match snapshot.facts.workload(workload) {
+            None => {
+                wanted.needs.facts.insert(workload);
+                unknown.push(format!("whether {name} runs could not be read"));
+            }
+            Some(facts) if facts.wanted == Some(0) => {
+                idle = idle.or(Some(workload));
+                away.push(format!("{name} is scaled to 0"));
+            }
+            // It may have been started a moment ago.
+            Some(facts) if facts.ready == 0 && patience => alive.push(format!("{name} has no pod that is ready yet")),
+            Some(facts) if facts.ready == 0 => away.push(format!("{name} has no pod that is ready")),
+            Some(_) => alive.push(format!("{name} has pods that are ready")),
+        }
     }
+    let all_read = kinds.iter().copied().chain(case.stage.built_in.leases).all(|resource| snapshot.covers(resource, None));
+    let liveness = match (alive.is_empty(), away.is_empty()) {
+        // Pods may be ready without being in charge, or in charge under another name.
+        (false, false) if lease_ended => Liveness::Unknown(said(format!("{}, yet {}", away.join(", "), alive.join(", ")))),
+        (false, _) => Liveness::Alive(said(alive.join(", "))),
+        (true, false) if unknown.is_empty() => Liveness::Away(said(away.join(", and "))),
+        _ if !unknown.is_empty() => Liveness::Unread(said(unknown.join(", "))),
+        _ if all_read => Liveness::Unknown(said("no workload or Lease here is called that".to_owned())),
+        _ => Liveness::Unread(said("not all workloads and Leases could be read".to_owned())),
+    };
+    let idle = idle.filter(|_| matches!(liveness, Liveness::Away(_)));
+    (liveness, idle)
 }
 
 /// Whether the holder of a Lease is alive.
 pub(super) fn of_lease(case: &Case<'_>, wanted: &mut Wanted, lease: ObjectId, what: &str) -> Liveness {
     let Some(facts) = case.snapshot().facts.lease(lease) else {
         wanted.needs.facts.insert(lease);
-        return Liveness::Unknown(format!("{what} could not be read"));
+        return Liveness::Unread(format!("{what} could not be read"));
     };
     lease_says(facts, case.now, what)
 }
@@ -150,27 +172,34 @@ fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
 
 /// The kubelet of a node, by the Lease that it renews all the time (kube-node-lease).
 pub(super) fn of_kubelet(case: &Case<'_>, wanted: &mut Wanted, node: &str) -> Liveness {
-    match lease(case, "kube-node-lease", node) {
+    match lease(case, wanted, "kube-node-lease", node) {
         Presence::Present(id) => of_lease(case, wanted, id, "the lease of its kubelet"),
-        Presence::Absent => Liveness::Away(format!("no kubelet has ever reported from node {node}")),
-        Presence::Unknown => Liveness::Unknown(format!("the lease of node {node} could not be read")),
+        Presence::Absent => Liveness::Away("it has no lease, so that it has never reported".to_owned()),
+        Presence::Unknown => Liveness::Unread("the lease of its kubelet could not be read".to_owned()),
     }
 }
 
 /// The controller manager, by the Lease of its leader.
 pub(super) fn of_controller_manager(case: &Case<'_>, wanted: &mut Wanted) -> Liveness {
-    match lease(case, "kube-system", "kube-controller-manager") {
+    match lease(case, wanted, "kube-system", "kube-controller-manager") {
         Presence::Present(id) => of_lease(case, wanted, id, "kube-controller-manager's lease"),
         _ => Liveness::Unknown("kube-controller-manager has no lease that can be seen".to_owned()),
     }
 }
 
-fn lease(case: &Case<'_>, namespace: &str, name: &str) -> Presence {
+fn lease(case: &Case<'_>, wanted: &mut Wanted, namespace: &str, name: &str) -> Presence {
     let snapshot = case.snapshot();
     let Some(resource) = case.stage.built_in.leases else { return Presence::Unknown };
     let find = |text: &str| snapshot.strings.find(text);
     match (find(namespace), find(name)) {
-        (Some(namespace), Some(name)) => snapshot.look_up(Coordinate { resource, namespace, name }),
+        (Some(namespace), Some(name)) => {
+            let coordinate = Coordinate { resource, namespace, name };
+            let presence = snapshot.look_up(coordinate);
+            if presence == Presence::Absent && !snapshot.was_looked_up(coordinate) {
+                wanted.needs.absences.insert(coordinate);
+            }
+            presence
+        }
         // No object that was read has such a name.
         _ if snapshot.covers(resource, None) => Presence::Absent,
         _ => Presence::Unknown,

@@ -27,13 +27,17 @@ pub(super) struct Asked<'a> {
 }
 
 /// Every webhook, with the configuration that it is part of.
-fn all<'a>(case: &Case<'a>) -> Vec<Asked<'a>> {
+fn all<'a>(case: &Case<'a>, wanted: &mut Wanted) -> Vec<Asked<'a>> {
     let snapshot = case.snapshot();
     let mut all = Vec::new();
     for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
         let Some(resource) = snapshot.resources.by_group_kind("admissionregistration.k8s.io", kind) else { continue };
         for id in case.stage.of_resource(resource) {
-            let webhooks = snapshot.facts.webhooks(*id).map_or(&[][..], |facts| &facts.webhooks);
+            let Some(facts) = snapshot.facts.webhooks(*id) else {
+                wanted.needs.facts.insert(*id);
+                continue;
+            };
+            let webhooks = &facts.webhooks;
             all.extend(webhooks.iter().enumerate().map(|(place, webhook)| Asked { configuration: *id, place, webhook }));
         }
     }
@@ -42,7 +46,7 @@ fn all<'a>(case: &Case<'a>) -> Vec<Asked<'a>> {
 
 /// The webhooks that are asked before an operation on a resource.
 pub(super) fn asked<'a>(case: &Case<'a>, resource: &Resource, operation: &str) -> Vec<Asked<'a>> {
-    let mut all = all(case);
+    let mut all = all(case, &mut Wanted::default());
     all.retain(|asked| asked.webhook.matches(resource, operation));
     all
 }
@@ -50,7 +54,7 @@ pub(super) fn asked<'a>(case: &Case<'a>, resource: &Resource, operation: &str) -
 /// Finds the ones that can't be asked, and what the collector can't do because of that.
 pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering) {
     let snapshot = case.snapshot();
-    for asked in all(case).into_iter().filter(|asked| asked.webhook.required) {
+    for asked in all(case, &mut gathering.wanted).into_iter().filter(|asked| asked.webhook.required) {
         let matches = |resource: &Resource, write: Write| asked.webhook.matches(resource, write.operation());
         let concerned: Vec<&Resource> = snapshot
             .resources

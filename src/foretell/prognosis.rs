@@ -1,6 +1,8 @@
 //! What becomes of everything that is there, with nothing more deleted: a collector that works, and all known controllers, take what they find
 //! to its end. What is still terminating then is stuck; what is not has only to be waited for.
 
+use std::collections::VecDeque;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -140,15 +142,45 @@ impl Prognosis {
 
     /// Everything that waits for an object, whatever stands between them, nearest first.
     pub fn chain_above(&self, object: ObjectId) -> Vec<ObjectId> {
-        let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([object]);
-        let mut chain = Vec::new();
-        let mut next = vec![object];
+        self.chain_above_all(&[object])
+    }
+
+    /// Everything that waits for one of these objects, whatever stands between them, without themselves. The nearest come first, and
+    /// nobody before those that they wait for, unless they wait in a circle.
+    pub fn chain_above_all(&self, roots: &[ObjectId]) -> Vec<ObjectId> {
+        let mut seen: FxHashSet<ObjectId> = roots.iter().copied().collect();
+        let mut found: Vec<ObjectId> = Vec::new();
+        let mut next = roots.to_vec();
         while !next.is_empty() {
             let mut above: Vec<ObjectId> = next.iter().flat_map(|id| self.waited_for_by(*id)).collect();
             above.sort_unstable();
             above.retain(|id| seen.insert(*id));
-            chain.extend(&above);
+            found.extend(&above);
             next = above;
+        }
+        // For how many of the others each has to wait; a namespace waits for all of its content, near and far.
+        let members: FxHashSet<ObjectId> = found.iter().copied().collect();
+        let mut open: FxHashMap<ObjectId, usize> = FxHashMap::default();
+        for id in &found {
+            open.insert(*id, self.waits_for(*id).iter().filter(|other| members.contains(other)).count());
+        }
+        let mut ready: VecDeque<ObjectId> = found.iter().copied().filter(|id| open[id] == 0).collect();
+        let mut chain = Vec::with_capacity(found.len());
+        let mut placed: FxHashSet<ObjectId> = FxHashSet::default();
+        let mut by_distance = found.iter().copied();
+        while let Some(id) = ready.pop_front().or_else(|| by_distance.next()) {
+            if !placed.insert(id) {
+                continue;
+            }
+            chain.push(id);
+            for above in self.waited_for_by(id) {
+                if let Some(left) = open.get_mut(&above) {
+                    *left = left.saturating_sub(1);
+                    if *left == 0 {
+                        ready.push_back(above);
+                    }
+                }
+            }
         }
         chain
     }

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     facts::{Fact, Facts},
-    gap::Gap,
+    gap::{Gap, conversion_failed, undecodable},
     object::{Object, ObjectId, RawObject},
     reference::Reference,
     resources::{ResourceId, Resources},
@@ -272,10 +272,11 @@ impl Snapshot {
     }
 
     /// What nobody can list, the API server's own controllers included, by the places of the gaps: group versions that could not be
-    /// discovered, and custom resources whose conversion webhook fails. A namespace may hold some of it, and stays (R9.11).
+    /// discovered, custom resources whose conversion webhook fails, and whatever has an object that can't be decoded (S19). A namespace may hold some of it, and stays (R9.11).
     pub fn unreadable_by_all(&self) -> impl Iterator<Item = usize> {
-        let unconverted = self.gaps.iter().enumerate().filter(|(_, gap)| conversion_failed(&gap.reason)).map(|(place, _)| place);
-        self.undiscovered().chain(unconverted)
+        let fails = |gap: &Gap| conversion_failed(&gap.reason) || undecodable(&gap.reason);
+        let failing = self.gaps.iter().enumerate().filter(move |(_, gap)| fails(gap)).map(|(place, _)| place);
+        self.undiscovered().chain(failing)
     }
 
     /// Whether a resource's list failed because its conversion webhook does.
@@ -294,11 +295,6 @@ impl Snapshot {
     pub fn text(&self, symbol: Symbol) -> &str {
         self.strings.text(symbol)
     }
-}
-
-/// Whether a reason is the API server's complaint about a conversion webhook: "conversion webhook for acme.io/v1, Kind=Shop failed".
-fn conversion_failed(reason: &str) -> bool {
-    reason.contains("conversion webhook for ")
 }
 
 /// Takes what a source reads, in any order.

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use rustc_hash::FxHashSet;
 
 use kubectl_gc::{
-    doctor::{Case, Code, Diagnosis, diagnose},
+    doctor::{Case, Code, Diagnosis, Limit, diagnose},
     foretell::{Assume, Prognosis, Stage},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
@@ -47,8 +47,16 @@ fn examined(snapshot: &Snapshot) -> Diagnosis {
     let stage = Stage::new(snapshot, &graph, Assume::Known);
     let prognosis = Prognosis::of(&stage);
     let fresh = FxHashSet::default();
-    let case =
-        Case { stage: &stage, prognosis: &prognosis, now: Some(10_000), live: true, fresh: &fresh, events: &[], probed: None };
+    let case = Case {
+        stage: &stage,
+        prognosis: &prognosis,
+        now: Some(10_000),
+        live: true,
+        fresh: &fresh,
+        limit: &Limit::Everything,
+        events: &[],
+        probed: None,
+    };
     diagnose(&case)
 }
 

@@ -4,7 +4,7 @@
 use kubectl_gc::{
     doctor::{
         Case, Explanation, explain,
-        explain::{Condition, Then, What},
+        explain::{Condition, Limit, Then, What},
     },
     foretell::{Assume, Fate, Holder, Next, Prognosis, Stage, State, Uncertainty},
     graph::OwnerGraph,
@@ -31,7 +31,16 @@ fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
     let stage = Stage::new(snapshot, &graph, Assume::Known);
     let prognosis = Prognosis::of(&stage);
     let fresh = FxHashSet::default();
-    let case = Case { stage: &stage, prognosis: &prognosis, now: None, live: false, fresh: &fresh, events: &[], probed: None };
+    let case = Case {
+        stage: &stage,
+        prognosis: &prognosis,
+        now: None,
+        live: false,
+        fresh: &fresh,
+        limit: &Limit::Everything,
+        events: &[],
+        probed: None,
+    };
     explain(&case, objects, &[]).explanations
 }
 

@@ -13,51 +13,40 @@ use crate::{
     foretell::{Prognosis, State, actors::has_living_controller, effects_of},
     model::{
         ObjectId, ResourceId, Symbol,
-        effects::{Severity, When, known_finalizer},
+        effects::{Policy, Says, Severity, When, known_finalizer},
     },
 };
 
-use super::{it, objects, since, waiting_for, waiting_in_the_foreground, waits};
+use super::{is_asked_about, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
 
 /// A controller that is there may need this long for what it does first, in seconds, before anything is said of it.
 const PATIENCE: i64 = 600;
 
-/// One finalizer on objects of one kind, with one keeper.
-type Group = (ResourceId, Symbol, Keeper);
+/// A finalizer that holds an object, and who is to remove it.
+type Hold = (Symbol, Keeper);
+
+/// What holds objects of one kind.
+type Group = (ResourceId, Vec<Hold>);
 
 /// Finds terminating objects that a finalizer holds which nobody is known to remove.
 pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
-    let snapshot = case.snapshot();
     let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
     let roots: FxHashSet<ObjectId> = roots.iter().map(|(id, _)| *id).collect();
-    for (id, object) in snapshot.objects().filter(|(_, object)| object.terminating()) {
+    for (id, object) in case.snapshot().objects().filter(|(_, object)| object.terminating()) {
         if case.fresh.contains(&id) {
             continue;
         }
-        let is_root = roots.contains(&id);
-        for finalizer in object.finalizers.iter().copied() {
-            if finalizer.is_collectors_finalizer() || finalizer == Symbol::DEFINITION {
-                continue;
-            }
-            let resource = snapshot.resources.get(object.resource);
-            let known = known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind);
-            let by_itself = known.is_some_and(|known| known.when != When::Elsewhere);
-            // What a built-in controller removes by itself is nobody's fault, unless it takes very long.
-            if by_itself && !(case.prognosis.goes(id) && case.now.is_some() && case.has_been_terminating(id, PATIENCE)) {
-                continue;
-            }
-            if !by_itself && !is_root {
-                continue;
-            }
-            let keeper = match known.filter(|_| by_itself) {
-                Some(known) => Keeper {
-                    manager: Some(known.by.to_owned()),
-                    liveness: Liveness::Unknown(format!("{} removes it", known.by)),
-                    workload: None,
-                },
-                None => keeper(case, &mut gathering.wanted, id, finalizer),
-            };
-            groups.entry((object.resource, finalizer, keeper)).or_default().push(id);
+        let holds = holds(case, gathering, id, roots.contains(&id));
+        if holds.is_empty() || !is_asked_about(case, id) {
+            continue;
+        }
+        let away = holds.iter().any(|(_, keeper)| keeper.is_away());
+        if !away && may_be_at_work(case, id) {
+            // Whoever can't be seen to be away has a little time first.
+            gathering.explained.insert(id);
+            gathering.explained.extend(case.prognosis.chain_above(id));
+        } else {
+            groups.entry((object.resource, holds)).or_default().push(id);
         }
     }
     for (group, objects) in groups {
@@ -68,54 +57,98 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &m
     }
 }
 
-fn finding(
-    case: &Case<'_>,
-    gathering: &mut Gathering,
-    (resource, finalizer, keeper): Group,
-    objects: Vec<ObjectId>,
-) -> Option<Finding> {
+/// The finalizers of an object that somebody has to remove, and who.
+fn holds(case: &Case<'_>, gathering: &mut Gathering, id: ObjectId, is_root: bool) -> Vec<Hold> {
+    let snapshot = case.snapshot();
+    let object = snapshot.object(id);
+    let resource = snapshot.resources.get(object.resource);
+    let mut holds = Vec::new();
+    for finalizer in object.finalizers.iter().copied() {
+        if finalizer.is_collectors_finalizer() || finalizer == Symbol::DEFINITION {
+            continue;
+        }
+        let known = known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind);
+        if let Some(known) = known.filter(|known| known.when != When::Elsewhere) {
+            // What a built-in controller removes by itself is nobody's fault, unless it takes very long.
+            let slow = case.prognosis.goes(id) && case.now.is_some() && case.has_been_terminating(id, PATIENCE);
+            let liveness = Liveness::Unknown(format!("{} removes it", known.by));
+            let keeper = Keeper { manager: Some(known.by.to_owned()), liveness, workload: None };
+            holds.extend(slow.then_some((finalizer, keeper)));
+        } else if is_root {
+            holds.push((finalizer, keeper(case, &mut gathering.wanted, id, finalizer)));
+        }
+    }
+    holds
+}
+
+fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group, objects: Vec<ObjectId>) -> Option<Finding> {
     let snapshot = case.snapshot();
     let kind = snapshot.resources.get(resource);
-    let text = snapshot.text(finalizer);
-    let known = known_finalizer(text, &kind.group, &kind.kind);
-    let widespread = known.is_some() || has_living_controller(text, &kind.group, &kind.kind);
     let related = waiting_for(case, &objects);
     let lasts = objects.iter().any(|id| case.has_been_terminating(*id, PATIENCE));
-    let away = matches!(keeper.liveness, Liveness::Away(_));
-    let expected = matches!(keeper.liveness, Liveness::Alive(_)) || (widespread && !away);
-    // A finalizer of something that is there, or of an add-on that is everywhere, is only told of when it takes long.
-    if expected && !lasts {
+    // Of something that is there, or of an add-on that is everywhere.
+    let expected = |(finalizer, keeper): &Hold| {
+        let text = snapshot.text(*finalizer);
+        let widespread =
+            known_finalizer(text, &kind.group, &kind.kind).is_some() || has_living_controller(text, &kind.group, &kind.kind);
+        matches!(keeper.liveness, Liveness::Alive(_)) || (widespread && !keeper.is_away())
+    };
+    let all_expected = holds.iter().all(expected);
+    // That is only told of when it takes long.
+    if all_expected && !lasts {
         gathering.explained.extend(objects.iter().chain(&related).copied());
         return None;
     }
-    let fires = if away { Fires::of(case, gathering, &objects, finalizer) } else { Fires::default() };
-    let code = match (expected, fires.is_nothing()) {
+    // Somebody may be there who could not be seen.
+    let unread = |keeper: &Keeper| matches!(keeper.liveness, Liveness::Unread(_));
+    let unverified = !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, keeper)| unread(keeper));
+    let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
+    let away = holds.iter().any(|(_, keeper)| keeper.is_away());
+    let fires = if away { Fires::of(case, gathering, &objects, &finalizers) } else { Fires::default() };
+    let code = match (all_expected, fires.is_nothing()) {
         (true, _) => Code::SlowFinalizer,
         (false, false) => Code::ArmedDeletion,
         (false, true) => Code::StuckFinalizer,
     };
-    let mut message =
-        format!("Terminating{}, held by the finalizer {text}; {}.", since(case, &objects), keeper.liveness.evidence());
-    if let Some(known) = known.filter(|known| !keeper.liveness.evidence().contains(known.by)) {
-        message.push_str(&format!(" {} is to remove it.", upper_first(known.by)));
-    }
-    let waiting = waits(case, &related, objects[0]);
+    let waiting = waits(case, &related, &objects);
     let consequence = match code {
         Code::ArmedDeletion => format!("Whoever brings its controller back {}: decide that first.{waiting}", fires.told(&objects)),
         Code::SlowFinalizer => format!("It goes once its controller is through; why that takes so long, its log says.{waiting}"),
+        _ if holds.len() > 1 => {
+            format!("{} until somebody removes all of them.{waiting}{}", stays(&objects), subtree(case, &objects))
+        }
         _ => format!("{} until somebody removes the finalizer.{waiting}{}", stays(&objects), subtree(case, &objects)),
     };
+    let keepers: Vec<String> = holds
+        .iter()
+        .map(|(finalizer, keeper)| format!("{} {}", snapshot.text(*finalizer), keeper.manager.as_deref().unwrap_or_default()))
+        .collect();
     Some(Finding {
         code,
-        severity: if code == Code::SlowFinalizer { Severity::Info } else { code.severity() },
-        cause: format!("{} {text} {}", kind.full_name(), keeper.manager.as_deref().unwrap_or_default()),
-        message,
+        severity: if unverified { Severity::Warning } else { code.severity() },
+        cause: format!("{} {}", kind.full_name(), keepers.join(" ")),
+        message: message(case, resource, &holds, &objects),
         consequence,
         reference: None,
-        remedies: remedies(case, code, finalizer, &keeper, &fires, &objects, &related),
+        remedies: remedies(case, code, &holds, &fires, &objects, &related),
         related,
         objects,
     })
+}
+
+fn message(case: &Case<'_>, resource: ResourceId, holds: &[Hold], objects: &[ObjectId]) -> String {
+    let kind = case.snapshot().resources.get(resource);
+    let told = holds.iter().map(|(finalizer, keeper)| {
+        let text = case.snapshot().text(*finalizer);
+        let evidence = keeper.liveness.evidence();
+        match known_finalizer(text, &kind.group, &kind.kind).filter(|known| !evidence.contains(known.by)) {
+            Some(known) => format!("{text} ({} is to remove it; {evidence})", known.by),
+            None => format!("{text} ({evidence})"),
+        }
+    });
+    let told: Vec<String> = told.collect();
+    let finalizers = if holds.len() == 1 { "the finalizer" } else { "the finalizers" };
+    format!("Terminating{}, held by {finalizers} {}.", since(case, objects), told.join(" and "))
 }
 
 fn stays(objects: &[ObjectId]) -> &'static str {
@@ -138,14 +171,15 @@ struct Fires {
 }
 
 impl Fires {
-    fn of(case: &Case<'_>, gathering: &mut Gathering, held: &[ObjectId], finalizer: Symbol) -> Self {
+    fn of(case: &Case<'_>, gathering: &mut Gathering, held: &[ObjectId], finalizers: &[Symbol]) -> Self {
         let (effects, needs) = effects_of(case.stage, held);
         gathering.wanted.needs.add(&needs);
         let mut outside: BTreeMap<String, FxHashSet<ObjectId>> = BTreeMap::new();
         for effect in effects.into_iter().filter(|effect| effect.severity() == Severity::Error) {
             outside.entry(effect.message.into_owned()).or_default().insert(effect.object);
         }
-        let released: Vec<(ObjectId, Symbol)> = held.iter().map(|id| (*id, finalizer)).collect();
+        let each = |id: &ObjectId| finalizers.iter().map(|finalizer| (*id, *finalizer)).collect::<Vec<_>>();
+        let released: Vec<(ObjectId, Symbol)> = held.iter().flat_map(each).collect();
         let after = Prognosis::released(case.stage, &released);
         let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
         let mut inside: Vec<ObjectId> = after.all_that_goes().filter(|id| live(id) && !case.prognosis.goes(*id)).collect();
@@ -168,26 +202,23 @@ impl Fires {
         }
         if !self.inside.is_empty() {
             told.push(format!(
-                "has the collector delete {} here that {} still live",
+                "has the collector delete {} here that still {}",
                 objects(self.inside.len()),
-                if self.inside.len() == 1 { "is" } else { "are" }
+                if self.inside.len() == 1 { "lives" } else { "live" }
             ));
         }
         told.join(", and ")
     }
 }
 
-fn remedies(
-    case: &Case<'_>,
-    code: Code,
-    finalizer: Symbol,
-    keeper: &Keeper,
-    fires: &Fires,
-    objects: &[ObjectId],
-    related: &[ObjectId],
-) -> Vec<Remedy> {
+fn remedies(case: &Case<'_>, code: Code, holds: &[Hold], fires: &Fires, objects: &[ObjectId], related: &[ObjectId]) -> Vec<Remedy> {
     let commands = case.commands();
+    let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let mut remedies = Vec::new();
+    if code == Code::SlowFinalizer {
+        let look = objects.iter().take(1).map(|id| commands.get(*id)).collect();
+        remedies.push(Remedy::new("see what its controller says of it", look));
+    }
     let waiting = waiting_in_the_foreground(case, related);
     if !waiting.is_empty() {
         remedies.push(Remedy::new(
@@ -195,26 +226,56 @@ fn remedies(
             commands.delete(&waiting, "background"),
         ));
     }
-    let strip = objects.iter().filter_map(|id| commands.remove_finalizer(*id, finalizer)).collect();
+    if !fires.outside.is_empty() {
+        remedies.push(Remedy::new(
+            "keep what it stands for outside the cluster: its controller then lets go of it without deleting it",
+            objects.iter().filter_map(|id| keeping(case, *id)).collect(),
+        ));
+    }
+    let spared: Vec<String> = fires.inside.iter().filter_map(|id| sparing(case, *id, objects)).collect();
+    remedies.push(Remedy::new(format!("keep what depends on {}: drop its references to {}", it(objects), it(objects)), spared));
     let harm = match (code, fires.inside.len()) {
-        (Code::ArmedDeletion, 0) => "remove the finalizer without its controller: what it stands for outside the cluster stays, and nobody knows of it any more".to_owned(),
-        (Code::ArmedDeletion, inside) => format!("remove the finalizer without its controller: the collector then deletes {} that depend on {}", super::objects(inside), it(objects)),
+        (Code::ArmedDeletion, inside) if !fires.outside.is_empty() => {
+            let then = if inside == 0 {
+                String::new()
+            } else {
+                format!("; the collector then deletes {} that depend on {}", super::objects(inside), it(objects))
+            };
+            format!(
+                "remove the finalizer without its controller: what it stands for outside the cluster stays, and nobody knows of it any more{then}"
+            )
+        }
+        (Code::ArmedDeletion, inside) => format!(
+            "remove the finalizer without its controller: the collector then deletes {} that depend on {}",
+            super::objects(inside),
+            it(objects)
+        ),
         _ => "remove the finalizer: what its controller was to do first is then never done".to_owned(),
     };
-    let start = keeper.workload.map(|workload| {
-        let what = if fires.is_nothing() { "start its controller" } else { "start its controller, which sets all of that off" };
-        Remedy::new(what, vec![format!("kubectl scale {} --replicas=1", commands.named(workload))])
-    });
-    if code == Code::SlowFinalizer {
-        let look = objects.iter().take(1).map(|id| commands.get(*id)).collect();
-        remedies.insert(0, Remedy::new("see what its controller says of it", look));
-    }
+    let strip = objects.iter().filter_map(|id| commands.remove_finalizers(*id, &finalizers)).collect();
     remedies.push(Remedy::new(harm, strip));
-    remedies.extend(start);
+    let start = holds.iter().filter_map(|(_, keeper)| keeper.workload);
+    let start: Vec<String> = start.map(|workload| format!("kubectl scale {} --replicas=1", commands.named(workload))).collect();
+    let what = if fires.is_nothing() { "start its controller" } else { "start its controller, which sets all of that off" };
+    remedies.push(Remedy::new(what, start));
     remedies
 }
 
-fn upper_first(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+/// The command that drops an object's references to what is held, where it has some.
+fn sparing(case: &Case<'_>, id: ObjectId, held: &[ObjectId]) -> Option<String> {
+    let snapshot = case.snapshot();
+    let uids: Vec<Symbol> = held.iter().map(|id| snapshot.object(*id).uid).collect();
+    let owners = &snapshot.object(id).owners;
+    let places: Vec<usize> = (0..owners.len()).filter(|place| uids.contains(&owners[*place].uid)).collect();
+    (!places.is_empty()).then(|| case.commands().drop_references(id, &places))
+}
+
+/// The command that has an object's controller keep what it stands for, where its own policy can say so.
+fn keeping(case: &Case<'_>, id: ObjectId) -> Option<String> {
+    let snapshot = case.snapshot();
+    let object = snapshot.object(id);
+    let resource = snapshot.resources.get(object.resource);
+    let policy = Policy::of(&resource.group, &resource.kind, object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)))?;
+    let facts = snapshot.facts.policy(id)?;
+    matches!(policy.says(facts), Says::Act(_)).then(|| case.commands().merge(id, &policy.keeping(facts)))
 }

@@ -8,19 +8,19 @@ use crate::{
         case::{Case, Gathering},
     },
     foretell::State,
-    graph::Address,
-    model::{Object, ObjectId},
+    graph::{Address, Verdict},
+    model::{Object, ObjectId, Symbol},
     server::kinds::protected,
 };
 
-use super::{it, waiting_for, waiting_in_the_foreground, waits};
+use super::{is_asked_about, it, waiting_for, waiting_in_the_foreground, waits};
 
 /// Finds live objects that something terminating waits for, and why they live.
 pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
     let snapshot = case.snapshot();
     let mut groups: BTreeMap<(Code, String), Vec<ObjectId>> = BTreeMap::new();
     for (id, _) in roots.iter().filter(|(id, state)| *state == State::Stuck && !snapshot.object(*id).terminating()) {
-        if case.prognosis.waited_for_by(*id).next().is_none() {
+        if case.prognosis.waited_for_by(*id).next().is_none() || !is_asked_about(case, *id) {
             continue;
         }
         if let Some((code, cause)) = why(case, *id) {
@@ -61,6 +61,22 @@ fn faulty(case: &Case<'_>, object: &Object) -> Vec<usize> {
     (0..object.owners.len()).filter(fails).collect()
 }
 
+/// Whether an object has an owner that is there and waits for nobody: the collector would keep it for that one (4.2).
+fn has_another_owner(case: &Case<'_>, id: ObjectId) -> bool {
+    let object = case.snapshot().object(id);
+    let verdict = |reference| Verdict::of(case.snapshot(), case.graph(), reference, object.namespace);
+    object.owners.iter().any(|reference| matches!(verdict(reference), Verdict::Solid(_)))
+}
+
+/// The references of an object that keep the collector from it, and those to owners that wait for it; by their places.
+fn in_the_way(case: &Case<'_>, id: ObjectId) -> Vec<usize> {
+    let object = case.snapshot().object(id);
+    let waiting: Vec<Symbol> = case.prognosis.waited_for_by(id).map(|owner| case.snapshot().object(owner).uid).collect();
+    let mut places = faulty(case, object);
+    places.extend((0..object.owners.len()).filter(|place| waiting.contains(&object.owners[*place].uid)));
+    places
+}
+
 fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -> Finding {
     let snapshot = case.snapshot();
     let first = objects[0];
@@ -80,27 +96,30 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
         Code::StuckOnInvalidScope => "The collector gives up on it without trying again, and never deletes it.",
         _ => "The collector fails on it and tries again for ever, and never deletes it.",
     };
-    let drop = Remedy::new(
-        format!(
-            "drop the reference that can't be looked up: the collector then deletes {}, for the owner that waits",
-            it(&objects)
-        ),
-        objects.iter().map(|id| case.commands().drop_references(*id, &faulty(case, snapshot.object(*id)))).collect(),
-    );
     let release = Remedy::new(
         format!("let {} live, and delete what waits again in the background: it goes, without waiting", it(&objects)),
         case.commands().delete(&waiting_in_the_foreground(case, &related), "background"),
     );
     let mut remedies = vec![release];
     if code != Code::StuckOnProtected {
-        remedies.push(drop);
+        // Dropping the reference alone helps late or never: the collector comes back to an object after up to 17 minutes (R2.9), and after
+        // an invalid scope not at all (R3.13).
+        let (kept, doomed): (Vec<ObjectId>, Vec<ObjectId>) = objects.iter().partition(|id| has_another_owner(case, **id));
+        remedies.push(Remedy::new(
+            format!("delete {}, as the collector would for the owner that waits", it(&doomed)),
+            case.commands().delete(&doomed, "foreground"),
+        ));
+        remedies.push(Remedy::new(
+            "leave it to its other owner: drop the references that can't be looked up, and those to who waits",
+            kept.iter().map(|id| case.commands().drop_references(*id, &in_the_way(case, *id))).collect(),
+        ));
     }
     Finding {
         code,
         severity: code.severity(),
         cause,
         message,
-        consequence: format!("{consequence}{}", waits(case, &related, first)),
+        consequence: format!("{consequence}{}", waits(case, &related, &objects)),
         reference: fault.map(|place| object.owners[place]),
         related,
         remedies,

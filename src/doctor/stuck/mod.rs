@@ -9,11 +9,18 @@ mod unwatched;
 
 use crate::{
     foretell::State,
-    model::ObjectId,
+    model::{ObjectId, Symbol},
+    server::OwnDelete,
     wording::{age, count},
 };
 
-use super::case::{Case, Gathering};
+use super::{
+    case::{Case, Gathering},
+    limit::Limit,
+};
+
+/// Controllers that are at work on a delete may take this long, in seconds, before anybody says that they aren't.
+const AT_WORK: i64 = 60;
 
 /// Finds what holds deletions, and who waits for that.
 pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
@@ -32,32 +39,47 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
     recreated::gather(case, gathering);
 }
 
-/// Everything that is terminating and waits for one of these, nearest first.
+/// Everything that is terminating and waits for one of these, nearest first. Namespaces come last: they wait for all of their content.
 fn waiting_for(case: &Case<'_>, roots: &[ObjectId]) -> Vec<ObjectId> {
-    let mut waiting: Vec<ObjectId> = Vec::new();
-    let mut seen: rustc_hash::FxHashSet<ObjectId> = roots.iter().copied().collect();
-    for root in roots {
-        waiting.extend(case.prognosis.chain_above(*root).into_iter().filter(|id| seen.insert(*id)));
-    }
-    waiting
+    let is_namespace = |id: &ObjectId| case.stage.rules(*id).own_delete == OwnDelete::Namespace;
+    let (namespaces, mut chain): (Vec<ObjectId>, Vec<ObjectId>) =
+        case.prognosis.chain_above_all(roots).into_iter().partition(is_namespace);
+    chain.extend(namespaces);
+    chain
 }
 
-/// Who waits, in a sentence of its own; empty where nobody does.
-fn waits(case: &Case<'_>, waiting: &[ObjectId], beside: ObjectId) -> String {
+/// Whether somebody asks about an object, or about anything that waits for it.
+fn is_asked_about(case: &Case<'_>, id: ObjectId) -> bool {
+    let asked = |id: ObjectId| case.limit.asks_about(case.snapshot(), id);
+    *case.limit == Limit::Everything || asked(id) || case.prognosis.chain_above(id).into_iter().any(asked)
+}
+
+/// Who waits for some objects, in a sentence of its own; empty where nobody does.
+fn waits(case: &Case<'_>, waiting: &[ObjectId], objects: &[ObjectId]) -> String {
+    let beside = objects.first().copied();
     match waiting.len() {
         0 => String::new(),
-        1 => format!(" {} waits for it.", case.name(waiting[0], Some(beside))),
-        many => format!(" {many} objects wait for it: {}.", case.names(waiting, Some(beside))),
+        1 => format!(" {} waits for {}.", case.name(waiting[0], beside), it(objects)),
+        many => format!(" {many} objects wait for {}: {}.", it(objects), case.names(waiting, beside)),
     }
 }
 
-/// Those of some objects that wait for their dependents, and that a second delete in the background would release (R1.21).
+/// Those of some objects that wait for their dependents, and that a second delete in the background would release (R1.21). It changes nothing
+/// of a namespace that its controller has still to finish (R1.25), nor of a pod in its grace period (R1.17).
 fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -> Vec<ObjectId> {
     let foreground = |id: &ObjectId| {
         let object = case.snapshot().object(*id);
-        object.terminating() && object.finalizers.contains(&crate::model::Symbol::FOREGROUND)
+        let rules = case.stage.rules(*id);
+        let in_grace = rules.graceful && object.grace.is_some_and(|seconds| seconds != 0);
+        let deaf = rules.own_delete == OwnDelete::Namespace || in_grace;
+        object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND) && !deaf
     };
     waiting.iter().copied().filter(foreground).collect()
+}
+
+/// Whether a controller may well be at work on the delete of an object: on a cluster, where this is only the first minute of it.
+fn may_be_at_work(case: &Case<'_>, id: ObjectId) -> bool {
+    case.live && !case.has_been_terminating(id, AT_WORK)
 }
 
 /// For how long the first of some objects has been terminating: `for 12d`; empty where that is not known.

@@ -14,7 +14,7 @@ use crate::{
     wording::shell_word,
 };
 
-use super::{objects, since};
+use super::{may_be_at_work, objects, since};
 
 /// The namespace controller begins after 5 seconds, looks again after 8 and backs off from there: before this, it may just not be through.
 const PATIENCE: i64 = 60;
@@ -34,7 +34,9 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &m
         let foreign: Vec<&str> =
             facts.finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER).collect();
         let is_root = roots.contains(&id);
-        if !foreign.is_empty() {
+        if !foreign.is_empty() && may_be_at_work(case, id) {
+            gathering.explained.insert(id);
+        } else if !foreign.is_empty() {
             gathering.findings.push(spec_finalizers(case, id, &foreign));
             gathering.explained.insert(id);
         } else if (is_root || case.has_been_terminating(id, PATIENCE)) && !gathering.explained.contains(&id) {

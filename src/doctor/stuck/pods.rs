@@ -11,7 +11,7 @@ use crate::{
     model::{Coordinate, ObjectId, Presence, Symbol, effects::Severity},
 };
 
-use super::{since, waiting_for, waits};
+use super::{is_asked_about, since, waiting_for, waits};
 
 /// The pod garbage collector removes the pods of nodes that are gone within this time, in seconds (R9.7).
 const POD_COLLECTOR: i64 = 60;
@@ -30,7 +30,7 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
         let object = snapshot.object(id);
         let in_grace = object.terminating() && object.grace.is_some_and(|seconds| seconds != 0);
         // deletionTimestamp is when the grace period is over.
-        if !in_grace || case.fresh.contains(&id) || !case.has_been_terminating(id, 0) {
+        if !in_grace || case.fresh.contains(&id) || !case.has_been_terminating(id, 0) || !is_asked_about(case, id) {
             continue;
         }
         let Some(facts) = snapshot.facts.pod(id) else {
@@ -48,7 +48,7 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
                 Liveness::Alive(words) if case.now.is_some() && case.has_been_terminating(id, SLOW_KUBELET) => {
                     format!("The kubelet on node {node} is there ({words}), and has not ended it.")
                 }
-                Liveness::Alive(_) | Liveness::Unknown(_) => continue,
+                Liveness::Alive(_) | Liveness::Unknown(_) | Liveness::Unread(_) => continue,
             },
         };
         groups.entry((node, why)).or_default().push(id);
@@ -94,7 +94,7 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
         consequence: format!(
             "{they} Terminating{} after the grace period; {until}.{}",
             since(case, &objects),
-            waits(case, &related, objects[0])
+            waits(case, &related, &objects)
         ),
         message,
         reference: None,

@@ -6,12 +6,16 @@ use crate::{
         case::{Case, Gathering},
     },
     model::ObjectId,
+    wording::age,
 };
 
 use super::{since, waiting_in_the_foreground};
 
 /// A dependent that was on its way when its owner was deleted may come this much later, in seconds.
 const ON_ITS_WAY: i64 = 5;
+
+/// Whoever goes on making dependents has made one within this time, in seconds.
+const LATELY: i64 = 120;
 
 /// Finds owners that are deleted in the foreground, and dependents that were made long after that.
 pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
@@ -26,9 +30,8 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
             late && dependent.owners.iter().any(|reference| reference.uid == object.uid && reference.blocks())
         };
         let late: Vec<ObjectId> = case.graph().dependents(owner.into()).iter().copied().filter(blocks).collect();
-        if late.is_empty() {
-            continue;
-        }
+        let newest = late.iter().filter_map(|id| snapshot.object(*id).created).max();
+        let Some(newest) = newest.filter(|newest| case.now.is_none_or(|now| now - newest <= LATELY)) else { continue };
         gathering.findings.push(Finding {
             code: Code::DependentsRecreated,
             severity: Code::DependentsRecreated.severity(),
@@ -36,9 +39,13 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
             objects: vec![owner],
             reference: None,
             message: format!(
-                "It has been waiting{} for its dependents to go, and {} was made long after that.",
+                "It has been waiting{} for its dependents to go, and yet {} made, the last{}.",
                 since(case, &[owner]),
-                case.names(&late, Some(owner))
+                match late.as_slice() {
+                    [one] => format!("{} was", case.name(*one, Some(owner))),
+                    many => format!("{} were", case.names(many, Some(owner))),
+                },
+                case.now.map(|now| format!(" of them {} ago", age(now - newest))).unwrap_or_default(),
             ),
             consequence: "As long as somebody goes on making dependents that block it, it waits.".to_owned(),
             related: late,

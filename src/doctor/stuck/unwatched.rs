@@ -11,7 +11,7 @@ use crate::{
     model::{ObjectId, ResourceId},
 };
 
-use super::{waiting_for, waits};
+use super::{is_asked_about, waiting_for, waits};
 
 /// Finds terminating objects with a finalizer of the collector's, of kinds that it doesn't watch.
 pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
@@ -20,7 +20,7 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &m
     for (id, _) in roots {
         let object = snapshot.object(*id);
         let collected = object.terminating() && object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer());
-        if collected && snapshot.resources.not_watched(object.resource).is_some() {
+        if collected && is_asked_about(case, *id) && snapshot.resources.not_watched(object.resource).is_some() {
             by_kind.entry(object.resource).or_default().push(*id);
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &m
             severity: Code::StuckUnwatched.severity(),
             cause: kind.full_name(),
             message: format!("The collector doesn't watch {} ({why}), so it never learns of this delete.", kind.full_name()),
-            consequence: format!("The collector's finalizer is never removed.{}", waits(case, &related, objects[0])),
+            consequence: format!("The collector's finalizer is never removed.{}", waits(case, &related, &objects)),
             reference: None,
             remedies: vec![Remedy::new(
                 "delete it again in the background, which takes the collector's finalizers off; dependents are left to the collector",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::finalizers::known_finalizer;
 
@@ -92,6 +92,32 @@ impl Policy {
         facts
     }
 
+    /// What has to be changed in an object (as a merge patch) so that its controller keeps what it stands for.
+    pub fn keeping(self, facts: &PolicyFacts) -> Value {
+        let annotation = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
+        match self {
+            Policy::Crossplane => {
+                let mut spec = json!({"deletionPolicy": "Orphan"});
+                // What is not the default wins where the two disagree.
+                if let Some(mut actions) =
+                    facts.list("spec.managementPolicies").filter(|actions| actions.iter().any(|action| action == "Delete"))
+                {
+                    actions.retain(|action| action != "Delete");
+                    spec["managementPolicies"] = json!(actions);
+                }
+                json!({ "spec": spec })
+            }
+            Policy::Kustomization | Policy::Suspended => json!({"spec": {"suspend": true}}),
+            Policy::Terraform => json!({"spec": {"destroyResourcesOnDeletion": false}}),
+            Policy::Pulumi => json!({"spec": {"destroyOnFinalize": false}}),
+            Policy::Ack => annotation(ACK, "retain"),
+            Policy::ConfigConnector => annotation(CONFIG_CONNECTOR, "abandon"),
+            Policy::AzureServiceOperator => annotation(AZURE, "detach-on-delete"),
+            Policy::Rook => json!({"spec": {"cleanupPolicy": {"confirmation": ""}}}),
+            Policy::Strimzi => annotation(STRIMZI, "false"),
+        }
+    }
+
     /// What it comes to.
     pub fn says(self, facts: &PolicyFacts) -> Says {
         match self {
@@ -171,8 +197,6 @@ impl PolicyFacts {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     /// Whether a controller keeps what the object stands for, and in which words.
@@ -223,6 +247,42 @@ mod tests {
         assert_eq!(Policy::Ack.says(&nothing), Says::Act("unless its namespace or the controller says retain"));
         for policy in [Policy::Ack, Policy::ConfigConnector, Policy::AzureServiceOperator, Policy::Strimzi] {
             assert!(policy.reads().1.is_some_and(is_policy_annotation));
+        }
+    }
+
+    #[test]
+    fn every_policy_can_be_had_to_keep() {
+        let acting = [
+            (Policy::Crossplane, json!({"spec": {"managementPolicies": ["Observe", "Delete"]}})),
+            (Policy::Crossplane, json!({"spec": {"deletionPolicy": "Delete"}})),
+            (Policy::Kustomization, json!({"spec": {"prune": true}})),
+            (Policy::Suspended, json!({"spec": {}})),
+            (Policy::Terraform, json!({"spec": {"destroyResourcesOnDeletion": true}})),
+            (Policy::Pulumi, json!({"spec": {"destroyOnFinalize": true}})),
+            (Policy::Ack, json!({})),
+            (Policy::ConfigConnector, json!({})),
+            (Policy::AzureServiceOperator, json!({})),
+            (Policy::Rook, json!({"spec": {"cleanupPolicy": {"confirmation": "yes-really-destroy-data"}}})),
+            (Policy::Strimzi, json!({})),
+        ];
+        for (policy, mut object) in acting {
+            assert!(kept(policy, &object).is_none(), "{policy:?}");
+            let patch = policy.keeping(&policy.read(&object));
+            merge(&mut object, &patch);
+            assert!(kept(policy, &object).is_some(), "{policy:?}: {object}");
+        }
+    }
+
+    fn merge(object: &mut Value, patch: &Value) {
+        for (key, value) in patch.as_object().into_iter().flatten() {
+            if value.is_object() {
+                if !object[key].is_object() {
+                    object[key] = json!({});
+                }
+                merge(&mut object[key], value);
+            } else {
+                object[key] = value.clone();
+            }
         }
     }
 

@@ -1,19 +1,29 @@
 //! Findings of the built program: each state is brought about for real, found, and mended with the very command that was printed.
 
+mod apis;
 mod churn;
+mod finalizers;
 mod healthy;
+mod kit;
+mod namespaces;
+mod pods;
 mod references;
+mod spoiled;
 mod stuck;
 mod watch;
+mod webhooks;
 
 use std::{
+    panic,
     process::Command,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
 
-use crate::harness::{ADMIN, Cluster};
+use crate::harness::{ADMIN, Cluster, Ran};
 
 /// What failed comes again after a back-off, and every look of the doctor's takes its time.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -27,6 +37,13 @@ pub struct Found {
 }
 
 impl Found {
+    /// What a run of the doctor in JSON printed.
+    #[track_caller]
+    pub fn of(ran: &Ran) -> Self {
+        assert!(matches!(ran.code, Some(0 | 2)), "exit code {:?}\n{}\n{}", ran.code, ran.stdout, ran.stderr);
+        Found { document: ran.json(), code: ran.code }
+    }
+
     /// The findings of this code that speak of an object with this name, as those who suffer.
     pub fn about(&self, code: &str, name: &str) -> Vec<&Value> {
         let suffers = |finding: &&Value| {
@@ -51,17 +68,85 @@ impl Found {
     }
 }
 
+/// Deletions that don't come to an end (5.4), on the clusters that tests share.
+#[test]
+fn deletions_that_are_stuck() {
+    side_by_side(&[
+        ("a_finalizer_that_nobody_removes", finalizers::a_finalizer_that_nobody_removes),
+        ("what_is_below_lives_until_the_finalizers_go", finalizers::what_is_below_lives_until_the_finalizers_go),
+        ("all_that_wait_are_named_from_the_nearest_on", finalizers::all_that_wait_are_named_from_the_nearest_on),
+        ("a_finalizer_of_a_controller_that_is_there", finalizers::a_finalizer_of_a_controller_that_is_there),
+        ("a_controller_that_may_not_be_seen_is_not_away", finalizers::a_controller_that_may_not_be_seen_is_not_away),
+        ("deletions_inside_the_cluster_are_armed", finalizers::deletions_inside_the_cluster_are_armed),
+        ("deletions_outside_the_cluster_are_armed", finalizers::deletions_outside_the_cluster_are_armed),
+        ("a_finalizer_that_was_set_by_hand", finalizers::a_finalizer_that_was_set_by_hand),
+        ("an_object_that_waits_for_itself", stuck::an_object_that_waits_for_itself),
+        ("a_dependent_with_a_reference_to_what_is_not_served", stuck::a_dependent_with_a_reference_to_what_is_not_served),
+        ("what_the_collector_cannot_delete_goes_by_hand", stuck::what_the_collector_cannot_delete_goes_by_hand),
+        ("a_cluster_scoped_dependent_with_a_namespaced_owner", stuck::a_cluster_scoped_dependent_with_a_namespaced_owner),
+        ("a_dependent_that_may_not_be_deleted", stuck::a_dependent_that_may_not_be_deleted),
+        ("a_delete_that_the_collector_never_learns_of", stuck::a_delete_that_the_collector_never_learns_of),
+        ("dependents_that_are_made_again_and_again", stuck::dependents_that_are_made_again_and_again),
+        ("a_pod_whose_node_is_gone", pods::a_pod_whose_node_is_gone),
+        ("a_pod_whose_kubelet_is_away", pods::a_pod_whose_kubelet_is_away),
+        ("a_pod_and_its_claim_that_wait_for_each_other", pods::a_pod_and_its_claim_that_wait_for_each_other),
+        ("a_finalizer_in_the_spec_of_a_namespace", namespaces::a_finalizer_in_the_spec_of_a_namespace),
+        ("a_namespace_that_nobody_empties", namespaces::a_namespace_that_nobody_empties),
+        ("a_list_that_fails", apis::a_list_that_fails),
+    ]);
+}
+
+/// Everybody's trouble, each on a cluster of its own.
+#[test]
+fn clusters_that_ail() {
+    side_by_side(&[
+        ("what_ails_the_whole_cluster", apis::what_ails_the_whole_cluster),
+        ("a_kind_that_cannot_be_converted", apis::a_kind_that_cannot_be_converted),
+        ("objects_that_cannot_be_decoded", spoiled::objects_that_cannot_be_decoded),
+    ]);
+}
+
+/// So many scenarios are played at a time.
+const AT_ONCE: usize = 6;
+
+/// Plays scenarios side by side, because each of them mostly waits; only the one that `SCENARIO` names, if it names one. All that fail are
+/// named.
+fn side_by_side(scenarios: &[(&'static str, fn())]) {
+    let only = std::env::var("SCENARIO").ok();
+    let next = AtomicUsize::new(0);
+    let play = || {
+        let mut failed = Vec::new();
+        while let Some((name, scenario)) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let wanted = only.as_deref().is_none_or(|only| only == *name);
+            // Why is told by then.
+            if wanted && panic::catch_unwind(scenario).is_err() {
+                failed.push(*name);
+            }
+        }
+        failed
+    };
+    let failed: Vec<&str> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(play)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+    });
+    assert!(failed.is_empty(), "these failed, see above: {}", failed.join(", "));
+}
+
 /// Runs the doctor.
 #[track_caller]
 pub fn examine(cluster: &Cluster, args: &[&str]) -> Found {
-    let ran = cluster.gc(&[&["doctor", "-o", "json"], args].concat());
-    assert!(matches!(ran.code, Some(0 | 2)), "exit code {:?}\n{}\n{}", ran.code, ran.stdout, ran.stderr);
-    Found { document: ran.json(), code: ran.code }
+    examine_as(cluster, ADMIN, args)
 }
 
-/// Runs a command of a remedy as it was printed, in a shell, with kubectl and the rights of the admin.
+/// Runs the doctor as one of the users.
 #[track_caller]
-pub fn paste(cluster: &Cluster, command: &str) {
+pub fn examine_as(cluster: &Cluster, user: &str, args: &[&str]) -> Found {
+    Found::of(&cluster.gc_as(user, &[&["doctor", "-o", "json"], args].concat()))
+}
+
+/// Runs a command of a remedy as it was printed, in a shell, with kubectl and the rights of the admin. What it said.
+#[track_caller]
+pub fn paste(cluster: &Cluster, command: &str) -> String {
     let ran = Command::new("sh")
         .args(["-c", command])
         .env("KUBECONFIG", cluster.kubeconfig(ADMIN))
@@ -69,7 +154,24 @@ pub fn paste(cluster: &Cluster, command: &str) {
         .output()
         .unwrap_or_else(|error| panic!("{command}: {error}"));
     let said = String::from_utf8_lossy(&ran.stderr).into_owned() + &String::from_utf8_lossy(&ran.stdout);
+
     assert!(ran.status.success(), "{command}\n{said}");
+    said
+}
+
+/// Runs a remedy of a finding, command by command, and returns the commands.
+#[track_caller]
+pub fn follow(cluster: &Cluster, finding: &Value, remedy: usize) -> Vec<String> {
+    let commands = finding["remedies"][remedy]["commands"].as_array().cloned().unwrap_or_default();
+    let commands: Vec<String> = commands.iter().filter_map(|command| command.as_str().map(str::to_owned)).collect();
+    assert!(!commands.is_empty(), "no remedy {remedy}: {finding:#}");
+    if remedy == 0 {
+        assert_eq!(finding["remedy"], commands.join("\n"));
+    }
+    for command in &commands {
+        paste(cluster, command);
+    }
+    commands
 }
 
 /// Finds something, runs the remedy that does the least harm, and waits until it is found no more. Returns the finding.
@@ -83,18 +185,15 @@ pub fn mends(cluster: &Cluster, args: &[&str], code: &str, name: &str) -> Value 
 pub fn mends_with(cluster: &Cluster, args: &[&str], code: &str, name: &str, remedy: usize) -> Value {
     let args = [args, &["--only", code]].concat();
     let finding = examine(cluster, &args).one(code, name).clone();
-    let commands = finding["remedies"][remedy]["commands"].as_array().cloned().unwrap_or_default();
-    assert!(!commands.is_empty(), "no remedy {remedy}: {finding:#}");
-    if remedy == 0 {
-        let lines: Vec<&str> = commands.iter().filter_map(Value::as_str).collect();
-        assert_eq!(finding["remedy"], lines.join("\n"));
-    }
-    for command in &commands {
-        paste(cluster, command.as_str().expect("a command"));
-    }
+    let commands = follow(cluster, &finding, remedy);
     let begun = Instant::now();
     loop {
-        let found = examine(cluster, &args);
+        let ran = cluster.gc(&[&["doctor", "-o", "json"], &args[..]].concat());
+        // The target itself may be gone by then.
+        if ran.code == Some(1) && ran.stderr.contains(" not found") {
+            return finding;
+        }
+        let found = Found::of(&ran);
         if found.about(code, name).is_empty() {
             return finding;
         }

@@ -1,30 +1,28 @@
-//! Deletions that don't come to an end (5.4).
+//! Foreground deletes that wait for what the collector never deletes (5.4).
 
-use serde_json::json;
-
-use super::mends_with;
-use crate::plan::{
-    draft::{HOLD, blocking},
-    trial::Trial,
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
 };
 
-/// S2: whoever waits in the foreground is released first, without touching the finalizer.
-#[test]
-fn a_finalizer_that_nobody_removes() {
-    let trial = Trial::new("held", "Foreground");
-    let owner = trial.widget("owner").create();
-    let held = trial.config_map("held").blocking(&owner).finalizer(HOLD).create();
-    trial.delete_before(&owner, "Foreground");
-    trial.cluster.settled();
-    let args = ["-n", &trial.namespace];
-    let finding = mends_with(trial.cluster, &args, "stuck-finalizer", "held", 1);
-    assert_eq!((&finding["severity"], &finding["related"][0]["name"]), (&json!("Error"), &json!("owner")));
-    assert!(trial.cluster.get(&trial.cluster.path_of(&held)).is_none());
-}
+use serde_json::{Value, json};
+
+use super::{
+    examine, follow,
+    kit::{aged, ago, is_gone, is_terminating, names, words},
+    mends, mends_with,
+};
+use crate::{
+    harness::{owner_reference, uid},
+    plan::{
+        draft::{HOLD, blocking},
+        trial::Trial,
+    },
+};
 
 /// S6 (R5.13).
-#[test]
-fn an_object_that_waits_for_itself() {
+pub fn an_object_that_waits_for_itself() {
     let trial = Trial::new("ouroboros", "Foreground");
     let snake = trial.config_map("snake").create();
     trial.add_owners(&snake, &[blocking(&snake)]);
@@ -33,4 +31,194 @@ fn an_object_that_waits_for_itself() {
     trial.cluster.settled();
     mends_with(trial.cluster, &["-n", &trial.namespace], "foreground-deadlock", "snake", 0);
     assert!(trial.cluster.get(&trial.cluster.path_of(&snake)).is_none());
+}
+
+/// S4: one reference that can't be looked up makes a dependent immune, whatever the others are.
+pub fn a_dependent_with_a_reference_to_what_is_not_served() {
+    let trial = Trial::new("not-served", "Foreground");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let [above, owner] = ["above", "owner"].map(|name| trial.widget(name).create());
+    trial.add_owners(&owner, &[blocking(&above)]);
+    let haunted = trial.config_map("haunted").reference(trial.unserved()).blocking(&owner).create();
+    let beside = trial.config_map("beside").reference(trial.unserved()).owned_by(&owner).create();
+    cluster.seen_by_collector(&[uid(&owner)]);
+    trial.delete_before(&above, "Foreground");
+    is_terminating(cluster, &owner);
+    cluster.settled();
+    let found = examine(cluster, &[&args[..], &["--only", "stuck-on-not-served"]].concat());
+    let finding = found.one("stuck-on-not-served", "haunted");
+    assert_eq!((&finding["severity"], &finding["reference"]["kind"]), (&json!("Error"), &json!("Ghost")));
+    assert_eq!((names(&finding["objects"]), names(&finding["related"])), (vec!["haunted"], vec!["owner", "above"]));
+    assert_eq!(
+        (words(finding, "message"), words(finding, "consequence")),
+        (
+            "A reference says gone.test/v1 Ghost/ghost, a kind that is not served.",
+            "The collector fails on it and tries again for ever, and never deletes it. 2 objects wait for it: Widget/owner and Widget/above."
+        )
+    );
+    // What nobody waits for holds nobody.
+    assert_eq!(found.findings().count(), 1, "{:#}", found.document);
+
+    mends(cluster, &args, "stuck-on-not-served", "haunted");
+    for gone in [&owner, &above] {
+        is_gone(cluster, gone);
+    }
+    for kept in [&haunted, &beside] {
+        assert!(cluster.get(&cluster.path_of(kept)).is_some());
+    }
+}
+
+/// S4 and S5: what the collector can't delete, somebody else can, and what another owner keeps can be left to that one. The reference alone
+/// is not all: the collector doesn't come back to what it has dropped.
+pub fn what_the_collector_cannot_delete_goes_by_hand() {
+    let trial = Trial::new("by-hand", "Foreground");
+    let cluster = trial.cluster;
+    let [rack, other] = ["owner", "other"].map(|name| trial.rack(name).create());
+    let widget = trial.widget("widget").create();
+    let scoped = trial.rack("scoped").owned_by(&widget).blocking(&rack).create();
+    let below = trial.config_map("below").owned_by(&scoped).create();
+    let haunted = trial.config_map("haunted").blocking(&rack).reference(trial.unserved()).create();
+    let shared = trial.config_map("shared").owned_by(&other).reference(trial.unserved()).blocking(&rack).create();
+    trial.delete_before(&rack, "Foreground");
+    cluster.settled();
+    let target = format!("racks/{}", trial.global("owner"));
+    let finding = mends_with(cluster, &[&target], "stuck-on-invalid-scope", &trial.global("scoped"), 1);
+    assert_eq!((&finding["severity"], names(&finding["related"])), (&json!("Error"), vec![trial.global("owner").as_str()]));
+    assert_eq!(words(&finding, "message"), "Cluster-scoped, with a reference to the namespaced gc.test/v1 Widget/widget.");
+    assert_eq!(&finding["reference"]["uid"], uid(&widget));
+    for gone in [&scoped, &below] {
+        is_gone(cluster, gone);
+    }
+    let found = examine(cluster, &[&target, "--only", "stuck-on-not-served"]);
+    let finding = found.one("stuck-on-not-served", "haunted");
+    assert_eq!(names(&finding["objects"]), ["haunted", "shared"]);
+    for remedy in [1, 2] {
+        follow(cluster, finding, remedy);
+    }
+    for gone in [&haunted, &rack] {
+        is_gone(cluster, gone);
+    }
+    let kept = cluster.get(&cluster.path_of(&shared)).expect("its other owner keeps it");
+    assert_eq!(kept["metadata"]["ownerReferences"], json!([owner_reference(&other)]));
+}
+
+/// S5: the owner alone goes.
+pub fn a_cluster_scoped_dependent_with_a_namespaced_owner() {
+    let trial = Trial::new("scope", "Foreground");
+    let cluster = trial.cluster;
+    let rack = trial.rack("owner").create();
+    let widget = trial.widget("widget").create();
+    let scoped = trial.rack("scoped").owned_by(&widget).blocking(&rack).create();
+    // Without another reference it goes as it should.
+    let plain = trial.rack("plain").blocking(&rack).create();
+    trial.delete_before(&rack, "Foreground");
+    is_gone(cluster, &plain);
+    cluster.settled();
+    let target = format!("racks/{}", trial.global("owner"));
+    let finding = mends(cluster, &[&target], "stuck-on-invalid-scope", &trial.global("scoped"));
+    assert_eq!(names(&finding["objects"]), [trial.global("scoped")]);
+    is_gone(cluster, &rack);
+    assert!(cluster.get(&cluster.path_of(&scoped)).is_some());
+}
+
+/// S7: a class that is part of every cluster is never deleted.
+pub fn a_dependent_that_may_not_be_deleted() {
+    let trial = Trial::new("protected", "Foreground");
+    let cluster = trial.cluster;
+    let rack = trial.rack("owner").create();
+    let class = "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical";
+    cluster.patch(class, &json!({"metadata": {"ownerReferences": [blocking(&rack)]}}));
+    cluster.seen_by_collector(&[uid(&rack)]);
+    cluster.delete(&cluster.path_of(&rack), Some("Foreground"), None);
+    cluster.settled();
+    let target = format!("racks/{}", trial.global("owner"));
+    let finding = mends(cluster, &[&target], "stuck-on-protected", "system-node-critical");
+    assert_eq!((&finding["severity"], names(&finding["related"])), (&json!("Error"), vec![trial.global("owner").as_str()]));
+    assert_eq!(finding["remedies"].as_array().map(Vec::len), Some(1), "{finding:#}");
+    is_gone(cluster, &rack);
+    cluster.patch(class, &json!({"metadata": {"ownerReferences": null}}));
+}
+
+/// S10: the collector watches no events, and so it never learns of the delete of one.
+pub fn a_delete_that_the_collector_never_learns_of() {
+    let trial = Trial::new("unwatched", "Foreground");
+    let cluster = trial.cluster;
+    let event = cluster.create(json!({
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"name": "owner", "namespace": trial.namespace, "finalizers": ["foregroundDeletion"]},
+        "eventTime": "2026-01-31T08:00:00.000000Z",
+        "type": "Normal",
+        "reason": "Tested",
+        "action": "Testing",
+        "reportingController": "test",
+        "reportingInstance": "test",
+        "regarding": {"namespace": trial.namespace},
+    }));
+    let below = trial.config_map("below").blocking(&event).create();
+    cluster.settled();
+    // The API server would take the finalizer off where it is asked to delete an event.
+    let mut deleted = event.clone();
+    deleted["metadata"]["deletionTimestamp"] = json!(ago(60));
+    deleted["metadata"]["deletionGracePeriodSeconds"] = json!(0);
+    cluster.store(&deleted);
+    cluster.settled();
+    let args = ["-n", &trial.namespace, "configmaps/below", "events.events.k8s.io/owner"];
+    let finding = mends(cluster, &args, "stuck-unwatched", "owner");
+    assert_eq!(finding["severity"], "Error");
+    is_gone(cluster, &event);
+    is_gone(cluster, &below);
+}
+
+/// S12: somebody goes on making what a foreground delete waits for.
+pub fn dependents_that_are_made_again_and_again() {
+    let trial = Trial::new("recreated", "Foreground");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let owner = trial.widget("owner").create();
+    // Its dependents are held for as long as it takes to make others.
+    let dependent = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"namespace": trial.namespace, "finalizers": [HOLD], "ownerReferences": [blocking(&owner)]},
+    });
+    let make = |name: &str| {
+        let mut dependent = dependent.clone();
+        dependent["metadata"]["name"] = json!(name);
+        cluster.create(dependent)
+    };
+    let mut made: Vec<Value> = ["a", "b", "c"].map(make).into();
+    cluster.seen_by_collector(&made.iter().map(uid).collect::<Vec<_>>());
+    trial.delete_before(&owner, "Foreground");
+    for dependent in &made {
+        is_terminating(cluster, dependent);
+    }
+    // What was on its way when the owner was deleted proves nothing.
+    let only = [&args[..], &["--only", "dependents-recreated"]].concat();
+    let found = examine(cluster, &only);
+    assert!(found.findings().next().is_none(), "{:#}", found.document);
+    aged(cluster, &owner, 60);
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for dependent in &mut made {
+                    let path = cluster.path_of(dependent);
+                    cluster.patch(&path, &json!({"metadata": {"finalizers": null}}));
+                    cluster.wait_until("it to go", Duration::from_secs(30), || cluster.get(&path).is_none());
+                    if cluster.get(&cluster.path_of(&owner)).is_none() {
+                        return;
+                    }
+                    *dependent = make(words(&dependent["metadata"], "name"));
+                }
+            }
+        });
+        let verdict =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| mends(cluster, &args, "dependents-recreated", "owner")));
+        stop.store(true, Ordering::Relaxed);
+        let finding = verdict.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        assert_eq!(finding["severity"], "Warning");
+        let related = names(&finding["related"]);
+        assert!(!related.is_empty() && related.iter().all(|name| ["a", "b", "c"].contains(name)), "{finding:#}");
+    });
+    is_gone(cluster, &owner);
 }

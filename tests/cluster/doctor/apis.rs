@@ -1,0 +1,191 @@
+//! What blinds the collector and everybody else: aggregated APIs that don't answer (R9.11), conversion webhooks that fail (R2.6), lists
+//! that can't be read; and definitions that wait for their instances (S17).
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::{
+    Found, examine, follow,
+    kit::{aged, is_gone, is_terminating, names, words},
+    mends, mends_with,
+    webhooks::webhooks_that_cannot_be_asked,
+};
+use crate::{
+    harness::{COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options},
+    plan::{draft::HOLD, trial::Trial},
+    sweep::uncollected,
+};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn namespace(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+}
+
+fn has_condition(cluster: &Cluster, path: &str, kind: &str, status: &str) -> bool {
+    let object = cluster.get(path).unwrap_or_else(|| panic!("{path} is gone"));
+    let conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
+    conditions.iter().any(|condition| condition["type"] == kind && condition["status"] == status)
+}
+
+/// A cluster of its own: all of this is everybody's trouble.
+pub fn what_ails_the_whole_cluster() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.apply_yaml(KINDS);
+    cluster.create(definition("crates", &["v1"]));
+    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let healthy = examine(&cluster, &[]);
+    assert!(healthy.findings().next().is_none(), "{:#}", healthy.document);
+    a_definition_that_waits_for_an_instance(&cluster);
+    webhooks_that_cannot_be_asked(&cluster);
+    an_api_that_is_away(&cluster);
+    let healthy = examine(&cluster, &[]);
+    assert!(healthy.findings().next().is_none(), "{:#}", healthy.document);
+}
+
+/// A definition of a kind `Crate` or the like in `odd.test`, served as these versions; the last is the one that is stored.
+fn definition(plural: &str, versions: &[&str]) -> Value {
+    let last = versions.last().copied().unwrap_or_default();
+    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    let version = |name: &&str| json!({"name": name, "served": true, "storage": *name == last, "schema": schema});
+    let singular = plural.trim_end_matches('s');
+    let kind = singular[..1].to_uppercase() + &singular[1..];
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.odd.test")},
+        "spec": {
+            "group": "odd.test",
+            "scope": "Namespaced",
+            "names": {"kind": kind, "singular": singular, "plural": plural},
+            "versions": versions.iter().map(version).collect::<Vec<_>>(),
+        },
+    })
+}
+
+/// S17, and who waits for the definition in turn.
+fn a_definition_that_waits_for_an_instance(cluster: &Cluster) {
+    let place = cluster.namespace("crates");
+    let metadata = json!({"name": "held", "namespace": place, "finalizers": [HOLD]});
+    let held = cluster.create(json!({"apiVersion": "odd.test/v1", "kind": "Crate", "metadata": metadata}));
+    let definition = definition("crates", &["v1"]);
+    cluster.delete(&cluster.path_of(&definition), Some("Background"), None);
+    is_terminating(cluster, &held);
+    aged(cluster, &held, 3600);
+    let found = examine(cluster, &["crd/crates.odd.test"]);
+    let finding = found.one("stuck-finalizer", "held");
+    assert_eq!((found.findings().count(), names(&finding["related"])), (1, vec!["crates.odd.test"]), "{:#}", found.document);
+    assert!(words(finding, "consequence").ends_with(" CustomResourceDefinition/crates.odd.test waits for it."), "{finding:#}");
+    mends(cluster, &["-n", &place], "stuck-finalizer", "held");
+    is_gone(cluster, &definition);
+}
+
+/// A dead aggregated API holds every namespace that is deleted.
+fn an_api_that_is_away(cluster: &Cluster) {
+    let [doomed, alive] = ["doomed", "alive"].map(|name| cluster.namespace(name));
+    let api = cluster.create(json!({
+        "apiVersion": "apiregistration.k8s.io/v1",
+        "kind": "APIService",
+        "metadata": {"name": "v1.away.test"},
+        "spec": {
+            "group": "away.test",
+            "version": "v1",
+            "groupPriorityMinimum": 100,
+            "versionPriority": 100,
+            "insecureSkipTLSVerify": true,
+            "service": {"namespace": "default", "name": "away"},
+        },
+    }));
+    let path = cluster.path_of(&api);
+    cluster.wait_until("the API to be found away", PATIENCE, || has_condition(cluster, &path, "Available", "False"));
+    let found = examine(cluster, &["-n", &alive]);
+    let finding = found.one("api-unavailable", "v1.away.test");
+    assert_eq!((found.findings().count(), &finding["severity"]), (1, &json!("Error")), "{:#}", found.document);
+    assert!(names(&finding["related"]).is_empty() && words(finding, "consequence").starts_with("Every namespace that is deleted"));
+    let doomed = namespace(&doomed);
+    cluster.delete(&cluster.path_of(&doomed), Some("Background"), None);
+    let path = cluster.path_of(&doomed);
+    let complains = || has_condition(cluster, &path, "NamespaceDeletionDiscoveryFailure", "True");
+    cluster.wait_until("the namespace controller to complain", PATIENCE, complains);
+    aged(cluster, &doomed, 3600);
+    let target = format!("ns/{}", words(&doomed["metadata"], "name"));
+    let found = examine(cluster, &[&target]);
+    assert_eq!(found.findings().count(), 1, "{:#}", found.document);
+    let finding = found.one("api-unavailable", "v1.away.test");
+    assert_eq!(names(&finding["related"]), [words(&doomed["metadata"], "name")]);
+    assert_eq!(
+        words(finding, "message"),
+        "away.test/v1 is served by the service default/away, which does not answer: service/away in \"default\" is not present."
+    );
+    follow(cluster, finding, 0);
+    mends_with(cluster, &[], "api-unavailable", "v1.away.test", 1);
+    is_gone(cluster, &doomed);
+}
+
+/// R2.6: what can't be converted is read by nobody, and its definition goes as little as namespaces do.
+pub fn a_kind_that_cannot_be_converted() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.create(definition("jars", &["v1"]));
+    let place = cluster.namespace("jars");
+    let old = cluster.create(json!({"apiVersion": "odd.test/v1", "kind": "Jar", "metadata": {"name": "old", "namespace": place}}));
+    let mut changed = definition("jars", &["v1", "v2"]);
+    changed["spec"]["conversion"] = json!({
+        "strategy": "Webhook",
+        "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "nobody", "namespace": "default"}}},
+    });
+    let path = cluster.path_of(&changed);
+    cluster.patch(&path, &json!({"spec": changed["spec"]}));
+    cluster.wait_until("the lists to fail", PATIENCE, || {
+        let answer = cluster.ask(&Method::GET, "/apis/odd.test/v2/jars?limit=500", None);
+        !answer.is_success() && answer.text().contains("conversion webhook")
+    });
+    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let found = examine(&cluster, &[]);
+    assert_eq!((found.findings().count(), found.code), (1, Some(2)), "{:#}", found.document);
+    let finding = found.one("conversion-broken", "jars.odd.test");
+    assert!(
+        words(finding, "message").starts_with("jars.odd.test can't be converted (by the service default/nobody): "),
+        "{finding:#}"
+    );
+    assert!(!words(finding, "consequence").contains("being deleted") && names(&finding["related"]).is_empty(), "{finding:#}");
+
+    let doomed = namespace(&place);
+    cluster.delete(&cluster.path_of(&doomed), Some("Background"), None);
+    cluster.delete(&path, Some("Background"), None);
+    aged(&cluster, &doomed, 3600);
+    let found = examine(&cluster, &[]);
+    let finding = found.one("conversion-broken", "jars.odd.test");
+    assert_eq!((found.findings().count(), names(&finding["related"])), (1, vec![place.as_str()]), "{:#}", found.document);
+    assert!(words(finding, "consequence").ends_with("and so is every instance: the definition is being deleted."), "{finding:#}");
+    follow(&cluster, finding, 1);
+    mends(&cluster, &[], "conversion-broken", "jars.odd.test");
+    for gone in [&doomed, &changed] {
+        is_gone(&cluster, gone);
+    }
+    let _ = old;
+}
+
+/// A list that fails for no reason that is known.
+pub fn a_list_that_fails() {
+    let cluster = uncollected();
+    let trial = Trial::on(cluster, "unlisted", "Background");
+    let proxy = CountingProxy::start(cluster);
+    let look = |args: &[&str]| Found::of(&cluster.gc_with(proxy.kubeconfig(), &[&["doctor", "-o", "json"], args].concat()));
+    let args = ["-n", &trial.namespace, "--only", "list-unreadable"];
+    for (fault, told) in [(Fault::status(500, "InternalError"), 1), (Fault::status(403, "Forbidden"), 0)] {
+        proxy.with(move |request| (request.path == "/api/v1/secrets").then(|| fault.clone()));
+        let found = look(&args);
+        assert_eq!(found.findings().count(), told, "{:#}", found.document);
+        let Some(finding) = found.findings().next() else { continue };
+        assert_eq!((&finding["severity"], &finding["objects"], found.code), (&json!("Warning"), &json!([]), Some(0)));
+        assert_eq!(
+            words(finding, "message"),
+            "The list of secrets fails: 500 Internal Server Error: InternalError, says the test's proxy."
+        );
+        follow(cluster, finding, 0);
+    }
+    proxy.without();
+    assert_eq!(look(&args).findings().count(), 0);
+}

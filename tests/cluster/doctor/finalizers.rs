@@ -1,0 +1,290 @@
+//! Deletions that a finalizer holds (S1–S3): whose it is, whether that one is there, and who waits for it.
+
+use serde_json::{Value, json};
+
+use super::{
+    examine, examine_as, follow,
+    kit::{aged, created_by, deployment, is_gone, is_terminating, lease, names, words},
+    mends, mends_with,
+};
+use crate::{
+    harness::VIEWER,
+    plan::{
+        draft::{HOLD, blocking},
+        trial::Trial,
+    },
+    sweep::uncollected,
+};
+
+/// An hour, after which nobody is at work on a delete any more.
+const LONG: i64 = 3600;
+
+/// S2: whoever waits in the foreground is released first, without touching the finalizer.
+pub fn a_finalizer_that_nobody_removes() {
+    let trial = Trial::new("held", "Foreground");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let owner = trial.widget("owner").create();
+    let held = trial.config_map("held").blocking(&owner).finalizer(HOLD).create();
+    trial.config_map("free").blocking(&owner).create();
+    trial.delete_before(&owner, "Foreground");
+    is_terminating(cluster, &held);
+    cluster.settled();
+    // Whoever set it may be at work for a while.
+    let found = examine(cluster, &args);
+    assert!(found.findings().next().is_none(), "{:#}", found.document);
+
+    aged(cluster, &held, LONG);
+    let found = examine(cluster, &args);
+    let finding = found.one("stuck-finalizer", "held");
+    assert_eq!((&finding["severity"], names(&finding["objects"]), found.code), (&json!("Error"), vec!["held"], Some(2)));
+    assert_eq!(names(&finding["related"]), ["owner"]);
+    let message = words(finding, "message");
+    assert!(message.starts_with("Terminating for 60m, held by the finalizer acme.io/hold (it was set by "), "{message}");
+    assert_eq!(finding["consequence"], "It stays until somebody removes the finalizer. Widget/owner waits for it.");
+    assert_eq!(found.findings().count(), 1, "{:#}", found.document);
+
+    follow(cluster, finding, 0);
+    is_gone(cluster, &owner);
+    let finding = mends(cluster, &args, "stuck-finalizer", "held");
+    assert_eq!((names(&finding["related"]), finding["remedies"].as_array().map(Vec::len)), (vec![], Some(1)));
+    assert!(cluster.get(&cluster.path_of(&held)).is_none());
+}
+
+/// S1 and S3: deleted in the background, held twice, and everything below untouched for as long.
+pub fn what_is_below_lives_until_the_finalizers_go() {
+    let trial = Trial::new("held-above", "Background");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let owner = trial.widget("owner").create();
+    let held = trial.config_map("held").blocking(&owner).finalizer(HOLD).finalizer("acme.io/other").create();
+    let below = trial.config_map("below").owned_by(&held).create();
+    trial.delete_before(&held, "Background");
+    trial.delete_before(&owner, "Foreground");
+    aged(cluster, &held, LONG);
+    cluster.settled();
+    let found = examine(cluster, &args);
+    let finding = found.one("stuck-finalizer", "held");
+    assert_eq!((found.findings().count(), names(&finding["related"])), (1, vec!["owner"]), "{:#}", found.document);
+    let message = words(finding, "message");
+    assert!(message.contains("held by the finalizers acme.io/hold (") && message.contains(" and acme.io/other ("), "{message}");
+    assert_eq!(
+        finding["consequence"],
+        "It stays until somebody removes all of them. Widget/owner waits for it. Only then are its dependents looked at (1 object)."
+    );
+    assert!(cluster.get(&cluster.path_of(&below)).is_some());
+    mends_with(cluster, &args, "stuck-finalizer", "held", 1);
+    for object in [&held, &owner, &below] {
+        is_gone(cluster, object);
+    }
+}
+
+/// A whole chain, down to its root cause: a namespace waits for a Deployment, that for its ReplicaSet, and that for a pod.
+pub fn all_that_wait_are_named_from_the_nearest_on() {
+    let trial = Trial::new("chain", "Foreground");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let labels = json!({"app": "web"});
+    let metadata = json!({"labels": labels, "finalizers": ["acme.io/drain"]});
+    let web = cluster.create(json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": trial.namespace},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": metadata, "spec": {"containers": [{"name": "main", "image": "main"}]}},
+        },
+    }));
+    let pods = crate::plan::trial::wait_for_items(cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 1);
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": pods[0]["metadata"]});
+    cluster.seen_by_collector(&[crate::harness::uid(&pod)]);
+    cluster.delete(&cluster.path_of(&web), Some("Foreground"), None);
+    is_terminating(cluster, &pod);
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": trial.namespace}});
+    cluster.delete(&cluster.path_of(&namespace), Some("Background"), None);
+    aged(cluster, &pod, LONG);
+
+    let name = words(&pod["metadata"], "name");
+    let set = words(&pod["metadata"]["ownerReferences"][0], "name");
+    let found = examine(cluster, &args);
+    let finding = found.one("stuck-finalizer", name);
+    assert_eq!(names(&finding["related"]), [set, "web", trial.namespace.as_str()], "{:#}", found.document);
+    assert_eq!(
+        finding["consequence"],
+        json!(format!(
+            "It stays until somebody removes the finalizer. 3 objects wait for it: ReplicaSet/{set}, Deployment/web and Namespace/{}.",
+            trial.namespace
+        ))
+    );
+    assert_eq!(found.findings().count(), 1, "{:#}", found.document);
+    // The namespace waits whatever is done about its content.
+    let commands = follow(cluster, finding, 0);
+    assert!(commands.len() == 2 && commands.iter().all(|command| !command.contains("namespaces")), "{commands:?}");
+    is_gone(cluster, &web);
+    let finding = mends(cluster, &args, "stuck-finalizer", name);
+    assert_eq!(names(&finding["related"]), [trial.namespace.as_str()]);
+    is_gone(cluster, &namespace);
+}
+
+/// A controller that is there may be slow, which is no alarm.
+pub fn a_finalizer_of_a_controller_that_is_there() {
+    let trial = Trial::on(uncollected(), "slow", "Background");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let elsewhere = trial.another_namespace();
+    let [runs, leads] = ["runs", "leads"].map(|name| format!("{name}-{}", trial.namespace));
+    deployment(cluster, &elsewhere, &runs, 2, 1);
+    lease(cluster, &elsewhere, &leads, 0, LONG);
+    let made = [("slow", &runs), ("led", &leads), ("young", &runs)].map(|(name, manager)| {
+        let object = created_by(cluster, manager, &held_widget(&trial, name));
+        cluster.delete(&cluster.path_of(&object), Some("Background"), None);
+        object
+    });
+    for object in &made[..2] {
+        aged(cluster, object, LONG);
+    }
+    let found = examine(cluster, &args);
+    assert_eq!((found.findings().count(), found.code), (2, Some(0)), "{:#}", found.document);
+    let finding = found.one("slow-finalizer", "slow");
+    assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Info"), vec!["slow"]));
+    let message = format!(
+        "Terminating for 60m, held by the finalizer {HOLD} (it was set by {runs:?}; Deployment/{runs} in namespace {elsewhere} has pods that are ready)."
+    );
+    assert_eq!(finding["message"], message);
+    assert!(words(found.one("slow-finalizer", "led"), "message").contains("; its lease was renewed "), "{:#}", found.document);
+    // It takes a look at it first, which changes nothing.
+    follow(cluster, finding, 0);
+    mends_with(cluster, &args, "slow-finalizer", "slow", 1);
+    is_gone(cluster, &made[0]);
+}
+
+/// Whoever may not see the controller is told that it was not seen, and no more than a warning.
+pub fn a_controller_that_may_not_be_seen_is_not_away() {
+    let trial = Trial::on(uncollected(), "unseen-keeper", "Background");
+    let cluster = trial.cluster;
+    let manager = format!("keeper-{}", trial.namespace);
+    deployment(cluster, &trial.another_namespace(), &manager, 0, 0);
+    let object = created_by(cluster, &manager, &held_widget(&trial, "held"));
+    trial.config_map("below").owned_by(&object).create();
+    cluster.delete(&cluster.path_of(&object), Some("Background"), None);
+    aged(cluster, &object, LONG);
+    cluster.let_viewer_see(&trial.namespace);
+    let found = examine_as(cluster, VIEWER, &["-n", &trial.namespace]);
+    let finding = found.one("stuck-finalizer", "held");
+    assert_eq!((&finding["severity"], found.code), (&json!("Warning"), Some(0)), "{finding:#}");
+    assert!(words(finding, "message").ends_with("; not all workloads and Leases could be read)."), "{finding:#}");
+    // Whoever may see it knows more.
+    let found = examine(cluster, &["-n", &trial.namespace]);
+    assert_eq!((found.one("armed-deletion", "held")["severity"].as_str(), found.findings().count()), (Some("Error"), 1));
+}
+
+fn held_widget(trial: &Trial<'_>, name: &str) -> Value {
+    json!({
+        "apiVersion": "gc.test/v1",
+        "kind": "Widget",
+        "metadata": {"name": name, "namespace": trial.namespace, "finalizers": [HOLD]},
+    })
+}
+
+/// Once its controller is back, or the finalizer is gone, the collector goes on with what is below.
+pub fn deletions_inside_the_cluster_are_armed() {
+    let trial = Trial::on(uncollected(), "armed", "Background");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let manager = format!("away-{}", trial.namespace);
+    let elsewhere = trial.another_namespace();
+    deployment(cluster, &elsewhere, &manager, 0, 0);
+    let held = created_by(cluster, &manager, &held_widget(&trial, "held"));
+    let below = trial.config_map("below").owned_by(&held).create();
+    trial.config_map("lower").owned_by(&below).create();
+    // One that was deleted with its dependents has nothing more to set off.
+    let alone = created_by(cluster, &manager, &held_widget(&trial, "alone"));
+    // And whoever else owns it keeps it.
+    let other = trial.widget("other").create();
+    trial.config_map("kept").owned_by(&held).owned_by(&other).create();
+    for object in [&held, &alone] {
+        cluster.delete(&cluster.path_of(object), Some("Background"), None);
+    }
+    let found = examine(cluster, &args);
+    let finding = found.one("armed-deletion", "held");
+    // It is seen to be away: nothing has to be waited for.
+    assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["alone", "held"]), "{finding:#}");
+    assert!(
+        words(finding, "message").ends_with(&format!(
+            "held by the finalizer {HOLD} (it was set by {manager:?}; Deployment/{manager} in namespace {elsewhere} is scaled to 0)."
+        )),
+        "{finding:#}"
+    );
+    assert_eq!(
+        finding["consequence"],
+        "Whoever brings its controller back has the collector delete 2 objects here that still live: decide that first."
+    );
+    assert_eq!(found.findings().count(), 1, "{:#}", found.document);
+    // Starting its controller is not what does the least harm, and it takes a controller to mend anything.
+    let remedies: Vec<&str> = finding["remedies"].as_array().into_iter().flatten().map(|remedy| words(remedy, "what")).collect();
+    assert_eq!(
+        remedies,
+        [
+            "keep what depends on them: drop its references to them",
+            "remove the finalizer without its controller: the collector then deletes 2 objects that depend on them",
+            "start its controller, which sets all of that off",
+        ]
+    );
+    follow(cluster, finding, 2);
+    let scaled = cluster.get(&format!("/apis/apps/v1/namespaces/{elsewhere}/deployments/{manager}")).expect("it is there");
+    assert_eq!(scaled["spec"]["replicas"], 1);
+    cluster.patch(&cluster.path_of(&scaled), &json!({"spec": {"replicas": 0}}));
+    mends(cluster, &args, "armed-deletion", "held");
+    assert!(cluster.get(&cluster.path_of(&below)).is_some_and(|below| below["metadata"]["ownerReferences"].is_null()));
+    mends(cluster, &args, "stuck-finalizer", "held");
+    is_gone(cluster, &held);
+}
+
+/// What stands behind objects outside of the cluster goes with them, unless their own policy keeps it.
+pub fn deletions_outside_the_cluster_are_armed() {
+    let trial = Trial::on(uncollected(), "armed-outside", "Background");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let manager = format!("provider-{}", trial.namespace);
+    lease(cluster, &trial.another_namespace(), &manager, 12 * 24 * LONG, 15);
+    let bucket = |name: &str, spec: Value| {
+        let mut object = held_widget(&trial, name);
+        object["metadata"]["finalizers"] = json!(["finalizer.managedresource.crossplane.io"]);
+        object["spec"] = spec;
+        let made = created_by(cluster, &manager, &object);
+        cluster.delete(&cluster.path_of(&made), Some("Background"), None);
+    };
+    bucket("logs", json!({"deletionPolicy": "Delete"}));
+    bucket("data", json!({"managementPolicies": ["Observe", "Delete"]}));
+    bucket("kept", json!({"deletionPolicy": "Orphan"}));
+    let found = examine(cluster, &args);
+    let finding = found.one("armed-deletion", "logs");
+    assert_eq!(names(&finding["objects"]), ["data", "kept", "logs"]);
+    assert_eq!(
+        finding["consequence"],
+        "Whoever brings its controller back sets this off for 2 objects: Crossplane's provider deletes the external resource: decide that first."
+    );
+    let message = words(finding, "message");
+    assert!(message.ends_with("; its lease ended 11d ago)."), "{message}");
+    let finding = mends(cluster, &args, "armed-deletion", "logs");
+    let remedy = words(&finding, "remedy");
+    assert_eq!(remedy.lines().count(), 2, "one is kept as it is: {remedy}");
+    let spec = |name: &str| cluster.get(&cluster.path_of(&held_widget(&trial, name))).expect("it is still there")["spec"].clone();
+    assert_eq!(spec("logs"), json!({"deletionPolicy": "Orphan"}));
+    assert_eq!(spec("data"), json!({"deletionPolicy": "Orphan", "managementPolicies": ["Observe"]}));
+    mends(cluster, &args, "stuck-finalizer", "logs");
+}
+
+/// Programs that people use tell nothing of who is to remove a finalizer.
+pub fn a_finalizer_that_was_set_by_hand() {
+    let trial = Trial::on(uncollected(), "by-hand", "Foreground");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let object = created_by(cluster, "kubectl-create", &held_widget(&trial, "held"));
+    let waiting = trial.widget("waiting").create();
+    trial.add_owners(&object, &[blocking(&waiting)]);
+    for one in [&object, &waiting] {
+        cluster.delete(&cluster.path_of(one), Some("Foreground"), None);
+        aged(cluster, one, LONG);
+    }
+    let found = examine(cluster, &[&args[..], &["--only", "stuck-finalizer"]].concat());
+    let finding = found.one("stuck-finalizer", "held");
+    assert!(
+        words(finding, "message").ends_with(r#"(it was set by "kubectl-create", which tells nothing of a controller)."#),
+        "{finding:#}"
+    );
+}

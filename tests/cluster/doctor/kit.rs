@@ -1,0 +1,92 @@
+//! What the states that findings tell of are made of.
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::harness::Cluster;
+
+/// The namespace controller looks again after a while, and the collector comes back to what failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A time so many seconds ago, as the API server writes times.
+pub fn ago(seconds: i64) -> String {
+    let time = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(seconds);
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Has an object that is terminating be so for so many seconds. The object as it is then.
+#[track_caller]
+pub fn aged(cluster: &Cluster, object: &Value, seconds: i64) -> Value {
+    let path = cluster.path_of(object);
+    let mut now = cluster.get(&path).unwrap_or_else(|| panic!("{path} is gone"));
+    assert!(now["metadata"]["deletionTimestamp"].is_string(), "{path} is not terminating");
+    now["metadata"]["deletionTimestamp"] = json!(ago(seconds));
+    cluster.store(&now)
+}
+
+/// Creates an object as a program of this name does.
+#[track_caller]
+pub fn created_by(cluster: &Cluster, manager: &str, object: &Value) -> Value {
+    let path = format!("{}?fieldManager={manager}", cluster.collection_of(object));
+    let answer = cluster.ask(&Method::POST, &path, Some(("application/json", object)));
+    assert!(answer.is_success(), "POST {path}: {} {}", answer.status, answer.text());
+    answer.json()
+}
+
+/// A Deployment that is to have so many pods, of which so many are said to be ready. No pod of it ever is.
+#[track_caller]
+pub fn deployment(cluster: &Cluster, namespace: &str, name: &str, wanted: i64, ready: i64) -> Value {
+    let labels = json!({"app": name});
+    let made = cluster.create(json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "replicas": wanted,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "main"}]}},
+        },
+    }));
+    let path = cluster.path_of(&made);
+    cluster.patch(&format!("{path}/status"), &json!({"status": {"replicas": ready, "readyReplicas": ready}}))
+}
+
+/// A Lease that was renewed so many seconds ago, for so many.
+#[track_caller]
+pub fn lease(cluster: &Cluster, namespace: &str, name: &str, renewed: i64, seconds: i64) -> Value {
+    let renewed = ago(renewed).replace('Z', ".000000Z");
+    cluster.create(json!({
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"holderIdentity": format!("{name}-0"), "leaseDurationSeconds": seconds, "renewTime": renewed},
+    }))
+}
+
+/// Waits until an object is terminating.
+#[track_caller]
+pub fn is_terminating(cluster: &Cluster, object: &Value) {
+    let path = cluster.path_of(object);
+    let terminating = || cluster.get(&path).is_some_and(|now| now["metadata"]["deletionTimestamp"].is_string());
+    cluster.wait_until(&format!("{path} to be deleted"), PATIENCE, terminating);
+}
+
+/// Waits until an object is gone.
+#[track_caller]
+pub fn is_gone(cluster: &Cluster, object: &Value) {
+    let path = cluster.path_of(object);
+    cluster.wait_until(&format!("{path} to go"), PATIENCE, || cluster.get(&path).is_none());
+}
+
+/// The names of objects in a document, in their order.
+pub fn names(objects: &Value) -> Vec<&str> {
+    objects.as_array().into_iter().flatten().filter_map(|object| object["name"].as_str()).collect()
+}
+
+/// The words of a field.
+#[track_caller]
+pub fn words<'v>(finding: &'v Value, field: &str) -> &'v str {
+    finding[field].as_str().unwrap_or_else(|| panic!("no {field}: {finding:#}"))
+}

@@ -1,0 +1,61 @@
+//! Namespaces that don't come to an end (S16).
+
+use serde_json::{Value, json};
+
+use super::{
+    examine, follow,
+    kit::{aged, is_gone, names, words},
+    mends, mends_with,
+};
+use crate::{harness::shared, plan::trial::Trial, sweep::uncollected};
+
+fn namespace(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+}
+
+pub fn a_finalizer_in_the_spec_of_a_namespace() {
+    let cluster = shared();
+    let name = cluster.unique("spec-finalizer");
+    let mut held = namespace(&name);
+    held["spec"] = json!({"finalizers": ["kubernetes", "acme.io/hold"]});
+    cluster.create(&held);
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": name}}));
+    let path = cluster.path_of(&held);
+    cluster.delete(&path, Some("Background"), None);
+    let finalizers = || cluster.get(&path).expect("it stays")["spec"]["finalizers"].clone();
+    cluster.wait_until("its content to go", std::time::Duration::from_secs(60), || finalizers() == json!(["acme.io/hold"]));
+    let target = [format!("namespaces/{name}")];
+    let args = [target[0].as_str()];
+    let found = examine(cluster, &args);
+    assert!(found.findings().next().is_none(), "somebody may be at work: {:#}", found.document);
+    aged(cluster, &held, 3600);
+    let found = examine(cluster, &args);
+    assert_eq!(found.findings().count(), 1, "{:#}", found.document);
+    let finding = mends(cluster, &args, "namespace-spec-finalizer", &name);
+    assert_eq!(finding["severity"], "Error");
+    assert!(words(&finding, "message").contains("acme.io/hold"), "{finding:#}");
+    is_gone(cluster, &held);
+}
+
+/// Nobody empties it: no controller manager runs here.
+pub fn a_namespace_that_nobody_empties() {
+    let trial = Trial::on(uncollected(), "abandoned", "Background");
+    let cluster = trial.cluster;
+    let left = trial.config_map("left").create();
+    let namespace = namespace(&trial.namespace);
+    cluster.delete(&cluster.path_of(&namespace), Some("Background"), None);
+    let target = format!("namespaces/{}", trial.namespace);
+    let args = [target.as_str()];
+    let found = examine(cluster, &args);
+    assert!(found.findings().next().is_none(), "it is at work for a while: {:#}", found.document);
+    aged(cluster, &namespace, 3600);
+    let found = examine(cluster, &args);
+    let finding = found.one("namespace-stuck", &trial.namespace);
+    assert_eq!((&finding["severity"], names(&finding["related"])), (&json!("Error"), vec!["left"]), "{finding:#}");
+    assert!(words(finding, "message").starts_with("Terminating for 60m, and 1 object left in it."), "{finding:#}");
+    follow(cluster, finding, 0);
+    is_gone(cluster, &left);
+    let finding = mends_with(cluster, &args, "namespace-stuck", &trial.namespace, 0);
+    assert!(words(&finding, "message").contains("nothing that can be seen is left in it"), "{finding:#}");
+    is_gone(cluster, &namespace);
+}

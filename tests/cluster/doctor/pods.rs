@@ -1,0 +1,138 @@
+//! Pods that are terminating while nobody ends them (S13), and those that wait for their own claims (S14).
+
+use serde_json::{Value, json};
+
+use super::{
+    examine, follow,
+    kit::{aged, is_gone, is_terminating, lease, names, words},
+    mends,
+};
+use crate::{
+    harness::Cluster,
+    plan::{draft::blocking, trial::Trial},
+};
+
+/// A pod on a node.
+fn pod(trial: &Trial<'_>, name: &str, node: &str, owners: &[Value]) -> Value {
+    trial.cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": trial.namespace, "ownerReferences": owners},
+        "spec": {"nodeName": node, "terminationGracePeriodSeconds": 1, "containers": [{"name": "main", "image": "main"}]},
+    }))
+}
+
+fn node(cluster: &Cluster, name: &str) {
+    cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}));
+}
+
+pub fn a_pod_whose_node_is_gone() {
+    let trial = Trial::new("no-node", "Foreground");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let owner = trial.widget("owner").create();
+    let missing = trial.global("missing");
+    let lost = pod(&trial, "lost", &missing, &[blocking(&owner)]);
+    cluster.seen_by_collector(&[crate::harness::uid(&lost)]);
+    cluster.delete(&cluster.path_of(&owner), Some("Foreground"), None);
+    is_terminating(cluster, &lost);
+    aged(cluster, &lost, 20);
+    // The pod garbage collector may be about to remove it.
+    let found = examine(cluster, &args);
+    let finding = found.one("pod-without-kubelet", "lost");
+    assert_eq!((&finding["severity"], names(&finding["related"])), (&json!("Warning"), vec!["owner"]), "{finding:#}");
+    assert_eq!(found.findings().count(), 1, "{:#}", found.document);
+    aged(cluster, &lost, 600);
+    let finding = mends(cluster, &args, "pod-without-kubelet", "lost");
+    assert_eq!(finding["severity"], "Error");
+    assert_eq!(words(&finding, "message"), format!("Its node {missing} does not exist."));
+    for gone in [&lost, &owner] {
+        is_gone(cluster, gone);
+    }
+}
+
+pub fn a_pod_whose_kubelet_is_away() {
+    let trial = Trial::new("no-kubelet", "Background");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let [dead, silent, alive] = ["dead", "silent", "alive"].map(|name| trial.global(name));
+    for name in [&dead, &silent, &alive] {
+        node(cluster, name);
+    }
+    lease(cluster, "kube-node-lease", &dead, 3600, 40);
+    lease(cluster, "kube-node-lease", &alive, 0, 3600);
+    let pods = [("on-dead", &dead), ("beside", &dead), ("on-silent", &silent), ("on-alive", &alive), ("runs", &dead)];
+    for (name, node) in pods {
+        let pod = pod(&trial, name, node, &[]);
+        if name != "runs" {
+            cluster.delete(&cluster.path_of(&pod), Some("Background"), None);
+            aged(cluster, &pod, 100);
+        }
+    }
+    let found = examine(cluster, &args);
+    assert_eq!(found.findings().count(), 2, "{:#}", found.document);
+    let finding = found.one("pod-without-kubelet", "on-dead");
+    assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["beside", "on-dead"]));
+    assert_eq!(words(finding, "message"), format!("The kubelet on node {dead} is away: the lease of its kubelet ended 59m ago."));
+    let finding = found.one("pod-without-kubelet", "on-silent");
+    assert_eq!(
+        words(finding, "message"),
+        format!("The kubelet on node {silent} is away: it has no lease, so that it has never reported.")
+    );
+    mends(cluster, &args, "pod-without-kubelet", "on-dead");
+    let left = cluster.list(&format!("/api/v1/namespaces/{}/pods", trial.namespace));
+    let left: Vec<&str> = left.iter().filter_map(|pod| pod["metadata"]["name"].as_str()).collect();
+    assert_eq!(left, ["on-alive", "on-silent", "runs"]);
+}
+
+/// S14: a pod waits for a claim that it owns, and the claim for the pod that uses it.
+pub fn a_pod_and_its_claim_that_wait_for_each_other() {
+    let trial = Trial::new("claimed", "Foreground");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let using = |name: &str| {
+        cluster.create(json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": format!("uses-{name}"), "namespace": trial.namespace},
+            "spec": {
+                "nodeName": trial.global("node"),
+                "containers": [{"name": "main", "image": "main"}],
+                "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": name}}],
+            },
+        }))
+    };
+    let claim = |name: &str, owners: &[Value]| {
+        cluster.create(json!({
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {
+                "name": name,
+                "namespace": trial.namespace,
+                "finalizers": ["kubernetes.io/pvc-protection"],
+                "ownerReferences": owners,
+            },
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        }))
+    };
+    trial.node();
+    let user = using("data");
+    let data = claim("data", &[blocking(&user)]);
+    // This one only waits for a pod that goes on running.
+    using("other");
+    let other = claim("other", &[]);
+    cluster.delete(&cluster.path_of(&other), Some("Background"), None);
+    cluster.seen_by_collector(&[crate::harness::uid(&data)]);
+    cluster.delete(&cluster.path_of(&user), Some("Foreground"), None);
+    is_terminating(cluster, &data);
+    // The kubelet has ended it.
+    cluster.delete(&cluster.path_of(&user), None, Some(0));
+    cluster.settled();
+    let found = examine(cluster, &args);
+    let finding = found.one("pod-claim-deadlock", "uses-data");
+    assert_eq!((&finding["severity"], found.findings().count()), (&json!("Error"), 1), "{:#}", found.document);
+    assert_eq!(names(&finding["objects"]), ["data", "uses-data"]);
+    follow(cluster, finding, 0);
+    for gone in [&user, &data] {
+        is_gone(cluster, gone);
+    }
+    let found = examine(cluster, &args);
+    assert!(found.findings().next().is_none(), "{:#}", found.document);
+}

@@ -1,0 +1,109 @@
+//! Admission webhooks that must be asked, and can't be (S9).
+
+use serde_json::{Value, json};
+
+use super::{
+    examine, follow,
+    kit::{is_gone, names, words},
+    mends, mends_with,
+};
+use crate::{
+    harness::{Cluster, uid},
+    plan::{draft::blocking, trial::Trial},
+};
+
+/// The configuration of a webhook that is asked before Widgets are changed or deleted.
+fn webhook(name: &str, client: &Value, more: &Value) -> Value {
+    let mut webhook = json!({
+        "name": format!("{name}.odd.test"),
+        "clientConfig": client,
+        "rules": [{"apiGroups": ["gc.test"], "apiVersions": ["v1"], "resources": ["widgets"], "operations": ["UPDATE", "DELETE"]}],
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "timeoutSeconds": 1,
+    });
+    for (key, value) in more.as_object().into_iter().flatten() {
+        webhook[key] = value.clone();
+    }
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [webhook],
+    })
+}
+
+fn service(namespace: &str, name: &str) -> Value {
+    json!({"service": {"namespace": namespace, "name": name}})
+}
+
+/// Some that nobody answers for, and some that are in nobody's way.
+pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
+    let trial = Trial::on(cluster, "hooked", "Foreground");
+    let place = trial.namespace.as_str();
+    for name in ["silent", "answers"] {
+        let spec = json!({"ports": [{"port": 443}]});
+        cluster
+            .create(json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": place}, "spec": spec}));
+    }
+    let slice = |name: &str, of: &str, ready: bool| {
+        cluster.create(json!({
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": {"name": name, "namespace": place, "labels": {"kubernetes.io/service-name": of}},
+            "addressType": "IPv4",
+            "endpoints": [{"addresses": ["10.1.0.1"], "conditions": {"ready": ready}}],
+        }))
+    };
+    slice("silent-1", "silent", false);
+    slice("answers-1", "answers", false);
+    slice("answers-2", "answers", true);
+    let owner = trial.config_map("owner").create();
+    let held = trial.widget("held").blocking(&owner).create();
+    cluster.seen_by_collector(&[uid(&held)]);
+
+    // Nobody is asked about these, nobody has to be, or somebody may answer.
+    let elsewhere =
+        json!({"rules": [{"apiGroups": ["odd.test"], "apiVersions": ["*"], "resources": ["nothings"], "operations": ["*"]}]});
+    cluster.create(webhook("elsewhere", &service(place, "missing"), &elsewhere));
+    cluster.create(webhook("ignored", &service(place, "missing"), &json!({"failurePolicy": "Ignore"})));
+    let none = json!({"objectSelector": {"matchLabels": {"no": "widget"}}});
+    cluster.create(webhook("outside", &json!({"url": "https://127.0.0.1:1/"}), &none));
+    cluster.create(webhook("answers", &service(place, "answers"), &none));
+    // This one is asked about few objects, none of which is the collector's turn, for all that can be seen.
+    cluster.create(webhook("selective", &service(place, "missing"), &none));
+    let found = examine(cluster, &[]);
+    assert_eq!((found.findings().count(), found.code), (1, Some(0)), "{:#}", found.document);
+    let finding = found.one("webhook-unreachable", "selective");
+    assert_eq!(finding["severity"], "Warning");
+    assert_eq!(
+        words(finding, "message"),
+        format!(
+            "The webhook selective.odd.test must be asked before widgets.gc.test are deleted or changed, as far as its selectors match; its service {place}/missing does not exist."
+        )
+    );
+    mends_with(cluster, &[], "webhook-unreachable", "selective", 1);
+
+    cluster.create(webhook("silent", &service(place, "silent"), &json!({})));
+    cluster.wait_until("the webhook to be asked", std::time::Duration::from_secs(30), || {
+        let path = cluster.path_of(&held);
+        let body = json!({"metadata": {"labels": {"a": "b"}}});
+        !cluster.ask(&http::Method::PATCH, &path, Some(("application/merge-patch+json", &body))).is_success()
+    });
+    cluster.delete(&cluster.path_of(&owner), Some("Foreground"), None);
+    cluster.settled();
+    let found = examine(cluster, &[]);
+    let finding = found.one("webhook-unreachable", "silent");
+    assert_eq!((found.findings().count(), &finding["severity"]), (1, &json!("Error")), "{:#}", found.document);
+    assert_eq!(names(&finding["related"]), ["owner", "held"], "{finding:#}");
+    assert!(words(finding, "message").ends_with(&format!("; its service {place}/silent has no endpoint that is ready.")));
+    assert!(words(finding, "consequence").ends_with("it deletes 1 that still lives: decide that first."), "{finding:#}");
+    mends(cluster, &[], "webhook-unreachable", "silent");
+    for gone in [&held, &owner] {
+        is_gone(cluster, gone);
+    }
+    for name in ["elsewhere", "ignored", "outside", "answers", "silent"] {
+        cluster.delete(&format!("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{name}"), None, None);
+    }
+    let _ = (follow, blocking);
+}
