@@ -4,7 +4,7 @@ use crate::{
     collector::{Answer, Ask, Failure, Identity, Known},
     graph::{Address, Dangling, NodeId, Verdict},
     model::{Coordinate, ObjectId, Presence, Reference, ResourceId, Symbol},
-    server::kinds::protected,
+    server::{PatchAnswer, kinds::protected},
 };
 
 use super::{cause::Cause, world::World};
@@ -26,9 +26,11 @@ impl<'a> World<'_, 'a> {
                 None => Answer::NotFound,
             },
             Ask::Patch(patch, reason) => match self.stage.graph.object(node) {
-                Some(object) => {
-                    self.patch(object, patch, Cause::Collector(reason.clone())).map_or(Answer::NotFound, Answer::Patched)
-                }
+                Some(object) => match self.patch(object, patch, Cause::Collector(reason.clone())) {
+                    None => Answer::NotFound,
+                    Some(PatchAnswer::Invalid) => Answer::Failed(Failure::Refused),
+                    Some(answer) => Answer::Patched(answer),
+                },
                 None => Answer::NotFound,
             },
         }

@@ -279,7 +279,7 @@ impl<'s, 'a> World<'s, 'a> {
                 let effect = if after.owners == stored.owners { Effect::Finalizers } else { Effect::Owners };
                 self.write(object, stored, Some(after.clone()), cause, effect);
             }
-            PatchAnswer::Unchanged | PatchAnswer::Conflict => {}
+            PatchAnswer::Unchanged | PatchAnswer::Conflict | PatchAnswer::Invalid => {}
         }
         Some(answer)
     }

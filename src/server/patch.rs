@@ -30,6 +30,8 @@ pub enum PatchAnswer<'a> {
     Removed,
     /// 409: the version is another one.
     Conflict,
+    /// 422: two references would be the controller's (R1.32).
+    Invalid,
 }
 
 /// What one PATCH does to an object. `held_by_spec` says whether a Namespace's `spec.finalizers` still hold it (R1.25).
@@ -71,6 +73,10 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
     }
     if owners == stored.owners && finalizers == stored.finalizers {
         return PatchAnswer::Unchanged;
+    }
+    // A merge takes `controller` from one reference to another of the same uid.
+    if owners.iter().filter(|reference| reference.controller == Some(true)).count() > 1 {
+        return PatchAnswer::Invalid;
     }
     // R1.22
     if stored.terminating && finalizers.is_empty() && !held_by_spec && stored.grace.unwrap_or(0) == 0 {

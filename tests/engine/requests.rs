@@ -252,6 +252,11 @@ fn patches() {
         [reference(one, name, Some(false)), reference(one, two, Some(true)), reference(two, name, None)],
         "R4.9: only the first of a uid"
     );
+    let controller = |reference: Reference| Reference { controller: Some(true), ..reference };
+    let controlled = [reference(one, name, Some(true)), controller(reference(one, two, Some(true)))];
+    let controlled = Stored { owners: Cow::Owned(controlled.to_vec()), ..stored(&mut strings, "", None) };
+    let merged = [reference(one, name, Some(false)), controller(reference(one, two, Some(false)))];
+    assert_eq!(patch(&controlled, &Patch::MergeOwners(merged.to_vec()), false), PatchAnswer::Invalid, "R1.32: two controllers");
     let three = strings.intern("three");
     let apart = [(one, name), (three, name), (two, name), (one, two), (three, two)];
     let apart = Stored {
