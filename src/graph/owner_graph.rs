@@ -171,6 +171,8 @@ impl OwnerGraph {
 /// What a reference maps to. A group version that is named as a gap may serve anything.
 fn mapping(snapshot: &Snapshot, reference: &Reference) -> Mapping {
     let api_version = snapshot.text(reference.api_version);
+    // To the parser of apiVersions, the core group may be there with nothing as its name.
+    let api_version = api_version.strip_prefix('/').unwrap_or(api_version);
     match snapshot.resources.map(api_version, snapshot.text(reference.kind)) {
         Mapping::Unmappable if snapshot.gaps.iter().any(|gap| gap.resource == api_version) => Mapping::Undiscovered,
         mapping => mapping,

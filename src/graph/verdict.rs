@@ -11,7 +11,7 @@ pub enum Address {
     At(Coordinate),
     /// A list kind: the path doesn't exist, which reads as absent (R3.15).
     NoSuchPath,
-    /// No such version and kind is served: an error that is retried for ever (3.4 step 2, R3.13).
+    /// No such version and kind is served, or no name is given: an error that is retried for ever (3.4 step 2, R3.13).
     Unmappable,
     /// A cluster-scoped holder names an owner of a namespaced kind: an error that is never retried (3.4 step 3).
     InvalidScope,
@@ -58,6 +58,10 @@ impl Address {
         };
         if namespaced && namespace.is_empty() {
             return Address::InvalidScope;
+        }
+        if reference.name.is_empty() {
+            // No request is made at all: the collector's client refuses to.
+            return Address::Unmappable;
         }
         match served {
             None => Address::NoSuchPath,
