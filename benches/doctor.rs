@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use kubectl_gc::{
-    doctor::{Case, diagnose},
+    doctor::{Case, Limit, diagnose},
     foretell::{Assume, Prognosis, Stage},
     graph::OwnerGraph,
     model::{
@@ -62,6 +62,7 @@ fn main() {
                 fresh: &fresh,
                 events: &[],
                 probed: None,
+                limit: &Limit::Everything,
             };
             let findings = diagnose(&case).findings.len();
             let diagnosed = format!("{:.0?}", start.elapsed());

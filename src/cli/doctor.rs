@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    act::Probe,
-    doctor::{Code, Diagnosis, Limit},
+    act::{Probe, ProbeError},
+    doctor::{Code, Diagnosis, Limit, Probed},
     model::{effects::Severity, nearest::nearest, type_names::did_you_mean},
     render::{
         self,
@@ -58,16 +58,28 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, C
         session.namespace = namespace_of(&session, targets);
     }
     let asked = Asked { limit: limit(&mut session), only: only.to_vec() };
-    let probe = if args.probe { session.probe(PATIENCE).transpose()? } else { None };
-    let diagnosis = Examination::new(&mut session, asked, probe.as_ref()).diagnosis();
+    let probe = if args.probe { session.probe(PATIENCE) } else { None };
+    let (probed, note) = probe.map(told_by).transpose()?.unzip();
+    let diagnosis = Examination::new(&mut session, asked, probed).diagnosis();
     let mut report = report(global, args, only, &session, &diagnosis)?;
-    if let Some(Probe::Collected { after }) = probe {
-        report
-            .notes
-            .push(format!("A collector is running: it dealt with a throw-away object within {:.1} s.", after.as_secs_f64()));
-    }
+    report.notes.extend(note.flatten());
     let is_text = matches!(args.output, None | Some(DoctorFormat::Wide));
     Ok(Look { report, is_text, found: found(&session.snapshot, &diagnosis) })
+}
+
+/// What a throw-away object told, and how that is said where it is good news.
+fn told_by(probe: Result<Probe, ProbeError>) -> Result<(Probed, Option<String>), CliError> {
+    match probe {
+        Ok(Probe::Collected { after }) => {
+            let note = format!("A collector is running: it dealt with a throw-away object within {:.1} s.", after.as_secs_f64());
+            Ok((Probed::Works, Some(note)))
+        }
+        Ok(Probe::NotCollected { waited, .. }) => {
+            Ok((Probed::Stopped { waited: i64::try_from(waited.as_secs()).unwrap_or(i64::MAX) }, None))
+        }
+        Err(ProbeError::NotHeld) => Ok((Probed::NotHeld, None)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// What is asked about. Objects are known by their uids, which stay theirs.

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashSet;
 
 use crate::{
-    act::Probe,
     doctor::{Case, Code, Diagnosis, Explained, Explanation, Finding, Limit, Probed, Wanted, diagnose, explain},
     foretell::{Assume, Prognosis, Stage},
     graph::OwnerGraph,
@@ -69,11 +68,7 @@ pub struct Asked {
 
 impl<'s> Examination<'s> {
     /// Begins. `probed` is what a throw-away object told of the collector.
-    pub fn new(session: &'s mut Session, asked: Asked, probed: Option<&Probe>) -> Self {
-        let probed = probed.map(|probe| match probe {
-            Probe::Collected { .. } => Probed::Works,
-            Probe::NotCollected { waited, .. } => Probed::Stopped { waited: i64::try_from(waited.as_secs()).unwrap_or(i64::MAX) },
-        });
+    pub fn new(session: &'s mut Session, asked: Asked, probed: Option<Probed>) -> Self {
         let events = session.owner_events();
         Examination { session, events, probed, asked, fresh: FxHashSet::default() }
     }

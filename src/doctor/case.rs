@@ -41,6 +41,8 @@ pub enum Probed {
     Works,
     /// It was not, within this many seconds.
     Stopped { waited: i64 },
+    /// The API server didn't leave it to the collector: its own part of garbage collection is turned off (R1.10, S15).
+    NotHeld,
 }
 
 impl<'a> Case<'a> {

@@ -5,7 +5,8 @@ use rustc_hash::FxHashSet;
 use crate::{
     foretell::Fate,
     graph::{OwnerGraph, Verdict},
-    model::{Object, ObjectId, Resource, Snapshot, Symbol, effects::Severity},
+    model::{Object, ObjectId, Resource, ResourceId, Snapshot, Symbol, effects::Severity},
+    tree::Link,
     wording::age,
 };
 
@@ -19,6 +20,9 @@ use super::{
 
 /// A collector that works has done its part within this time, in seconds, where only a dump is there to tell.
 const OLD: i64 = 60;
+
+/// Where the control plane runs in pods, this shows its controller manager.
+const SEE_MANAGER: &str = "kubectl get pods -n kube-system -l component=kube-controller-manager";
 
 /// Something that is the collector's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -118,10 +122,14 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
 /// Tells of everything that is the collector's turn and that nothing else explains.
 pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering) {
     let snapshot = case.snapshot();
-    let left: Vec<Turn> = turns.iter().copied().filter(|turn| !gathering.refused.contains(&turn.object)).collect();
+    // Whoever waits in a circle is helped by none of its writes, and told of apart.
+    let in_vain = |turn: &Turn| turn.waiting.is_some_and(|waiting| case.prognosis.waits_in_a_circle(waiting));
+    let asked = |turn: &Turn| [Some(turn.object), turn.waiting].into_iter().flatten().any(|id| case.limit.asks_about(snapshot, id));
+    let left: Vec<Turn> =
+        turns.iter().copied().filter(|turn| !gathering.refused.contains(&turn.object) && asked(turn) && !in_vain(turn)).collect();
     match case.probed {
-        Some(Probed::Stopped { waited }) => {
-            let finding = stopped(case, &left, waited);
+        Some(probed @ (Probed::Stopped { .. } | Probed::NotHeld)) => {
+            let finding = stopped(case, &left, probed);
             gathering.findings.push(finding);
             return;
         }
@@ -140,6 +148,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering)
         format!("It is the collector's turn, and nothing happens: {}; {}.", told(case, &left), manager.evidence())
     };
     let message = match suspects.as_slice() {
+        [] if works => format!("{why} A policy, or what it may do, may have changed."),
         [] => why,
         some => format!("{why} These may refuse its writes: {}.", some.join(", ")),
     };
@@ -152,7 +161,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering)
         consequence: consequence(case, works),
         reference: None,
         remedies: remedies(case, works, &left),
-        related: related.into_iter().filter(|id| !snapshot.is_empty() && !objects.contains(id)).collect(),
+        related,
         objects,
     });
 }
@@ -190,14 +199,18 @@ fn told(case: &Case<'_>, turns: &[Turn]) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
-fn consequence(case: &Case<'_>, works: bool) -> String {
+/// What happens when the collector works again.
+fn fires(case: &Case<'_>) -> String {
     let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
-    let goes = case.prognosis.all_that_goes().filter(live).count();
-    let fires = match goes {
+    match case.prognosis.all_that_goes().filter(live).count() {
         0 => String::new(),
         1 => " One object that still lives is deleted as soon as it works again.".to_owned(),
         some => format!(" {some} objects that still live are deleted as soon as it works again: decide that first."),
-    };
+    }
+}
+
+fn consequence(case: &Case<'_>, works: bool) -> String {
+    let fires = fires(case);
     if works {
         format!("It tries again and again, at last every 17 minutes (R2.9), until nothing refuses it any more.{fires}")
     } else {
@@ -221,18 +234,11 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
     let mut dangling: Vec<ObjectId> =
         turns.iter().filter(|turn| turn.write == Write::Delete && turn.waiting.is_none()).map(|turn| turn.object).collect();
     dangling.sort_unstable();
-    let see = if works {
-        Remedy::new(
-            "see why: the controller manager's log names every write that is refused",
-            vec!["kubectl logs -n kube-system -l component=kube-controller-manager --tail=-1 | grep garbagecollector".to_owned()],
-        )
+    let mut remedies = if works {
+        vec![Remedy::new("see why: this tries the same, and does nothing", tried(case, turns))]
     } else {
-        Remedy::new(
-            "see whether the controller manager runs",
-            vec!["kubectl get pods -n kube-system -l component=kube-controller-manager".to_owned()],
-        )
+        vec![Remedy::new("see whether the controller manager runs", vec![SEE_MANAGER.to_owned()])]
     };
-    let mut remedies = Vec::new();
     if !foreground.is_empty() {
         remedies.push(Remedy::new(
             "delete again in the background what waits: it goes, and its dependents are left to the collector",
@@ -258,25 +264,65 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
     if !dangling.is_empty() {
         remedies.push(Remedy::new("delete what the collector would have deleted", commands.delete(&dangling, "background")));
     }
-    remedies.push(see);
     remedies
 }
 
-fn stopped(case: &Case<'_>, turns: &[Turn], waited: i64) -> Finding {
+/// The writes of the collector, one for each kind of trouble, so that the server says what it has against them.
+fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<String> {
+    let mut seen: FxHashSet<(ResourceId, Symbol, Write)> = FxHashSet::default();
+    let new = |turn: &&Turn| {
+        let object = case.snapshot().object(turn.object);
+        seen.insert((object.resource, object.namespace, turn.write))
+    };
+    let write = |turn: &Turn| {
+        let (commands, object) = (case.commands(), case.snapshot().object(turn.object));
+        let own = |finalizer: &Symbol| matches!(*finalizer, Symbol::ORPHAN | Symbol::FOREGROUND);
+        match turn.write {
+            Write::Delete => commands.delete(&[turn.object], "background").pop(),
+            Write::References => {
+                let dangles =
+                    |place: &usize| !Link::of(case.snapshot(), case.graph(), object, &object.owners[*place]).standing.valid();
+                Some(commands.drop_references(turn.object, &(0..object.owners.len()).filter(dangles).collect::<Vec<_>>()))
+            }
+            Write::Finalizer => commands.remove_finalizer(turn.object, *object.finalizers.iter().find(|found| own(found))?),
+        }
+    };
+    turns.iter().filter(new).filter_map(write).map(|command| format!("{command} --dry-run=server")).collect()
+}
+
+fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
     let objects = suffering(turns);
+    let (message, nothing, remedy) = match probed {
+        Probed::Stopped { waited } => (
+            format!("A throw-away object, deleted in the foreground, was not collected within {}.", age(waited)),
+            "Nothing is collected, and foreground deletes never end.",
+            Remedy::new(
+                "see whether the controller manager runs, and with --controllers that name the collector",
+                vec![format!("{SEE_MANAGER} -o yaml")],
+            ),
+        ),
+        _ => (
+            "The API server removed a throw-away object at once that was deleted in the foreground: its own part of garbage collection is \
+             turned off."
+                .to_owned(),
+            "Foreground and orphan deletes are done as background ones, and what depends on them goes if a collector runs, and stays if \
+             none does.",
+            Remedy::new(
+                "see whether the API server runs with --enable-garbage-collector=false",
+                vec!["kubectl get pods -n kube-system -l component=kube-apiserver -o yaml".to_owned()],
+            ),
+        ),
+    };
     Finding {
         code: Code::CollectorStopped,
         severity: Severity::Error,
         cause: String::new(),
-        message: format!("A throw-away object, deleted in the foreground, was not collected within {}.", age(waited)),
-        consequence: consequence(case, false).split(" If it is,").next().unwrap_or_default().replace(", if it isn't running", ""),
+        message,
+        consequence: format!("{nothing}{}", fires(case)),
         reference: None,
         related: waiting(turns, &objects),
         objects,
-        remedies: vec![Remedy::new(
-            "see whether the controller manager runs, and with --controllers that name the collector",
-            vec!["kubectl get pods -n kube-system -l component=kube-controller-manager -o yaml".to_owned()],
-        )],
+        remedies: vec![remedy],
     }
 }
 

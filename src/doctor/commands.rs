@@ -5,7 +5,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde_json::{Value, json};
 
 use crate::{
-    model::{ObjectId, ResourceId, Snapshot, Symbol},
+    graph::OwnerGraph,
+    model::{Mapping, ObjectId, Reference, ResourceId, Snapshot, Symbol},
     wording::shell_word,
 };
 
@@ -30,7 +31,24 @@ impl Commands<'_> {
         format!("kubectl get {} -o yaml", self.named(id))
     }
 
-    /// Makes an object again as it is, under a new uid. What depends on it is spared. The copy has a name of its own: where that of one
+    /// Shows the owner that a reference of an object in a namespace names, or what is in the way of that.
+    pub fn look_at_owner(self, reference: &Reference, graph: &OwnerGraph, namespace: Symbol) -> String {
+        match graph.mapping(reference) {
+            Mapping::Served(kind) => {
+                let kind = self.0.resources.get(kind);
+                let name = format!("{}/{}", kind.full_name(), self.0.text(reference.name));
+                let namespace = if kind.namespaced { self.in_namespace(namespace) } else { String::new() };
+                format!("kubectl get {}{namespace}", shell_word(&name))
+            }
+            _ => {
+                let version = self.0.text(reference.api_version);
+                let path = if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") };
+                format!("kubectl get --raw {}", shell_word(&path))
+            }
+        }
+    }
+
+    /// Makes an object again as it is, under a new uid. The copy has a name of its own: where that of one
     /// object is all that is left, that of another must not take its place.
     pub fn make_again(self, id: ObjectId) -> String {
         let (named, object) = (self.named(id), self.0.object(id));
@@ -38,7 +56,7 @@ impl Commands<'_> {
         let plural = &self.0.resources.get(object.resource).plural;
         let file = names.fold(plural.clone(), |file, name| format!("{file}-{name}")) + ".json";
         let file = shell_word(&file);
-        format!("kubectl get {named} -o json > {file} && kubectl delete {named} --cascade=orphan && kubectl create -f {file}")
+        format!("kubectl get {named} -o json > {file} && kubectl delete {named} --cascade=background && kubectl create -f {file}")
     }
 
     /// Deletes objects, those of one kind and namespace together. It doesn't wait: what is stuck would be waited for, too.
@@ -72,7 +90,8 @@ impl Commands<'_> {
     pub fn change_reference(self, id: ObjectId, place: usize, fields: &[(&str, Value)]) -> String {
         let mut steps = vec![self.same_reference(id, place)];
         for (field, value) in fields {
-            steps.push(json!({"op": "replace", "path": format!("/metadata/ownerReferences/{place}/{field}"), "value": value}));
+            // On a field that is there, it replaces.
+            steps.push(json!({"op": "add", "path": format!("/metadata/ownerReferences/{place}/{field}"), "value": value}));
         }
         self.patch(id, steps)
     }

@@ -1,10 +1,11 @@
 //! What the collector complained of itself (R3.7).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     model::{ObjectId, OwnerEvent},
-    wording::age,
+    tree::Link,
+    wording::{age, shell_word},
 };
 
 use super::{
@@ -13,59 +14,81 @@ use super::{
     finding::{Finding, Remedy},
 };
 
-/// Tells of complaints about objects that no finding speaks of.
+/// Complaints about one owner: about how many dependents, and the latest of them.
+struct Complaints<'a> {
+    latest: &'a OwnerEvent,
+    /// Those that are still there.
+    objects: Vec<ObjectId>,
+    /// The uids of all.
+    uids: BTreeSet<&'a str>,
+}
+
+/// Tells of complaints about references that are there no more: what still is, is a finding of its own.
 pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
     let snapshot = case.snapshot();
-    let told: Vec<ObjectId> = gathering
-        .findings
-        .iter()
-        .filter(|finding| finding.code == Code::OwnerOtherNamespace)
-        .flat_map(|finding| finding.objects.iter().copied())
-        .collect();
-    let mut latest: BTreeMap<&str, &OwnerEvent> = BTreeMap::new();
+    // The collector's words name the owner, and the namespace in which it doesn't count.
+    let mut by_owner: BTreeMap<(&str, bool), Complaints<'_>> = BTreeMap::new();
     for event in case.events {
-        let known = latest.entry(&event.uid).or_insert(event);
-        if event.last > known.last {
-            *known = event;
-        }
-    }
-    for (uid, event) in latest {
-        let object = snapshot.strings.find(uid).and_then(|uid| snapshot.by_uid(uid));
-        if object.is_some_and(|object| told.contains(&object)) {
+        let object = snapshot.strings.find(&event.uid).and_then(|uid| snapshot.by_uid(uid));
+        let asked = match object {
+            Some(object) => case.limit.asks_about(snapshot, object),
+            None => case.limit.asks_about_namespace(snapshot, &event.namespace),
+        };
+        if !asked || object.is_some_and(|object| leads_elsewhere(case, object)) {
             continue;
         }
-        let when = case.now.zip(event.last).map(|(now, last)| format!(" {} ago", age(now - last))).unwrap_or_default();
-        let place = if event.namespace.is_empty() { String::new() } else { format!(" in namespace {}", event.namespace) };
-        gathering.findings.push(Finding {
-            code: Code::OwnerNamespaceEvent,
-            severity: Code::OwnerNamespaceEvent.severity(),
-            cause: uid.to_owned(),
-            message: format!("{}/{}{place}: the collector said{when}: {}", event.kind, event.name, event.message),
-            consequence: match object {
-                None => {
-                    "It is gone by now: an owner in another namespace counts as none, and the collector deletes what has no other."
-                        .to_owned()
-                }
-                Some(_) => "It is still there, and the reference is not: somebody has mended it, or the collector has dropped it."
-                    .to_owned(),
-            },
-            objects: object.into_iter().collect(),
-            reference: None,
-            related: Vec::new(),
-            remedies: vec![Remedy::new(
-                "find out who writes such references; then forget the complaint, which goes by itself after an hour",
-                vec![forget(event)],
-            )],
+        let complaints = by_owner.entry((&event.message, object.is_some())).or_insert_with(|| Complaints {
+            latest: event,
+            objects: Vec::new(),
+            uids: BTreeSet::new(),
         });
+        if event.last > complaints.latest.last {
+            complaints.latest = event;
+        }
+        if complaints.uids.insert(&event.uid) {
+            complaints.objects.extend(object);
+        }
+    }
+    for complaints in by_owner.into_values() {
+        gathering.findings.push(finding(case, complaints));
     }
 }
 
-fn forget(event: &OwnerEvent) -> String {
+/// Whether an object still has a reference that leads nowhere, or can't be looked up.
+fn leads_elsewhere(case: &Case<'_>, id: ObjectId) -> bool {
+    let object = case.snapshot().object(id);
+    object.owners.iter().any(|reference| !Link::of(case.snapshot(), case.graph(), object, reference).standing.valid())
+}
+
+fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
+    let Complaints { latest, mut objects, uids } = complaints;
+    objects.sort_unstable();
+    let when = case.now.zip(latest.last).map(|(now, last)| format!(" {} ago", age((now - last).max(0)))).unwrap_or_default();
+    let place = if latest.namespace.is_empty() { String::new() } else { format!(" in namespace {}", latest.namespace) };
+    let more = if uids.len() > 1 { format!(" and {} more", uids.len() - 1) } else { String::new() };
+    let consequence = if objects.is_empty() {
+        "Gone by now: an owner in another namespace counts as none, and the collector deletes what has no other."
+    } else {
+        "Still there, and the reference is not: somebody has mended it, or the collector has dropped it."
+    };
+    Finding {
+        code: Code::OwnerNamespaceEvent,
+        severity: Code::OwnerNamespaceEvent.severity(),
+        cause: format!("{} {}", latest.message, objects.is_empty()),
+        message: format!("{}/{}{more}{place}: the collector said{when}: {}", latest.kind, latest.name, latest.message),
+        consequence: consequence.to_owned(),
+        objects,
+        reference: None,
+        related: Vec::new(),
+        remedies: vec![Remedy::new(
+            "find out who writes such references; then forget the complaint, which goes by itself after an hour",
+            uids.iter().map(|uid| forget(latest, uid)).collect(),
+        )],
+    }
+}
+
+fn forget(event: &OwnerEvent, uid: &str) -> String {
     let namespace = if event.namespace.is_empty() { "default" } else { &event.namespace };
-    let fields = format!("reason=OwnerRefInvalidNamespace,involvedObject.uid={}", event.uid);
-    format!(
-        "kubectl delete events -n {} --field-selector {}",
-        crate::wording::shell_word(namespace),
-        crate::wording::shell_word(&fields)
-    )
+    let fields = format!("reason=OwnerRefInvalidNamespace,involvedObject.uid={uid}");
+    format!("kubectl delete events -n {} --field-selector {}", shell_word(namespace), shell_word(&fields))
 }

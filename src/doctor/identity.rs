@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    model::{Coordinate, ObjectId, Origin, Presence, Symbol},
-    tree::known_instead,
+    model::{Coordinate, ListRecord, ObjectId, Presence, Symbol},
+    tree::{Link, known_instead},
+    wording::shell_word,
 };
 
 use super::{
@@ -18,8 +19,9 @@ use super::{
 pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering) {
     let snapshot = case.snapshot();
     let Some(resource) = case.stage.built_in.namespaces else { return };
-    // A dump that holds some namespaces may lack others, and nobody would miss them.
-    if !matches!(snapshot.origin, Origin::Cluster { .. }) {
+    // Files leave out what nobody asked for: that they hold some namespaces doesn't say that there are no others.
+    let told = |list: &ListRecord| list.resource == resource && !list.resource_version.is_empty();
+    if !case.live && !snapshot.lists.iter().any(told) {
         return;
     }
     let mut by_namespace: BTreeMap<Symbol, Vec<ObjectId>> = BTreeMap::new();
@@ -51,7 +53,7 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], gathering: &mut Gather
             related,
             remedies: vec![Remedy::new(
                 "make the namespace again: they can then be dealt with, and what the collector has to do with them, it does",
-                vec![format!("kubectl create namespace {}", crate::wording::shell_word(name))],
+                vec![format!("kubectl create namespace {}", shell_word(name))],
             )],
             objects,
         });
@@ -74,16 +76,41 @@ pub(super) fn uids(case: &Case<'_>, gathering: &mut Gathering) {
             severity: Code::SharedUid.severity(),
             cause: uid.to_owned(),
             message: format!("It has the uid {uid}, which {} has, too.", case.name(known, objects.first().copied())),
-            consequence:
-                "The collector knows objects by their uids, and only one by each: which of them it takes for the other is chance."
-                    .to_owned(),
+            consequence: "The collector knows objects by their uids, and only one by each: which of them it takes for the other is chance. It \
+                          may wait for the wrong one, free dependents of the wrong one, or never end a delete."
+                .to_owned(),
             reference: None,
             related: vec![known],
-            remedies: vec![Remedy::new(
-                "make it again, which gives it a uid of its own; its dependents have to be told",
-                objects.iter().map(|id| case.commands().make_again(*id)).collect(),
-            )],
+            remedies: vec![make_again(case, &objects)],
             objects,
         });
     }
+}
+
+/// Makes objects again, under uids of their own. What they own is let go of first: once they are deleted, the collector would delete it.
+fn make_again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
+    let (snapshot, commands) = (case.snapshot(), case.commands());
+    let mut lines: Vec<String> = Vec::new();
+    for id in objects {
+        let uid = snapshot.object(*id).uid;
+        let dependents = case.graph().by_uid(uid).map_or(&[][..], |node| case.graph().dependents(node));
+        for dependent in dependents {
+            let holder = snapshot.object(*dependent);
+            let leads_here = |place: &usize| {
+                let link = Link::of(snapshot, case.graph(), holder, &holder.owners[*place]);
+                link.standing.valid() && link.found == Some(*id)
+            };
+            let places: Vec<usize> = (0..holder.owners.len()).filter(leads_here).collect();
+            if !places.is_empty() {
+                lines.push(commands.drop_references(*dependent, &places));
+            }
+        }
+    }
+    let what = if lines.is_empty() {
+        "make it again, which gives it a uid of its own"
+    } else {
+        "make it again, which gives it a uid of its own; what it owns is kept, and has to be handed to it again"
+    };
+    lines.extend(objects.iter().map(|id| commands.make_again(*id)));
+    Remedy::new(what, lines)
 }

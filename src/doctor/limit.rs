@@ -25,7 +25,7 @@ impl Limit {
         match self {
             Limit::Everything => true,
             Limit::Objects(_) => any(),
-            Limit::Namespace(_) => ails_all(finding.code) || any(),
+            Limit::Namespace(_) => ails_all(finding) || any(),
         }
     }
 
@@ -41,17 +41,29 @@ impl Limit {
             }
         }
     }
+
+    /// Whether something in a namespace (none where it is empty) that is not there any more is asked about.
+    pub fn asks_about_namespace(&self, snapshot: &Snapshot, namespace: &str) -> bool {
+        match self {
+            Limit::Everything => true,
+            Limit::Objects(_) => false,
+            Limit::Namespace(asked) => snapshot.text(*asked) == namespace,
+        }
+    }
 }
 
-/// Whether a finding ails the whole cluster.
-fn ails_all(code: Code) -> bool {
-    matches!(
-        code,
+/// Whether a finding ails the whole cluster, or speaks only of what is not there any more.
+fn ails_all(finding: &Finding) -> bool {
+    // Complaints about other namespaces were left out when they were gathered.
+    let of_what_is_gone = finding.code == Code::OwnerNamespaceEvent && finding.objects.is_empty();
+    let of_all = matches!(
+        finding.code,
         Code::CollectorStopped
             | Code::ApiUnavailable
             | Code::ConversionBroken
             | Code::WebhookUnreachable
             | Code::UndecodableObject
             | Code::ListUnreadable
-    )
+    );
+    of_all || of_what_is_gone
 }

@@ -1,6 +1,6 @@
 //! References that don't lead to their owner (3.4, 3.6), and what the collector makes of that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
@@ -85,7 +85,11 @@ fn code_of(case: &Case<'_>, object: &Object, place: usize, standing: Standing) -
     if malformed(case, reference).is_some() {
         return Some(Code::OwnerMalformed);
     }
-    if object.owners.iter().filter(|other| other.uid == reference.uid).count() > 1 {
+    // What fails says more than that there are two of it; and where none of them leads anywhere, that is the trouble.
+    let fails = matches!(standing, Standing::NotServed | Standing::InvalidScope | Standing::Unread);
+    let same: Vec<&Reference> = object.owners.iter().filter(|other| other.uid == reference.uid).collect();
+    let valid = |other: &&Reference| Link::of(case.snapshot(), case.graph(), object, other).standing.valid();
+    if same.len() > 1 && !fails && same.iter().any(valid) {
         return Some(Code::OwnerDuplicated);
     }
     Some(match standing {
@@ -114,7 +118,7 @@ fn malformed(case: &Case<'_>, reference: &Reference) -> Option<&'static str> {
         Some("has no kind")
     } else if api_version.is_empty() {
         Some("has no apiVersion")
-    } else if api_version.split('/').count() > 2 || api_version.split('/').any(str::is_empty) {
+    } else if api_version.split('/').count() > 2 || api_version.ends_with('/') {
         Some("has an apiVersion that is none")
     } else if api_version == "v1" && text(reference.kind) == "Event" {
         Some("names an Event, which may own nothing")
@@ -132,7 +136,10 @@ fn cause_of(case: &Case<'_>, object: &Object, reference: &Reference, code: Code)
             format!("{} {}", text(reference.api_version), text(reference.kind))
         }
         Code::OwnerMalformed | Code::OwnerDuplicated => text(object.uid).to_owned(),
-        _ => format!("{} {} {}", case.reference(reference), text(reference.uid), text(object.namespace)),
+        Code::OwnerAbsent => text(reference.uid).to_owned(),
+        // In every namespace another object has the name.
+        Code::OwnerOtherUid => format!("{} {} {}", case.reference(reference), text(reference.uid), text(object.namespace)),
+        _ => format!("{} {}", case.reference(reference), text(reference.uid)),
     }
 }
 
@@ -177,7 +184,7 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, reference: &Reference) ->
     let says = case.reference(reference);
     let found = fault.link.found.map(|found| case.name(found, Some(fault.holder))).unwrap_or_default();
     match code {
-        Code::OwnerAbsent => format!("The owner {says} does not exist."),
+        Code::OwnerAbsent => format!("The owner {says} does not exist{}.", where_it_would_be(case, fault, reference)),
         Code::OwnerOtherUid => {
             let now = fault.link.found.map_or("", |found| snapshot.text(snapshot.object(found).uid));
             format!("The owner {says} had the uid {}; what is there now has the uid {now}.", snapshot.text(reference.uid))
@@ -193,7 +200,9 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, reference: &Reference) ->
             format!("Cluster-scoped, yet owned by the namespaced {}.", if found.is_empty() { says } else { found })
         }
         Code::OwnerNotServed => {
-            format!("The owner's kind, {} {}, is not served.", snapshot.text(reference.api_version), snapshot.text(reference.kind))
+            let served = served_as(case, reference).map(|served| format!(", only {served}")).unwrap_or_default();
+            let (version, kind) = (snapshot.text(reference.api_version), snapshot.text(reference.kind));
+            format!("The owner's kind, {version} {kind}, is not served{served}.")
         }
         Code::OwnerMalformed => format!("A reference {} ({says}).", malformed(case, reference).unwrap_or("is malformed")),
         Code::OwnerDuplicated => {
@@ -203,6 +212,26 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, reference: &Reference) ->
         }
         _ => format!("The owner {says} could not be read."),
     }
+}
+
+/// Where an absent owner was looked for, as far as that isn't the whole cluster: objects in other namespaces that could not be seen are no
+/// owners here, whatever their uids.
+fn where_it_would_be(case: &Case<'_>, fault: &Fault, reference: &Reference) -> String {
+    let snapshot = case.snapshot();
+    match Address::of(snapshot, case.graph(), reference, snapshot.object(fault.holder).namespace) {
+        Address::At(at) if !at.namespace.is_empty() => format!(" in namespace {}", snapshot.text(at.namespace)),
+        _ => String::new(),
+    }
+}
+
+/// In which version a kind is served that isn't in the one that a reference says.
+fn served_as(case: &Case<'_>, reference: &Reference) -> Option<String> {
+    let (api_version, kind) = (case.snapshot().text(reference.api_version), case.snapshot().text(reference.kind));
+    let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+    let resources = &case.snapshot().resources;
+    let (_, resource) =
+        resources.iter().find(|(_, resource)| resource.group == group && resource.kind.eq_ignore_ascii_case(kind))?;
+    Some(format!("{} {}", resource.api_version(), resource.kind))
 }
 
 fn consequence(case: &Case<'_>, code: Code, becomes: Becomes, objects: &[ObjectId]) -> String {
@@ -216,7 +245,8 @@ fn consequence(case: &Case<'_>, code: Code, becomes: Becomes, objects: &[ObjectI
             format!("The collector deletes {it} on its next look{more}.")
         }
         (Code::OwnerDuplicated, Becomes::Stripped) => {
-            format!("The collector drops all references of that uid at once, the right one too: {} is lost as an owner.", "it")
+            "The collector drops all references of that uid at once, the right one too: what is left without an owner is never collected."
+                .to_owned()
         }
         (_, Becomes::Stripped) => format!("{they} {verb}: another owner holds on, and the collector drops this reference on its next look."),
         (Code::OwnerDuplicated, _) => "If one of them turns out wrong, the collector drops all of that uid at once.".to_owned(),
@@ -243,20 +273,20 @@ fn remedies(case: &Case<'_>, code: Code, becomes: Becomes, faults: &[Fault]) -> 
     let let_go = Remedy::new("let it go, as the collector would", commands.delete(&objects, "background"));
     match code {
         Code::OwnerUnread => {
-            let readable = faults.iter().filter_map(|fault| {
-                let reference = snapshot.object(fault.holder).owners[fault.place];
-                let crate::model::Mapping::Served(id) = case.graph().mapping(&reference) else { return None };
-                Some(format!("kubectl auth can-i get {}", snapshot.resources.get(id).full_name()))
-            });
-            let readable: std::collections::BTreeSet<String> = readable.collect();
-            vec![Remedy::new("see whether you may read it", readable.into_iter().collect())]
+            let look = |fault: &Fault| {
+                let object = snapshot.object(fault.holder);
+                commands.look_at_owner(&object.owners[fault.place], case.graph(), object.namespace)
+            };
+            let look: BTreeSet<String> = faults.iter().map(look).collect();
+            vec![Remedy::new("see why it can't be read", look.into_iter().collect())]
         }
         Code::OwnerOtherUid => {
             let repoint = each(&|fault| {
                 let uid = snapshot.text(snapshot.object(fault.link.found?).uid);
                 Some(commands.change_reference(fault.holder, fault.place, &[("uid", json!(uid))]))
             });
-            vec![drop, Remedy::new("hand it to the one that is there now: it goes when that goes", repoint)]
+            let repoint = Remedy::new("hand it to the one that is there now: it goes when that goes", repoint);
+            if becomes == Becomes::Gone { vec![drop, repoint, let_go] } else { vec![drop, repoint] }
         }
         Code::OwnerOtherName | Code::OwnerOtherKind => {
             let mend =
@@ -270,7 +300,7 @@ fn remedies(case: &Case<'_>, code: Code, becomes: Becomes, faults: &[Fault]) -> 
                 each(&|fault| Some(commands.change_reference(fault.holder, fault.place, &right_names(case, fault.link.found?))));
             vec![Remedy::new("name the owner by the kind it is served as", mend), drop]
         }
-        Code::OwnerAbsent | Code::OwnerListKind if becomes == Becomes::Gone => vec![drop, let_go],
+        Code::OwnerAbsent | Code::OwnerListKind | Code::OwnerOtherNamespace if becomes == Becomes::Gone => vec![drop, let_go],
         Code::OwnerDuplicated => {
             let single = each(&|fault| Some(commands.drop_references(fault.holder, &superfluous(case, fault))));
             vec![Remedy::new("keep one reference of them, the right one", single)]

@@ -3,8 +3,8 @@
 
 use kubectl_gc::{
     doctor::{
-        Case, Explanation, explain,
-        explain::{Condition, Limit, Then, What},
+        Case, Explanation, Limit, explain,
+        explain::{Condition, Then, What},
     },
     foretell::{Assume, Fate, Holder, Next, Prognosis, Stage, State, Uncertainty},
     graph::OwnerGraph,

@@ -1,10 +1,14 @@
 //! Findings of the built program: each state is brought about for real, found, and mended with the very command that was printed.
 
 mod apis;
+mod check_ownerreferences;
 mod churn;
+mod collector;
 mod finalizers;
 mod healthy;
+mod identity;
 mod kit;
+mod limits;
 mod namespaces;
 mod pods;
 mod references;
@@ -14,6 +18,7 @@ mod watch;
 mod webhooks;
 
 use std::{
+    collections::BTreeSet,
     panic,
     process::Command,
     sync::atomic::{AtomicUsize, Ordering},
@@ -198,5 +203,30 @@ pub fn mends_with(cluster: &Cluster, args: &[&str], code: &str, name: &str, reme
             return finding;
         }
         assert!(begun.elapsed() < PATIENCE, "{code} is still found after {commands:?}\n{:#}", found.document);
+    }
+}
+
+/// One of the findings that are brought about together: its code, one who suffers, and which of the remedies is run.
+pub type Row<'r> = (&'r str, &'r str, usize);
+
+/// Finds all of these, runs a remedy of each, and waits until none of them is found any more. Returns what was found.
+#[track_caller]
+pub fn mends_all(cluster: &Cluster, args: &[&str], rows: &[Row<'_>]) -> Found {
+    let codes: BTreeSet<&str> = rows.iter().map(|(code, ..)| *code).collect();
+    let codes: Vec<&str> = codes.into_iter().collect();
+    let only = codes.join(",");
+    let args = [args, &["--only", only.as_str()]].concat();
+    let found = examine(cluster, &args);
+    for (code, name, remedy) in rows {
+        follow(cluster, found.one(code, name), *remedy);
+    }
+    let begun = Instant::now();
+    loop {
+        let now = examine(cluster, &args);
+        let left: Vec<&Row<'_>> = rows.iter().filter(|(code, name, _)| !now.about(code, name).is_empty()).collect();
+        if left.is_empty() {
+            return found;
+        }
+        assert!(begun.elapsed() < PATIENCE, "still found: {left:?}\n{:#}", now.document);
     }
 }

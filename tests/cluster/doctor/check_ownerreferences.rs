@@ -1,0 +1,109 @@
+//! What the tool kubectl-check-ownerreferences tells, in nine kinds of errors and warnings: here each is a finding that says more.
+
+use serde_json::{Value, json};
+
+use super::{Found, collector::odd, examine};
+use crate::{
+    harness::{VIEWER, owner_reference, uid},
+    plan::trial::Trial,
+};
+
+/// One kind of what it tells.
+struct Kind {
+    /// The tool's words for it.
+    told: &'static str,
+    /// The child that suffers from it.
+    child: String,
+    code: &'static str,
+    /// What our message says of it.
+    says: String,
+    /// What our consequence says, which the tool has no word for.
+    consequence: &'static str,
+}
+
+#[track_caller]
+fn covered(found: &Found, kind: &Kind) {
+    let finding = found.one(kind.code, &kind.child);
+    let words =
+        |field: &str| finding[field].as_str().unwrap_or_else(|| panic!("{}: no {field}: {finding:#}", kind.told)).to_owned();
+    assert!(words("message").contains(&kind.says), "{}: {finding:#}", kind.told);
+    assert!(words("consequence").contains(kind.consequence), "{}: {finding:#}", kind.told);
+    assert!(!words("remedy").is_empty() && finding["reference"]["uid"].is_string(), "{}: {finding:#}", kind.told);
+}
+
+fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
+    let mut reference = owner_reference(owner);
+    for (field, value) in changes {
+        reference[*field] = json!(value);
+    }
+    reference
+}
+
+const DELETES: &str = "The collector deletes it";
+
+#[test]
+fn all_that_the_other_tool_tells_is_found() {
+    let trial = Trial::on(odd(), "tells", "Background");
+    let (cluster, ns, elsewhere) = (trial.cluster, trial.namespace.as_str(), trial.another_namespace());
+    cluster.let_viewer_see(ns);
+    let owner = trial.widget("owner").create();
+    let abroad = trial.widget("abroad").in_namespace(&elsewhere).create();
+    let gone = trial.gone("gone");
+    let rack = trial.rack("rack").create();
+    cluster.store(&json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "unparsable", "namespace": ns, "ownerReferences": [bent(&owner, &[("apiVersion", "a/b/c")])]},
+    }));
+    let ghost = trial.unserved();
+    trial.config_map("unresolved").reference(ghost).create();
+    trial.config_map("undiscovered").reference(bent(&owner, &[("apiVersion", "dead.test/v1"), ("kind", "Thing")])).create();
+    trial.rack("clustered").owned_by(&owner).create();
+    trial.config_map("uid").owned_by(&gone).create();
+    trial.config_map("unlisted").owned_by(&rack).create();
+    trial.config_map("namespace").owned_by(&abroad).create();
+    trial.config_map("name").reference(bent(&owner, &[("name", "owned")])).create();
+    trial.config_map("kind").reference(bent(&owner, &[("apiVersion", "v1"), ("kind", "ConfigMap")])).create();
+    let kind = |told, child: &str, code, says: &str, consequence| {
+        let (child, says) = (child.to_owned(), says.to_owned());
+        Kind { told, child, code, says, consequence }
+    };
+    let kinds = [
+        kind(
+            "invalid owner apiVersion",
+            "unparsable",
+            "owner-malformed",
+            "(a/b/c Widget/owner)",
+            "no update of the object is accepted",
+        ),
+        kind("cannot resolve owner kind", "unresolved", "owner-not-served", "gone.test/v1 Ghost", "never collected"),
+        kind(
+            "cannot resolve owner kind, discovery failed",
+            "undiscovered",
+            "owner-unread",
+            "dead.test/v1 Thing/owner could not be read",
+            "Not verified",
+        ),
+        kind(
+            "cluster-scoped child, namespaced owner",
+            &trial.global("clustered"),
+            "namespaced-owner-of-cluster-scoped",
+            "Widget/owner",
+            "never collected",
+        ),
+        kind("no object found for uid", "uid", "owner-absent", "does not exist", DELETES),
+        kind("child and owner namespaces differ", "namespace", "owner-other-namespace", &elsewhere, DELETES),
+        kind("owner name differs", "name", "owner-other-name", "Widget/owner", DELETES),
+        kind("owner group or kind differs", "kind", "owner-other-kind", "gc.test/v1 Widget/owner", DELETES),
+    ];
+    let found = examine(cluster, &["-n", ns]);
+    for kind in &kinds {
+        covered(&found, kind);
+    }
+    assert_eq!(found.one("owner-absent", "uid")["reference"]["uid"], uid(&gone));
+    // With a list that may not be read: whoever sees only one namespace.
+    let ran = cluster.gc_as(VIEWER, &["doctor", "-o", "json", "-n", ns]);
+    let found = Found { document: ran.json(), code: ran.code };
+    let forbidden = "Not verified: whether this owner is there is not known, and nothing is claimed of it.";
+    covered(&found, &kind("no object found for uid, a list failed", "unlisted", "owner-unread", "Rack/", forbidden));
+}

@@ -1,0 +1,268 @@
+//! The collector itself: not running, refused, forgetful, and complaining.
+
+use std::{process::Command, sync::LazyLock};
+
+use serde_json::{Value, json};
+
+use super::{Found, PATIENCE, examine, follow, mends_with};
+use crate::{
+    harness::{ADMIN, COLLECTOR, Cluster, KINDS, Options, uid},
+    plan::{
+        draft::{HOLD, blocking},
+        trial::Trial,
+    },
+};
+
+/// One of which the test decides whether a collector runs.
+fn alone() -> Cluster {
+    let cluster = Cluster::start(&Options::default());
+    cluster.apply_yaml(KINDS);
+    cluster
+}
+
+/// The finding of a code, of which there may be one about the cluster as a whole.
+#[track_caller]
+fn only<'f>(found: &'f Found, code: &str) -> &'f Value {
+    let mut findings = found.findings().filter(|finding| finding["code"] == code);
+    let first = findings.next().unwrap_or_else(|| panic!("no {code}\n{:#}", found.document));
+    assert_eq!(findings.next(), None, "more than one {code}");
+    first
+}
+
+#[track_caller]
+fn none_of(found: &Found, code: &str) {
+    assert_eq!(found.findings().filter(|finding| finding["code"] == code).count(), 0, "{:#}", found.document);
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list.as_array().into_iter().flatten().filter_map(|object| object["name"].as_str()).collect()
+}
+
+fn words<'f>(finding: &'f Value, field: &str) -> &'f str {
+    finding[field].as_str().unwrap_or_default()
+}
+
+/// What a collector would deal with at once: a finalizer of its own, dependents to be freed or deleted, a reference to be dropped.
+fn leave_work(trial: &Trial<'_>) -> [Value; 6] {
+    let cluster = trial.cluster;
+    let waiting = trial.config_map("waiting").create();
+    let owner = trial.config_map("owner").create();
+    let below = trial.config_map("below").blocking(&owner).create();
+    let freeing = trial.config_map("freeing").create();
+    let freed = trial.config_map("freed").blocking(&freeing).create();
+    let lost = trial.config_map("lost").owned_by(&trial.gone("gone")).create();
+    for (object, policy) in [(&waiting, "Foreground"), (&owner, "Foreground"), (&freeing, "Orphan")] {
+        cluster.delete(&cluster.path_of(object), Some(policy), None);
+    }
+    // None of its business.
+    trial.config_map("fine").owned_by(&trial.widget("living").create()).create();
+    [waiting, owner, below, freeing, freed, lost]
+}
+
+#[test]
+fn a_collector_that_does_not_run() {
+    let cluster = alone();
+    let (trial, other) = (Trial::on(&cluster, "idle", "Foreground"), Trial::on(&cluster, "idle-too", "Foreground"));
+    let [waiting, owner, below, freeing, freed, lost] = leave_work(&trial);
+    let elsewhere = other.config_map("elsewhere").create();
+    cluster.delete(&cluster.path_of(&elsewhere), Some("Foreground"), None);
+    cluster.create(json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
+        "spec": {"holderIdentity": "none", "leaseDurationSeconds": 15, "renewTime": "2020-01-01T00:00:00.000000Z"},
+    }));
+    let args = ["-n", &trial.namespace, "--only", "collector-idle,collector-stopped"];
+    let found = examine(&cluster, &args);
+    assert_eq!(found.code, Some(2));
+    let idle = only(&found, "collector-idle");
+    assert_eq!(idle["severity"], "Error");
+    // What suffers, and what would have to be written to for it; only of the namespace that was asked for.
+    assert_eq!(names(&idle["objects"]), ["freeing", "lost", "owner", "waiting"]);
+    assert_eq!(names(&idle["related"]), ["below"]);
+    assert!(words(idle, "message").contains("kube-controller-manager's lease ended"), "{idle:#}");
+    assert!(words(idle, "consequence").contains("Nothing is collected"), "{idle:#}");
+
+    // A throw-away object settles it, and takes nothing with it.
+    let probed = examine(&cluster, &[&args[..], &["--probe"]].concat());
+    let stopped = only(&probed, "collector-stopped");
+    assert_eq!((&stopped["severity"], names(&stopped["objects"])), (&json!("Error"), names(&idle["objects"])));
+    assert!(words(stopped, "message").contains("was not collected within"), "{stopped:#}");
+    none_of(&probed, "collector-idle");
+    let left =
+        cluster.list(&format!("/api/v1/namespaces/{}/configmaps?labelSelector=app.kubernetes.io/managed-by", trial.namespace));
+    assert_eq!(left, [] as [Value; 0]);
+    follow(&cluster, stopped, 0);
+
+    // By hand, until nothing is left to do.
+    for remedy in 0..idle["remedies"].as_array().map_or(0, Vec::len) {
+        follow(&cluster, idle, remedy);
+    }
+    let now = |object: &Value| cluster.get(&cluster.path_of(object));
+    for object in [&waiting, &owner, &freeing, &lost] {
+        assert_eq!(now(object), None);
+    }
+    assert_eq!(now(&freed).expect("it is free")["metadata"]["ownerReferences"].as_array().map_or(0, Vec::len), 0);
+    // What its owner left behind is the collector's turn now.
+    let found = examine(&cluster, &args);
+    assert_eq!(names(&only(&found, "collector-idle")["objects"]), ["below"]);
+    assert_eq!(only(&found, "collector-idle")["severity"], "Warning");
+
+    // With a collector, all of it goes, and the probe says so.
+    cluster.start_controllers(&[COLLECTOR]);
+    cluster.wait_until("the collector to get on", PATIENCE, || now(&below).is_none() && now(&elsewhere).is_none());
+    let ran = cluster.gc(&["doctor", "-o", "json", "-n", &trial.namespace, "--probe"]);
+    assert_eq!(ran.json()["findings"], json!([]), "{}", ran.stdout);
+    assert!(ran.expect(0).len() > 2 && ran.stderr.contains("A collector is running"), "{}", ran.stderr);
+}
+
+/// A policy that lets nobody delete what is called "protected", or change what is called "kept", in one namespace.
+fn policy(name: &str) -> [Value; 2] {
+    let api_version = "admissionregistration.k8s.io/v1";
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE", "DELETE"], "resources": ["configmaps"]});
+    let forbidden = "request.name != (request.operation == 'DELETE' ? 'protected' : 'kept')";
+    let spec = json!({
+        "matchConstraints": {
+            "resourceRules": [rule],
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}},
+        },
+        "validations": [{"expression": forbidden, "message": "out of the question"}],
+    });
+    let bound = json!({"policyName": name, "validationActions": ["Deny"]});
+    [("ValidatingAdmissionPolicy", spec), ("ValidatingAdmissionPolicyBinding", bound)]
+        .map(|(kind, spec)| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}))
+}
+
+/// S7, S8: a collector that works, and is refused.
+#[test]
+fn a_collector_that_is_refused() {
+    let trial = Trial::new("refused", "Foreground");
+    let cluster = trial.cluster;
+    let owner = trial.config_map("owner").create();
+    let protected = trial.config_map("protected").blocking(&owner).create();
+    let kept = trial.config_map("kept").create();
+    cluster.seen_by_collector(&[uid(&protected)]);
+    let policy = policy(&trial.namespace);
+    for object in &policy {
+        cluster.create(object);
+    }
+    let delete = format!("{}?dryRun=All", cluster.path_of(&protected));
+    cluster.wait_until("the policy to apply", PATIENCE, || cluster.ask(&http::Method::DELETE, &delete, None).status == 422);
+    for object in [&owner, &kept] {
+        cluster.delete(&cluster.path_of(object), Some("Foreground"), None);
+    }
+    let args = ["-n", &trial.namespace, "--probe", "--only", "collector-refused,collector-idle"];
+    let found = examine(cluster, &args);
+    let finding = only(&found, "collector-refused");
+    assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["kept", "owner"]));
+    assert_eq!(names(&finding["related"]), ["protected"]);
+    none_of(&found, "collector-idle");
+    // The first remedy says why.
+    for command in finding["remedies"][0]["commands"].as_array().into_iter().flatten() {
+        let command = command.as_str().expect("a command");
+        let ran = Command::new("sh").args(["-c", command]).env("KUBECONFIG", cluster.kubeconfig(ADMIN)).output().expect("a shell");
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(!ran.status.success() && said.contains("out of the question"), "{command}\n{said}");
+    }
+    // The next releases what waits. What is left is still refused, until the policy goes.
+    follow(cluster, finding, 1);
+    for object in [&owner, &kept] {
+        assert_eq!(cluster.get(&cluster.path_of(object)), None);
+    }
+    let found = examine(cluster, &args);
+    let finding = only(&found, "collector-refused");
+    assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Warning"), vec!["protected"]));
+    for object in &policy {
+        cluster.delete(&cluster.path_of(object), None, None);
+    }
+    cluster.wait_until("the collector to try again", PATIENCE, || cluster.get(&cluster.path_of(&protected)).is_none());
+    none_of(&examine(cluster, &args), "collector-refused");
+}
+
+/// R3.22: a collector that runs, and has forgotten who waits.
+#[test]
+fn an_owner_that_was_forgotten() {
+    let trial = Trial::new("forgotten", "Foreground");
+    let owner = trial.config_map("owner").create();
+    let mut plain = blocking(&owner);
+    plain["blockOwnerDeletion"] = json!(false);
+    let held = trial.config_map("held").blocking(&owner).reference(plain).finalizer(HOLD).create();
+    trial.delete_before(&owner, "Foreground");
+    trial.cluster.wait_until("the collector to delete what is held", PATIENCE, || {
+        let now = trial.cluster.get(&trial.cluster.path_of(&held)).expect("it is held");
+        now["metadata"]["deletionTimestamp"].is_string()
+    });
+    trial.cluster.settled();
+    trial.cluster.patch(&trial.cluster.path_of(&held), &json!({"metadata": {"ownerReferences": null}}));
+    trial.cluster.settled();
+    let finding = mends_with(trial.cluster, &["-n", &trial.namespace], "collector-idle", "owner", 1);
+    assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["owner"]));
+    assert!(words(&finding, "consequence").contains("it has forgotten these"), "{finding:#}");
+}
+
+/// One whose API server does its own part differently, and that an aggregated API has left. Nothing is collected there.
+pub fn odd() -> &'static Cluster {
+    static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
+        let off = "--enable-garbage-collector=false".to_owned();
+        let cluster = Cluster::start(&Options { api_server: vec![off], ..Options::default() });
+        cluster.apply_yaml(KINDS);
+        cluster.create(json!({
+            "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.dead.test"},
+            "spec": {
+                "group": "dead.test", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100, "insecureSkipTLSVerify": true,
+                "service": {"namespace": "default", "name": "nobody"},
+            },
+        }));
+        cluster
+    });
+    &CLUSTER
+}
+
+/// S15: neither foreground nor orphan deletes are what they should be.
+#[test]
+fn an_api_server_that_leaves_nothing_to_the_collector() {
+    let found = examine(odd(), &["-n", "default", "--probe", "--only", "collector-stopped"]);
+    let finding = only(&found, "collector-stopped");
+    assert!(words(finding, "message").contains("its own part of garbage collection is turned off"), "{finding:#}");
+    assert!(words(finding, "remedy").contains("component=kube-apiserver"), "{finding:#}");
+    follow(odd(), finding, 0);
+}
+
+/// R3.7: what the collector complained of, where nothing of it is to be seen any more.
+#[test]
+fn complaints_of_owners_in_other_namespaces() {
+    let trial = Trial::new("complaints", "Background");
+    let (cluster, elsewhere) = (trial.cluster, trial.another_namespace());
+    let owner = trial.widget("owner").create();
+    // A dependent within the namespace, so that the graph shows whether the collector has seen the owner: only then it complains.
+    trial.config_map("beside").owned_by(&owner).create();
+    cluster.seen_by_collector(&[uid(&owner)]);
+    let local = trial.widget("local").in_namespace(&elsewhere).create();
+    let stray = [
+        trial.config_map("stray").owned_by(&owner).in_namespace(&elsewhere).create(),
+        trial.config_map("stray-too").owned_by(&owner).in_namespace(&elsewhere).create(),
+    ];
+    trial.config_map("detached").owned_by(&owner).blocking(&local).in_namespace(&elsewhere).create();
+    // This one keeps its reference, and is told of for that.
+    trial.rack("rack").owned_by(&owner).create();
+    let events = || cluster.list(&format!("/api/v1/namespaces/{elsewhere}/events")).len();
+    cluster.wait_until("the collector to complain", PATIENCE, || {
+        events() == 3 && stray.iter().all(|stray| cluster.get(&cluster.path_of(stray)).is_none())
+    });
+    cluster.settled();
+    let args = ["-n", &elsewhere, "--only", "owner-namespace-event"];
+    let found = examine(cluster, &args);
+    let gone = found.findings().find(|finding| names(&finding["objects"]).is_empty()).expect("of what is gone");
+    assert_eq!(gone["severity"], "Info");
+    assert!(words(gone, "message").contains("and 1 more") && words(gone, "message").contains(uid(&owner)), "{gone:#}");
+    assert!(words(gone, "consequence").starts_with("Gone by now"), "{gone:#}");
+    let still = found.one("owner-namespace-event", "detached");
+    assert!(words(still, "consequence").starts_with("Still there, and the reference is not"), "{still:#}");
+    assert_eq!(found.findings().count(), 2, "{:#}", found.document);
+    for finding in found.findings() {
+        follow(cluster, finding, 0);
+    }
+    assert_eq!((events(), examine(cluster, &args).findings().count()), (0, 0));
+    // In another namespace it is no news, and of the rack the reference itself is told.
+    let here = examine(cluster, &["-n", &trial.namespace, "--only", "owner-namespace-event,namespaced-owner-of-cluster-scoped"]);
+    assert_eq!(here.findings().map(|finding| words(finding, "code")).collect::<Vec<_>>(), ["namespaced-owner-of-cluster-scoped"]);
+}

@@ -1,0 +1,75 @@
+//! Objects that are not where or what they should be: in a namespace that isn't there (S8), or with the uid of another (R3.5).
+
+use serde_json::{Value, json};
+
+use super::{PATIENCE, examine, follow, mends};
+use crate::{
+    harness::{owner_reference, shared, uid},
+    plan::trial::Trial,
+};
+
+/// S8: an update in a namespace that isn't there is answered 404, so that the collector can't take its finalizer off.
+#[test]
+fn a_namespace_that_is_missing() {
+    let trial = Trial::new("missing", "Foreground");
+    let (cluster, ns) = (trial.cluster, trial.another_namespace());
+    let waiting = trial.config_map("waiting").in_namespace(&ns).create();
+    trial.config_map("kept").in_namespace(&ns).create();
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ns}});
+    cluster.etcd_delete(&cluster.etcd_key(&namespace));
+    let dry_run = |ns: &str| {
+        let path = format!("/api/v1/namespaces/{ns}/configmaps/kept?dryRun=All");
+        let change = json!({"metadata": {"labels": {"a": "b"}}});
+        cluster.ask(&http::Method::PATCH, &path, Some(("application/merge-patch+json", &change))).status
+    };
+    cluster.wait_until("the API server to miss the namespace", PATIENCE, || dry_run(&ns) == 404);
+    cluster.delete(&cluster.path_of(&waiting), Some("Foreground"), None);
+    let finding = mends(cluster, &["configmaps/kept", "-n", &ns], "namespace-missing", "kept");
+    assert_eq!(
+        (&finding["severity"], &finding["message"]),
+        (&json!("Error"), &json!(format!("The namespace {ns} does not exist.")))
+    );
+    let names: Vec<&Value> = finding["objects"].as_array().into_iter().flatten().map(|object| &object["name"]).collect();
+    assert!(names.contains(&&json!("kept")) && names.contains(&&json!("waiting")), "{finding:#}");
+    cluster.wait_until("the collector to get on", PATIENCE, || cluster.get(&cluster.path_of(&waiting)).is_none());
+    assert_eq!(dry_run(&ns), 200);
+}
+
+/// One that was restored with the uid of another. What the other owns survives the remedy, under the real collector.
+#[test]
+fn two_objects_with_one_uid() {
+    let trial = Trial::on(shared(), "twins", "Background");
+    let (cluster, ns) = (trial.cluster, trial.namespace.as_str());
+    let original = trial.config_map("original").create();
+    let of_original = trial.config_map("of-original").blocking(&original).create();
+    let copy = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "restored", "namespace": ns, "uid": uid(&original)},
+        "data": {"kept": "yes"},
+    });
+    let copy = cluster.store(&copy);
+    let of_copy = trial.config_map("of-restored").owned_by(&copy).create();
+    cluster.settled();
+    let args = ["-n", ns, "--only", "shared-uid"];
+    let found = examine(cluster, &args);
+    let finding = found.one("shared-uid", "restored");
+    assert_eq!((&finding["severity"], &finding["related"][0]["name"]), (&json!("Warning"), &json!("original")));
+    let message = format!("It has the uid {}, which ConfigMap/original has, too.", uid(&original));
+    assert_eq!(finding["message"], message);
+    follow(cluster, finding, 0);
+    assert_eq!(examine(cluster, &args).findings().count(), 0);
+    cluster.settled();
+    let now = |object: &Value| cluster.get(&cluster.path_of(object)).expect("it is kept");
+    assert_eq!(uid(&now(&original)), uid(&original));
+    assert_ne!(uid(&now(&copy)), uid(&original));
+    assert_eq!(now(&copy)["data"], copy["data"]);
+    assert_eq!(now(&of_original)["metadata"]["ownerReferences"][0]["uid"], uid(&original));
+    assert_eq!(now(&of_copy)["metadata"]["ownerReferences"].as_array().map_or(0, Vec::len), 0);
+    // It can be handed to what it belongs to.
+    let owners = json!({"metadata": {"ownerReferences": [owner_reference(&now(&copy))]}});
+    cluster.patch(&cluster.path_of(&of_copy), &owners);
+    cluster.settled();
+    now(&of_copy);
+    assert_eq!(examine(cluster, &["-n", ns]).findings().count(), 0);
+}
