@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     foretell::{Prognosis, Request, State, plan},
     graph::cycles::ownership_cycles,
-    model::{ObjectId, Reference, Snapshot},
+    model::{ObjectId, Reference, Snapshot, Symbol},
     server::Propagation,
     wording::count,
 };
@@ -24,14 +24,18 @@ use super::{
 /// Of each circle so many objects are tried for what a foreground delete of them would come to.
 const TRIED: usize = 8;
 
+/// What R1.21 does.
+const AGAIN: &str =
+    "delete it again in the background: its finalizer goes, and with it the waiting; dependents go as they would have";
+
 /// Finds circles that live on, and what a foreground delete would make of them.
 pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
     for members in ownership_cycles(case.snapshot(), case.graph()) {
         if members.iter().any(|id| gathering.explained.contains(id) || case.prognosis.goes(*id)) {
             continue;
         }
-        // What is on its way out, and held by something else, is told of there.
-        if members.iter().all(|id| case.snapshot().object(*id).terminating()) {
+        // With one of them, all go; what holds that one is told of apart.
+        if members.iter().any(|id| case.snapshot().object(*id).terminating()) {
             continue;
         }
         let outer = owners_outside(case, &members);
@@ -115,6 +119,23 @@ fn first_cut(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Option<Referenc
     Some(case.snapshot().object(*holder).owners[*places.first()?])
 }
 
+/// References of members to members beyond one of each uid. The collector unblocks only the first of them, or none at all (R4.9).
+fn beyond_one(case: &Case<'_>, members: &[ObjectId]) -> Vec<(ObjectId, Vec<usize>)> {
+    let snapshot = case.snapshot();
+    let of = |holder: &ObjectId| {
+        let owners = &snapshot.object(*holder).owners;
+        let of_member = |reference: &Reference| snapshot.by_uid(reference.uid).is_some_and(|owner| members.contains(&owner));
+        let kept = |reference: &Reference| {
+            let same = |place: &usize| owners[*place].uid == reference.uid;
+            let controls = |place: &usize| owners[*place].controller == Some(true);
+            (0..owners.len()).filter(same).find(controls).or_else(|| (0..owners.len()).find(same))
+        };
+        let places = (0..owners.len()).filter(|place| of_member(&owners[*place]) && kept(&owners[*place]) != Some(*place));
+        (*holder, places.collect::<Vec<usize>>())
+    };
+    members.iter().map(of).filter(|(_, places)| !places.is_empty()).collect()
+}
+
 fn drop_all(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Vec<String> {
     cut.iter().map(|(holder, places)| case.commands().drop_references(*holder, places)).collect()
 }
@@ -183,6 +204,13 @@ fn path(case: &Case<'_>, members: &[ObjectId]) -> String {
 
 fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Finding {
     let cut = to_cut(case, members, true);
+    let beyond_one = beyond_one(case, members);
+    // With one reference of each uid, the collector unblocks it itself (R5.10), unless an object owns itself.
+    let unblock = if beyond_one.is_empty() || members.len() == 1 {
+        Remedy::new("let it no longer block its owner: never collected still, but it can be deleted", unblock_all(case, &cut))
+    } else {
+        Remedy::new("keep one reference of each uid: never collected still, but it can be deleted", drop_all(case, &beyond_one))
+    };
     Finding {
         code: Code::BlockingCycle,
         severity: Code::BlockingCycle.severity(),
@@ -197,7 +225,7 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
         consequence: "Never collected; and a foreground delete of it waits for itself, for ever.".to_owned(),
         remedies: vec![
             Remedy::new("drop the reference that closes the circle", drop_all(case, &to_cut(case, members, false))),
-            Remedy::new("let it no longer block its owner: never collected still, but it can be deleted", unblock_all(case, &cut)),
+            unblock,
         ],
     }
 }
@@ -227,8 +255,75 @@ pub(super) fn deadlocks(snapshot: &Snapshot, prognosis: &Prognosis) -> Vec<Vec<O
     circles
 }
 
+/// Live objects that something waits for and that the collector can't delete, because it can't unblock them: the API server refuses that
+/// where two references of one uid would both become the controller's (S18).
+fn not_unblocked(case: &Case<'_>) -> Vec<(ObjectId, Vec<ObjectId>)> {
+    let snapshot = case.snapshot();
+    let waits = |id: &ObjectId| {
+        let object = snapshot.object(*id);
+        object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND)
+    };
+    let mut found = Vec::new();
+    for id in case.prognosis.left() {
+        let owners = &snapshot.object(id).owners;
+        let refused = |reference: &Reference| {
+            let same = || owners.iter().filter(|other| other.uid == reference.uid);
+            reference.blocks() && same().count() > 1 && same().any(|other| other.controller == Some(true))
+        };
+        let suspected = || case.graph().dependents(id.into()).iter().any(waits);
+        if !snapshot.object(id).terminating() && owners.iter().any(refused) && suspected() {
+            let waiting: Vec<ObjectId> = case.prognosis.waited_for_by(id).filter(waits).collect();
+            found.push((id, waiting));
+        }
+    }
+    found.retain(|(_, waiting)| !waiting.is_empty());
+    found
+}
+
+fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
+    let mut circle: Vec<ObjectId> = waiting.iter().copied().chain([id]).collect();
+    circle.sort_unstable();
+    let beyond_one = beyond_one(case, &circle);
+    let related = above(case, &circle);
+    Finding {
+        code: Code::ForegroundDeadlock,
+        severity: Code::ForegroundDeadlock.severity(),
+        cause: cause(case, &circle),
+        reference: first_cut(case, &beyond_one),
+        message: format!(
+            "Deleted in the foreground, {} waits for {}, which has several references of one uid: the API server refuses to let the collector \
+             unblock them.",
+            case.names(waiting, Some(id)),
+            case.name(id, None),
+        ),
+        consequence: never(&related),
+        remedies: vec![
+            Remedy::new(AGAIN, case.commands().delete(waiting, "background")),
+            Remedy::new(
+                "keep one reference of each uid: the collector then gets on, and all of them go",
+                drop_all(case, &beyond_one),
+            ),
+        ],
+        objects: circle,
+        related,
+    }
+}
+
+/// What becomes of a circle, and of what waits for it.
+fn never(related: &[ObjectId]) -> String {
+    match related.len() {
+        0 => "None of them ever goes.".to_owned(),
+        waiting => format!("None of them ever goes, and {} with them for ever.", count(waiting, "object waits", "objects wait")),
+    }
+}
+
 /// What waits for itself: a finding for each circle of waiting.
 pub(super) fn gather_deadlocks(case: &Case<'_>, gathering: &mut Gathering) {
+    for (id, waiting) in not_unblocked(case) {
+        let finding = refused(case, id, &waiting);
+        gathering.explained.extend(finding.objects.iter().chain(&finding.related).copied());
+        gathering.findings.push(finding);
+    }
     for circle in deadlocks(case.snapshot(), case.prognosis) {
         let above = above(case, &circle);
         gathering.explained.extend(circle.iter().chain(&above).copied());
@@ -262,10 +357,7 @@ fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Fin
         _ if circle.len() == 1 => "It is deleted in the foreground, owns itself, and waits for itself.".to_owned(),
         _ => format!("Deleted in the foreground, they wait for one another: {}.", waiting_path(case, circle)),
     };
-    let mut remedies = vec![Remedy::new(
-        "delete it again in the background: its finalizer goes, and with it the waiting; dependents go as they would have",
-        case.commands().delete(&again, "background"),
-    )];
+    let mut remedies = vec![Remedy::new(AGAIN, case.commands().delete(&again, "background"))];
     if code == Code::ForegroundDeadlock {
         remedies.push(Remedy::new("let what closes the circle no longer block its owner", unblock_all(case, &cut)));
     }
@@ -276,12 +368,7 @@ fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Fin
         objects: circle.to_vec(),
         reference: first_cut(case, &cut),
         message,
-        consequence: match related.len() {
-            0 => "None of them ever goes.".to_owned(),
-            waiting => {
-                format!("None of them ever goes, and {} with them for ever.", count(waiting, "object waits", "objects wait"))
-            }
-        },
+        consequence: never(&related),
         related,
         remedies,
     }

@@ -4,6 +4,7 @@ mod apis;
 mod check_ownerreferences;
 mod churn;
 mod collector;
+mod cycles;
 mod finalizers;
 mod healthy;
 mod identity;
