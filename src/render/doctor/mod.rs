@@ -19,7 +19,7 @@ use crate::{
 pub use codes::{CodesDocument, write_codes};
 pub use document::{DiagnosisDocument, FindingJson};
 
-pub(super) use text::{UNPASTEABLE, pasteable, set};
+pub(super) use text::{UNPASTEABLE, WIDTH, pasteable, set};
 
 /// A diagnosis with what is needed to tell it.
 #[derive(Clone, Copy, Debug)]

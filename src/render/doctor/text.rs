@@ -18,7 +18,7 @@ use crate::{
 use super::{DoctorView, looked_at, subjects::listed, word};
 
 /// Sentences are set in so many columns where no terminal says how many there are: a pipe mostly leads to one.
-const WIDTH: usize = 80;
+pub(in crate::render) const WIDTH: usize = 80;
 /// What is said of a finding stands so far from the left.
 pub(super) const MARGIN: usize = 2;
 /// What is said after a label ("Then:") stands so far from the left.

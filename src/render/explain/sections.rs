@@ -12,7 +12,7 @@ use crate::{
     foretell::{Fate, Holder, Idle, Next, Uncertainty},
     model::{ObjectId, Symbol},
     render::{
-        doctor::{UNPASTEABLE, pasteable, set, word},
+        doctor::{UNPASTEABLE, WIDTH, pasteable, set, word},
         go_quote::visible,
         style::Tone,
         tree::Options,
@@ -71,7 +71,7 @@ pub(super) fn write(view: &ExplainView<'_>, told: &Explanation, options: &Option
     ];
     for (heading, said) in sections {
         for (index, Said { text, command }) in said.iter().enumerate() {
-            let room = options.width.map_or(usize::MAX, |width| width.saturating_sub(INDENT));
+            let room = options.width.unwrap_or(WIDTH).saturating_sub(INDENT);
             for (part, line) in if *command { vec![command_line(text)] } else { set(text, room) }.iter().enumerate() {
                 let label = if index == 0 && part == 0 { heading } else { "" };
                 let padding = " ".repeat(INDENT.saturating_sub(label.width()));

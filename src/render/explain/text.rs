@@ -12,13 +12,13 @@ use crate::{
     foretell::Holder,
     model::ObjectId,
     render::{
+        doctor::{WIDTH, set},
         go_quote::visible,
         guides::Guides,
         lines::{self, Line},
         plan::holder_name,
         style::Tone,
         tree::Options,
-        words::wrapped,
     },
 };
 
@@ -43,8 +43,7 @@ impl ExplainView<'_> {
 
     fn write_one(&self, told: &Explanation, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
         let (word, tone, sentence) = words::verdict(self, told, options.now);
-        let sentence = visible(&format!("{word}: {sentence}")).into_owned();
-        for (index, line) in wrapped(sentence.split(' '), options.width.unwrap_or(usize::MAX)).iter().enumerate() {
+        for (index, line) in set(&format!("{word}: {sentence}"), options.width.unwrap_or(WIDTH)).iter().enumerate() {
             match line.strip_prefix(word).filter(|_| index == 0) {
                 Some(rest) => writeln!(out, "{}{rest}", options.style.paint(tone, word))?,
                 None => writeln!(out, "{line}")?,
