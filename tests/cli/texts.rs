@@ -107,6 +107,13 @@ fn explain() {
     assert_snapshot!("explain-circle", troubles("cm/egg"));
     assert_snapshot!("explain-lets-go", troubles("cm/waiting cm/blocking"));
     assert_snapshot!("explain-invalid-scope", troubles("pv/everywhere"));
+    let sick = |line: &str| shown_on("tests/cli/dumps/sick.yaml", &format!("explain {line}"));
+    assert_snapshot!("explain-namespace", sick("namespace old project"));
+    assert_snapshot!("explain-pod-and-claim", sick("pod/db-1 pvc/data-db-1"));
+    assert_snapshot!("explain-no-kubelet", sick("pod/stranded"));
+    assert_snapshot!("explain-protected", sick("namespace/kube-public"));
+    assert_snapshot!("explain-not-watched", sick("events.events.k8s.io/deployed"));
+    assert_snapshot!("explain-in-the-way", sick("shop/restless"));
     assert_snapshot!("explain-unseen", shown_on("tests/cli/dumps/unseen.yaml", "explain pod/web-1 pod/web-2"));
 }
 

@@ -255,14 +255,25 @@ impl Teller<'_, '_> {
     fn without_cause(&mut self, object: ObjectId, cause: &RootCause) -> Option<Condition> {
         let case = self.case;
         let first = *cause.objects.first()?;
-        let name = if first == object { "its".to_owned() } else { format!("{}'s", case.name(first, Some(object))) };
-        let held: Vec<(ObjectId, Symbol)> = cause.objects.iter().flat_map(|id| foreign_finalizers(case, *id)).collect();
+        if cause.held_by.is_empty() && case.snapshot().object(first).terminating() {
+            // A circle: whoever waits in it in the foreground may let go.
+            return cause.objects.iter().take(TRIED).find_map(|member| self.if_deleted_again(object, *member));
+        }
+        let held = foreign_finalizers(case, first);
         let ends_terminating = matches!(case.prognosis.fate(first), Fate::Changes { terminating: true, .. });
         if (case.snapshot().object(first).terminating() || ends_terminating) && !held.is_empty() {
             let then = self.then_in(object, &Prognosis::released(case.stage, &held));
             let texts: Vec<&str> = held.iter().map(|(_, finalizer)| case.snapshot().text(*finalizer)).collect();
             let (noun, verb) = if texts.len() == 1 { ("finalizer", "is") } else { ("finalizers", "are") };
-            let message = format!("{name} {noun} {} {verb} removed, {}", texts.join(", "), then.words());
+            let message = match first == object {
+                true => format!("its {noun} {} {verb} removed, {}", texts.join(", "), then.words()),
+                false => format!(
+                    "the {noun} {} of {} {verb} removed, {}",
+                    texts.join(", "),
+                    case.name(first, Some(object)),
+                    then.words()
+                ),
+            };
             return Some(Condition { what: What::Released(held), then, message });
         }
         if case.stage.rules(first).graceful && case.snapshot().object(first).terminating() {

@@ -201,7 +201,10 @@ fn holds(case: &Case<'_>, wanted: &mut Wanted, object: ObjectId, holder: Holder)
             format!("finalizer {}: {}", snapshot.text(finalizer), story.message)
         }
         Holder::Kubelet => match facts.pod(object).and_then(|pod| pod.node.as_deref()) {
-            Some(node) => format!("no kubelet ends it: whether its node {node} is there decides"),
+            Some(node) if case.prognosis.own_state(object) == Some(State::Stuck) => {
+                format!("no kubelet ends it: its node {node} does not exist")
+            }
+            Some(node) => format!("whether its node {node} exists, whose kubelet would end it, could not be read"),
             None => "no kubelet ends it".to_owned(),
         },
         Holder::SpecFinalizers => {

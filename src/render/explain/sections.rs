@@ -157,7 +157,8 @@ fn next(told: &Explanation, wide: bool) -> String {
     let mut said = told.next.message.clone();
     // What it never looks at, what has no owners to be looked at for, and what it only waits for, is told in full already.
     let waits = matches!(told.next.next, Next::WaitForDependents(_) | Next::Nothing(Idle::NoOwners));
-    let tells_all = waits || told.next.attention == Attention::Never;
+    let refused = told.next.next.writes() && told.end.fate == Fate::Stays && told.end.uncertain.is_none();
+    let tells_all = waits || refused || told.next.attention == Attention::Never;
     if !tells_all {
         said = format!("{said} {}", told.next.attention.sentence());
     }

@@ -152,6 +152,7 @@ fn remarks(view: &ExplainView<'_>, causes: &FxHashMap<ObjectId, &RootCause>, lin
             Holder::Finalizer(_) => format!("finalizer {}", holder_name(view.snapshot, *holder)),
             Holder::Kubelet if line.goes => "its kubelet ends it after its grace period".to_owned(),
             Holder::Kubelet => "no kubelet is known to end it".to_owned(),
+            Holder::SpecFinalizers if line.goes => "the namespace controller empties it".to_owned(),
             Holder::SpecFinalizers => "its spec.finalizers".to_owned(),
             Holder::Unreadable(_) => format!("nobody can list {}", holder_name(view.snapshot, *holder)),
         });
@@ -161,7 +162,7 @@ fn remarks(view: &ExplainView<'_>, causes: &FxHashMap<ObjectId, &RootCause>, lin
         remarks.extend(line.lets_go.then(|| "another owner keeps it, and it loses the reference that blocks".to_owned()));
     }
     if let Some(cause) = causes.get(&line.object).filter(|_| remarks.is_empty()) {
-        remarks.push(cause.message.clone());
+        remarks.push(if cause.objects.len() > 1 { "in a circle".to_owned() } else { cause.message.clone() });
     }
     if line.above {
         remarks = vec!["see above".to_owned()];

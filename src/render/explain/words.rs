@@ -3,6 +3,7 @@
 use crate::{
     doctor::{Explanation, explain::Waiting},
     foretell::{Fate, Idle, Next, State, Uncertainty},
+    model::effects::Severity,
     render::{plan::because, style::Tone},
     server::Propagation,
     tree::Standing,
@@ -52,6 +53,8 @@ fn why_it_stays(told: &Explanation) -> &'static str {
         Next::Nothing(Idle::NoOwners) => "nobody owns it",
         Next::Nothing(Idle::Unmappable(_) | Idle::InvalidScope(_)) => "the collector can't do anything about it",
         Next::Nothing(Idle::NotWatched | Idle::SharedUid(_)) => "the collector doesn't look at it",
+        // It would be deleted, and isn't.
+        Next::Delete(..) | Next::Unblock => "the API server lets nobody delete it",
         _ => "stays there",
     }
 }
@@ -66,6 +69,9 @@ fn terminating(view: &ExplainView<'_>, told: &Explanation, name: &str, now: Opti
         _ if told.end.uncertain.is_some() => {
             ("UNCLEAR", Tone::Warning, format!("{name} {since}, and what becomes of it rests on something that could not be read."))
         }
+        (Fate::Goes, _) if in_trouble(told) => {
+            ("WAITS", Tone::Warning, format!("{name} {since}, and would go by itself; what is in the way is told below."))
+        }
         (Fate::Goes, _) => ("GOES", Tone::Plain, format!("{name} {since}, and goes.")),
         (_, Some(State::Waiting)) => ("WAITS", Tone::Warning, format!("{name} {since}, until somebody else is done.")),
         (_, Some(State::Unknown)) => {
@@ -73,6 +79,11 @@ fn terminating(view: &ExplainView<'_>, told: &Explanation, name: &str, now: Opti
         }
         _ => ("STUCK", Tone::Error, format!("{name} {since}, and nobody is known to finish it.")),
     }
+}
+
+/// Whether something is found to be wrong although a collector and controllers that work would finish the object.
+fn in_trouble(told: &Explanation) -> bool {
+    told.findings.iter().any(|finding| finding.severity <= Severity::Warning)
 }
 
 /// What sets off what becomes of an object; empty where nothing does.
