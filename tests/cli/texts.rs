@@ -130,6 +130,17 @@ fn a_story_of_many() {
     dump.push(object("Secret", "zz-held", &format!("{owner}, {terminating}, finalizers: [acme.io/x]")));
     let dump = dump.join("---\n");
     assert_snapshot!("explain-many", super::run::run_with("explain cm/root --from -", &dump));
+    // A long way is not told in full either, but what it comes down to is.
+    let chain: Vec<String> = (0..30)
+        .map(|number: i32| {
+            let finalizer = if number == 29 { "acme.io/x" } else { "foregroundDeletion" };
+            let above = format!("c{}", number - 1);
+            let owner = format!("{{apiVersion: v1, kind: ConfigMap, name: {above}, uid: {above}, blockOwnerDeletion: true}}");
+            let owners = if number == 0 { String::new() } else { format!(", ownerReferences: [{owner}]") };
+            object("ConfigMap", &format!("c{number}"), &format!("{terminating}, finalizers: [{finalizer}]{owners}"))
+        })
+        .collect();
+    assert_snapshot!("explain-long-way", super::run::run_with("explain cm/c0 --from -", &chain.join("---\n")));
     assert_eq!(
         super::run::run_with("explain cm/root -o wide --from -", &dump).fine().matches("the collector deletes it").count(),
         40

@@ -1,14 +1,16 @@
 //! What `explain` says of an object: how its references stand, what the collector does with it next, what becomes of it, what would change
 //! that, and what it waits for.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use kubectl_gc::{
     doctor::{
         Case, Explanation, Limit, explain,
         explain::{Condition, Then, What},
     },
-    foretell::{Assume, Fate, Holder, Next, Prognosis, Stage, State, Uncertainty},
+    foretell::{Assume, Fate, Holder, Next, Only, OutcomeKind, Prognosis, Request, Stage, Start, State, Uncertainty, plan},
     graph::OwnerGraph,
-    model::{ObjectId, Snapshot},
+    model::{ObjectId, Reference, Snapshot},
     tree::Standing,
 };
 
@@ -743,6 +745,46 @@ fn parts_agree() {
         }
     }
     assert!(writes > 200 && stuck > 200, "too few to tell: {writes} are written, {stuck} are stuck");
+}
+
+/// What is said to come next is what a sweep does that may write to nothing else.
+#[test]
+fn next_is_what_a_sweep_of_one_object_does() {
+    let mut told: BTreeMap<&str, usize> = BTreeMap::new();
+    for seed in 0..GRAPHS {
+        let graph = generate::case(seed, Mix::Full).graph;
+        let snapshot = scene::snapshot(&graph);
+        let owner_graph = OwnerGraph::new(&snapshot);
+        let stage = Stage::new(&snapshot, &owner_graph, Assume::None);
+        for (id, object) in snapshot.objects() {
+            let (next, _) = Next::of(&stage, id);
+            let swept = plan(&stage, &Request::only_collect(Start::Sweep).limited_to(Only::new([id])));
+            let outcome = swept.outcome(id).map(|outcome| (outcome.kind, outcome.after.as_ref()));
+            let (word, same) = match &next {
+                Next::Delete(..) | Next::Unblock => {
+                    ("delete", matches!(outcome, Some((OutcomeKind::Deleted | OutcomeKind::Terminating, _))))
+                }
+                Next::DropReferences(uids) => {
+                    // The patch merges what is there twice, too.
+                    let dropped = |reference: &Reference| uids.contains(&reference.uid);
+                    let left: BTreeSet<_> = object.owners.iter().filter(|it| !dropped(it)).map(|it| it.uid).collect();
+                    let after = outcome.and_then(|(_, after)| after);
+                    ("drop", after.is_some_and(|after| after.owners.iter().map(|it| it.uid).collect::<BTreeSet<_>>() == left))
+                }
+                Next::TakeFinalizer(finalizer) => {
+                    ("take", outcome.is_some_and(|(_, after)| after.is_none_or(|after| !after.finalizers.contains(finalizer))))
+                }
+                // Neither may its dependents be written to, nor, for their sake, itself; but one that owns itself is its own dependent.
+                Next::FreeDependents(dependents) | Next::WaitForDependents(dependents) => {
+                    ("wait", outcome.is_none() || dependents.contains(&id))
+                }
+                Next::Nothing(_) => ("nothing", outcome.is_none()),
+            };
+            assert!(same, "seed {seed}: {} comes to {next:?}, and a sweep to {outcome:?}\n{graph}", snapshot.short_name(id));
+            *told.entry(word).or_default() += 1;
+        }
+    }
+    assert!(told.len() == 5 && told.values().all(|count| *count > 20), "too few to tell: {told:?}");
 }
 
 /// What is said to happen if finalizers are removed is what happens to the same graph without them.

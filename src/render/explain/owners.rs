@@ -12,7 +12,7 @@ use crate::{
     tree::Link,
 };
 
-use super::{ExplainView, words};
+use super::{ExplainView, text::DEEPEST, words};
 
 /// One owner.
 struct Row<'a> {
@@ -24,17 +24,19 @@ struct Row<'a> {
     story: Option<&'a ReferenceStory>,
     /// Shown above.
     above: bool,
+    /// Its owners are left out.
+    cut: bool,
 }
 
 /// The lines of the owners of an object.
 pub(super) fn lines(view: &ExplainView<'_>, told: &Explanation, wide: bool) -> Vec<Line> {
-    let rows = rows(view, told);
+    let rows = rows(view, told, wide);
     let guides = Guides::of(rows.iter().map(|row| row.depth));
     let word = rows.iter().map(|row| words::standing(row.link.standing).0.len()).max().unwrap_or(0);
     rows.iter().zip(guides).map(|(row, guide)| line(view, told.object, row, guide, (word, wide))).collect()
 }
 
-fn rows<'a>(view: &ExplainView<'a>, told: &'a Explanation) -> Vec<Row<'a>> {
+fn rows<'a>(view: &ExplainView<'a>, told: &'a Explanation, wide: bool) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([told.object]);
     let mut open: Vec<(ObjectId, usize, u32)> = (0..told.references.len()).rev().map(|place| (told.object, place, 0)).collect();
@@ -44,12 +46,13 @@ fn rows<'a>(view: &ExplainView<'a>, told: &'a Explanation) -> Vec<Row<'a>> {
         let link = Link::of(view.snapshot, view.graph, object, reference);
         let owner = link.found.filter(|_| link.standing.valid());
         let above = owner.is_some_and(|owner| !seen.insert(owner));
-        if let Some(owner) = owner.filter(|_| !above) {
-            let more = view.snapshot.object(owner).owners.len();
+        let more = owner.filter(|_| !above).map_or(0, |owner| view.snapshot.object(owner).owners.len());
+        let cut = !wide && depth >= DEEPEST && more > 0;
+        if let Some(owner) = owner.filter(|_| !above && !cut) {
             open.extend((0..more).rev().map(|place| (owner, place, depth + 1)));
         }
         let story = told.references.get(place).filter(|_| depth == 0);
-        rows.push(Row { depth, holder, reference, link, story, above });
+        rows.push(Row { depth, holder, reference, link, story, above, cut });
     }
     rows
 }
@@ -77,6 +80,9 @@ fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, 
     }
     if row.above {
         remarks.push(if owner == Some(object) { "itself: a circle" } else { "see above" }.to_owned());
+    }
+    if row.cut {
+        remarks.push("has owners in turn: kubectl gc tree --owners shows them".to_owned());
     }
     Line {
         guide,

@@ -18,7 +18,7 @@ use crate::{
         tree::Options,
         words::plural,
     },
-    wording::count,
+    wording::{count, thousands},
 };
 
 use super::{ExplainView, words::because_of};
@@ -91,7 +91,7 @@ fn dependents(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
     let dependents = &told.dependents;
     let mut said: Vec<Said> = Vec::new();
     let resource = |id| view.snapshot.resources.get(id);
-    let kinds = dependents.kinds.iter().map(|(id, (all, _))| format!("{all} {}", plural(resource(*id), *all)));
+    let kinds = dependents.kinds.iter().map(|(id, (all, _))| format!("{} {}", thousands(*all), plural(resource(*id), *all)));
     let kinds = kinds.collect::<Vec<_>>().join(", ");
     // Those that never go come first among those that are waited for.
     let blocking = match &told.next.next {
@@ -106,7 +106,7 @@ fn dependents(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
             said.push(format!("{blocking}, which {block} it{}", if dependents.waits { " now" } else { "" }).into())
         }
         _ if dependents.waits => said.push(format!("{kinds}; it is held now by {blocking}").into()),
-        some => said.push(format!("{kinds}; {some} {block} it: {blocking}").into()),
+        some => said.push(format!("{kinds}; {} {block} it: {blocking}", thousands(some)).into()),
     }
     if !dependents.unseen.is_empty() {
         let unseen = count(dependents.unseen.len(), "more is", "more are");

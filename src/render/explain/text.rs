@@ -20,6 +20,7 @@ use crate::{
         style::Tone,
         tree::Options,
     },
+    wording::{count, thousands},
 };
 
 use super::{ExplainView, owners, sections, words};
@@ -28,6 +29,8 @@ use super::{ExplainView, owners, sections, words};
 const MARGIN: usize = 2;
 /// So many of what is waited for are shown below each, unless all are asked for.
 const SHOWN: usize = 5;
+/// So many levels of it are shown.
+pub(super) const DEEPEST: u32 = 8;
 
 impl ExplainView<'_> {
     /// Writes every story.
@@ -73,12 +76,12 @@ fn write_tree(heading: &str, lines: &[Line], options: &Options<'_>, out: &mut dy
 fn waiting_lines(view: &ExplainView<'_>, told: &Explanation, wide: bool) -> Vec<Line> {
     let causes = told.causes.iter().flat_map(|cause| cause.objects.iter().map(move |object| (*object, cause)));
     let causes: FxHashMap<ObjectId, &RootCause> = causes.collect();
-    let rows = folded(&told.waits, if wide { usize::MAX } else { SHOWN });
+    let rows = folded(&told.waits, wide);
     let guides = Guides::of(rows.iter().map(|row| row.depth()));
     let width = told.waits.iter().map(|line| words::waiting(line).0.len()).max().unwrap_or(0);
     let line = |(row, guide): (&Row<'_>, String)| match row {
         Row::More(_, more) => {
-            Line { guide, tone: Tone::Quiet, name: format!("… {more} more"), column: None, remarks: Vec::new() }
+            Line { guide, tone: Tone::Quiet, name: format!("… {} more", thousands(*more)), column: None, remarks: Vec::new() }
         }
         Row::Line(waiting) => {
             let (word, tone) = words::waiting(waiting);
@@ -109,9 +112,10 @@ impl Row<'_> {
     }
 }
 
-/// The lines, of which no more than `most` are directly below any other. What never goes comes first, so that it is what goes that is
-/// left out.
-fn folded(lines: &[Waiting], most: usize) -> Vec<Row<'_>> {
+/// The lines, of which only the first few are directly below any other, and none is very deep, unless all are wanted. What never goes comes
+/// first, so that it is what goes that is left out; and what a long way comes down to is told apart.
+fn folded(lines: &[Waiting], wide: bool) -> Vec<Row<'_>> {
+    let (most, deepest) = if wide { (usize::MAX, u32::MAX) } else { (SHOWN, DEEPEST) };
     let mut rows: Vec<Row<'_>> = Vec::new();
     // Of every line above: how many are below it so far, and how many of those are left out.
     let mut above: Vec<(usize, usize)> = Vec::new();
@@ -126,13 +130,14 @@ fn folded(lines: &[Waiting], most: usize) -> Vec<Row<'_>> {
     };
     for line in lines {
         if hidden.is_some_and(|depth| line.depth > depth) {
+            above.last_mut().into_iter().for_each(|(_, left_out)| *left_out += 1);
             continue;
         }
         hidden = None;
         close(&mut above, line.depth as usize, &mut rows);
         if let Some((below, left_out)) = above.last_mut() {
             *below += 1;
-            if *below > most {
+            if *below > most || line.depth > deepest {
                 *left_out += 1;
                 hidden = Some(line.depth);
                 continue;
@@ -167,7 +172,7 @@ fn remarks(view: &ExplainView<'_>, causes: &FxHashMap<ObjectId, &RootCause>, lin
     if line.above {
         remarks = vec!["see above".to_owned()];
     } else if line.waits_for.len() > SHOWN {
-        remarks.push(format!("waits for {} objects", line.waits_for.len()));
+        remarks.push(format!("waits for {}", count(line.waits_for.len(), "object", "objects")));
     }
     remarks
 }
