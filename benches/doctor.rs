@@ -60,6 +60,7 @@ fn main() {
                 now: Some(1000),
                 live: true,
                 fresh: &fresh,
+                made: &[],
                 events: &[],
                 probed: None,
                 limit: &Limit::Everything,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashSet;
 
 use crate::{
-    doctor::{Case, Code, Diagnosis, Explained, Explanation, Finding, Limit, Probed, Wanted, diagnose, explain},
+    doctor::{Case, Code, Diagnosis, Explained, Explanation, Finding, Limit, Made, Probed, Wanted, diagnose, explain},
     foretell::{Assume, Prognosis, Stage},
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol},
@@ -56,6 +56,7 @@ pub struct Examination<'s> {
     probed: Option<Probed>,
     asked: Asked,
     fresh: FxHashSet<Symbol>,
+    made: Vec<Made>,
 }
 
 /// What is asked about: nothing else is looked at again, or waited for.
@@ -70,7 +71,7 @@ impl<'s> Examination<'s> {
     /// Begins. `probed` is what a throw-away object told of the collector.
     pub fn new(session: &'s mut Session, asked: Asked, probed: Option<Probed>) -> Self {
         let events = session.owner_events();
-        Examination { session, events, probed, asked, fresh: FxHashSet::default() }
+        Examination { session, events, probed, asked, fresh: FxHashSet::default(), made: Vec::new() }
     }
 
     /// The stories of these objects, those of them that are there at the last look, and what is wrong with them.
@@ -145,6 +146,9 @@ impl<'s> Examination<'s> {
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
         for round in 0.. {
             let diagnosis = self.diagnose();
+            let unknown = |made: &&Made| !self.made.contains(made);
+            let made: Vec<Made> = diagnosis.made.iter().filter(unknown).cloned().collect();
+            self.made.extend(made);
             let spoken_of = diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().chain(&finding.related)).copied();
             let spoken_of = spoken_of.collect();
             if round == ROUNDS || !(self.read(&diagnosis.wanted) || self.look_again(spoken_of, &mut looked_at)) {
@@ -171,8 +175,9 @@ impl<'s> Examination<'s> {
         let live = self.session.is_live();
         let now = if live { Some(jiff::Timestamp::now().as_second()) } else { latest(snapshot) };
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
-        let (limit, events, probed) = (&self.asked.limit, &self.events, self.probed);
-        work(&Case { stage: &stage, prognosis: &prognosis, now, live, fresh: &fresh, limit, events, probed })
+        let Examination { asked: Asked { limit, .. }, made, events, probed, .. } = self;
+        let (fresh, probed) = (&fresh, *probed);
+        work(&Case { stage: &stage, prognosis: &prognosis, now, live, fresh, limit, made, events, probed })
     }
 
     /// Reads what is wanted. Says whether that made a difference.

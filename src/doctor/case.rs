@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     foretell::{Fate, Prognosis, Stage},
     graph::OwnerGraph,
-    model::{ObjectId, OwnerEvent, Reference, Snapshot},
+    model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol},
 };
 
 use super::{commands::Commands, finding::Wanted, limit::Limit};
@@ -28,10 +28,26 @@ pub struct Case<'a> {
     pub fresh: &'a FxHashSet<ObjectId>,
     /// What is asked about: of what is gathered from all over the cluster, the rest is left out.
     pub limit: &'a Limit,
+    /// Dependents that an earlier look saw made while their owner was waiting for the last of them to go.
+    pub made: &'a [Made],
     /// The collector's complaints about owners in other namespaces, where they were read.
     pub events: &'a [OwnerEvent],
     /// What a throw-away object told of the collector, where that was asked for.
     pub probed: Option<Probed>,
+}
+
+/// A dependent that was made while its owner was waiting for its dependents to go (S12). It may be gone by the next look, and another in its
+/// place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The owner's uid.
+    pub owner: Symbol,
+    /// The dependent's.
+    pub uid: Symbol,
+    /// `Kind/name`.
+    pub name: String,
+    /// In Unix seconds.
+    pub created: i64,
 }
 
 /// What a throw-away object tells of the collector (R10.3).
@@ -114,6 +130,8 @@ impl<'a> Case<'a> {
 pub(super) struct Gathering {
     pub findings: Vec<super::finding::Finding>,
     pub wanted: Wanted,
+    /// What is to be remembered of this look.
+    pub made: Vec<Made>,
     /// Objects that something is known to keep the collector from writing to.
     pub refused: FxHashSet<ObjectId>,
     /// What a finding speaks of already, so that others don't repeat it.

@@ -7,7 +7,7 @@ use crate::{
     model::{ObjectId, Reference, effects::Severity},
 };
 
-use super::code::Code;
+use super::{case::Made, code::Code};
 
 /// One cause of trouble, with everything that suffers from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +61,8 @@ pub struct Wanted {
 pub struct Diagnosis {
     pub findings: Vec<Finding>,
     pub wanted: Wanted,
+    /// What the next look may not see any more ([`Case::made`](super::Case::made)).
+    pub made: Vec<Made>,
 }
 
 impl Diagnosis {

@@ -19,7 +19,7 @@ mod webhooks;
 
 use crate::model::effects::Severity;
 
-pub use case::{Case, Probed};
+pub use case::{Case, Made, Probed};
 pub use code::Code;
 pub use explain::{Explained, Explanation, explain};
 pub use finding::{Diagnosis, Finding, Remedy, Wanted};
@@ -43,12 +43,12 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     webhooks::gather(case, &turns, &mut gathering);
     collector::gather(case, &turns, &mut gathering);
     events::gather(case, &mut gathering);
-    let Gathering { mut findings, wanted, .. } = gathering;
+    let Gathering { mut findings, wanted, made, .. } = gathering;
     for finding in &mut findings {
         finding.remedies.retain(|remedy| !remedy.commands.is_empty());
     }
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
-    Diagnosis { findings, wanted }
+    Diagnosis { findings, wanted, made }
 }
 
 /// The worst first; of equals, what more suffers from.

@@ -54,6 +54,7 @@ fn examined(snapshot: &Snapshot) -> Diagnosis {
         live: true,
         fresh: &fresh,
         limit: &Limit::Everything,
+        made: &[],
         events: &[],
         probed: None,
     };

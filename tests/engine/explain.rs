@@ -40,6 +40,7 @@ fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
         live: false,
         fresh: &fresh,
         limit: &Limit::Everything,
+        made: &[],
         events: &[],
         probed: None,
     };

@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-use super::{is_asked_about, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
+use super::{Concern, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
 
 /// A controller that is there may need this long for what it does first, in seconds, before anything is said of it.
 const PATIENCE: i64 = 600;
@@ -29,26 +29,27 @@ type Hold = (Symbol, Keeper);
 type Group = (ResourceId, Vec<Hold>);
 
 /// Finds terminating objects that a finalizer holds which nobody is known to remove.
-pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
     let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
+    let mut young: Vec<ObjectId> = Vec::new();
     let roots: FxHashSet<ObjectId> = roots.iter().map(|(id, _)| *id).collect();
     for (id, object) in case.snapshot().objects().filter(|(_, object)| object.terminating()) {
-        if case.fresh.contains(&id) {
+        if case.fresh.contains(&id) || !concern.includes(id) {
             continue;
         }
         let holds = holds(case, gathering, id, roots.contains(&id));
-        if holds.is_empty() || !is_asked_about(case, id) {
+        if holds.is_empty() {
             continue;
         }
         let away = holds.iter().any(|(_, keeper)| keeper.is_away());
         if !away && may_be_at_work(case, id) {
             // Whoever can't be seen to be away has a little time first.
-            gathering.explained.insert(id);
-            gathering.explained.extend(case.prognosis.chain_above(id));
+            young.push(id);
         } else {
             groups.entry((object.resource, holds)).or_default().push(id);
         }
     }
+    gathering.explained.extend(young.iter().copied().chain(waiting_for(case, &young)));
     for (group, objects) in groups {
         if let Some(finding) = finding(case, gathering, group, objects) {
             gathering.explained.extend(finding.objects.iter().chain(&finding.related).copied());

@@ -13,14 +13,14 @@ use crate::{
     server::kinds::protected,
 };
 
-use super::{is_asked_about, it, waiting_for, waiting_in_the_foreground, waits};
+use super::{Concern, it, waiting_for, waiting_in_the_foreground, waits};
 
 /// Finds live objects that something terminating waits for, and why they live.
-pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
     let snapshot = case.snapshot();
     let mut groups: BTreeMap<(Code, String), Vec<ObjectId>> = BTreeMap::new();
     for (id, _) in roots.iter().filter(|(id, state)| *state == State::Stuck && !snapshot.object(*id).terminating()) {
-        if case.prognosis.waited_for_by(*id).next().is_none() || !is_asked_about(case, *id) {
+        if case.prognosis.waited_for_by(*id).next().is_none() || !concern.includes(*id) {
             continue;
         }
         if let Some((code, cause)) = why(case, *id) {

@@ -7,6 +7,8 @@ mod pods;
 mod recreated;
 mod unwatched;
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     foretell::State,
     model::{ObjectId, Symbol},
@@ -31,10 +33,11 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
         .filter_map(|id| Some((id, case.prognosis.own_state(id)?)))
         .filter(|(_, state)| *state != State::Waiting)
         .collect();
-    immune::gather(case, &roots, gathering);
-    pods::gather(case, gathering);
-    unwatched::gather(case, &roots, gathering);
-    finalizers::gather(case, &roots, gathering);
+    let concern = Concern::of(case);
+    immune::gather(case, &concern, &roots, gathering);
+    pods::gather(case, &concern, gathering);
+    unwatched::gather(case, &concern, &roots, gathering);
+    finalizers::gather(case, &concern, &roots, gathering);
     namespaces::gather(case, &roots, gathering);
     recreated::gather(case, gathering);
 }
@@ -48,10 +51,26 @@ fn waiting_for(case: &Case<'_>, roots: &[ObjectId]) -> Vec<ObjectId> {
     chain
 }
 
-/// Whether somebody asks about an object, or about anything that waits for it.
-fn is_asked_about(case: &Case<'_>, id: ObjectId) -> bool {
-    let asked = |id: ObjectId| case.limit.asks_about(case.snapshot(), id);
-    *case.limit == Limit::Everything || asked(id) || case.prognosis.chain_above(id).into_iter().any(asked)
+/// What is asked about, together with everything that it waits for: none where that is everything.
+struct Concern(Option<FxHashSet<ObjectId>>);
+
+impl Concern {
+    fn of(case: &Case<'_>) -> Self {
+        if *case.limit == Limit::Everything {
+            return Concern(None);
+        }
+        let asked = |id: &ObjectId| case.limit.asks_about(case.snapshot(), *id);
+        let mut open: Vec<ObjectId> = case.snapshot().objects().map(|(id, _)| id).filter(asked).collect();
+        let mut concern: FxHashSet<ObjectId> = open.iter().copied().collect();
+        while let Some(id) = open.pop() {
+            open.extend(case.prognosis.waits_for(id).iter().copied().filter(|other| concern.insert(*other)));
+        }
+        Concern(Some(concern))
+    }
+
+    fn includes(&self, id: ObjectId) -> bool {
+        self.0.as_ref().is_none_or(|concern| concern.contains(&id))
+    }
 }
 
 /// Who waits for some objects, in a sentence of its own; empty where nobody does.

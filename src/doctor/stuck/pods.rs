@@ -11,7 +11,7 @@ use crate::{
     model::{Coordinate, ObjectId, Presence, Symbol, effects::Severity},
 };
 
-use super::{is_asked_about, since, waiting_for, waits};
+use super::{Concern, since, waiting_for, waits};
 
 /// The pod garbage collector removes the pods of nodes that are gone within this time, in seconds (R9.7).
 const POD_COLLECTOR: i64 = 60;
@@ -22,7 +22,7 @@ const KUBELET: i64 = 30;
 const SLOW_KUBELET: i64 = 600;
 
 /// Finds terminating pods in their grace period whose kubelet doesn't exist, or doesn't report.
-pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, concern: &Concern, gathering: &mut Gathering) {
     let snapshot = case.snapshot();
     let Some(pods) = case.stage.built_in.pods else { return };
     let mut groups: BTreeMap<(String, String), Vec<ObjectId>> = BTreeMap::new();
@@ -30,7 +30,7 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
         let object = snapshot.object(id);
         let in_grace = object.terminating() && object.grace.is_some_and(|seconds| seconds != 0);
         // deletionTimestamp is when the grace period is over.
-        if !in_grace || case.fresh.contains(&id) || !case.has_been_terminating(id, 0) || !is_asked_about(case, id) {
+        if !in_grace || case.fresh.contains(&id) || !case.has_been_terminating(id, 0) || !concern.includes(id) {
             continue;
         }
         let Some(facts) = snapshot.facts.pod(id) else {

@@ -1,8 +1,10 @@
 //! Owners that wait for dependents which somebody goes on making (S12).
 
+use std::collections::BTreeSet;
+
 use crate::{
     doctor::{
-        Code, Finding, Remedy,
+        Code, Finding, Made, Remedy,
         case::{Case, Gathering},
     },
     model::ObjectId,
@@ -14,6 +16,8 @@ use super::{since, waiting_in_the_foreground};
 /// A dependent that was on its way when its owner was deleted may come this much later, in seconds.
 const ON_ITS_WAY: i64 = 5;
 
+/// So many of them are named.
+const NAMED: usize = 3;
 /// Whoever goes on making dependents has made one within this time, in seconds.
 const LATELY: i64 = 120;
 
@@ -25,13 +29,24 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
         let object = snapshot.object(owner);
         let Some(deleted) = object.deleted else { continue };
         let blocks = |id: &ObjectId| {
-            let dependent = snapshot.object(*id);
-            let late = dependent.created.is_some_and(|created| created > deleted.saturating_add(ON_ITS_WAY));
-            late && dependent.owners.iter().any(|reference| reference.uid == object.uid && reference.blocks())
+            let owners = &snapshot.object(*id).owners;
+            owners.iter().any(|reference| reference.uid == object.uid && reference.blocks())
         };
-        let late: Vec<ObjectId> = case.graph().dependents(owner.into()).iter().copied().filter(blocks).collect();
-        let newest = late.iter().filter_map(|id| snapshot.object(*id).created).max();
+        let late = |id: ObjectId| {
+            let dependent = snapshot.object(id);
+            let created = dependent.created.filter(|created| *created > deleted.saturating_add(ON_ITS_WAY))?;
+            let made = Made { owner: object.uid, uid: dependent.uid, name: case.name(id, Some(owner)), created };
+            Some((id, made))
+        };
+        let dependents = case.graph().dependents(owner.into()).iter().copied();
+        let (there, mut made): (Vec<ObjectId>, Vec<Made>) = dependents.filter(blocks).filter_map(late).unzip();
+        gathering.made.extend(made.iter().cloned());
+        let earlier = case.made.iter().filter(|earlier| earlier.owner == object.uid);
+        let gone: Vec<Made> = earlier.filter(|earlier| made.iter().all(|made| made.uid != earlier.uid)).cloned().collect();
+        made.extend(gone);
+        let newest = made.iter().map(|made| made.created).max();
         let Some(newest) = newest.filter(|newest| case.now.is_none_or(|now| now - newest <= LATELY)) else { continue };
+        let last = case.now.map(|now| format!(", the last {} ago", age(now - newest))).unwrap_or_default();
         gathering.findings.push(Finding {
             code: Code::DependentsRecreated,
             severity: Code::DependentsRecreated.severity(),
@@ -39,20 +54,26 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
             objects: vec![owner],
             reference: None,
             message: format!(
-                "It has been waiting{} for its dependents to go, and yet {} made, the last{}.",
+                "It has been waiting{} for its dependents to go, and yet new ones were made{last}: {}.",
                 since(case, &[owner]),
-                match late.as_slice() {
-                    [one] => format!("{} was", case.name(*one, Some(owner))),
-                    many => format!("{} were", case.names(many, Some(owner))),
-                },
-                case.now.map(|now| format!(" of them {} ago", age(now - newest))).unwrap_or_default(),
+                named(&made)
             ),
             consequence: "As long as somebody goes on making dependents that block it, it waits.".to_owned(),
-            related: late,
+            related: there,
             remedies: vec![Remedy::new(
                 "stop who makes them; or delete it again in the background: it goes at once, and its dependents after it",
                 case.commands().delete(&[owner], "background"),
             )],
         });
+    }
+}
+
+/// The first few of what was made, each name once.
+fn named(made: &[Made]) -> String {
+    let names: BTreeSet<&str> = made.iter().map(|made| made.name.as_str()).collect();
+    let first: Vec<&str> = names.iter().copied().take(NAMED).collect();
+    match names.len() - first.len() {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
     }
 }

@@ -11,16 +11,16 @@ use crate::{
     model::{ObjectId, ResourceId},
 };
 
-use super::{is_asked_about, waiting_for, waits};
+use super::{Concern, waiting_for, waits};
 
 /// Finds terminating objects with a finalizer of the collector's, of kinds that it doesn't watch.
-pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
     let snapshot = case.snapshot();
     let mut by_kind: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
     for (id, _) in roots {
         let object = snapshot.object(*id);
         let collected = object.terminating() && object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer());
-        if collected && is_asked_about(case, *id) && snapshot.resources.not_watched(object.resource).is_some() {
+        if collected && concern.includes(*id) && snapshot.resources.not_watched(object.resource).is_some() {
             by_kind.entry(object.resource).or_default().push(*id);
         }
     }
