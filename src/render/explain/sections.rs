@@ -196,8 +196,8 @@ fn finding_told(view: &ExplainView<'_>, told: &Explanation, finding: &Finding, w
         format!("Then: {}", finding.consequence).into(),
     ];
     let remedies = finding.remedies.iter().take(if wide { usize::MAX } else { 1 });
-    for remedy in remedies {
-        said.push(format!("Do: {}", remedy.what).into());
+    for (index, remedy) in remedies.enumerate() {
+        said.push(format!("{} {}", if index == 0 { "Do:" } else { "Or:" }, remedy.what).into());
         if remedy.commands.len() <= TOLD || wide {
             said.extend(remedy.commands.iter().map(|command| Said::command(command.clone())));
         }
