@@ -90,8 +90,7 @@ impl Commands<'_> {
     pub fn change_reference(self, id: ObjectId, place: usize, fields: &[(&str, Value)]) -> String {
         let mut steps = vec![self.same_reference(id, place)];
         for (field, value) in fields {
-            // On a field that is there, it replaces.
-            steps.push(json!({"op": "add", "path": format!("/metadata/ownerReferences/{place}/{field}"), "value": value}));
+            steps.push(json!({"op": "replace", "path": format!("/metadata/ownerReferences/{place}/{field}"), "value": value}));
         }
         self.patch(id, steps)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    model::{Coordinate, ListRecord, ObjectId, Presence, Symbol},
+    model::{Coordinate, ListRecord, ObjectId, Presence, Snapshot, Symbol},
     tree::{Link, known_instead},
     wording::shell_word,
 };
@@ -65,7 +65,7 @@ pub(super) fn uids(case: &Case<'_>, gathering: &mut Gathering) {
     let snapshot = case.snapshot();
     let mut by_uid: BTreeMap<ObjectId, Vec<ObjectId>> = BTreeMap::new();
     for (id, _) in snapshot.objects() {
-        if let Some(known) = known_instead(snapshot, case.graph(), id) {
+        if let Some(known) = known_instead(snapshot, case.graph(), id).filter(|known| !is_served_twice(snapshot, *known, id)) {
             by_uid.entry(known).or_default().push(id);
         }
     }
@@ -85,6 +85,13 @@ pub(super) fn uids(case: &Case<'_>, gathering: &mut Gathering) {
             objects,
         });
     }
+}
+
+/// Whether two objects with one uid are one, which two API groups serve.
+fn is_served_twice(snapshot: &Snapshot, one: ObjectId, other: ObjectId) -> bool {
+    let place = |id: ObjectId| (snapshot.object(id).namespace, snapshot.object(id).name);
+    let resource = |id: ObjectId| snapshot.resources.get(snapshot.object(id).resource);
+    place(one) == place(other) && resource(one).group != resource(other).group
 }
 
 /// Makes objects again, under uids of their own. What they own is let go of first: once they are deleted, the collector would delete it.

@@ -49,6 +49,11 @@ fn two_objects_with_one_uid() {
         "data": {"kept": "yes"},
     });
     let copy = cluster.store(&copy);
+    // This is how an object looks that two API groups serve.
+    let both = trial.config_map("both").create();
+    cluster.store(&json!({
+        "apiVersion": "gc.test/v1", "kind": "Widget", "metadata": {"name": "both", "namespace": ns, "uid": uid(&both)},
+    }));
     let of_copy = trial.config_map("of-restored").owned_by(&copy).create();
     cluster.settled();
     let args = ["-n", ns, "--only", "shared-uid"];
@@ -57,6 +62,7 @@ fn two_objects_with_one_uid() {
     assert_eq!((&finding["severity"], &finding["related"][0]["name"]), (&json!("Warning"), &json!("original")));
     let message = format!("It has the uid {}, which ConfigMap/original has, too.", uid(&original));
     assert_eq!(finding["message"], message);
+    assert_eq!(found.findings().count(), 1, "{:#}", found.document);
     follow(cluster, finding, 0);
     assert_eq!(examine(cluster, &args).findings().count(), 0);
     cluster.settled();
