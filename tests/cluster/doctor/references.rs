@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 use super::{Found, examine, mends_all};
 use crate::{
     harness::{Cluster, VIEWER, owner_reference, shared, uid},
-    plan::{draft::blocking, trial::Trial},
+    plan::{
+        draft::{HOLD, blocking},
+        trial::Trial,
+    },
     sweep::uncollected,
 };
 
@@ -23,6 +26,17 @@ fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
         reference[*field] = json!(value);
     }
     reference
+}
+
+impl Trial<'_> {
+    /// Writes an object past the API server.
+    fn store_config_map(&self, name: &str, owner: Value, finalizers: &[&str]) -> Value {
+        self.cluster.store(&json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": name, "namespace": self.namespace, "ownerReferences": [owner], "finalizers": finalizers},
+        }))
+    }
 }
 
 fn now(cluster: &Cluster, object: &Value) -> Option<Value> {
@@ -65,7 +79,13 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     let twice = trial.config_map("twice").owned_by(&owner).reference(bent(&owner, &[("name", "owned")])).create();
     let held = trial.config_map("held").owned_by(&gone).blocking(&owner).create();
 
+    // What no API server accepts, and can be looked up nevertheless.
+    trial.store_config_map("uidless", bent(&owner, &[("uid", "")]), &[]);
+    trial.store_config_map("eventful", bent(&owner, &[("apiVersion", "v1"), ("kind", "Event")]), &[]);
+
     let rows = [
+        ("owner-malformed", "uidless", 0),
+        ("owner-malformed", "eventful", 0),
         ("owner-absent", "lost", 0),
         ("owner-absent", "held", 0),
         ("owner-other-uid", "left", 0),
@@ -116,6 +136,11 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     assert_eq!(message, "The owner's kind, gc.test/v1beta1 Widget, is not served, only gc.test/v1 Widget.");
     let [severity, _, consequence] = says(&found, "owner-duplicated", "twice");
     assert!(severity == "Warning" && consequence.contains("the right one too"), "{severity} {consequence}");
+
+    let fault = "A reference has no uid (gc.test/v1 Widget/owner).";
+    assert_eq!(says(&found, "owner-malformed", "uidless"), ["Warning", fault, DELETED]);
+    let fault = "A reference names an Event, which may own nothing (v1 Event/owner).";
+    assert_eq!(says(&found, "owner-malformed", "eventful"), ["Warning", fault, DELETED]);
 
     // Nothing was deleted. What has an owner is owned by it now, and the rest by nobody.
     let owners = |object: &Value| now(cluster, object).expect("it is kept")["metadata"]["ownerReferences"].clone();
@@ -188,13 +213,7 @@ fn malformed_references() {
     let trial = Trial::new("malformed", "Background");
     let (cluster, ns) = (trial.cluster, trial.namespace.as_str());
     let owner = trial.widget("owner").create();
-    let with = |name: &str, changes: &[(&str, &str)]| {
-        cluster.store(&json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": name, "namespace": ns, "ownerReferences": [bent(&owner, changes)]},
-        }))
-    };
+    let with = |name: &str, changes: &[(&str, &str)]| trial.store_config_map(name, bent(&owner, changes), &[]);
     let kept = [
         with("nameless", &[("name", "")]),
         with("kindless", &[("kind", "")]),
@@ -202,12 +221,13 @@ fn malformed_references() {
         with("unversioned", &[("apiVersion", "gc.test/")]),
         with("unparsable", &[("apiVersion", "a/b/c")]),
     ];
-    let uidless = with("uidless", &[("uid", "")]);
-    let eventful = with("eventful", &[("apiVersion", "v1"), ("kind", "Event")]);
     let whole = with("whole", &[]);
-    // These two can be looked up, and lead nowhere.
-    for object in [&uidless, &eventful] {
-        cluster.wait_until("the collector to delete what leads nowhere", PATIENCE, || now(cluster, object).is_none());
+    // These two can be looked up, and lead nowhere. They are held, so that it can be seen.
+    let held = [("uidless", &[("uid", "")][..]), ("eventful", &[("apiVersion", "v1"), ("kind", "Event")])];
+    for object in held.map(|(name, changes)| trial.store_config_map(name, bent(&owner, changes), &[HOLD])) {
+        cluster.wait_until("the collector to delete what leads nowhere", PATIENCE, || {
+            now(cluster, &object).is_some_and(|now| now["metadata"]["deletionTimestamp"].is_string())
+        });
     }
     let rows = ["nameless", "kindless", "versionless", "unversioned", "unparsable"].map(|name| ("owner-malformed", name, 0));
     let found = mends_all(cluster, &["-n", ns], &rows);
@@ -227,26 +247,6 @@ fn malformed_references() {
         assert!(now(cluster, object).is_some_and(|now| now["metadata"]["ownerReferences"].as_array().is_none_or(Vec::is_empty)));
     }
     assert!(now(cluster, &whole).is_some());
-}
-
-/// Where no collector looks, the ones that can be looked up are found, too.
-#[test]
-fn malformed_references_that_lead_nowhere() {
-    let trial = Trial::on(uncollected(), "malformed", "Background");
-    let owner = trial.widget("owner").create();
-    for (name, changes) in [("uidless", &[("uid", "")][..]), ("eventful", &[("apiVersion", "v1"), ("kind", "Event")])] {
-        trial.cluster.store(&json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": name, "namespace": trial.namespace, "ownerReferences": [bent(&owner, changes)]},
-        }));
-    }
-    let rows = [("owner-malformed", "uidless", 0), ("owner-malformed", "eventful", 0)];
-    let found = mends_all(trial.cluster, &["-n", &trial.namespace], &rows);
-    let fault = "A reference has no uid (gc.test/v1 Widget/owner).";
-    assert_eq!(says(&found, "owner-malformed", "uidless"), ["Warning", fault, DELETED]);
-    let fault = "A reference names an Event, which may own nothing (v1 Event/owner).";
-    assert_eq!(says(&found, "owner-malformed", "eventful"), ["Warning", fault, DELETED]);
 }
 
 /// Lets whoever may see one namespace read a rack, too.
