@@ -99,18 +99,19 @@ impl<'s> Examination<'s> {
         }
         let begun = Instant::now();
         let first = suspicions(&self.session.snapshot, &diagnosis.findings);
+        let others = in_the_way(&self.session.snapshot, &diagnosis.findings);
         let mut lasting = first.clone();
         loop {
             std::thread::sleep(BETWEEN);
             let diagnosis = self.look();
             let now = suspicions(&self.session.snapshot, &diagnosis.findings);
             lasting.retain(|suspicion| now.contains(suspicion));
+            let still = in_the_way(&self.session.snapshot, &diagnosis.findings);
             // Where the collector gets on with something, what is left of it is none of its failures.
-            let worked_on: FxHashSet<(Code, &str)> = first
-                .iter()
-                .filter(|suspicion| suspicion.0.passes() && !lasting.contains(*suspicion))
-                .map(|(code, cause, _)| (*code, cause.as_str()))
-                .collect();
+            let gone = first.iter().filter(|suspicion| !lasting.contains(*suspicion));
+            let done = others.iter().filter(|other| !still.contains(*other));
+            let worked_on: FxHashSet<(Code, &str)> =
+                gone.chain(done).filter(|(code, ..)| code.passes()).map(|(code, cause, _)| (*code, cause.as_str())).collect();
             lasting.retain(|(code, cause, _)| !worked_on.contains(&(*code, cause.as_str())));
             if lasting.is_empty() || begun.elapsed() >= LASTS {
                 return self.only(diagnosis, &lasting);
@@ -207,6 +208,14 @@ impl<'s> Examination<'s> {
 /// The latest time that anything of a dump tells: it was taken then, or later.
 fn latest(snapshot: &Snapshot) -> Option<i64> {
     snapshot.objects().flat_map(|(_, object)| [object.created, object.deleted]).flatten().max()
+}
+
+/// The other parties of findings, each with what it is told of. The collector deals with many one by one: an owner may wait for long.
+fn in_the_way(snapshot: &Snapshot, findings: &[Finding]) -> FxHashSet<Suspicion> {
+    let of = |finding: &Finding| -> Vec<Suspicion> {
+        finding.related.iter().map(|id| (finding.code, finding.cause.clone(), snapshot.object(*id).uid)).collect()
+    };
+    findings.iter().flat_map(of).collect()
 }
 
 fn suspicions(snapshot: &Snapshot, findings: &[Finding]) -> FxHashSet<Suspicion> {

@@ -41,6 +41,8 @@ pub(super) enum Write {
     Delete,
     /// A PATCH of its references (R8.5).
     References,
+    /// A PATCH that takes an owner that is orphaned from them (R6.2).
+    Free,
     /// A PATCH that takes a finalizer of its own off, with nothing left to wait for (5.1, R6.4).
     Finalizer,
 }
@@ -50,7 +52,7 @@ impl Write {
     pub fn operation(self) -> &'static str {
         match self {
             Write::Delete => "DELETE",
-            Write::References | Write::Finalizer => "UPDATE",
+            Write::References | Write::Free | Write::Finalizer => "UPDATE",
         }
     }
 }
@@ -98,13 +100,18 @@ fn dangles(snapshot: &Snapshot, graph: &OwnerGraph, object: &Object) -> bool {
 fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHashSet<Turn>) {
     let (snapshot, graph) = (case.snapshot(), case.graph());
     if object.finalizers.contains(&Symbol::ORPHAN) {
-        turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
+        let dependents = graph.dependents(id.into());
+        if dependents.is_empty() {
+            turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
+        }
+        turns.extend(dependents.iter().map(|dependent| Turn { object: *dependent, write: Write::Free, waiting: Some(id) }));
     } else if object.finalizers.contains(&Symbol::FOREGROUND) {
         let blocks = |dependent: &ObjectId| {
             snapshot.object(*dependent).owners.iter().any(|reference| reference.uid == object.uid && reference.blocks())
         };
         let blocking: Vec<ObjectId> = graph.dependents(id.into()).iter().copied().filter(blocks).collect();
-        if blocking.is_empty() {
+        // What could not be listed may block it.
+        if blocking.is_empty() && !snapshot.may_hide_dependents() {
             turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
         }
         for dependent in blocking.into_iter().filter(|dependent| !snapshot.object(*dependent).terminating()) {
@@ -191,6 +198,7 @@ fn told(case: &Case<'_>, turns: &[Turn]) -> String {
         ),
         (of(Write::Delete), "is still there, and should have been deleted", "are still there, and should have been deleted"),
         (of(Write::References), "still names an owner that is gone", "still name owners that are gone"),
+        (of(Write::Free), "is still to be freed of its owner", "are still to be freed of their owners"),
     ];
     let told = parts.into_iter().filter(|(objects, ..)| !objects.is_empty()).map(|(mut objects, one, many)| {
         objects.dedup();
@@ -283,6 +291,11 @@ fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<String> {
                 let dangles =
                     |place: &usize| !Link::of(case.snapshot(), case.graph(), object, &object.owners[*place]).standing.valid();
                 Some(commands.drop_references(turn.object, &(0..object.owners.len()).filter(dangles).collect::<Vec<_>>()))
+            }
+            Write::Free => {
+                let owner = turn.waiting.map(|owner| case.snapshot().object(owner).uid);
+                let places = (0..object.owners.len()).filter(|place| Some(object.owners[*place].uid) == owner);
+                Some(commands.drop_references(turn.object, &places.collect::<Vec<_>>()))
             }
             Write::Finalizer => commands.remove_finalizer(turn.object, *object.finalizers.iter().find(|found| own(found))?),
         }

@@ -17,6 +17,8 @@ use crate::{
 /// How many objects come and go in a second, all threads together.
 const A_SECOND: usize = 200;
 const THREADS: usize = 24;
+/// So many dependents keep a slow collector busy for a while.
+const MANY: usize = 150;
 
 /// Ends the threads also when the test fails.
 struct Ends<'a>(&'a AtomicBool);
@@ -103,4 +105,28 @@ fn a_minute_of_coming_and_going() {
     cluster.start_controllers(&[COLLECTOR]);
     let a_second = churn(&cluster, "default", Duration::from_mins(1), 20);
     println!("{a_second} objects came and went in a second, and nothing was found");
+}
+
+/// Whoever deals with many one by one is at work, however long the owner waits.
+#[test]
+fn a_collector_that_gets_on_slowly_is_not_idle() {
+    let slow = ["--kube-api-qps=12", "--kube-api-burst=12"].map(str::to_owned).to_vec();
+    let cluster = Cluster::start(&Options { controller_manager: slow, ..Options::default() });
+    cluster.start_controllers(&[COLLECTOR]);
+    let owner = |name: &str| {
+        cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}))
+    };
+    for policy in ["Foreground", "Orphan"] {
+        let owner = owner(&policy.to_lowercase());
+        for number in 0..MANY {
+            let name = format!("{}-{number}", policy.to_lowercase());
+            let metadata = json!({"name": name, "namespace": "default", "ownerReferences": [blocking(&owner)]});
+            cluster.create(json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata}));
+        }
+        cluster.seen_by_collector(&[crate::harness::uid(&owner)]);
+        cluster.delete(&cluster.path_of(&owner), Some(policy), None);
+        let found = examine(&cluster, &["-n", "default"]);
+        assert_eq!(found.findings().count(), 0, "{policy}: {:#}", found.document);
+        assert!(cluster.get(&cluster.path_of(&owner)).is_some(), "{policy}: it was not at work any more");
+    }
 }
