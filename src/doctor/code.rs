@@ -112,7 +112,8 @@ impl Code {
         Code::ALL.into_iter().find(|code| code.name() == name)
     }
 
-    /// Whether a collector that works would end it by itself: seen for a moment, it tells only that the collector is at work.
+    /// Whether the collector, or a controller, that works would end it by itself: where some of it goes from one look to the next, somebody is
+    /// at work on it, and it is no finding.
     pub fn passes(self) -> bool {
         matches!(
             self,
@@ -125,6 +126,9 @@ impl Code {
                 | Code::CollectorIdle
                 | Code::CollectorRefused
                 | Code::NamespaceMissing
+                | Code::NamespaceStuck
+                | Code::StuckFinalizer
+                | Code::PodWithoutKubelet
         )
     }
 
