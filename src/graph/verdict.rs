@@ -116,3 +116,55 @@ impl Verdict {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Origin, RawObject, RawReference, Resource, Resources, SnapshotBuilder};
+
+    /// What references that are spelled like this lead to: an object in a namespace has them to another one there, which is called `owner`.
+    fn leads_to(spellings: &[[&str; 3]]) -> Vec<Verdict> {
+        let kind = Resource {
+            version: "v1".to_owned(),
+            plural: "pods".to_owned(),
+            kind: "Pod".to_owned(),
+            namespaced: true,
+            verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(),
+            ..Resource::default()
+        };
+        let resources = Resources::new(vec![kind], Vec::new());
+        let pods = resources.by_group_plural("", "pods").expect("pods");
+        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources);
+        let object = |name: &'static str, owners: Vec<RawReference<'static>>| RawObject {
+            namespace: "shop".into(),
+            name: name.into(),
+            uid: name.into(),
+            owners,
+            ..RawObject::default()
+        };
+        builder.add(pods, &object("owner", Vec::new()));
+        let reference = |[api_version, kind, name]: &[&str; 3]| RawReference {
+            api_version: api_version.to_string().into(),
+            kind: kind.to_string().into(),
+            name: name.to_string().into(),
+            uid: "owner".into(),
+            ..RawReference::default()
+        };
+        let holder = builder.add(pods, &object("holder", spellings.iter().map(reference).collect()));
+        let snapshot = builder.build();
+        let (graph, holder) = (OwnerGraph::new(&snapshot), snapshot.object(holder));
+        holder.owners.iter().map(|reference| Verdict::of(&snapshot, &graph, reference, holder.namespace)).collect()
+    }
+
+    #[test]
+    fn spellings() {
+        let verdicts =
+            leads_to(&[["v1", "Pod", "owner"], ["v1", "pod", "owner"], ["/v1", "Pod", "owner"], ["v1", "PodList", "owner"]]);
+        let owner = ObjectId(0);
+        let list = Verdict::Dangling(Dangling::ListKind);
+        assert_eq!(verdicts, [Verdict::Solid(owner), Verdict::Solid(owner), Verdict::Solid(owner), list]);
+        let unmappable =
+            [["v1", "POD", "owner"], ["v1", "Pod", ""], ["", "Pod", "owner"], ["a/b/v1", "Pod", "owner"], ["v1/", "Pod", "owner"]];
+        assert_eq!(leads_to(&unmappable), [Verdict::Unmappable; 5]);
+    }
+}

@@ -56,7 +56,7 @@ fn circles_that_live_on() {
     let snake = trial.config_map("snake").create();
     trial.add_owners(&snake, &[blocking(&snake)]);
     doubled(&trial, "castor", "pollux", spelled());
-    doubled(&trial, "romulus", "remus", controlled());
+    doubled(&trial, "remus", "romulus", controlled());
     trial.delete_before(&gone, "Background");
     trial.cluster.settled();
     let rows = [
@@ -98,14 +98,14 @@ fn all_go(trial: &Trial<'_>, objects: &[&Value]) {
 fn a_circle_that_is_unblocked_can_be_deleted() {
     let trial = Trial::new("unblocked", "Foreground");
     let [castor, pollux] = doubled(&trial, "castor", "pollux", spelled());
-    let [romulus, remus] = doubled(&trial, "romulus", "remus", controlled());
+    let [remus, romulus] = doubled(&trial, "remus", "romulus", controlled());
     let snake = trial.config_map("snake").create();
     trial.add_owners(&snake, &[blocking(&snake)]);
     trial.cluster.settled();
     let rows = ["castor", "romulus", "snake"].map(|name| ("blocking-cycle", name, 1));
     mends_all(trial.cluster, &["-n", &trial.namespace], &rows);
     trial.cluster.settled();
-    for object in [&castor, &romulus, &snake] {
+    for object in [&castor, &remus, &snake] {
         trial.cluster.delete(&trial.cluster.path_of(object), Some("Foreground"), None);
     }
     all_go(&trial, &[&castor, &pollux, &romulus, &remus, &snake]);
