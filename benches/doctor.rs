@@ -61,6 +61,7 @@ fn main() {
                 live: true,
                 fresh: &fresh,
                 made: &[],
+                kubectl: "kubectl",
                 events: &[],
                 probed: None,
                 limit: &Limit::Everything,

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use crate::cluster::ConnectionOptions;
+use crate::{cluster::ConnectionOptions, wording::shell_word};
 
 /// The flags as typed.
 #[derive(Clone, Debug, Default, Args)]
@@ -127,6 +127,14 @@ impl ConnectionArgs {
         given.filter(|(_, value)| !value.is_empty()).map(|(flag, value)| format!("--{flag}={value}")).collect()
     }
 
+    /// How kubectl is called so that it reaches the same cluster in the same role, wherever that was chosen on the command line: what is
+    /// pasted elsewhere must not hit another.
+    pub fn kubectl(&self) -> String {
+        let context = self.context.iter().filter(|context| !context.is_empty()).map(|context| format!("--context={context}"));
+        let flags: Vec<String> = context.chain(self.flags()).map(|flag| shell_word(&flag).into_owned()).collect();
+        [vec!["kubectl".to_owned()], flags].concat().join(" ")
+    }
+
     /// The checked form. As in kubectl an empty value is no value.
     pub fn options(&self) -> Result<ConnectionOptions, TimeoutError> {
         let text = |value: &Option<String>| value.clone().filter(|value| !value.is_empty());
@@ -218,5 +226,19 @@ mod tests {
         for bad in ["", "soon", "-1s", "10 parsecs", "9999999999999999999999"] {
             assert!(request_timeout(bad).is_err(), "{bad:?}");
         }
+    }
+
+    /// A command that is pasted must reach the cluster that was looked at, and no other.
+    #[test]
+    fn kubectl_is_called_with_what_chose_the_cluster() {
+        assert_eq!(ConnectionArgs::default().kubectl(), "kubectl");
+        let chosen = ConnectionArgs {
+            context: Some("prod".to_owned()),
+            kubeconfig: Some("my files/config".into()),
+            token: Some("secret".to_owned()),
+            impersonate_groups: vec!["ops".to_owned()],
+            ..ConnectionArgs::default()
+        };
+        assert_eq!(chosen.kubectl(), "kubectl --context=prod '--kubeconfig=my files/config' --as-group=ops");
     }
 }

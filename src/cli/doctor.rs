@@ -60,7 +60,7 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, C
     let asked = Asked { limit: limit(&mut session), only: only.to_vec() };
     let probe = if args.probe { session.probe(PATIENCE) } else { None };
     let (probed, note) = probe.map(told_by).transpose()?.unzip();
-    let diagnosis = Examination::new(&mut session, asked, probed).diagnosis();
+    let diagnosis = Examination::new(&mut session, asked, global.connection.kubectl(), probed).diagnosis();
     let mut report = report(global, args, only, &session, &diagnosis)?;
     report.notes.extend(note.flatten());
     let is_text = matches!(args.output, None | Some(DoctorFormat::Wide));

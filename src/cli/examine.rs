@@ -54,6 +54,7 @@ pub struct Examination<'s> {
     session: &'s mut Session,
     events: Vec<OwnerEvent>,
     probed: Option<Probed>,
+    kubectl: String,
     asked: Asked,
     fresh: FxHashSet<Symbol>,
     made: Vec<Made>,
@@ -68,10 +69,12 @@ pub struct Asked {
 }
 
 impl<'s> Examination<'s> {
-    /// Begins. `probed` is what a throw-away object told of the collector.
-    pub fn new(session: &'s mut Session, asked: Asked, probed: Option<Probed>) -> Self {
+    /// Begins. `kubectl` is how remedies call it, `probed` what a throw-away object told of the collector.
+    pub fn new(session: &'s mut Session, asked: Asked, kubectl: String, probed: Option<Probed>) -> Self {
         let events = session.owner_events();
-        Examination { session, events, probed, asked, fresh: FxHashSet::default(), made: Vec::new() }
+        // A dump says nothing of where it is from.
+        let kubectl = if session.is_live() { kubectl } else { "kubectl".to_owned() };
+        Examination { session, events, probed, kubectl, asked, fresh: FxHashSet::default(), made: Vec::new() }
     }
 
     /// The stories of these objects, those of them that are there at the last look, and what is wrong with them.
@@ -176,9 +179,9 @@ impl<'s> Examination<'s> {
         let live = self.session.is_live();
         let now = if live { Some(jiff::Timestamp::now().as_second()) } else { latest(snapshot) };
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
-        let Examination { asked: Asked { limit, .. }, made, events, probed, .. } = self;
+        let Examination { asked: Asked { limit, .. }, made, events, probed, kubectl, .. } = self;
         let (fresh, probed) = (&fresh, *probed);
-        work(&Case { stage: &stage, prognosis: &prognosis, now, live, fresh, limit, made, events, probed })
+        work(&Case { stage: &stage, prognosis: &prognosis, now, live, fresh, limit, made, kubectl, events, probed })
     }
 
     /// Reads what is wanted. Says whether that made a difference.

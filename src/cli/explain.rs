@@ -29,7 +29,7 @@ pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, CliError> 
     let namespace = namespace_of(&session, &targets);
     let named: Vec<Named> = targets.iter().map(|id| Named::of(&session.snapshot, *id)).collect();
     let asked = Asked { limit: Limit::Objects(named.iter().map(|named| named.uid).collect()), only: Vec::new() };
-    let explained = Examination::new(&mut session, asked, None).explained(&named);
+    let explained = Examination::new(&mut session, asked, global.connection.kubectl(), None).explained(&named);
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
     let view = ExplainView {

@@ -64,7 +64,7 @@ fn services(case: &Case<'_>, gathering: &mut Gathering, explained: &mut BTreeSet
             reference: None,
             related: namespaces,
             remedies: vec![
-                Remedy::new("see what stands behind it", vec![look(facts.service.as_ref())]),
+                Remedy::new("see what stands behind it", vec![look(case, facts.service.as_ref())]),
                 Remedy::new(
                     "if it is gone for good: remove its registration; objects that it keeps elsewhere stay there",
                     case.commands().delete(&[id], "background"),
@@ -99,14 +99,15 @@ fn named(backend: &Backend) -> String {
     }
 }
 
-fn look(backend: Option<&Backend>) -> String {
+fn look(case: &Case<'_>, backend: Option<&Backend>) -> String {
+    let kubectl = case.kubectl;
     match backend.and_then(Backend::service) {
         Some((namespace, name)) => format!(
-            "kubectl get endpointslices -n {} -l {}",
+            "{kubectl} get endpointslices -n {} -l {}",
             shell_word(namespace),
             shell_word(&format!("kubernetes.io/service-name={name}"))
         ),
-        None => "kubectl get --raw /readyz".to_owned(),
+        None => format!("{kubectl} get --raw /apis"),
     }
 }
 
@@ -124,7 +125,7 @@ fn lists(case: &Case<'_>, gathering: &mut Gathering, explained: &BTreeSet<String
         } else if undecodable(failure) && !is_aggregated(case, resource) {
             spoiled(case, gathering, resource, failure)
         } else {
-            unreadable(resource, list, failure)
+            unreadable(case, resource, list, failure)
         };
         if !gathering.findings.iter().any(|known| known.code == finding.code && known.cause == finding.cause) {
             gathering.findings.push(finding);
@@ -156,16 +157,13 @@ fn conversion(case: &Case<'_>, gathering: &mut Gathering, resource: &Resource, f
     let related: Vec<ObjectId> = terminating_namespaces(case);
     gathering.explained.extend(terminating.iter().chain(related.iter().filter(|id| held_by_nothing_else(case, **id))).copied());
     let full = resource.full_name();
-    let mut remedies = vec![Remedy::new("bring back what converts it", vec![look(backend.as_ref())])];
+    let mut remedies = vec![Remedy::new("bring back what converts it", vec![look(case, backend.as_ref())])];
     if let Some(id) = definition {
         let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
-        remedies.insert(
-            0,
-            Remedy::new(
-                "convert without a webhook: fields that only one version has are not there in the other, until it is set again",
-                vec![format!("kubectl patch {} --type=merge -p {}", case.commands().named(id), shell_word(&none.to_string()))],
-            ),
-        );
+        remedies.push(Remedy::new(
+            "convert without a webhook: fields that only one version has are not there in the other, until it is set again",
+            vec![case.commands().merge(id, &none)],
+        ));
     }
     let by = backend.as_ref().map(|backend| format!(" (by {})", named(backend))).unwrap_or_default();
     Finding {
@@ -240,23 +238,23 @@ fn spoiled(case: &Case<'_>, gathering: &mut Gathering, resource: &Resource, fail
         }
         (None, None) => format!("The list of {full} fails because one of them, in storage, can't be decoded: {said}."),
     };
-    let mut remedies = Vec::new();
+    let (mut remedies, kubectl) = (Vec::new(), case.kubectl);
     if let (Some(version), Some(definition)) = (version, definition(case, resource)) {
         let version = version.rsplit('/').next().unwrap_or(version);
         let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
         let known = json!({"name": version, "served": false, "storage": false, "schema": schema});
-        let patch = json!([{"op": "add", "path": "/spec/versions/-", "value": known}]);
+        let patch = vec![json!({"op": "add", "path": "/spec/versions/-", "value": known})];
         remedies.push(Remedy::new(
             "let the definition know the version again, without serving it: they can then be read, and be written anew",
-            vec![format!("kubectl patch {} --type=json -p {}", case.commands().named(definition), shell_word(&patch.to_string()))],
+            vec![case.commands().patch(definition, patch)],
         ));
     }
     if resource.namespaced && key.is_none() {
         remedies.push(Remedy::new(
             "see in which namespaces the list fails: there it is",
             vec![format!(
-                "for namespace in $(kubectl get namespaces -o jsonpath='{{.items[*].metadata.name}}'); do \
-                 kubectl get {full} -n \"$namespace\" >/dev/null 2>&1 || echo \"$namespace\"; done"
+                "for namespace in $({kubectl} get namespaces -o jsonpath='{{.items[*].metadata.name}}'); do \
+                 {kubectl} get {full} -n \"$namespace\" >/dev/null 2>&1 || echo \"$namespace\"; done"
             )],
         ));
     }
@@ -287,7 +285,7 @@ fn spoiled(case: &Case<'_>, gathering: &mut Gathering, resource: &Resource, fail
     }
 }
 
-fn unreadable(resource: &Resource, list: &ListRecord, failure: &str) -> Finding {
+fn unreadable(case: &Case<'_>, resource: &Resource, list: &ListRecord, failure: &str) -> Finding {
     let full = resource.full_name();
     let place = list.namespace.as_ref().map(|namespace| format!(" in namespace {namespace}")).unwrap_or_default();
     Finding {
@@ -301,6 +299,6 @@ fn unreadable(resource: &Resource, list: &ListRecord, failure: &str) -> Finding 
         objects: Vec::new(),
         reference: None,
         related: Vec::new(),
-        remedies: vec![Remedy::new("see whether it fails for you, too", vec![format!("kubectl get {full} --all-namespaces")])],
+        remedies: vec![Remedy::new("see whether it fails for you, too", vec![format!("{} get {full} --all-namespaces", case.kubectl)])],
     }
 }

@@ -30,6 +30,8 @@ pub struct Case<'a> {
     pub limit: &'a Limit,
     /// Dependents that an earlier look saw made while their owner was waiting for the last of them to go.
     pub made: &'a [Made],
+    /// How remedies call kubectl: with the flags that choose this cluster, where it was chosen.
+    pub kubectl: &'a str,
     /// The collector's complaints about owners in other namespaces, where they were read.
     pub events: &'a [OwnerEvent],
     /// What a throw-away object told of the collector, where that was asked for.
@@ -71,7 +73,7 @@ impl<'a> Case<'a> {
     }
 
     pub(super) fn commands(&self) -> Commands<'a> {
-        Commands(self.stage.snapshot)
+        Commands { snapshot: self.stage.snapshot, kubectl: self.kubectl }
     }
 
     /// For how many seconds an object has been terminating. A pod's deletionTimestamp is when its grace is over: before that, less than none.

@@ -22,7 +22,7 @@ use super::{
 const OLD: i64 = 60;
 
 /// Where the control plane runs in pods, this shows its controller manager.
-const SEE_MANAGER: &str = "kubectl get pods -n kube-system -l component=kube-controller-manager";
+const SEE_MANAGER: &str = "get pods -n kube-system -l component=kube-controller-manager";
 
 /// Something that is the collector's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -245,7 +245,7 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
     let mut remedies = if works {
         vec![Remedy::new("see why: this tries the same, and does nothing", tried(case, turns))]
     } else {
-        vec![Remedy::new("see whether the controller manager runs", vec![SEE_MANAGER.to_owned()])]
+        vec![Remedy::new("see whether the controller manager runs", vec![format!("{} {SEE_MANAGER}", case.kubectl)])]
     };
     if !foreground.is_empty() {
         remedies.push(Remedy::new(
@@ -311,7 +311,7 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
             "Nothing is collected, and foreground deletes never end.",
             Remedy::new(
                 "see whether the controller manager runs, and with --controllers that name the collector",
-                vec![format!("{SEE_MANAGER} -o yaml")],
+                vec![format!("{} {SEE_MANAGER} -o yaml", case.kubectl)],
             ),
         ),
         _ => (
@@ -322,7 +322,7 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
              none does.",
             Remedy::new(
                 "see whether the API server runs with --enable-garbage-collector=false",
-                vec!["kubectl get pods -n kube-system -l component=kube-apiserver -o yaml".to_owned()],
+                vec![format!("{} get pods -n kube-system -l component=kube-apiserver -o yaml", case.kubectl)],
             ),
         ),
     };

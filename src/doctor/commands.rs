@@ -12,38 +12,42 @@ use crate::{
 
 /// Commands about the objects of one snapshot.
 #[derive(Clone, Copy, Debug)]
-pub struct Commands<'a>(pub &'a Snapshot);
+pub struct Commands<'a> {
+    pub snapshot: &'a Snapshot,
+    /// How kubectl is called, with the flags that choose the same cluster: pasted elsewhere, a command would hit another.
+    pub kubectl: &'a str,
+}
 
 impl Commands<'_> {
     /// `deployments.apps/web -n shop`
     pub fn named(self, id: ObjectId) -> String {
-        let object = self.0.object(id);
-        let name = format!("{}/{}", self.0.resources.get(object.resource).full_name(), self.0.text(object.name));
+        let object = self.snapshot.object(id);
+        let name = format!("{}/{}", self.snapshot.resources.get(object.resource).full_name(), self.snapshot.text(object.name));
         format!("{}{}", shell_word(&name), self.in_namespace(object.namespace))
     }
 
     fn in_namespace(self, namespace: Symbol) -> String {
-        if namespace.is_empty() { String::new() } else { format!(" -n {}", shell_word(self.0.text(namespace))) }
+        if namespace.is_empty() { String::new() } else { format!(" -n {}", shell_word(self.snapshot.text(namespace))) }
     }
 
     /// Shows an object.
     pub fn get(self, id: ObjectId) -> String {
-        format!("kubectl get {} -o yaml", self.named(id))
+        format!("{} get {} -o yaml", self.kubectl, self.named(id))
     }
 
     /// Shows the owner that a reference of an object in a namespace names, or what is in the way of that.
     pub fn look_at_owner(self, reference: &Reference, graph: &OwnerGraph, namespace: Symbol) -> String {
         match graph.mapping(reference) {
             Mapping::Served(kind) => {
-                let kind = self.0.resources.get(kind);
-                let name = format!("{}/{}", kind.full_name(), self.0.text(reference.name));
+                let kind = self.snapshot.resources.get(kind);
+                let name = format!("{}/{}", kind.full_name(), self.snapshot.text(reference.name));
                 let namespace = if kind.namespaced { self.in_namespace(namespace) } else { String::new() };
-                format!("kubectl get {}{namespace}", shell_word(&name))
+                format!("{} get {}{namespace}", self.kubectl, shell_word(&name))
             }
             _ => {
-                let version = self.0.text(reference.api_version);
+                let version = self.snapshot.text(reference.api_version);
                 let path = if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") };
-                format!("kubectl get --raw {}", shell_word(&path))
+                format!("{} get --raw {}", self.kubectl, shell_word(&path))
             }
         }
     }
@@ -51,25 +55,31 @@ impl Commands<'_> {
     /// Makes an object again as it is, under a new uid. The copy has a name of its own: where that of one
     /// object is all that is left, that of another must not take its place.
     pub fn make_again(self, id: ObjectId) -> String {
-        let (named, object) = (self.named(id), self.0.object(id));
-        let names = [object.namespace, object.name].map(|symbol| self.0.text(symbol)).into_iter().filter(|name| !name.is_empty());
-        let plural = &self.0.resources.get(object.resource).plural;
+        let (named, object) = (self.named(id), self.snapshot.object(id));
+        let names =
+            [object.namespace, object.name].map(|symbol| self.snapshot.text(symbol)).into_iter().filter(|name| !name.is_empty());
+        let plural = &self.snapshot.resources.get(object.resource).plural;
         let file = names.fold(plural.clone(), |file, name| format!("{file}-{name}")) + ".json";
         let file = shell_word(&file);
-        format!("kubectl get {named} -o json > {file} && kubectl delete {named} --cascade=background && kubectl create -f {file}")
+        let kubectl = self.kubectl;
+        format!(
+            "{kubectl} get {named} -o json > {file} && {kubectl} delete {named} --cascade=background && {kubectl} create -f {file}"
+        )
     }
 
     /// Deletes objects, those of one kind and namespace together. It doesn't wait: what is stuck would be waited for, too.
     pub fn delete(self, objects: &[ObjectId], cascade: &str) -> Vec<String> {
         let mut by_place: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();
         for id in objects {
-            let object = self.0.object(*id);
+            let object = self.snapshot.object(*id);
             by_place.entry((object.resource, object.namespace)).or_default().push(*id);
         }
         let command = |((resource, namespace), ids): ((ResourceId, Symbol), Vec<ObjectId>)| {
-            let names: Vec<Cow<'_, str>> = ids.iter().map(|id| shell_word(self.0.text(self.0.object(*id).name))).collect();
-            let kind = self.0.resources.get(resource).full_name();
-            format!("kubectl delete {kind} {}{} --cascade={cascade} --wait=false", names.join(" "), self.in_namespace(namespace))
+            let names: Vec<Cow<'_, str>> =
+                ids.iter().map(|id| shell_word(self.snapshot.text(self.snapshot.object(*id).name))).collect();
+            let kind = self.snapshot.resources.get(resource).full_name();
+            let (kubectl, names, place) = (self.kubectl, names.join(" "), self.in_namespace(namespace));
+            format!("{kubectl} delete {kind} {names}{place} --cascade={cascade} --wait=false")
         };
         by_place.into_iter().map(command).collect()
     }
@@ -102,10 +112,10 @@ impl Commands<'_> {
 
     /// Removes those of these finalizers that an object has, if they are still where they were.
     pub fn remove_finalizers(self, id: ObjectId, finalizers: &[Symbol]) -> Option<String> {
-        let has = &self.0.object(id).finalizers;
+        let has = &self.snapshot.object(id).finalizers;
         let places: Vec<usize> = (0..has.len()).filter(|place| finalizers.contains(&has[*place])).collect();
         let path = |place: usize| format!("/metadata/finalizers/{place}");
-        let same = |place: &usize| json!({"op": "test", "path": path(*place), "value": self.0.text(has[*place])});
+        let same = |place: &usize| json!({"op": "test", "path": path(*place), "value": self.snapshot.text(has[*place])});
         let mut steps: Vec<Value> = places.iter().map(same).collect();
         // From the last on, so that the others keep their places.
         steps.extend(places.iter().rev().map(|place| json!({"op": "remove", "path": path(*place)})));
@@ -114,20 +124,25 @@ impl Commands<'_> {
 
     /// Changes fields of an object, or removes them where they are null.
     pub fn merge(self, id: ObjectId, fields: &Value) -> String {
-        format!("kubectl patch {} --type=merge -p {}", self.named(id), shell_word(&fields.to_string()))
+        format!("{} patch {} --type=merge -p {}", self.kubectl, self.named(id), shell_word(&fields.to_string()))
     }
 
     /// A reference is known by its uid; one without is known by nothing, so that nothing may have changed.
     fn same_reference(self, id: ObjectId, place: usize) -> Value {
-        let object = self.0.object(id);
+        let object = self.snapshot.object(id);
         match object.owners.get(place).map(|reference| reference.uid).filter(|uid| !uid.is_empty()) {
-            Some(uid) => json!({"op": "test", "path": format!("/metadata/ownerReferences/{place}/uid"), "value": self.0.text(uid)}),
-            None => json!({"op": "test", "path": "/metadata/resourceVersion", "value": self.0.text(object.resource_version)}),
+            Some(uid) => {
+                json!({"op": "test", "path": format!("/metadata/ownerReferences/{place}/uid"), "value": self.snapshot.text(uid)})
+            }
+            None => {
+                json!({"op": "test", "path": "/metadata/resourceVersion", "value": self.snapshot.text(object.resource_version)})
+            }
         }
     }
 
-    fn patch(self, id: ObjectId, steps: Vec<Value>) -> String {
+    /// Changes an object by these steps of a JSON patch.
+    pub fn patch(self, id: ObjectId, steps: Vec<Value>) -> String {
         let steps = Value::Array(steps).to_string();
-        format!("kubectl patch {} --type=json -p {}", self.named(id), shell_word(&steps))
+        format!("{} patch {} --type=json -p {}", self.kubectl, self.named(id), shell_word(&steps))
     }
 }

@@ -82,13 +82,13 @@ fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
         related: Vec::new(),
         remedies: vec![Remedy::new(
             "find out who writes such references; then forget the complaint, which goes by itself after an hour",
-            uids.iter().map(|uid| forget(latest, uid)).collect(),
+            uids.iter().map(|uid| forget(case, latest, uid)).collect(),
         )],
     }
 }
 
-fn forget(event: &OwnerEvent, uid: &str) -> String {
+fn forget(case: &Case<'_>, event: &OwnerEvent, uid: &str) -> String {
     let namespace = if event.namespace.is_empty() { "default" } else { &event.namespace };
     let fields = format!("reason=OwnerRefInvalidNamespace,involvedObject.uid={uid}");
-    format!("kubectl delete events -n {} --field-selector {}", shell_word(namespace), shell_word(&fields))
+    format!("{} delete events -n {} --field-selector {}", case.kubectl, shell_word(namespace), shell_word(&fields))
 }

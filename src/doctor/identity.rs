@@ -53,7 +53,7 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], gathering: &mut Gather
             related,
             remedies: vec![Remedy::new(
                 "make the namespace again: they can then be dealt with, and what the collector has to do with them, it does",
-                vec![format!("kubectl create namespace {}", shell_word(name))],
+                vec![format!("{} create namespace {}", case.kubectl, shell_word(name))],
             )],
             objects,
         });

@@ -169,7 +169,7 @@ fn finding(case: &Case<'_>, asked: &Asked<'_>, why: &str, concerned: &[&Resource
         remedies: vec![
             Remedy::new(
                 "let writes pass while it can't be asked: what it is there to check goes unchecked",
-                vec![format!("kubectl patch {kind} {name} --type=json -p {}", shell_word(&patch.to_string()))],
+                vec![format!("{} patch {kind} {name} --type=json -p {}", case.kubectl, shell_word(&patch.to_string()))],
             ),
             Remedy::new(
                 "remove the configuration, if whoever it belongs to is gone for good",

@@ -55,6 +55,7 @@ fn examined(snapshot: &Snapshot) -> Diagnosis {
         fresh: &fresh,
         limit: &Limit::Everything,
         made: &[],
+        kubectl: "kubectl",
         events: &[],
         probed: None,
     };

@@ -41,6 +41,7 @@ fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
         fresh: &fresh,
         limit: &Limit::Everything,
         made: &[],
+        kubectl: "kubectl",
         events: &[],
         probed: None,
     };

@@ -256,7 +256,8 @@ fn remedies(case: &Case<'_>, code: Code, holds: &[Hold], fires: &Fires, objects:
     let strip = objects.iter().filter_map(|id| commands.remove_finalizers(*id, &finalizers)).collect();
     remedies.push(Remedy::new(harm, strip));
     let start = holds.iter().filter_map(|(_, keeper)| keeper.workload);
-    let start: Vec<String> = start.map(|workload| format!("kubectl scale {} --replicas=1", commands.named(workload))).collect();
+    let start: Vec<String> =
+        start.map(|workload| format!("{} scale {} --replicas=1", case.kubectl, commands.named(workload))).collect();
     let what = if fires.is_nothing() { "start its controller" } else { "start its controller, which sets all of that off" };
     remedies.push(Remedy::new(what, start));
     remedies

@@ -9,7 +9,7 @@ use crate::{
         case::{Case, Gathering},
     },
     foretell::{Holder, State, world::NAMESPACE_FINALIZER},
-    model::{ObjectId, Snapshot},
+    model::ObjectId,
     server::OwnDelete,
     wording::shell_word,
 };
@@ -47,7 +47,8 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &m
 
 /// The command that leaves a namespace these finalizers in its spec, which can be changed nowhere else. Nothing happens to another
 /// namespace that has taken its name.
-fn finalize(snapshot: &Snapshot, id: ObjectId, keep: &[&str]) -> String {
+fn finalize(case: &Case<'_>, id: ObjectId, keep: &[&str]) -> String {
+    let snapshot = case.snapshot();
     let object = snapshot.object(id);
     let name = snapshot.text(object.name);
     let body = json!({
@@ -57,7 +58,7 @@ fn finalize(snapshot: &Snapshot, id: ObjectId, keep: &[&str]) -> String {
         "spec": {"finalizers": keep},
     });
     let path = format!("/api/v1/namespaces/{name}/finalize");
-    format!("echo {} | kubectl replace --raw {} -f -", shell_word(&body.to_string()), shell_word(&path))
+    format!("echo {} | {} replace --raw {} -f -", shell_word(&body.to_string()), case.kubectl, shell_word(&path))
 }
 
 fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
@@ -80,11 +81,8 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
             since(case, &[id])
         ),
         remedies: vec![Remedy::new(
-            format!(
-                "take the finalizers from its spec, which {} no longer hold; what they were for is then never done",
-                foreign.join(", ")
-            ),
-            vec![finalize(case.snapshot(), id, &keep)],
+            "take them from its spec: what they are there for is then never done",
+            vec![finalize(case, id, &keep)],
         )],
     }
 }
@@ -129,7 +127,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     }
     remedies.push(Remedy::new(
         "finalize it as the namespace controller would: whatever is still in it stays in storage for ever, where nobody sees it",
-        vec![finalize(snapshot, id, &[])],
+        vec![finalize(case, id, &[])],
     ));
     Finding {
         code: Code::NamespaceStuck,
