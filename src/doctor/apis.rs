@@ -258,16 +258,22 @@ fn spoiled(case: &Case<'_>, gathering: &mut Gathering, resource: &Resource, fail
             )],
         ));
     }
-    remedies.push(match key {
-        Some(key) => Remedy::new(
-            "bring back the key that it was encrypted with; if that is lost: keep a copy of what is in etcd, and remove it there, because no API can",
-            vec![format!("etcdctl get {0} --print-value-only > spoiled-object && etcdctl del {0}", shell_word(key))],
-        ),
-        None => Remedy::new(
+    match key.map(shell_word) {
+        Some(key) => {
+            remedies.push(Remedy::new(
+                "keep a copy: once the API server has the key again that it was encrypted with, it is as good as before",
+                vec![format!("etcdctl get {key} --print-value-only > spoiled")],
+            ));
+            remedies.push(Remedy::new(
+                "where that key is lost for good: remove it in etcd, because no API can",
+                vec![format!("etcdctl del {key}")],
+            ));
+        }
+        None => remedies.push(Remedy::new(
             "find it in etcd: it is the one whose kubectl get fails with the same words; keep a copy of it, and remove its key, because no API can",
             vec![format!("etcdctl get --prefix --keys-only {}", shell_word(&prefix))],
-        ),
-    });
+        )),
+    }
     Finding {
         code: Code::UndecodableObject,
         severity: Code::UndecodableObject.severity(),

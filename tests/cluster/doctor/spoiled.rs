@@ -40,7 +40,7 @@ fn all() -> Vec<Spoiled> {
             object: named("v1", "Secret", Some("default")),
             bytes: LOST_KEY.to_vec(),
             message: "Secret default/spoiled can't be decrypted, and so the list of secrets fails; there may be more of them: Internal error occurred: unable to transform key \"/registry/secrets/default/spoiled\": identity transformer tried to read encrypted data.",
-            in_etcd: "etcdctl get /registry/secrets/default/spoiled --print-value-only > spoiled-object && etcdctl del /registry/secrets/default/spoiled",
+            in_etcd: "etcdctl del /registry/secrets/default/spoiled",
         },
         Spoiled {
             object: named("v1", "Service", Some("default")),
