@@ -159,8 +159,8 @@ pub fn a_kind_that_cannot_be_converted() {
     let finding = found.one("conversion-broken", "jars.odd.test");
     assert_eq!((found.findings().count(), names(&finding["related"])), (1, vec![place.as_str()]), "{:#}", found.document);
     assert!(words(finding, "consequence").ends_with("and so is every instance: the definition is being deleted."), "{finding:#}");
-    follow(&cluster, finding, 1);
-    mends(&cluster, &[], "conversion-broken", "jars.odd.test");
+    follow(&cluster, finding, 0);
+    mends_with(&cluster, &[], "conversion-broken", "jars.odd.test", 1);
     for gone in [&doomed, &changed] {
         is_gone(&cluster, gone);
     }
