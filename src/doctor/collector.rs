@@ -21,6 +21,9 @@ use super::{
 /// A collector that works has done its part within this time, in seconds, where only a dump is there to tell.
 const OLD: i64 = 60;
 
+/// It may take this long, in seconds, until a kind that was just defined is watched.
+const NEW: i64 = 60;
+
 /// Where the control plane runs in pods, this shows its controller manager.
 const SEE_MANAGER: &str = "get pods -n kube-system -l component=kube-controller-manager";
 
@@ -126,14 +129,28 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
     }
 }
 
+/// The resources that the collector may not watch yet: it asks for new ones twice a minute, and then lists them (R2.5, R2.7).
+fn just_defined(case: &Case<'_>) -> FxHashSet<ResourceId> {
+    let (snapshot, definitions) = (case.snapshot(), case.stage.built_in.definitions);
+    let all = definitions.map_or(&[][..], |definitions| case.stage.of_resource(definitions)).iter().map(|id| snapshot.object(*id));
+    let young = all.filter(|object| case.now.zip(object.created).is_some_and(|(now, created)| now - created < NEW));
+    let named = young.filter_map(|object| snapshot.text(object.name).split_once('.'));
+    named.filter_map(|(plural, group)| snapshot.resources.by_group_plural(group, plural)).collect()
+}
+
 /// Tells of everything that is the collector's turn and that nothing else explains.
 pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering) {
     let snapshot = case.snapshot();
-    // Whoever waits in a circle is helped by none of its writes, and told of apart.
-    let in_vain = |turn: &Turn| turn.waiting.is_some_and(|waiting| case.prognosis.waits_in_a_circle(waiting));
-    let asked = |turn: &Turn| [Some(turn.object), turn.waiting].into_iter().flatten().any(|id| case.limit.asks_about(snapshot, id));
-    let left: Vec<Turn> =
-        turns.iter().copied().filter(|turn| !gathering.refused.contains(&turn.object) && asked(turn) && !in_vain(turn)).collect();
+    let young = just_defined(case);
+    let said = |turn: &Turn| {
+        let parties = || [Some(turn.object), turn.waiting].into_iter().flatten();
+        // Whoever waits in a circle is helped by none of its writes, and told of apart.
+        let in_vain = turn.waiting.is_some_and(|waiting| case.prognosis.waits_in_a_circle(waiting));
+        let asked = parties().any(|id| case.limit.asks_about(snapshot, id));
+        let unseen = parties().any(|id| young.contains(&snapshot.object(id).resource));
+        asked && !in_vain && !unseen && !gathering.refused.contains(&turn.object)
+    };
+    let left: Vec<Turn> = turns.iter().copied().filter(said).collect();
     match case.probed {
         Some(probed @ (Probed::Stopped { .. } | Probed::NotHeld)) => {
             let finding = stopped(case, &left, probed);

@@ -71,6 +71,12 @@ fn a_collector_that_does_not_run() {
         "metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
         "spec": {"holderIdentity": "none", "leaseDurationSeconds": 15, "renewTime": "2020-01-01T00:00:00.000000Z"},
     }));
+    // A collector would not have seen this yet: it looks for new kinds only now and then.
+    cluster.apply_yaml(&KINDS.replace("gc.test", "young.test"));
+    let young =
+        json!({"apiVersion": "young.test/v1", "kind": "Widget", "metadata": {"name": "young", "namespace": trial.namespace}});
+    let young = cluster.create(young);
+    cluster.delete(&cluster.path_of(&young), Some("Foreground"), None);
     let args = ["-n", &trial.namespace, "--only", "collector-idle,collector-stopped"];
     // A throw-away object settles it, and takes nothing with it.
     let (found, probed) = thread::scope(|scope| {
@@ -78,6 +84,7 @@ fn a_collector_that_does_not_run() {
         (examine(&cluster, &args), probed.join())
     });
     let probed = probed.unwrap_or_else(|panic| panic::resume_unwind(panic));
+    cluster.delete(&cluster.path_of(&young), Some("Background"), None);
     assert_eq!(found.code, Some(2));
     let idle = only(&found, "collector-idle");
     assert_eq!(idle["severity"], "Error");
