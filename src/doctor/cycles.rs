@@ -21,8 +21,11 @@ use super::{
     finding::{Finding, Remedy},
 };
 
-/// Of each circle so many objects are tried for what a foreground delete of them would come to.
+/// Of each circle so many objects are tried for what a foreground delete of them would come to, and of a large one only one.
 const TRIED: usize = 8;
+const LARGE: usize = 1000;
+/// So many circles are tried at the most: of further ones it isn't told what a foreground delete would come to, only that they are there.
+const CIRCLES_TRIED: usize = 200;
 
 /// What R1.21 does.
 const AGAIN: &str =
@@ -30,6 +33,7 @@ const AGAIN: &str =
 
 /// Finds circles that live on, and what a foreground delete would make of them.
 pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
+    let mut tried = 0;
     for members in ownership_cycles(case.snapshot(), case.graph()) {
         if members.iter().any(|id| gathering.explained.contains(id) || case.prognosis.goes(*id)) {
             continue;
@@ -39,7 +43,9 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
             continue;
         }
         let outer = owners_outside(case, &members);
-        gathering.findings.push(if would_deadlock(case, &members) {
+        let try_it = tried < CIRCLES_TRIED && has_blocking_references(case, &members);
+        tried += usize::from(try_it);
+        gathering.findings.push(if try_it && would_deadlock(case, &members) {
             blocking(case, &members, outer)
         } else {
             living_on(case, &members, outer)
@@ -51,21 +57,30 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
 fn owners_outside(case: &Case<'_>, members: &[ObjectId]) -> Vec<ObjectId> {
     let owners = members.iter().flat_map(|id| case.snapshot().object(*id).owners.iter());
     let owners = owners.filter_map(|reference| case.graph().by_uid(reference.uid).and_then(|node| case.graph().object(node)));
-    let mut owners: Vec<ObjectId> = owners.filter(|owner| !members.contains(owner)).collect();
+    let mut owners: Vec<ObjectId> = owners.filter(|owner| members.binary_search(owner).is_err()).collect();
     owners.sort_unstable();
     owners.dedup();
     owners
 }
 
+/// Whether any reference within a circle blocks its owner: without one, no foreground delete waits for the circle.
+fn has_blocking_references(case: &Case<'_>, members: &[ObjectId]) -> bool {
+    let within = |reference: &Reference| {
+        let owner = case.snapshot().by_uid(reference.uid);
+        reference.blocks() && owner.is_some_and(|owner| members.binary_search(&owner).is_ok())
+    };
+    members.iter().any(|id| case.snapshot().object(*id).owners.iter().any(within))
+}
+
 /// Whether a foreground delete of a member would come to nothing because of the circle alone.
 fn would_deadlock(case: &Case<'_>, members: &[ObjectId]) -> bool {
-    members.iter().take(TRIED).any(|member| {
+    members.iter().take(if members.len() > LARGE { 1 } else { TRIED }).any(|member| {
         let plan = plan(case.stage, &Request::delete(vec![*member], Propagation::Foreground));
         let stuck: Vec<ObjectId> =
             plan.outcomes.iter().filter(|outcome| outcome.state == Some(State::Stuck)).map(|outcome| outcome.object).collect();
         // A finalizer in it, or anything else that is told of apart, is no fault of the circle's.
         let alone = plan.outcomes.iter().all(|outcome| outcome.state != Some(State::Stuck) || outcome.held_by.is_empty());
-        stuck.contains(member) && alone && stuck.iter().all(|id| members.contains(id))
+        stuck.contains(member) && alone && stuck.iter().all(|id| members.binary_search(id).is_ok())
     })
 }
 
@@ -284,7 +299,7 @@ fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
     let mut circle: Vec<ObjectId> = waiting.iter().copied().chain([id]).collect();
     circle.sort_unstable();
     let beyond_one = beyond_one(case, &circle);
-    let related = above(case, &circle);
+    let related = case.prognosis.chain_above_all(&circle);
     Finding {
         code: Code::ForegroundDeadlock,
         severity: Code::ForegroundDeadlock.severity(),
@@ -325,20 +340,11 @@ pub(super) fn gather_deadlocks(case: &Case<'_>, gathering: &mut Gathering) {
         gathering.findings.push(finding);
     }
     for circle in deadlocks(case.snapshot(), case.prognosis) {
-        let above = above(case, &circle);
+        let above = case.prognosis.chain_above_all(&circle);
         gathering.explained.extend(circle.iter().chain(&above).copied());
         let finding = deadlock(case, &circle, above);
         gathering.findings.push(finding);
     }
-}
-
-/// What waits for a circle from outside.
-fn above(case: &Case<'_>, circle: &[ObjectId]) -> Vec<ObjectId> {
-    let mut above: Vec<ObjectId> = circle.iter().flat_map(|id| case.prognosis.chain_above(*id)).collect();
-    above.sort_unstable();
-    above.dedup();
-    above.retain(|id| !circle.contains(id));
-    above
 }
 
 fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Finding {

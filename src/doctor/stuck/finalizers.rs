@@ -31,7 +31,6 @@ type Group = (ResourceId, Vec<Hold>);
 /// Finds terminating objects that a finalizer holds which nobody is known to remove.
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
     let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
-    let mut young: Vec<ObjectId> = Vec::new();
     let roots: FxHashSet<ObjectId> = roots.iter().map(|(id, _)| *id).collect();
     for (id, object) in case.snapshot().objects().filter(|(_, object)| object.terminating()) {
         if case.fresh.contains(&id) || !concern.includes(id) {
@@ -41,15 +40,8 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
         if holds.is_empty() {
             continue;
         }
-        let away = holds.iter().any(|(_, keeper)| keeper.is_away());
-        if !away && may_be_at_work(case, id) {
-            // Whoever can't be seen to be away has a little time first.
-            young.push(id);
-        } else {
-            groups.entry((object.resource, holds)).or_default().push(id);
-        }
+        groups.entry((object.resource, holds)).or_default().push(id);
     }
-    gathering.explained.extend(young.iter().copied().chain(waiting_for(case, &young)));
     for (group, objects) in groups {
         if let Some(finding) = finding(case, gathering, group, objects) {
             gathering.explained.extend(finding.objects.iter().chain(&finding.related).copied());
@@ -82,11 +74,9 @@ fn holds(case: &Case<'_>, gathering: &mut Gathering, id: ObjectId, is_root: bool
     holds
 }
 
-fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group, objects: Vec<ObjectId>) -> Option<Finding> {
+fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group, mut objects: Vec<ObjectId>) -> Option<Finding> {
     let snapshot = case.snapshot();
     let kind = snapshot.resources.get(resource);
-    let related = waiting_for(case, &objects);
-    let lasts = objects.iter().any(|id| case.has_been_terminating(*id, PATIENCE));
     // Of something that is there, or of an add-on that is everywhere.
     let expected = |(finalizer, keeper): &Hold| {
         let text = snapshot.text(*finalizer);
@@ -96,10 +86,16 @@ fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group,
     };
     let all_expected = holds.iter().all(expected);
     // That is only told of when it takes long.
-    if all_expected && !lasts {
-        gathering.explained.extend(objects.iter().chain(&related).copied());
+    if all_expected {
+        let (slow, at_work): (Vec<ObjectId>, Vec<ObjectId>) =
+            objects.into_iter().partition(|id| case.has_been_terminating(*id, PATIENCE));
+        gathering.explained.extend(at_work.iter().copied().chain(waiting_for(case, &at_work)));
+        objects = slow;
+    }
+    if objects.is_empty() {
         return None;
     }
+    let related = waiting_for(case, &objects);
     // Somebody may be there who could not be seen.
     let unread = |keeper: &Keeper| matches!(keeper.liveness, Liveness::Unread(_));
     let unverified = !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, keeper)| unread(keeper));
@@ -111,6 +107,8 @@ fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group,
         (false, false) => Code::ArmedDeletion,
         (false, true) => Code::StuckFinalizer,
     };
+    // Whoever can't be seen to be away has a little time first.
+    let young = !away && objects.iter().all(|id| may_be_at_work(case, *id));
     let waiting = waits(case, &related, &objects);
     let consequence = match code {
         Code::ArmedDeletion => format!("Whoever brings its controller back {}: decide that first.{waiting}", fires.told(&objects)),
@@ -126,9 +124,10 @@ fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group,
         .collect();
     Some(Finding {
         code,
-        severity: if unverified { Severity::Warning } else { code.severity() },
+        severity: if unverified || young { code.severity().max(Severity::Warning) } else { code.severity() },
         cause: format!("{} {}", kind.full_name(), keepers.join(" ")),
-        message: message(case, resource, &holds, &objects),
+        message: message(case, resource, &holds, &objects)
+            + if young { " Whoever is to remove it may still be at work." } else { "" },
         consequence,
         reference: None,
         remedies: remedies(case, code, &holds, &fires, &objects, &related),

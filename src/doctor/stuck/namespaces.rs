@@ -9,7 +9,7 @@ use crate::{
         case::{Case, Gathering},
     },
     foretell::{Holder, State, world::NAMESPACE_FINALIZER},
-    model::ObjectId,
+    model::{ObjectId, effects::Severity},
     server::OwnDelete,
     wording::shell_word,
 };
@@ -34,9 +34,7 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &m
         let foreign: Vec<&str> =
             facts.finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER).collect();
         let is_root = roots.contains(&id);
-        if !foreign.is_empty() && may_be_at_work(case, id) {
-            gathering.explained.insert(id);
-        } else if !foreign.is_empty() {
+        if !foreign.is_empty() {
             gathering.findings.push(spec_finalizers(case, id, &foreign));
             gathering.explained.insert(id);
         } else if (is_root || case.has_been_terminating(id, PATIENCE)) && !gathering.explained.contains(&id) {
@@ -70,7 +68,7 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
         .collect();
     Finding {
         code: Code::NamespaceSpecFinalizer,
-        severity: Code::NamespaceSpecFinalizer.severity(),
+        severity: if may_be_at_work(case, id) { Severity::Warning } else { Code::NamespaceSpecFinalizer.severity() },
         cause: case.snapshot().text(case.snapshot().object(id).uid).to_owned(),
         objects: vec![id],
         reference: None,

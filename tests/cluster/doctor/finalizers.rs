@@ -31,7 +31,14 @@ pub fn a_finalizer_that_nobody_removes() {
     cluster.settled();
     // Whoever set it may be at work for a while.
     let found = examine(cluster, &args);
-    assert!(found.findings().next().is_none(), "{:#}", found.document);
+    let finding = found.one("stuck-finalizer", "held");
+    assert_eq!(
+        (&finding["severity"], found.findings().count(), found.code),
+        (&json!("Warning"), 1, Some(0)),
+        "{:#}",
+        found.document
+    );
+    assert!(words(finding, "message").ends_with("Whoever is to remove it may still be at work."), "{finding:#}");
 
     aged(cluster, &held, LONG);
     let found = examine(cluster, &args);
