@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{
-    examine, follow,
+    examine,
     kit::{is_gone, names, words},
     mends, mends_with,
 };
 use crate::{
     harness::{Cluster, uid},
-    plan::{draft::blocking, trial::Trial},
+    plan::trial::Trial,
 };
 
 /// The configuration of a webhook that is asked before Widgets are changed or deleted.
@@ -105,5 +105,4 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     for name in ["elsewhere", "ignored", "outside", "answers", "silent"] {
         cluster.delete(&format!("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{name}"), None, None);
     }
-    let _ = (follow, blocking);
 }
