@@ -59,26 +59,39 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, C
     }
     let asked = Asked { limit: limit(&mut session), only: only.to_vec() };
     let probe = if args.probe { session.probe(PATIENCE) } else { None };
-    let (probed, note) = probe.map(told_by).transpose()?.unzip();
+    let Told { probed, note, failed } = probe.map(told_by).unwrap_or_default();
     let diagnosis = Examination::new(&mut session, asked, global.connection.kubectl(), probed).diagnosis();
-    let mut report = report(global, args, only, &session, &diagnosis)?;
-    report.notes.extend(note.flatten());
+    let mut report = report(global, args, only, &session, &diagnosis, probed)?;
+    report.notes.extend(note);
+    if failed {
+        report.exit = Exit::Failed;
+    }
     let is_text = matches!(args.output, None | Some(DoctorFormat::Wide));
     Ok(Look { report, is_text, found: found(&session.snapshot, &diagnosis) })
 }
 
-/// What a throw-away object told, and how that is said where it is good news.
-fn told_by(probe: Result<Probe, ProbeError>) -> Result<(Probed, Option<String>), CliError> {
+/// What a throw-away object told.
+#[derive(Default)]
+struct Told {
+    probed: Option<Probed>,
+    /// What is said of it that no finding says.
+    note: Option<String>,
+    /// It could not be found out, which keeps nothing else from being told.
+    failed: bool,
+}
+
+fn told_by(probe: Result<Probe, ProbeError>) -> Told {
     match probe {
         Ok(Probe::Collected { after }) => {
             let note = format!("A collector is running: it dealt with a throw-away object within {:.1} s.", after.as_secs_f64());
-            Ok((Probed::Works, Some(note)))
+            Told { probed: Some(Probed::Works), note: Some(note), failed: false }
         }
         Ok(Probe::NotCollected { waited, .. }) => {
-            Ok((Probed::Stopped { waited: i64::try_from(waited.as_secs()).unwrap_or(i64::MAX) }, None))
+            let waited = i64::try_from(waited.as_secs()).unwrap_or(i64::MAX);
+            Told { probed: Some(Probed::Stopped { waited }), ..Told::default() }
         }
-        Err(ProbeError::NotHeld) => Ok((Probed::NotHeld, None)),
-        Err(error) => Err(error.into()),
+        Err(ProbeError::NotHeld) => Told { probed: Some(Probed::NotHeld), ..Told::default() },
+        Err(error) => Told { note: Some(format!("error: {error}")), failed: true, probed: None },
     }
 }
 
@@ -146,6 +159,7 @@ fn report(
     only: &[Code],
     session: &Session,
     diagnosis: &Diagnosis,
+    probed: Option<Probed>,
 ) -> Result<Report, CliError> {
     let snapshot = &session.snapshot;
     let namespace = session.namespace.as_deref();
@@ -154,6 +168,7 @@ fn report(
         diagnosis,
         namespace,
         targets: session.targets.as_ref().map(Vec::len),
+        probed,
         header: &header(snapshot, namespace, &args.source.from),
         only,
         again: &again(global, &args.targets, &args.source, args.probe),

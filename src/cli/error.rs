@@ -15,8 +15,6 @@ pub enum CliError {
     Target(Box<TargetError>),
     #[error(transparent)]
     Timeout(#[from] TimeoutError),
-    #[error(transparent)]
-    Probe(#[from] crate::act::ProbeError),
     /// The namespace that was asked for is not in the dump.
     #[error("no namespace {namespace:?} in the dump; it holds {}", .known.join(", "))]
     NamespaceNotInDump { namespace: String, known: Vec<String> },

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    doctor::{Finding, Remedy},
+    doctor::{Finding, Probed, Remedy},
     document::{Head, ObjectJson, ReferenceJson},
     model::{ObjectId, Snapshot, effects::Severity},
 };
@@ -16,6 +16,9 @@ use super::DoctorView;
 pub struct DiagnosisDocument<'a> {
     #[serde(flatten)]
     head: Head<'a>,
+    /// Only where a throw-away object was to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collector_runs: Option<bool>,
     findings: Vec<FindingJson<'a>>,
     summary: SummaryJson,
 }
@@ -61,6 +64,7 @@ impl<'a> DiagnosisDocument<'a> {
         let count = |severity| view.diagnosis.count(severity);
         DiagnosisDocument {
             head: Head::new("Diagnosis", &view.snapshot.gaps),
+            collector_runs: view.probed.map(|probed| probed == Probed::Works),
             findings,
             summary: SummaryJson { error: count(Severity::Error), warning: count(Severity::Warning), info: count(Severity::Info) },
         }

@@ -10,7 +10,7 @@ mod wide;
 use std::collections::BTreeSet;
 
 use crate::{
-    doctor::{Code, Diagnosis},
+    doctor::{Code, Diagnosis, Probed},
     model::{ObjectId, Snapshot, effects::Severity},
     render::words::full_name,
     wording::count,
@@ -30,6 +30,8 @@ pub struct DoctorView<'a> {
     pub namespace: Option<&'a str>,
     /// How many objects were asked about; all if that is not said.
     pub targets: Option<usize>,
+    /// What a throw-away object told of the collector, where that was asked for.
+    pub probed: Option<Probed>,
     /// Where everything comes from, as the first line of a text has it.
     pub header: &'a str,
     /// The codes that were asked for; all if there is none.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Found, PATIENCE, examine, follow, mends_with};
 use crate::{
-    harness::{ADMIN, COLLECTOR, Cluster, KINDS, Options, uid},
+    harness::{ADMIN, COLLECTOR, Cluster, KINDS, Options, VIEWER, uid},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
@@ -90,13 +90,20 @@ fn a_collector_that_does_not_run() {
     assert_eq!(idle["severity"], "Error");
     // What suffers, and what would have to be written to for it; only of the namespace that was asked for.
     assert_eq!(names(&idle["objects"]), ["freeing", "lost", "owner", "waiting"]);
-    assert_eq!(names(&idle["related"]), ["below"]);
+    assert_eq!(names(&idle["related"]), ["below", "freed"]);
     assert!(words(idle, "message").contains("kube-controller-manager's lease ended"), "{idle:#}");
     assert!(words(idle, "consequence").contains("Nothing is collected"), "{idle:#}");
 
     let stopped = only(&probed, "collector-stopped");
     assert_eq!((&stopped["severity"], names(&stopped["objects"])), (&json!("Error"), names(&idle["objects"])));
     assert!(words(stopped, "message").contains("was not collected within"), "{stopped:#}");
+    assert_eq!(probed.document["collectorRuns"], false);
+    // Whoever may not probe is told so, and everything else as well.
+    cluster.let_viewer_see(&trial.namespace);
+    let ran = cluster.gc_as(VIEWER, &[&["doctor", "-o", "json", "--probe"], &args[..]].concat());
+    ran.expect(1);
+    assert!(ran.stderr.contains("error: cannot create a throw-away ConfigMap in namespace"), "{}", ran.stderr);
+    assert!(ran.json()["collectorRuns"].is_null() && ran.json()["findings"].is_array(), "{}", ran.stdout);
     none_of(&probed, "collector-idle");
     let left =
         cluster.list(&format!("/api/v1/namespaces/{}/configmaps?labelSelector=app.kubernetes.io/managed-by", trial.namespace));
