@@ -106,6 +106,7 @@ impl<'s> Examination<'s> {
         let mut lasting = first.clone();
         loop {
             std::thread::sleep(BETWEEN);
+            self.session.snapshot.facts.forget_what_passes();
             let diagnosis = self.look();
             let now = suspicions(&self.session.snapshot, &diagnosis.findings);
             lasting.retain(|suspicion| now.contains(suspicion));

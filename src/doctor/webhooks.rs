@@ -74,6 +74,9 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering)
     }
 }
 
+/// `spec.type` of a Service that stands for a name outside of the cluster.
+const EXTERNAL: &str = "ExternalName";
+
 /// Why nobody answers for a webhook, if that can be seen.
 fn unreachable(case: &Case<'_>, wanted: &mut Wanted, backend: Option<&Backend>) -> Option<String> {
     let snapshot = case.snapshot();
@@ -97,7 +100,15 @@ fn unreachable(case: &Case<'_>, wanted: &mut Wanted, backend: Option<&Backend>) 
             }
             return absent();
         }
-        Presence::Present(_) => {}
+        Presence::Present(id) => match snapshot.facts.service(id) {
+            // A name outside of the cluster has no endpoints in it.
+            Some(facts) if facts.kind.as_deref() == Some(EXTERNAL) => return None,
+            Some(_) => {}
+            None => {
+                wanted.needs.facts.insert(id);
+                return None;
+            }
+        },
     }
     let slices = snapshot.resources.by_group_kind("discovery.k8s.io", "EndpointSlice")?;
     if !snapshot.covers(slices, Some(in_namespace)) {

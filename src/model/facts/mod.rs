@@ -99,6 +99,16 @@ impl Facts {
         self.setters.remove(&object);
     }
 
+    /// Forgets what passes without showing in the metadata that is kept: who is alive, what is ready, what is available, and what a
+    /// namespace says of its end. It has to be read again before it is told.
+    pub fn forget_what_passes(&mut self) {
+        self.known.retain(|_, fact| {
+            let aggregated = matches!(fact, Fact::ApiService(facts) if facts.service.is_some());
+            let passes = matches!(fact, Fact::Lease(_) | Fact::Workload(_) | Fact::Slice(_) | Fact::Namespace(_));
+            !(aggregated || passes)
+        });
+    }
+
     /// What is known of an object.
     pub fn get(&self, object: ObjectId) -> Option<&Fact> {
         self.known.get(&object)

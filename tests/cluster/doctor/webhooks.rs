@@ -1,5 +1,7 @@
 //! Admission webhooks that must be asked, and can't be (S9).
 
+use std::{panic::resume_unwind, thread, time::Duration};
+
 use serde_json::{Value, json};
 
 use super::{
@@ -41,7 +43,7 @@ fn service(namespace: &str, name: &str) -> Value {
 pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     let trial = Trial::on(cluster, "hooked", "Foreground");
     let place = trial.namespace.as_str();
-    for name in ["silent", "answers"] {
+    for name in ["silent", "answers", "rolling"] {
         let spec = json!({"ports": [{"port": 443}]});
         cluster
             .create(json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": place}, "spec": spec}));
@@ -55,6 +57,12 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
             "endpoints": [{"addresses": ["10.1.0.1"], "conditions": {"ready": ready}}],
         }))
     };
+    cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "outside", "namespace": place},
+        "spec": {"type": "ExternalName", "externalName": "hooks.odd.test"},
+    }));
     slice("silent-1", "silent", false);
     slice("answers-1", "answers", false);
     slice("answers-2", "answers", true);
@@ -70,6 +78,7 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     let none = json!({"objectSelector": {"matchLabels": {"no": "widget"}}});
     cluster.create(webhook("outside", &json!({"url": "https://127.0.0.1:1/"}), &none));
     cluster.create(webhook("answers", &service(place, "answers"), &none));
+    cluster.create(webhook("named-outside", &service(place, "outside"), &none));
     // This one is asked about few objects, none of which is the collector's turn, for all that can be seen.
     cluster.create(webhook("selective", &service(place, "missing"), &none));
     let found = examine(cluster, &[]);
@@ -84,8 +93,20 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     );
     mends_with(cluster, &[], "webhook-unreachable", "selective", 1);
 
+    // One that is rolled out just now: what was so at the first look only is no finding.
+    let rolling = slice("rolling-1", "rolling", false);
+    cluster.create(webhook("rolling", &service(place, "rolling"), &none));
+    let found = thread::scope(|scope| {
+        let doctor = scope.spawn(|| examine(cluster, &["--only=webhook-unreachable"]));
+        thread::sleep(Duration::from_millis(1500));
+        cluster
+            .patch(&cluster.path_of(&rolling), &json!({"endpoints": [{"addresses": ["10.1.0.1"], "conditions": {"ready": true}}]}));
+        doctor.join().unwrap_or_else(|panic| resume_unwind(panic))
+    });
+    assert_eq!(found.findings().count(), 0, "{:#}", found.document);
+
     cluster.create(webhook("silent", &service(place, "silent"), &json!({})));
-    cluster.wait_until("the webhook to be asked", std::time::Duration::from_secs(30), || {
+    cluster.wait_until("the webhook to be asked", Duration::from_secs(30), || {
         let path = cluster.path_of(&held);
         let body = json!({"metadata": {"labels": {"a": "b"}}});
         !cluster.ask(&http::Method::PATCH, &path, Some(("application/merge-patch+json", &body))).is_success()
@@ -102,7 +123,7 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     for gone in [&held, &owner] {
         is_gone(cluster, gone);
     }
-    for name in ["elsewhere", "ignored", "outside", "answers", "silent"] {
+    for name in ["elsewhere", "ignored", "outside", "answers", "named-outside", "rolling", "silent"] {
         cluster.delete(&format!("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{name}"), None, None);
     }
 }
