@@ -123,3 +123,14 @@ fn links_lead_to_sections() {
     let links: Vec<&str> = page.split("](#").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
     assert!(!links.is_empty() && links.iter().all(|link| codes.contains(link)), "{links:?}");
 }
+
+/// Each code is spoken of in the tests that bring its state about on a real control plane.
+#[test]
+fn every_code_is_tried_on_the_real_control_plane() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cluster/doctor");
+    let files = fs::read_dir(&folder).unwrap().map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    let tests: String = files.collect();
+    let untried: Vec<String> =
+        listed().into_iter().map(|listed| listed.code).filter(|code| !tests.contains(code.as_str())).collect();
+    assert_eq!(untried, [""; 0], "a test in {} has to bring it about", folder.display());
+}
