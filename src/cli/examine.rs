@@ -19,6 +19,8 @@ use super::{
 /// What is wrong has to last this long before it is told: a collector and controllers that work deal with most within moments, and what
 /// they have not got round to yet is no finding.
 const LASTS: Duration = Duration::from_secs(5);
+/// And so long where the collector, or a controller, is seen at work on other things: what it should deal with may be next in its queue.
+const LASTS_WHILE_BUSY: Duration = Duration::from_secs(20);
 /// Looks are this far from each other.
 const BETWEEN: Duration = Duration::from_millis(2500);
 
@@ -116,8 +118,10 @@ impl<'s> Examination<'s> {
             let done = others.iter().filter(|other| !still.contains(*other));
             let worked_on: FxHashSet<(Code, &str)> =
                 gone.chain(done).filter(|(code, ..)| code.passes()).map(|(code, cause, _)| (*code, cause.as_str())).collect();
+            let busy = !worked_on.is_empty();
             lasting.retain(|(code, cause, _)| !worked_on.contains(&(*code, cause.as_str())));
-            if lasting.is_empty() || begun.elapsed() >= LASTS {
+            let may_pass = busy && lasting.iter().any(|(code, ..)| code.passes());
+            if lasting.is_empty() || begun.elapsed() >= if may_pass { LASTS_WHILE_BUSY } else { LASTS } {
                 return self.only(diagnosis, &lasting);
             }
         }
