@@ -67,7 +67,8 @@ impl Commands<'_> {
         )
     }
 
-    /// Deletes objects, those of one kind and namespace together. It doesn't wait: what is stuck would be waited for, too.
+    /// Deletes objects, those of one kind and namespace together. It doesn't wait: what is stuck would be waited for, too. And what the first of
+    /// them has released may be gone before its turn comes.
     pub fn delete(self, objects: &[ObjectId], cascade: &str) -> Vec<String> {
         let mut by_place: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();
         for id in objects {
@@ -79,7 +80,7 @@ impl Commands<'_> {
                 ids.iter().map(|id| shell_word(self.snapshot.text(self.snapshot.object(*id).name))).collect();
             let kind = self.snapshot.resources.get(resource).full_name();
             let (kubectl, names, place) = (self.kubectl, names.join(" "), self.in_namespace(namespace));
-            format!("{kubectl} delete {kind} {names}{place} --cascade={cascade} --wait=false")
+            format!("{kubectl} delete {kind} {names}{place} --cascade={cascade} --wait=false --ignore-not-found")
         };
         by_place.into_iter().map(command).collect()
     }
