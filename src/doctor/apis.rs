@@ -27,10 +27,13 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
     lists(case, gathering, &explained);
 }
 
-/// Terminating namespaces, which stay as long as anything can't be read (R9.11).
-fn terminating_namespaces(case: &Case<'_>) -> Vec<ObjectId> {
+/// Terminating namespaces, which stay as long as anything can't be read (R9.11). That explains those in which nothing else is left.
+fn hanging_namespaces(case: &Case<'_>, gathering: &mut Gathering) -> Vec<ObjectId> {
     let namespaces = case.stage.built_in.namespaces.map_or(&[][..], |resource| case.stage.of_resource(resource));
-    namespaces.iter().copied().filter(|id| case.snapshot().object(*id).terminating()).collect()
+    let terminating: Vec<ObjectId> = namespaces.iter().copied().filter(|id| case.snapshot().object(*id).terminating()).collect();
+    let is_empty = |id: &&ObjectId| case.stage.in_namespace(case.snapshot().object(**id).name).is_empty();
+    gathering.explained.extend(terminating.iter().filter(is_empty));
+    terminating
 }
 
 /// APIServices that are not available. The group versions of which that is told are added to `explained`.
@@ -46,8 +49,7 @@ fn services(case: &Case<'_>, gathering: &mut Gathering, explained: &mut BTreeSet
             continue;
         }
         let group_version = format!("{}/{}", facts.group, facts.version);
-        let namespaces = terminating_namespaces(case);
-        gathering.explained.extend(namespaces.iter().filter(|id| held_by_nothing_else(case, **id)));
+        let namespaces = hanging_namespaces(case, gathering);
         let backend = facts.service.as_ref().map(named).unwrap_or_default();
         let why = if facts.message.is_empty() { facts.reason.clone() } else { facts.message.trim_end_matches('.').to_owned() };
         let hang = hang(case, &namespaces);
@@ -85,11 +87,6 @@ fn hang(case: &Case<'_>, terminating: &[ObjectId]) -> String {
             if one_or_more == 1 { "stays" } else { "stay" }
         ),
     }
-}
-
-/// Whether all that keeps a namespace is what can't be read.
-fn held_by_nothing_else(case: &Case<'_>, id: ObjectId) -> bool {
-    case.stage.in_namespace(case.snapshot().object(id).name).is_empty()
 }
 
 fn named(backend: &Backend) -> String {
@@ -154,8 +151,8 @@ fn conversion(case: &Case<'_>, gathering: &mut Gathering, resource: &Resource, f
         }
     });
     let terminating: Vec<ObjectId> = definition.into_iter().filter(|id| snapshot.object(*id).terminating()).collect();
-    let related: Vec<ObjectId> = terminating_namespaces(case);
-    gathering.explained.extend(terminating.iter().chain(related.iter().filter(|id| held_by_nothing_else(case, **id))).copied());
+    gathering.explained.extend(&terminating);
+    let related = hanging_namespaces(case, gathering);
     let full = resource.full_name();
     let mut remedies = vec![Remedy::new("bring back what converts it", vec![look(case, backend.as_ref())])];
     if let Some(id) = definition {
@@ -218,8 +215,7 @@ fn spoiled(case: &Case<'_>, gathering: &mut Gathering, resource: &Resource, fail
     let full = resource.full_name();
     let prefix = prefix(case, resource);
     let said = failure.trim_start_matches("500 Internal Server Error: ");
-    let related = terminating_namespaces(case);
-    gathering.explained.extend(related.iter().filter(|id| held_by_nothing_else(case, **id)));
+    let related = hanging_namespaces(case, gathering);
     let quoted = |after: &str| said.split_once(after).and_then(|(_, rest)| rest.split_once('"')).map(|(key, _)| key);
     let key = quoted("unable to transform key \"").filter(|key| key.starts_with('/'));
     let version = said.split_once("from an invalid group/version: ").map(|(_, version)| version);

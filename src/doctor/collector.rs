@@ -275,11 +275,7 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
         let mut free: Vec<String> = Vec::new();
         for owner in &orphaning {
             let uid = case.snapshot().object(*owner).uid;
-            let dependents = case.graph().dependents((*owner).into()).iter().map(|dependent| {
-                let owners = &case.snapshot().object(*dependent).owners;
-                let places: Vec<usize> = (0..owners.len()).filter(|place| owners[*place].uid == uid).collect();
-                commands.drop_references(*dependent, &places)
-            });
+            let dependents = case.graph().dependents((*owner).into()).iter().map(|dependent| commands.drop_owner(*dependent, uid));
             // Whoever is not freed must not lose the owner: the collector would delete it.
             let steps: Vec<String> = dependents.chain(commands.remove_finalizer(*owner, Symbol::ORPHAN)).collect();
             free.push(steps.join(" && "));
@@ -301,7 +297,6 @@ fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<String> {
     };
     let write = |turn: &Turn| {
         let (commands, object) = (case.commands(), case.snapshot().object(turn.object));
-        let own = |finalizer: &Symbol| matches!(*finalizer, Symbol::ORPHAN | Symbol::FOREGROUND);
         match turn.write {
             Write::Delete => commands.delete(&[turn.object], "background").pop(),
             Write::References => {
@@ -309,12 +304,10 @@ fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<String> {
                     |place: &usize| !Link::of(case.snapshot(), case.graph(), object, &object.owners[*place]).standing.valid();
                 Some(commands.drop_references(turn.object, &(0..object.owners.len()).filter(dangles).collect::<Vec<_>>()))
             }
-            Write::Free => {
-                let owner = turn.waiting.map(|owner| case.snapshot().object(owner).uid);
-                let places = (0..object.owners.len()).filter(|place| Some(object.owners[*place].uid) == owner);
-                Some(commands.drop_references(turn.object, &places.collect::<Vec<_>>()))
+            Write::Free => Some(commands.drop_owner(turn.object, case.snapshot().object(turn.waiting?).uid)),
+            Write::Finalizer => {
+                commands.remove_finalizer(turn.object, *object.finalizers.iter().find(|found| found.is_collectors_finalizer())?)
             }
-            Write::Finalizer => commands.remove_finalizer(turn.object, *object.finalizers.iter().find(|found| own(found))?),
         }
     };
     turns.iter().filter(new).filter_map(write).map(|command| format!("{command} --dry-run=server")).collect()

@@ -97,6 +97,13 @@ impl Commands<'_> {
         self.patch(id, steps)
     }
 
+    /// Drops every reference to the owner with this uid.
+    pub fn drop_owner(self, id: ObjectId, uid: Symbol) -> String {
+        let owners = &self.snapshot.object(id).owners;
+        let places: Vec<usize> = (0..owners.len()).filter(|place| owners[*place].uid == uid).collect();
+        self.drop_references(id, &places)
+    }
+
     /// Changes fields of the reference at a place, if it is still what it was.
     pub fn change_reference(self, id: ObjectId, place: usize, fields: &[(&str, Value)]) -> String {
         let mut steps = vec![self.same_reference(id, place)];
