@@ -54,6 +54,9 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s h -l help -d 'Pri
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s V -l version -d 'Print version'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "plan" -d 'What a delete would do to every object, and why'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "delete" -d 'Delete, and follow the cascade to its end'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "archive" -d 'Write what a delete would remove into a file; delete nothing'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "restore" -d 'Bring back what was archived'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "sweep" -d 'What one pass of the collector would do (--dry-run)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "doctor" -d 'What is wrong, what it leads to, and what mends it'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "explain" -d 'One object\'s story: its owners, what it waits for, what comes next'
@@ -114,6 +117,9 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cascade -
 foreground\t'Dependents first, then the owner'
 orphan\t'Only the owner; the dependents stay'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l grace-period -d 'Seconds a pod gets to end; negative: the pod\'s own' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l keep -d 'Dependents that survive: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to what dies are removed first; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l deny -d 'Exit code 2, and nothing done, if any object of these types would go' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l max -d 'Exit code 2, and nothing done, if more objects than this would go' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume -d 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
 none\t'No other controller does anything'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "json\t''
@@ -154,6 +160,143 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l now -d 'O
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l force -d 'No grace: pods are removed at once'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l propagation -d 'How the delete treats dependents [default: background]' -r -f -a "background\t'Owner first, then the dependents'
+foreground\t'Dependents first, then the owner'
+orphan\t'Only the owner; the dependents stay'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l cascade -d 'kubectl\'s name for --propagation' -r -f -a "background\t'Owner first, then the dependents'
+foreground\t'Dependents first, then the owner'
+orphan\t'Only the owner; the dependents stay'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l grace-period -d 'Seconds a pod gets to end; negative: the pod\'s own' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l keep -d 'Dependents that survive: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to what dies are removed first; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l deny -d 'Exit code 2, and nothing done, if any object of these types would go' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l max -d 'Exit code 2, and nothing done, if more objects than this would go' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l dry-run -d 'Only show what would happen; `server` has the API server judge the requests, too' -r -f -a "none\t'Do it'
+client\t'Only show what would happen'
+server\t'Send the requests, to be judged and not to be done'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l confirm-above -d 'From more objects than this on, the number of them is to be typed' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l archive -d 'Write whole what will go into FILE (.yaml or .yaml.gz) before anything is deleted' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l wait -d 'Follow the cascade to its end; --wait=false only sends the deletes' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l timeout -d 'How long to follow, as in kubectl (30s, 5m); 0: to the end' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l assume -d 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
+none\t'No other controller does anything'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''
+name\t'TYPE/NAME of what would go, one a line'
+wide\t'Text with more columns'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s n -l namespace -d 'The namespace; without it the context\'s' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s R -l recursive -d 'Look for manifests in sub-folders too'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s A -l all-namespaces -d 'In all namespaces'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l now -d 'One second of grace'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l force -d 'No grace: pods are removed at once'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s y -l yes -d 'Don\'t ask'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l allow-incomplete -d 'Delete although something that could not be read may change the outcome'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l ignore-not-found -d 'TARGETs that aren\'t there are no error'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l propagation -d 'How the delete treats dependents [default: background]' -r -f -a "background\t'Owner first, then the dependents'
+foreground\t'Dependents first, then the owner'
+orphan\t'Only the owner; the dependents stay'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l cascade -d 'kubectl\'s name for --propagation' -r -f -a "background\t'Owner first, then the dependents'
+foreground\t'Dependents first, then the owner'
+orphan\t'Only the owner; the dependents stay'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l assume -d 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
+none\t'No other controller does anything'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s n -l namespace -d 'The namespace; without it the context\'s' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s R -l recursive -d 'Look for manifests in sub-folders too'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s A -l all-namespaces -d 'In all namespaces'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l dry-run -d 'Only show what would happen; `server` has the API server judge the requests, too' -r -f -a "none\t'Do it'
+client\t'Only show what would happen'
+server\t'Send the requests, to be judged and not to be done'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s o -l output -d 'Output format' -r -f -a "json\t''
+yaml\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s n -l namespace -d 'The namespace; without it the context\'s' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l all -d 'Bring back also what a restored controller makes anew by itself'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s y -l yes -d 'Don\'t ask'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r

@@ -20,7 +20,6 @@ use super::connection::ConnectionArgs;
     disable_help_subcommand = true,
     arg_required_else_help = true,
     max_term_width = 80,
-    after_help = "More flags that choose a cluster, as in kubectl: --help",
     after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 it was done and the answer is bad news."
 )]
 pub struct Cli {
@@ -47,6 +46,24 @@ pub enum Command {
     Tree(TreeArgs),
     /// What a delete would do to every object, and why
     Plan(PlanArgs),
+    /// Delete, and follow the cascade to its end
+    ///
+    /// Shows what the delete will do to every object, asks, deletes the TARGETs (and only them: the collector does the rest), and follows
+    /// until all has come to its end. What came out otherwise than foretold is told, and what is stuck, with what holds it.
+    ///
+    /// Nothing is deleted unless the API server says that you may, everything that decides the outcome could be read, and you agree. If the
+    /// cluster changes meanwhile so that something else would go, you are asked again.
+    Delete(DeleteArgs),
+    /// Write what a delete would remove into a file; delete nothing
+    ///
+    /// Writes every object that a delete of the TARGETs would remove, whole, into FILE: YAML for kubectl and for restore, compressed if FILE ends
+    /// in .gz. What is terminating already can be archived too, as long as it is there.
+    Archive(ArchiveArgs),
+    /// Bring back what was archived
+    ///
+    /// Creates what ARCHIVE holds and the cluster lacks: namespaces first, then definitions, then owners before their dependents, whose
+    /// references get the new uids. What is there already is compared and left alone. Can be run again after it was interrupted.
+    Restore(RestoreArgs),
     /// What one pass of the collector would do (--dry-run)
     ///
     /// Shows what one pass of the garbage collector does to everything there is, with nothing else deleted: dangling references are
@@ -77,6 +94,7 @@ pub enum Command {
     /// Print a shell's completion script
     Completion(CompletionArgs),
     /// Print the version
+    #[command(hide = true)]
     Version(VersionArgs),
 }
 
@@ -148,6 +166,10 @@ pub struct PlanArgs {
     pub propagation: PropagationArgs,
     #[command(flatten)]
     pub grace: GraceArgs,
+    #[command(flatten)]
+    pub keep: KeepArgs,
+    #[command(flatten)]
+    pub gates: GateArgs,
     /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
@@ -156,6 +178,128 @@ pub struct PlanArgs {
     pub output: Option<PlanFormat>,
     #[command(flatten)]
     pub source: SourceArgs,
+}
+
+/// What is to survive a delete.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Deletion")]
+pub struct KeepArgs {
+    /// Dependents that survive: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to what dies are removed first; may be
+    /// repeated
+    #[arg(long, value_name = "TYPE/NAME|TYPE|LABELS", allow_hyphen_values = true)]
+    pub keep: Vec<String>,
+}
+
+/// What a delete must not do.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Gates")]
+pub struct GateArgs {
+    /// Exit code 2, and nothing done, if any object of these types would go
+    #[arg(long, value_name = "TYPE", value_delimiter = ',')]
+    pub deny: Vec<String>,
+    /// Exit code 2, and nothing done, if more objects than this would go
+    #[arg(long, value_name = "N")]
+    pub max: Option<usize>,
+}
+
+/// `kubectl gc delete`
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "Exit codes: 0 fine, 1 it could not be done, or what could not be read may change the outcome, 2 a gate is shut,                              something stays stuck, or it came out otherwise than foretold."
+)]
+pub struct DeleteArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    #[command(flatten)]
+    pub propagation: PropagationArgs,
+    #[command(flatten)]
+    pub grace: GraceArgs,
+    #[command(flatten)]
+    pub keep: KeepArgs,
+    #[command(flatten)]
+    pub gates: GateArgs,
+    /// Only show what would happen; `server` has the API server judge the requests, too
+    #[arg(
+        long,
+        value_name = "WHERE",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t,
+        default_missing_value = "client",
+        hide_default_value = true
+    )]
+    pub dry_run: DryRunArg,
+    /// Don't ask
+    #[arg(short, long)]
+    pub yes: bool,
+    /// From more objects than this on, the number of them is to be typed
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub confirm_above: usize,
+    /// Write whole what will go into FILE (.yaml or .yaml.gz) before anything is deleted
+    #[arg(long, value_name = "FILE")]
+    pub archive: Option<std::path::PathBuf>,
+    /// Delete although something that could not be read may change the outcome
+    #[arg(long)]
+    pub allow_incomplete: bool,
+    /// TARGETs that aren't there are no error
+    #[arg(long)]
+    pub ignore_not_found: bool,
+    /// Follow the cascade to its end; --wait=false only sends the deletes
+    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", value_name = "BOOL", action = clap::ArgAction::Set)]
+    pub wait: bool,
+    /// How long to follow, as in kubectl (30s, 5m); 0: to the end
+    #[arg(long, value_name = "TIME", default_value = "0")]
+    pub timeout: String,
+    /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    pub assume: AssumeArg,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<PlanFormat>,
+}
+
+/// `kubectl gc archive`
+#[derive(Debug, Args)]
+#[command(override_usage = "kubectl gc archive [OPTIONS] TARGET... FILE")]
+pub struct ArchiveArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    #[command(flatten)]
+    pub propagation: PropagationArgs,
+    /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    pub assume: AssumeArg,
+}
+
+/// `kubectl gc restore`
+#[derive(Debug, Args)]
+#[command(after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 something could not be brought back.")]
+pub struct RestoreArgs {
+    /// The archive: a file that archive or delete --archive has written
+    #[arg(value_name = "ARCHIVE")]
+    pub archive: std::path::PathBuf,
+    /// Bring back also what a restored controller makes anew by itself
+    #[arg(long)]
+    pub all: bool,
+    /// Only show what would happen; `server` has the API server judge the requests, too
+    #[arg(
+        long,
+        value_name = "WHERE",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t,
+        default_missing_value = "client",
+        hide_default_value = true
+    )]
+    pub dry_run: DryRunArg,
+    /// Don't ask
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_enum)]
+    pub output: Option<DocumentFormat>,
 }
 
 /// `kubectl gc sweep`
@@ -326,6 +470,18 @@ impl AssumeArg {
             AssumeArg::None => Assume::None,
         }
     }
+}
+
+/// `--dry-run`, as in kubectl.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum DryRunArg {
+    /// Do it
+    #[default]
+    None,
+    /// Only show what would happen
+    Client,
+    /// Send the requests, to be judged and not to be done
+    Server,
 }
 
 /// `--assume`

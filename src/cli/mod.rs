@@ -1,9 +1,11 @@
 //! The command line: arguments in, reports out.
 
+pub mod archive;
 pub mod args;
 pub mod colour;
 pub mod completion;
 pub mod connection;
+pub mod delete;
 pub mod doctor;
 pub mod error;
 pub mod examine;
@@ -13,6 +15,7 @@ pub mod plan;
 pub mod progress;
 pub mod report;
 pub mod resources;
+pub mod restore;
 pub mod session;
 pub mod snapshot;
 pub mod sweep;
@@ -52,6 +55,9 @@ fn dispatch(cli: &Cli) -> Result<Report, CliError> {
     let mut report = match &cli.command {
         Command::Tree(args) => tree::run(&cli.global, args),
         Command::Plan(args) => plan::run(&cli.global, args),
+        Command::Delete(args) => delete::run(&cli.global, args),
+        Command::Archive(args) => archive::run(&cli.global, args),
+        Command::Restore(args) => restore::run(&cli.global, args),
         Command::Sweep(args) => sweep::run(&cli.global, args),
         Command::Doctor(args) => doctor::run(&cli.global, args),
         Command::Explain(args) => explain::run(&cli.global, args),
@@ -75,6 +81,7 @@ fn reads_files(command: &Command) -> bool {
         Command::Doctor(args) => !args.source.from.is_empty(),
         Command::Explain(args) => !args.source.from.is_empty(),
         Command::Resources(args) => !args.source.from.is_empty(),
+        Command::Delete(_) | Command::Archive(_) | Command::Restore(_) => false,
         Command::Snapshot(_) | Command::Completion(_) | Command::Version(_) => false,
     }
 }
