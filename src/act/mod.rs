@@ -3,9 +3,11 @@
 //! Every write says which object it means by its uid, so that it never hits another that has taken the name meanwhile, and every error
 //! says what was written by then and is still there.
 
+mod access;
 mod probe;
 #[cfg(test)]
 mod probe_tests;
 mod request;
 
+pub use access::{Access, Denied, Verdicts, review};
 pub use probe::{Probe, ProbeError, probe, probe_until};

@@ -1,0 +1,221 @@
+//! May the user do what is about to be done? The API server says so beforehand, so that nothing is found forbidden half-way.
+//!
+//! Only what the *user* sends is asked about: a cascade runs with the collector's rights.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::StreamExt as _;
+use http::Method;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    cluster::{Connection, Failure},
+    model::{ResourceId, Resources},
+};
+
+use super::request::persist;
+
+/// Where such a question is sent.
+const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+/// How many questions are asked at once.
+const AT_ONCE: usize = 16;
+
+/// One thing that the user is about to do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Access {
+    /// As RBAC writes it: `delete`, `patch`, `get`, `create`.
+    pub verb: &'static str,
+    pub resource: ResourceId,
+    /// A part of the resource that has rights of its own (`status`); mostly empty.
+    pub subresource: &'static str,
+    /// Empty for cluster scope.
+    pub namespace: String,
+    /// Empty where it has no name yet: what is to be created.
+    pub name: String,
+}
+
+/// What may not be done, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denied {
+    pub access: Access,
+    /// The authorizer's own words; often none.
+    pub reason: String,
+}
+
+/// What came of the questions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    /// In the order of [`Access`].
+    pub denied: Vec<Denied>,
+    /// Why it could not be found out, where it could not. What is to be done may turn out to be forbidden then.
+    pub unknown: Option<String>,
+}
+
+/// What the user may not do of this. Whoever may do something with a whole resource of a namespace is not asked about each object of it.
+pub async fn review(connection: &Connection, resources: &Resources, wanted: &BTreeSet<Access>) -> Verdicts {
+    let mut groups: BTreeMap<Access, Vec<&Access>> = BTreeMap::new();
+    for access in wanted {
+        groups.entry(Access { name: String::new(), ..access.clone() }).or_default().push(access);
+    }
+    // One object alone is asked about by its name right away.
+    let (single, many): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, members)| members.len() == 1);
+    let mut verdicts = Verdicts::default();
+    let mut open: Vec<&Access> = single.into_iter().flat_map(|(_, members)| members).collect();
+    for ((_, members), answer) in ask_all(connection, resources, many, |(whole, _)| whole).await {
+        match answer {
+            Ok(Answered { allowed: true, .. }) => {}
+            // Perhaps some of them by name.
+            Ok(_) => open.extend(members),
+            Err(failure) => verdicts.unknown = Some(failure.in_full()),
+        }
+    }
+    for (access, answer) in ask_all(connection, resources, open, |access| access).await {
+        match answer {
+            Ok(Answered { allowed: true, .. }) => {}
+            Ok(Answered { reason, .. }) => verdicts.denied.push(Denied { access: access.clone(), reason }),
+            Err(failure) => verdicts.unknown = Some(failure.in_full()),
+        }
+    }
+    verdicts.denied.sort_by(|a, b| a.access.cmp(&b.access));
+    verdicts
+}
+
+async fn ask_all<T>(
+    connection: &Connection,
+    resources: &Resources,
+    questions: Vec<T>,
+    access: impl Fn(&T) -> &Access,
+) -> Vec<(T, Result<Answered, Failure>)> {
+    let access = &access;
+    let answers = futures::stream::iter(questions).map(async |question| {
+        let answer = ask(connection, resources, access(&question)).await;
+        (question, answer)
+    });
+    answers.buffer_unordered(AT_ONCE).collect().await
+}
+
+/// The part of a SelfSubjectAccessReview that answers.
+#[derive(Debug, Default, Deserialize)]
+struct Answered {
+    #[serde(default)]
+    allowed: bool,
+    #[serde(default)]
+    reason: String,
+}
+
+async fn ask(connection: &Connection, resources: &Resources, access: &Access) -> Result<Answered, Failure> {
+    #[derive(Deserialize)]
+    struct Review {
+        status: Answered,
+    }
+    let resource = resources.get(access.resource);
+    let body = json!({
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {
+            "verb": access.verb,
+            "group": resource.group,
+            "version": resource.version,
+            "resource": resource.plural,
+            "subresource": access.subresource,
+            "namespace": access.namespace,
+            "name": access.name,
+        }},
+    });
+    // To ask twice does no harm.
+    let answer = persist(connection, &Method::POST, REVIEWS, Some(&body)).await?;
+    let review: Review = serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()))?;
+    Ok(review.status)
+}
+
+impl Access {
+    /// As an error names it: `delete pods web-1 in namespace shop`.
+    pub fn told(&self, resources: &Resources) -> String {
+        let resource = resources.get(self.resource);
+        let mut told = format!("{} {}", self.verb, resource.full_name());
+        if !self.subresource.is_empty() {
+            told = format!("{told}/{}", self.subresource);
+        }
+        if !self.name.is_empty() {
+            told = format!("{told} {}", self.name);
+        }
+        if self.namespace.is_empty() { told } else { format!("{told} in namespace {}", self.namespace) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::{
+        cluster::testing::{json as say, pods, refuse, serve},
+        model::Resources,
+    };
+
+    fn resources() -> Resources {
+        Resources::new(vec![pods()], Vec::new())
+    }
+
+    fn delete(name: &str) -> Access {
+        let (namespace, name) = ("shop".to_owned(), name.to_owned());
+        Access { verb: "delete", resource: ResourceId(0), subresource: "", namespace, name }
+    }
+
+    /// What is denied by a server that allows these names (an empty one: the whole resource), and what it was asked about.
+    async fn asked(allowed: &'static [&'static str], names: &[&str]) -> (Vec<String>, Vec<String>) {
+        let log: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = log.clone();
+        let connection = serve(move |asked| {
+            assert_eq!((asked.method.as_str(), asked.url.as_str()), ("POST", REVIEWS));
+            let body: Value = serde_json::from_slice(&asked.body).unwrap();
+            let attributes = &body["spec"]["resourceAttributes"];
+            assert_eq!(
+                (&attributes["verb"], &attributes["resource"], &attributes["namespace"]),
+                (&json!("delete"), &json!("pods"), &json!("shop"))
+            );
+            let name = attributes["name"].as_str().unwrap();
+            seen.lock().unwrap().push(name.to_owned());
+            say(201, json!({"status": {"allowed": allowed.contains(&name), "reason": "rule"}}).to_string())
+        });
+        let wanted = names.iter().map(|name| delete(name)).collect();
+        let verdicts = review(&connection.await, &resources(), &wanted).await;
+        assert_eq!(verdicts.unknown, None);
+        let denied = verdicts.denied.iter().map(|denied| {
+            assert_eq!(denied.reason, "rule");
+            denied.access.told(&resources())
+        });
+        let denied = denied.collect();
+        let mut log = log.lock().unwrap().clone();
+        log.sort();
+        (denied, log)
+    }
+
+    #[tokio::test]
+    async fn one_question_answers_for_a_whole_resource() {
+        assert_eq!(asked(&[""], &["a", "b", "c"]).await, (vec![], vec![String::new()]));
+    }
+
+    #[tokio::test]
+    async fn rights_on_single_objects_count() {
+        let (denied, asked) = asked(&["a", "c"], &["a", "b", "c"]).await;
+        assert_eq!(denied, ["delete pods b in namespace shop"]);
+        assert_eq!(asked, ["", "a", "b", "c"]);
+    }
+
+    #[tokio::test]
+    async fn one_object_is_asked_about_by_name() {
+        assert_eq!(asked(&["a"], &["a"]).await, (vec![], vec!["a".to_owned()]));
+    }
+
+    #[tokio::test]
+    async fn whoever_may_not_ask_does_not_know() {
+        let connection = serve(|_| refuse(403)).await;
+        let verdicts = review(&connection, &resources(), &BTreeSet::from([delete("a"), delete("b")])).await;
+        assert_eq!(verdicts.denied, []);
+        assert_eq!(verdicts.unknown.as_deref(), Some("forbidden: no"));
+    }
+}
