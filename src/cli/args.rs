@@ -134,6 +134,9 @@ pub struct TargetArgs {
     /// In all namespaces
     #[arg(short = 'A', long, help_heading = "Targets")]
     pub all_namespaces: bool,
+    /// Whether targets that verifiably aren't there are left out; the flag is that of the one command which has it.
+    #[arg(skip)]
+    pub ignore_not_found: bool,
 }
 
 /// `kubectl gc tree`

@@ -110,7 +110,11 @@ impl Session {
             let unread = query.unread(&mut snapshot, &choice);
             live.runtime.block_on(live.connection.look_up(&mut snapshot, &unread));
         }
-        let targets = query.map(|query| query.resolve(&snapshot, &choice, &selected)).transpose()?;
+        let resolve = |query: TypedQuery| match args.ignore_not_found {
+            true => query.resolve_present(&snapshot, &choice, &selected),
+            false => query.resolve(&snapshot, &choice, &selected),
+        };
+        let targets = query.map(resolve).transpose()?;
         let namespace = (!args.all_namespaces).then_some(namespace);
         if let Some(namespace) = namespace.as_deref().filter(|_| targets.is_none()) {
             require_live_namespace(&snapshot, namespace)?;

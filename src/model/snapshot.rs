@@ -265,7 +265,7 @@ impl Snapshot {
     }
 
     /// The group versions which a cluster's discovery could not describe, by the places of their gaps.
-    fn undiscovered(&self) -> impl Iterator<Item = usize> {
+    pub fn undiscovered(&self) -> impl Iterator<Item = usize> {
         let live = matches!(self.origin, Origin::Cluster { .. });
         // They are gaps without a list: only they are written with a slash.
         self.gaps.iter().enumerate().filter(move |(_, gap)| live && gap.resource.contains('/')).map(|(place, _)| place)

@@ -14,7 +14,7 @@ use kubectl_gc::{
 use crate::scene::Scene;
 
 /// A graph with facts: `facts Kind/name WORDS` says what is known of an object, whose words depend on its kind.
-fn scene(text: &str) -> Scene {
+pub fn scene(text: &str) -> Scene {
     let is_fact = |line: &&str| line.trim_start().starts_with("facts ");
     let graph: Vec<&str> = text.lines().filter(|line| !is_fact(line)).collect();
     let mut scene = Scene::new(&graph.join("\n"));

@@ -8,6 +8,7 @@ mod graphs;
 mod besides;
 mod beyond;
 mod confluence;
+mod consent;
 mod decisions;
 mod diagnosed;
 mod explain;

@@ -27,6 +27,32 @@ impl TypedQuery {
         Ok(found)
     }
 
+    /// The same, and what verifiably isn't there is left out.
+    pub fn resolve_present(
+        &self,
+        snapshot: &Snapshot,
+        namespace: &NamespaceChoice,
+        selected: &[(ResourceId, Vec<String>)],
+    ) -> Result<Vec<ObjectId>, TargetError> {
+        let one_by_one: Vec<TypedQuery> = match &self.what {
+            What::Objects(objects) => {
+                objects.iter().map(|wanted| TypedQuery { what: What::Objects(vec![wanted.clone()]) }).collect()
+            }
+            What::Selection { .. } => vec![self.clone()],
+        };
+        let mut found = Vec::new();
+        for query in one_by_one {
+            match query.resolve(snapshot, namespace, selected) {
+                Err(TargetError::Missing(missing)) if missing.why == Why::Absent => {}
+                Err(TargetError::NoMatch(nothing)) if nothing.unread.is_empty() => {}
+                resolved => found.extend(resolved?),
+            }
+        }
+        let mut seen = FxHashSet::default();
+        found.retain(|id| seen.insert(*id));
+        Ok(found)
+    }
+
     /// Where the named objects would be that no list covers: asked for one by one, they may be there all the same.
     pub fn unread(&self, snapshot: &mut Snapshot, choice: &NamespaceChoice) -> Vec<Coordinate> {
         let What::Objects(objects) = &self.what else { return Vec::new() };

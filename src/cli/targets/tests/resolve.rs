@@ -172,3 +172,20 @@ fn what_no_list_covers_is_asked_for_by_name() {
     assert!(resolve(&forbidden, &one("shop"), "secret/key").contains("not found"));
     assert_eq!(typed("secrets -l a=b").unwrap().unread(&mut forbidden, &one("shop")), []);
 }
+
+/// For whom it is fine that something isn't there; not knowing whether it is there is not the same.
+#[test]
+fn what_is_not_there_can_be_left_out() {
+    let snapshot = snapshot(cluster(), SHOP);
+    let present = |line: &str| match typed(line).and_then(|query| query.resolve_present(&snapshot, &one("shop"), &[])) {
+        Ok(found) => super::show(&snapshot, &found),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(present("pod/x pod/db deploy/y pod/db"), "pods:shop/db");
+    assert_eq!(present("pod/x"), "");
+    assert_eq!(present("pods -l app=nobody"), "");
+    assert_eq!(present("pods -l app=web"), "pods:shop/web-1 pods:shop/web-2");
+    let unread = r#"secrets in namespace "shop" could not be read (forbidden): whether there is a "x" is not known"#;
+    assert_eq!(present("pod/db secret/x"), unread);
+    assert!(present("secrets -l app=web").contains("forbidden"), "{}", present("secrets -l app=web"));
+}
