@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    plan::{ROUNDS, fetch},
+    foretell::{ROUNDS, fetch},
     session::Session,
 };
 

@@ -11,6 +11,7 @@ pub mod error;
 pub mod examine;
 pub mod exit;
 pub mod explain;
+pub mod foretell;
 pub mod plan;
 pub mod progress;
 pub mod report;

@@ -1,12 +1,12 @@
 //! `kubectl gc plan`
 
 use crate::{
-    foretell::{Assume, Besides, Needs, Plan, Request, Stage, Summary, besides, explore, plan},
+    foretell::{Assume, Needs, Request, Stage, plan},
     graph::OwnerGraph,
     model::{ObjectId, Symbol},
     render::{
         self, document,
-        plan::{BlastRadius, EffectCounts, PlanView, Radius},
+        plan::{BlastRadius, EffectCounts, PlanView, Radius, gate_told},
         style::Style,
         tree::Options,
     },
@@ -15,10 +15,11 @@ use crate::{
 };
 
 use super::{
-    args::{GlobalArgs, GraceArgs, PlanArgs, PlanFormat, PropagationArg},
+    args::{GlobalArgs, PlanArgs, PlanFormat},
     colour,
     error::CliError,
     exit::Exit,
+    foretell::{Asked, Foretold, ROUNDS, fetch, foretell, grace_period, propagation_of},
     report::{Report, heading, terminal_width},
     session::{Reach, Session},
     tree::in_memory,
@@ -26,82 +27,41 @@ use super::{
 
 /// Without `--all`, so many roots are shown.
 const WORST: usize = 20;
-/// What a plan needs to know leads to more that it needs to know, but not for ever: each round reads another level of owners.
-pub(super) const ROUNDS: usize = 32;
 
 /// Foretells a delete, or without targets the delete of every root.
 pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, CliError> {
     let grace = grace_period(&args.grace)?;
-    let mut session = Session::open(global, &args.source, &args.targets, Reach::Everything)?;
+    if !(args.gates.deny.is_empty() && args.gates.max.is_none())
+        && args.targets.targets.is_empty()
+        && args.targets.filenames.is_empty()
+    {
+        return Err(CliError::Usage("--deny and --max judge one delete: name a TARGET, such as deployment/web".to_owned()));
+    }
+    let (mut session, asked) =
+        Session::open_asked(global, &args.source, &args.targets, Reach::Everything, |resources| Asked::of(resources, &args.gates))?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
     let assume = args.assume.assume();
     match session.targets.clone() {
         Some(targets) => {
             let request = Request { grace, ..Request::delete(targets, propagation) };
-            let (plan, instead) = foretell(&mut session, &request, assume)?;
-            let graph = OwnerGraph::new(&session.snapshot);
-            let besides = session.count(besides(&Stage::new(&session.snapshot, &graph, assume), &plan));
-            let told = Told { plan, instead, besides };
-            tell(global, args, &session, &graph, &told)
+            let told = foretell(&mut session, &request, assume, &asked)?;
+            tell(global, args, &session, &told)
         }
         None => radius(global, args, &mut session, propagation, assume),
     }
 }
 
-/// The plan and what the other policies would do, with everything read that they turn out to rest on.
-fn foretell(session: &mut Session, request: &Request, assume: Assume) -> Result<(Plan, Vec<(Propagation, Summary)>), CliError> {
-    let others = [Propagation::Background, Propagation::Foreground, Propagation::Orphan]
-        .into_iter()
-        .filter(|propagation| *propagation != request.propagation);
-    for round in 0.. {
-        let graph = OwnerGraph::new(&session.snapshot);
-        let stage = Stage::new(&session.snapshot, &graph, assume);
-        let main = explore(&stage, request);
-        if let Some((object, why)) = main.refused.first() {
-            return Err(CliError::Refused { object: session.snapshot.short_name(*object), why });
-        }
-        let mut needs = main.needs.clone();
-        let instead = others.clone().map(|propagation| {
-            let plan = plan(&stage, &Request { propagation, ..request.clone() });
-            needs.add(&plan.needs);
-            (propagation, plan.summary)
-        });
-        let instead: Vec<_> = instead.collect();
-        if round == ROUNDS || !fetch(session, &needs) {
-            return Ok((main, instead));
-        }
-    }
-    unreachable!("the last round returns")
-}
-
-/// Reads what is needed. Says whether that made a difference.
-pub(super) fn fetch(session: &mut Session, needs: &Needs) -> bool {
-    if needs.is_empty() {
-        return false;
-    }
-    let known =
-        |session: &Session| (session.snapshot.facts.len(), session.snapshot.len(), session.snapshot.confirmed_absent().count());
-    let before = known(session);
-    session.fetch(needs) && known(session) != before
-}
-
-/// All that there is to tell.
-struct Told {
-    plan: Plan,
-    instead: Vec<(Propagation, Summary)>,
-    besides: Vec<Besides>,
-}
-
-fn tell(
-    global: &GlobalArgs,
-    args: &PlanArgs,
-    session: &Session,
-    graph: &OwnerGraph,
-    Told { plan, instead, besides }: &Told,
-) -> Result<Report, CliError> {
+fn tell(global: &GlobalArgs, args: &PlanArgs, session: &Session, told: &Foretold) -> Result<Report, CliError> {
+    let Foretold { plan, instead, besides, shut } = told;
     let namespace = namespace_of(session, &plan.request.targets);
-    let view = PlanView::new(&session.snapshot, graph, plan, instead, namespace.as_deref()).with_besides(besides);
-    report(global, args, session, namespace.as_deref(), &view, plan.stuck())
+    let graph = OwnerGraph::new(&session.snapshot);
+    let view = PlanView::new(&session.snapshot, &graph, plan, instead, namespace.as_deref()).with_besides(besides).with_gates(shut);
+    let mut report = report(global, args, session, namespace.as_deref(), &view, plan.stuck() || !shut.is_empty())?;
+    // Names alone don't tell of gates.
+    if args.output == Some(PlanFormat::Name) {
+        report.notes.extend(shut.iter().map(|shut| format!("GATE: {}", gate_told(&session.snapshot, shut))));
+    }
+    Ok(report)
 }
 
 /// What is told, in the form that was asked for.
@@ -111,14 +71,14 @@ fn report(
     session: &Session,
     namespace: Option<&str>,
     told: &impl render::plan::Told,
-    stuck: bool,
+    bad_news: bool,
 ) -> Result<Report, CliError> {
     let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
     let options = text_options(args.output, args.targets.all, &style);
     let out =
         in_form(args.output, told, &options, || heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed."))?;
     let mut report = Report::of(out).with_gaps(&session.snapshot.gaps);
-    if stuck {
+    if bad_news {
         report.exit = Exit::BadNews;
     }
     Ok(report)
@@ -202,52 +162,4 @@ fn radius_of(stage: &Stage<'_>, object: ObjectId, propagation: Propagation) -> (
     let effects = EffectCounts::of(&plan.effects);
     let row = plan.refused.is_empty().then(|| Radius { object, summary: plan.summary, certain: plan.certain(), effects });
     (row, plan.needs)
-}
-
-fn propagation_of(argument: PropagationArg) -> Propagation {
-    match argument {
-        PropagationArg::Background => Propagation::Background,
-        PropagationArg::Foreground => Propagation::Foreground,
-        PropagationArg::Orphan => Propagation::Orphan,
-    }
-}
-
-/// What kubectl makes of its grace flags (R1.41).
-fn grace_period(args: &GraceArgs) -> Result<Option<i64>, CliError> {
-    if args.now && args.grace_period >= 0 {
-        return Err(CliError::Grace("--now and --grace-period contradict each other: give one of them"));
-    }
-    if args.force && (args.grace_period > 0 || args.now) {
-        return Err(CliError::Grace("--force means no grace: it can't go with --now or a --grace-period above 0"));
-    }
-    Ok(match (args.force, args.now, args.grace_period) {
-        (true, ..) => Some(0),
-        (_, true, _) => Some(1),
-        // Without --force, kubectl turns 0 into 1.
-        (_, _, 0) => Some(1),
-        (_, _, seconds) if seconds > 0 => Some(seconds),
-        _ => None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn grace_flags_mean_what_they_mean_in_kubectl() {
-        let grace = |grace_period, now, force| grace_period_of(grace_period, now, force).map_err(|_| ());
-        fn grace_period_of(grace_period: i64, now: bool, force: bool) -> Result<Option<i64>, CliError> {
-            super::grace_period(&GraceArgs { grace_period, now, force })
-        }
-        assert_eq!(grace(-1, false, false), Ok(None));
-        assert_eq!(grace(0, false, false), Ok(Some(1)));
-        assert_eq!(grace(7, false, false), Ok(Some(7)));
-        assert_eq!(grace(-1, true, false), Ok(Some(1)));
-        assert_eq!(grace(-1, false, true), Ok(Some(0)));
-        assert_eq!(grace(0, false, true), Ok(Some(0)));
-        assert_eq!(grace(7, false, true), Err(()));
-        assert_eq!(grace(7, true, false), Err(()));
-        assert_eq!(grace(-1, true, true), Err(()));
-    }
 }

@@ -74,6 +74,20 @@ impl Session {
     /// # Errors
     /// Anything that leaves nothing to show; what merely can't be read is a gap of the snapshot.
     pub fn open(global: &GlobalArgs, source: &SourceArgs, args: &TargetArgs, reach: Reach) -> Result<Self, CliError> {
+        Self::open_asked(global, source, args, reach, |_| Ok(())).map(|(session, ())| session)
+    }
+
+    /// The same where more is asked for than targets: `ask` looks up what that means in what is served.
+    ///
+    /// # Errors
+    /// Those of [`Session::open`], and those of `ask`.
+    pub fn open_asked<T>(
+        global: &GlobalArgs,
+        source: &SourceArgs,
+        args: &TargetArgs,
+        reach: Reach,
+        ask: impl FnOnce(&Resources) -> Result<T, CliError>,
+    ) -> Result<(Self, T), CliError> {
         if source.from.iter().any(|from| from == "-") && args.filenames.iter().any(|file| file == "-") {
             return Err(CliError::Usage("standard input can't be both --from and -f: give a file for one of them".to_owned()));
         }
@@ -81,16 +95,23 @@ impl Session {
         global.connection.options()?;
         let query = TargetQuery::parse(args)?;
         if source.from.is_empty() {
-            Self::open_live(global, args, query, reach)
+            Self::open_live(global, args, query, reach, ask)
         } else {
-            Self::open_dump(global, source, args, query)
+            Self::open_dump(global, source, args, query, ask)
         }
     }
 
-    fn open_live(global: &GlobalArgs, args: &TargetArgs, query: Option<TargetQuery>, reach: Reach) -> Result<Self, CliError> {
+    fn open_live<T>(
+        global: &GlobalArgs,
+        args: &TargetArgs,
+        query: Option<TargetQuery>,
+        reach: Reach,
+        ask: impl FnOnce(&Resources) -> Result<T, CliError>,
+    ) -> Result<(Self, T), CliError> {
         let live = Live::open(global)?;
         let (resources, gaps) = live.discover()?;
         let query = query.map(|query| query.with_types(&resources)).transpose()?;
+        let asked = ask(&resources)?;
         if let (Some(query), Some(namespace)) = (&query, explicit_namespace(global, args)) {
             query.check_namespace(namespace)?;
         }
@@ -119,15 +140,16 @@ impl Session {
         if let Some(namespace) = namespace.as_deref().filter(|_| targets.is_none()) {
             require_live_namespace(&snapshot, namespace)?;
         }
-        Ok(Session { snapshot, namespace, targets, live: Some(live) })
+        Ok((Session { snapshot, namespace, targets, live: Some(live) }, asked))
     }
 
-    fn open_dump(
+    fn open_dump<T>(
         global: &GlobalArgs,
         source: &SourceArgs,
         args: &TargetArgs,
         query: Option<TargetQuery>,
-    ) -> Result<Self, CliError> {
+        ask: impl FnOnce(&Resources) -> Result<T, CliError>,
+    ) -> Result<(Self, T), CliError> {
         let snapshot = read_dump(source)?;
         let namespace = explicit_namespace(global, args).map(str::to_owned);
         let choice = match &namespace {
@@ -135,9 +157,10 @@ impl Session {
             None if args.all_namespaces => NamespaceChoice::All,
             None => NamespaceChoice::WhereverUnique,
         };
+        let query = query.map(|query| query.with_types(&snapshot.resources)).transpose()?;
+        let asked = ask(&snapshot.resources)?;
         let targets = match query {
             Some(query) => {
-                let query = query.with_types(&snapshot.resources)?;
                 if let Some(namespace) = &namespace {
                     query.check_namespace(namespace)?;
                 }
@@ -150,7 +173,7 @@ impl Session {
                 None
             }
         };
-        Ok(Session { snapshot, namespace, targets, live: None })
+        Ok((Session { snapshot, namespace, targets, live: None }, asked))
     }
 
     /// Reads a whole cluster or dump, for commands without targets.

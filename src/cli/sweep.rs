@@ -15,7 +15,8 @@ use super::{
     colour,
     error::CliError,
     exit::Exit,
-    plan::{ROUNDS, fetch, in_form, namespace_of, text_options},
+    foretell::{ROUNDS, fetch},
+    plan::{in_form, namespace_of, text_options},
     report::{Report, heading},
     session::{Reach, Session},
 };

@@ -108,6 +108,15 @@ fn plans() {
         }
     }
     seen.add(&schemas.check("Plan", &["plan", "deploy/web", "--assume=none", "--from", "tests/cli/dumps/unseen.yaml"]));
+    for (target, gates, shut) in [
+        ("ns/shop", "--deny=all --max=0", true),
+        ("ns/shop", "--deny=events,pods", true),
+        ("crd/shops.acme.io", "--deny=pods --max=2", true),
+        ("deploy/api", "--deny=events,secrets --max=4", false),
+    ] {
+        let plan = schemas.check("Plan", &[&["plan", target, "--from", SHOP], &words(gates)[..]].concat());
+        assert_eq!(plan["gates"].is_array(), shut, "{target} {gates}");
+    }
     seen.check();
 }
 

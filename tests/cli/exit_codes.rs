@@ -53,6 +53,15 @@ fn bad_news() {
     }
 }
 
+/// A gate that is shut is bad news in every form.
+#[test]
+fn gates() {
+    for form in ["", "-o json", "-o yaml", "-o name", "-o wide"] {
+        let ran = |gate: &str| on_shop(&words(&format!("plan deploy/api -n shop {gate} {form}"))).code;
+        assert_eq!([ran("--deny=pods"), ran("--max=3"), ran("--deny=secrets"), ran("--max=50")], [2, 2, 0, 0], "{form}");
+    }
+}
+
 /// What a sweep takes up and cannot finish is bad news, too, though nothing of it changes.
 #[test]
 fn a_sweep_that_leaves_something_stuck() {

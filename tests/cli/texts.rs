@@ -52,6 +52,19 @@ fn plan() {
     assert_snapshot!("plan-name", shown("plan shop/main -n shop -o name"));
 }
 
+/// A gate comes first, whatever else there is to say; names alone say it on standard error.
+#[test]
+fn gates() {
+    assert_snapshot!("gates", shown("plan deploy/api -n shop --deny=po,cm --deny=rs --max=3"));
+    assert_snapshot!("gates-json", shown("plan deploy/api -n shop --deny=replicasets --max 1 -o json"));
+    assert_snapshot!("gates-name", shown("plan deploy/api -n shop --deny=deploy -o name"));
+    assert_snapshot!("gates-namespace", shown("plan ns/shop --deny=events --max=500"));
+    assert_eq!(
+        shown("plan deploy/api -n shop --deny=secrets --max=100").replace(" --deny=secrets --max=100", ""),
+        shown("plan deploy/api -n shop")
+    );
+}
+
 #[test]
 fn blast_radius() {
     assert_snapshot!("blast-radius", shown("plan -A"));

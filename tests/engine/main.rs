@@ -12,6 +12,7 @@ mod consent;
 mod decisions;
 mod diagnosed;
 mod explain;
+mod gates;
 mod generator;
 mod orders;
 mod properties;

@@ -14,6 +14,7 @@ use super::{
     because::because,
     besides::{AlsoTakesJson, SparesJson, also_takes, spares},
     beyond_document::{AfterwardsJson, EffectJson, NoteJson},
+    gates::GateJson,
 };
 
 /// A plan as JSON or YAML.
@@ -27,6 +28,8 @@ pub struct PlanDocument<'a> {
     #[serde(flatten)]
     course: CourseJson<'a>,
     instead: Vec<InsteadJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gates: Vec<GateJson<'a>>,
 }
 
 /// A sweep as JSON or YAML.
@@ -175,6 +178,7 @@ impl<'a> PlanDocument<'a> {
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
             course: CourseJson::of(view),
             instead: view.instead.iter().map(instead).collect(),
+            gates: view.gates.iter().map(|shut| GateJson::of(view.snapshot, shut)).collect(),
         }
     }
 }

@@ -7,12 +7,14 @@ mod beyond_document;
 mod details;
 mod document;
 mod forest;
+mod gates;
 mod radius;
 mod sections;
 mod sweep;
 mod text;
 
 pub use document::{PlanDocument, SummaryJson, SweepDocument};
+pub use gates::told as gate_told;
 pub use radius::{BlastRadius, BlastRadiusDocument, EffectCounts, Radius};
 pub use sweep::SweepView;
 
@@ -26,7 +28,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
-    foretell::{Besides, Outcome, OutcomeKind, OutsideEffect, Plan, Start, Summary},
+    foretell::{Besides, Outcome, OutcomeKind, OutsideEffect, Plan, Shut, Start, Summary},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     render::{tree::Options, words::full_name},
@@ -45,6 +47,8 @@ pub struct PlanView<'a> {
     pub namespace: Option<&'a str>,
     /// What deleted Namespaces reach besides what has an outcome.
     besides: &'a [Besides],
+    /// The gates that it runs into.
+    gates: &'a [Shut],
     by_object: FxHashMap<ObjectId, &'a Outcome>,
     effects: FxHashMap<ObjectId, Vec<usize>>,
 }
@@ -63,12 +67,17 @@ impl<'a> PlanView<'a> {
         for (index, effect) in plan.effects.iter().enumerate() {
             effects.entry(effect.object).or_default().push(index);
         }
-        PlanView { snapshot, graph, plan, instead, namespace, besides: &[], by_object, effects }
+        PlanView { snapshot, graph, plan, instead, namespace, besides: &[], gates: &[], by_object, effects }
     }
 
     /// The same, with what deleted Namespaces reach besides what has an outcome.
     pub fn with_besides(self, besides: &'a [Besides]) -> Self {
         PlanView { besides, ..self }
+    }
+
+    /// The same, with the gates that it runs into.
+    pub fn with_gates(self, gates: &'a [Shut]) -> Self {
+        PlanView { gates, ..self }
     }
 
     /// What becomes of an object, if anything does; also of one that a sweep takes up and cannot finish.

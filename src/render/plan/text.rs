@@ -24,7 +24,7 @@ use super::{
     details::name,
     document::holder_name,
     forest::{Row, rows},
-    sections,
+    gates, sections,
 };
 
 /// What stands before every line.
@@ -35,8 +35,11 @@ const WORD: usize = "unsure".len();
 /// The one line that matters: a word, how it looks, and a sentence.
 pub(super) type Verdict = (&'static str, Tone, String);
 
-/// Writes the verdict, the lines, and the sections below them.
+/// Writes the gates that are shut, the verdict, the lines, and the sections below them.
 pub(super) fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for shut in view.gates {
+        write_sentence("GATE", Tone::Error, &gates::told(view.snapshot, shut), options, out)?;
+    }
     write_below(view, verdict(view), options, out)
 }
 
@@ -57,7 +60,12 @@ fn write_verdict(
     options: &Options<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let sentence = visible(&(sentence + &beyond::verdict(view))).into_owned();
+    write_sentence(word, tone, &(sentence + &beyond::verdict(view)), options, out)
+}
+
+/// `WORD: a sentence.`
+fn write_sentence(word: &str, tone: Tone, sentence: &str, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let sentence = visible(sentence);
     let lines = wrapped(format!("{word}: {sentence}").split(' '), options.width.unwrap_or(usize::MAX));
     for (index, line) in lines.iter().enumerate() {
         match line.strip_prefix(word).filter(|_| index == 0) {

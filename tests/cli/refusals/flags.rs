@@ -20,6 +20,24 @@ fn contradictions() {
     );
 }
 
+/// Gates judge one delete, and a type that isn't there would never shut: both show before anything is read.
+#[test]
+fn gates_without_a_target_or_a_type() {
+    for args in [&["--deny=pods"][..], &["--max=3", "-A"], &["--deny=nope", "--from", "nowhere.yaml"]] {
+        let error = "--deny and --max judge one delete: name a TARGET, such as deployment/web";
+        assert_eq!(told(&gc(&[&["plan"], args].concat())), error, "{args:?}");
+    }
+    for (deny, error) in [
+        ("deploymnts", "the server has no resource type \"deploymnts\"; did you mean deployments?"),
+        ("pods,confgmaps", "the server has no resource type \"confgmaps\"; did you mean configmaps?"),
+        ("pods,", "the server has no resource type \"\""),
+    ] {
+        assert_eq!(told(&on_shop(&["plan", "deploy/web", "--deny", deny])), error, "{deny}");
+    }
+    // What can't be done is no bad news, whatever the gates would have said.
+    assert_eq!(told(&on_shop(&["plan", "ns/default", "--max=0"])), "namespaces \"default\" not found");
+}
+
 /// Without --dry-run there is nothing yet; that shows before anything is read.
 #[test]
 fn a_sweep_that_is_no_dry_run() {

@@ -1,0 +1,117 @@
+//! Gates: what a delete must not do. A gate that can't tell is shut: what may go in some order of events goes as far as it is concerned,
+//! and so does what nobody could read or count.
+
+use crate::model::{ObjectId, ResourceId, Resources, Snapshot};
+
+use super::{
+    besides::Besides,
+    plan::{Outcome, OutcomeKind, Plan, Uncertainty},
+};
+
+/// What a delete must not do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gates {
+    /// No object of these resources may go.
+    pub deny: Vec<ResourceId>,
+    /// No more objects than this may go.
+    pub max: Option<usize>,
+}
+
+/// One gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// No object of this resource may go.
+    Deny(ResourceId),
+    /// No more objects than this may go.
+    Max(usize),
+}
+
+/// A gate that a plan runs into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shut {
+    pub gate: Gate,
+    /// What goes, or may go, in the order of the plan; for [`Gate::Deny`] only what is of its resource.
+    pub objects: Vec<ObjectId>,
+    /// How many more go with a Namespace, of which only the number is known.
+    pub unnamed: u64,
+    /// What else goes with a Namespace in numbers that nobody knows.
+    pub uncounted: Vec<ResourceId>,
+}
+
+impl Shut {
+    /// How many objects go at least.
+    pub fn removed(&self) -> u64 {
+        self.objects.len() as u64 + self.unnamed
+    }
+}
+
+/// The gates that a plan runs into, in the order in which they were set up, `max` last. `besides` is what the Namespaces that it deletes reach
+/// besides what has an outcome; where something of that was not counted, it could be anything.
+pub fn shut(snapshot: &Snapshot, plan: &Plan, besides: &[Besides], gates: &Gates) -> Vec<Shut> {
+    let going: Vec<ObjectId> =
+        plan.outcomes.iter().filter(|outcome| may_be_removed(outcome)).map(|outcome| outcome.object).collect();
+    let unnamed = unnamed(snapshot, plan, besides);
+    let deny = gates.deny.iter().map(|denied| {
+        let is_denied = |resource: ResourceId| same_storage(&snapshot.resources, *denied, resource);
+        of(Gate::Deny(*denied), going.iter().copied().filter(|id| is_denied(snapshot.object(*id).resource)), &unnamed, is_denied)
+    });
+    let max = gates.max.map(|max| of(Gate::Max(max), going.iter().copied(), &unnamed, |_| true));
+    deny.chain(max).filter(is_shut).collect()
+}
+
+fn of(
+    gate: Gate,
+    objects: impl Iterator<Item = ObjectId>,
+    unnamed: &[(ResourceId, Option<u64>)],
+    concerned: impl Fn(ResourceId) -> bool,
+) -> Shut {
+    let unnamed: Vec<_> = unnamed.iter().filter(|(resource, _)| concerned(*resource)).collect();
+    let mut uncounted: Vec<ResourceId> =
+        unnamed.iter().filter(|(_, number)| number.is_none()).map(|(resource, _)| *resource).collect();
+    uncounted.sort_unstable();
+    uncounted.dedup();
+    Shut { gate, objects: objects.collect(), unnamed: unnamed.iter().filter_map(|(_, number)| *number).sum(), uncounted }
+}
+
+fn is_shut(shut: &Shut) -> bool {
+    let allowed = match shut.gate {
+        Gate::Deny(_) => 0,
+        Gate::Max(max) => max as u64,
+    };
+    shut.removed() > allowed || !shut.uncounted.is_empty()
+}
+
+/// Whether an object goes in any end, or is set terminating in one, which can't be taken back; or might, as far as is known.
+pub(super) fn may_be_removed(outcome: &Outcome) -> bool {
+    let goes = |kind: OutcomeKind| matches!(kind, OutcomeKind::Deleted | OutcomeKind::Terminating);
+    let unknown = matches!(outcome.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound));
+    goes(outcome.kind) || outcome.alternatives.iter().any(|other| goes(other.kind)) || unknown
+}
+
+/// What goes with Namespaces and has no outcome that says so: what is never listed, and what is spared only until the last pod is gone.
+fn unnamed(snapshot: &Snapshot, plan: &Plan, besides: &[Besides]) -> Vec<(ResourceId, Option<u64>)> {
+    let mut unnamed = Vec::new();
+    for of_namespace in besides {
+        let namespace = snapshot.object(of_namespace.namespace).name;
+        unnamed.extend(of_namespace.unlisted.iter().map(|unlisted| (unlisted.resource, unlisted.count)));
+        for (resource, spared) in &of_namespace.spared {
+            // Of what is spared, something may go for another reason.
+            let told = plan.outcomes.iter().filter(|outcome| {
+                let object = snapshot.object(outcome.object);
+                let is_spared = outcome.kind != OutcomeKind::Deleted && !object.terminating();
+                object.resource == *resource && object.namespace == namespace && is_spared && may_be_removed(outcome)
+            });
+            unnamed.push((*resource, Some(spared.saturating_sub(told.count()) as u64)));
+        }
+    }
+    unnamed
+}
+
+/// Whether two resources are one in storage: the versions of one, and the events of both groups.
+fn same_storage(resources: &Resources, one: ResourceId, other: ResourceId) -> bool {
+    let is_events = |id: ResourceId| {
+        let resource = resources.get(id);
+        resource.plural == "events" && matches!(resource.group.as_str(), "" | "events.k8s.io")
+    };
+    resources.picked(one) == resources.picked(other) || is_events(one) && is_events(other)
+}

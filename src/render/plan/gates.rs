@@ -1,0 +1,84 @@
+//! Gates that a plan runs into, in JSON and in words.
+
+use serde::Serialize;
+
+use crate::{
+    document::ObjectJson,
+    foretell::{Gate, Shut},
+    model::Snapshot,
+    wording::{count, thousands},
+};
+
+/// So many objects are named.
+const NAMED: usize = 3;
+
+/// A gate that is shut.
+#[derive(Debug, Serialize)]
+pub struct GateJson<'a> {
+    gate: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<usize>,
+    removed: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    objects: Vec<ObjectJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    uncounted: Vec<String>,
+    message: String,
+}
+
+impl<'a> GateJson<'a> {
+    /// A gate as JSON says it.
+    pub fn of(snapshot: &'a Snapshot, shut: &'a Shut) -> Self {
+        let (gate, resource, max) = match shut.gate {
+            Gate::Deny(resource) => ("deny", Some(snapshot.resources.get(resource).full_name()), None),
+            Gate::Max(max) => ("max", None, Some(max)),
+        };
+        // What goes at all is told by the outcomes.
+        let named = matches!(shut.gate, Gate::Deny(_)).then_some(&shut.objects);
+        GateJson {
+            gate,
+            resource,
+            max,
+            removed: shut.removed(),
+            objects: named.into_iter().flatten().map(|id| ObjectJson::of(snapshot, *id)).collect(),
+            uncounted: shut.uncounted.iter().map(|resource| snapshot.resources.get(*resource).full_name()).collect(),
+            message: told(snapshot, shut),
+        }
+    }
+}
+
+/// What is wrong, in a sentence: `--deny=pods: 2 of them would go (Pod/a, Pod/b).`
+pub fn told(snapshot: &Snapshot, shut: &Shut) -> String {
+    let uncounted: Vec<String> = shut.uncounted.iter().map(|resource| snapshot.resources.get(*resource).full_name()).collect();
+    let removed = shut.removed();
+    match shut.gate {
+        Gate::Deny(resource) => {
+            let flag = format!("--deny={}", snapshot.resources.get(resource).full_name());
+            if removed == 0 {
+                return format!("{flag}: whatever there is of them in the namespace would go, and how many is not known.");
+            }
+            let names: Vec<String> = shut.objects.iter().take(NAMED).map(|id| snapshot.short_name(*id)).collect();
+            let more = removed.saturating_sub(names.len() as u64);
+            let named = match (names.is_empty(), more) {
+                (true, _) => String::new(),
+                (false, 0) => format!(" ({})", names.join(", ")),
+                (false, more) => format!(" ({} and {} more)", names.join(", "), number(more)),
+            };
+            let besides = if uncounted.is_empty() { "" } else { ", and more whose number is not known" };
+            format!("{flag}: {} of them would go{besides}{named}.", number(removed))
+        }
+        Gate::Max(max) => {
+            let besides = match uncounted.as_slice() {
+                [] => String::new(),
+                some => format!(", and whatever there is of {}, whose number is not known", some.join(", ")),
+            };
+            format!("--max={max}: {} would go{besides}.", count(removed.try_into().unwrap_or(usize::MAX), "object", "objects"))
+        }
+    }
+}
+
+fn number(number: u64) -> String {
+    thousands(number.try_into().unwrap_or(usize::MAX))
+}

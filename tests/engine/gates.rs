@@ -1,0 +1,132 @@
+//! Gates: what a delete must not do, in any order of events.
+
+use kubectl_gc::{
+    foretell::{Assume, Gate, Gates, Request, Shut, Stage, besides, explore, shut},
+    graph::OwnerGraph,
+    model::Snapshot,
+    server::Propagation::{self, Background, Foreground, Orphan},
+};
+
+use crate::scene::Scene;
+
+/// `GATE OBJECTS…[+unnamed][ uncounted…]` of each gate that is shut; `deny` names types with commas, and `count` is how many there are of
+/// everything that is never listed.
+fn told(graph: &str, targets: &str, policy: Propagation, deny: &str, max: Option<usize>, count: Option<u64>) -> Vec<String> {
+    let scene = Scene::new(graph);
+    let snapshot = &scene.snapshot;
+    let graph = OwnerGraph::new(snapshot);
+    let stage = Stage::new(snapshot, &graph, Assume::Known);
+    let targets = targets.split_whitespace().map(|target| scene.id(target)).collect();
+    let plan = explore(&stage, &Request::delete(targets, policy));
+    let mut besides = besides(&stage, &plan);
+    besides.iter_mut().flat_map(|of| &mut of.unlisted).for_each(|unlisted| unlisted.count = count);
+    let deny = deny.split_terminator(',').map(|text| snapshot.resources.find_type(text).unwrap()).collect();
+    shut(snapshot, &plan, &besides, &Gates { deny, max }).iter().map(|shut| tell(snapshot, shut)).collect()
+}
+
+fn tell(snapshot: &Snapshot, shut: &Shut) -> String {
+    let name = |resource| snapshot.resources.get(resource).full_name();
+    let mut told = match shut.gate {
+        Gate::Deny(resource) => name(resource),
+        Gate::Max(max) => max.to_string(),
+    };
+    shut.objects.iter().for_each(|object| told += &format!(" {}", snapshot.short_name(*object)));
+    if shut.unnamed > 0 {
+        told += &format!(" +{}", shut.unnamed);
+    }
+    shut.uncounted.iter().for_each(|resource| told += &format!(" {}?", name(*resource)));
+    told
+}
+
+#[test]
+fn what_goes_is_denied_by_its_type_and_by_its_number() {
+    let graph = "
+        Shop a
+        ConfigMap c <- Shop/a
+        Secret s <- Shop/a";
+    let told = |policy, deny, max| told(graph, "Shop/a", policy, deny, max, None);
+    assert_eq!(told(Background, "configmaps,pods,secrets", None), ["configmaps ConfigMap/c", "secrets Secret/s"]);
+    assert_eq!(told(Orphan, "configmaps,secrets", Some(1)), Vec::<String>::new());
+    assert_eq!(told(Background, "", Some(2)), ["2 Shop/a ConfigMap/c Secret/s"]);
+    assert_eq!(told(Background, "", Some(3)), Vec::<String>::new());
+    assert_eq!(told(Orphan, "shop", Some(0)), ["shops.acme.io Shop/a", "0 Shop/a"], "targets are no exception");
+}
+
+#[test]
+fn what_is_set_terminating_can_not_be_taken_back() {
+    let graph = "
+        Shop a
+        ConfigMap c fin=acme.io/x <- Shop/a";
+    assert_eq!(told(graph, "Shop/a", Background, "configmaps", Some(1), None), ["configmaps ConfigMap/c", "1 Shop/a ConfigMap/c"]);
+    // What has been terminating before, and isn't changed, is nothing that this delete does.
+    let graph = "
+        Shop a
+        ConfigMap c T=0 fin=acme.io/x <- Shop/a";
+    assert_eq!(told(graph, "Shop/a", Background, "configmaps", Some(1), None), Vec::<String>::new());
+}
+
+/// M15: whether the ConfigMap survives is a matter of order. Which of its two ends is told first is none of a gate's business.
+#[test]
+fn what_goes_in_one_order_of_events_goes() {
+    let scene = Scene::new(
+        "
+        Shop r
+        Shop a fin=orphan <- Shop/r!
+        Shop b <- Shop/r!
+        ConfigMap c <- Shop/a! Shop/b!",
+    );
+    let graph = OwnerGraph::new(&scene.snapshot);
+    let stage = Stage::new(&scene.snapshot, &graph, Assume::Known);
+    let mut plan = explore(&stage, &Request::delete(vec![scene.id("Shop/r")], Background));
+    let gates = Gates { deny: vec![scene.snapshot.resources.find_type("configmaps").unwrap()], max: Some(3) };
+    for _ in 0..2 {
+        let told: Vec<String> = shut(&scene.snapshot, &plan, &[], &gates).iter().map(|shut| tell(&scene.snapshot, shut)).collect();
+        let all: Vec<String> = plan.outcomes.iter().map(|outcome| scene.snapshot.short_name(outcome.object)).collect();
+        assert_eq!(told, ["configmaps ConfigMap/c".to_owned(), format!("3 {}", all.join(" "))]);
+        let either = plan.outcomes.iter_mut().find(|outcome| !outcome.alternatives.is_empty()).unwrap();
+        std::mem::swap(&mut either.kind, &mut either.alternatives[0].kind);
+    }
+}
+
+#[test]
+fn what_could_not_be_read_may_go() {
+    let graph = "
+        unread Secret
+        Shop r
+        ConfigMap c <- Shop/r Secret/u";
+    let told = told(graph, "Shop/r", Background, "configmaps", None, None);
+    assert_eq!(told, ["configmaps ConfigMap/c"]);
+}
+
+#[test]
+fn what_goes_with_a_namespace_and_has_no_name_is_counted_too() {
+    let graph = "
+        Namespace ns
+        ConfigMap a";
+    let told = |deny, max, count| told(graph, "Namespace/ns", Background, deny, max, count);
+    assert_eq!(told("events", None, Some(3)), ["events +3"]);
+    assert_eq!(told("events.events.k8s.io", None, Some(3)), ["events.events.k8s.io +3"], "both groups are one storage");
+    assert_eq!(told("events", None, Some(0)), Vec::<String>::new());
+    assert_eq!(told("events", None, None), ["events events?"], "unknown is not nothing");
+    assert_eq!(told("secrets", None, None), Vec::<String>::new());
+    // Two resources are never listed in this scene.
+    assert_eq!(told("", Some(8), Some(3)), Vec::<String>::new());
+    assert_eq!(told("", Some(7), Some(3)), ["7 ConfigMap/a Namespace/ns +6"]);
+    assert_eq!(told("", Some(100), None), ["100 ConfigMap/a Namespace/ns sealed.odd.io? events?"], "nobody knows how many");
+}
+
+/// Once the namespace is terminating, only the pod is between the rest and its end.
+#[test]
+fn what_is_spared_for_now_goes() {
+    let graph = "
+        Namespace ns
+        Pod held fin=acme.io/x
+        ConfigMap a
+        ConfigMap b <- Pod/goes
+        ConfigMap c fin=acme.io/x <- Pod/goes
+        Pod goes";
+    let told = |deny, max| told(graph, "Namespace/ns", Foreground, deny, max, Some(0));
+    assert_eq!(told("configmaps", None), ["configmaps ConfigMap/b ConfigMap/c +1"]);
+    assert_eq!(told("", Some(5)), ["5 Namespace/ns Pod/held Pod/goes ConfigMap/b ConfigMap/c +1"]);
+    assert_eq!(told("", Some(6)), Vec::<String>::new());
+}
