@@ -124,7 +124,7 @@ async fn server(store: Store, first: impl Fn(&Asked, &mut Store) -> Option<Say> 
 
 /// No answer: the connection breaks.
 fn silence() -> Say {
-    Say { status: 0, content_type: "", headers: "", body: Vec::new() }
+    Say { status: 0, ..say(503, "") }
 }
 
 #[track_caller]

@@ -19,7 +19,8 @@ use super::{
     request::Limits,
 };
 
-/// An open connection to one API server.
+/// An open connection to one API server; a clone is the same connection.
+#[derive(Clone)]
 pub struct Connection {
     pub(super) client: Client,
     authorizer: Option<Authorizer>,
@@ -28,7 +29,7 @@ pub struct Connection {
     pub(super) fallback_namespace: Option<String>,
     pub(super) limits: Limits,
     /// Whether the server has answered anything yet.
-    pub(super) reached: AtomicBool,
+    pub(super) reached: Arc<AtomicBool>,
     pub(super) progress: Arc<dyn Progress>,
 }
 
@@ -70,7 +71,7 @@ impl Connection {
             default_namespace,
             fallback_namespace: None,
             limits: Limits::new(options.request_timeout),
-            reached: AtomicBool::new(false),
+            reached: Arc::new(AtomicBool::new(false)),
             progress: Arc::new(()),
         })
     }

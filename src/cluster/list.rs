@@ -471,6 +471,7 @@ mod tests {
                 content_type: "application/vnd.kubernetes.protobuf",
                 headers: "",
                 body: b"k8s\0\x12\x7f".to_vec(),
+                open: false,
             },
             false => list(&["n"], ""),
         });

@@ -3,7 +3,8 @@
 //! Everything goes through one [`Connection`]: [`discover`](Connection::discover) says what there is,
 //! [`read`](Connection::read) lists it as metadata into a [`Snapshot`](crate::model::Snapshot), and
 //! [`look_up`](Connection::look_up), [`fetch_facts`](Connection::fetch_facts) and [`fetch_setters`](Connection::fetch_setters) add the
-//! few things that lists don't tell; [`look_again`](Connection::look_again) says whether what a list showed is still so, and
+//! few things that lists don't tell; [`look_again`](Connection::look_again) says whether what a list showed is still so,
+//! [`watch`](Connection::watch) tells what changes from there on, and
 //! [`invalid_owner_events`](Connection::invalid_owner_events) what the collector complained of. What cannot be read becomes a
 //! [`Gap`](crate::model::Gap); an error is only what leaves nothing to show.
 
@@ -33,6 +34,7 @@ mod select;
 mod setters;
 #[cfg(test)]
 pub(crate) mod testing;
+mod watch;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -42,6 +44,7 @@ pub(crate) use answer::Answer;
 pub use connect::Connection;
 pub use error::{ConnectError, Endpoint};
 pub(crate) use failure::Failure;
+pub use watch::{Lost, News, Watches};
 
 /// kubectl's connection flags, as they were given.
 #[derive(Clone, Debug, Default)]

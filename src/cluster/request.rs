@@ -69,43 +69,107 @@ pub(super) trait TakePages {
     fn restart(&mut self);
 }
 
+/// An answer without its body.
+type Head = http::response::Parts;
+
+/// An answer that goes on and on.
+pub(super) struct Stream {
+    pub(super) content_type: String,
+    body: Body,
+    silence: Duration,
+}
+
+impl Stream {
+    /// Waits for more of it, and hands that over. Says whether there was more, or it has ended.
+    pub(super) async fn more(&mut self, mut take: impl FnMut(&[u8])) -> Result<bool, Failure> {
+        let Some(frame) = within(Some(self.silence), async { Ok(self.body.frame().await) }).await? else { return Ok(false) };
+        if let Ok(data) = frame.map_err(|error| Failure::of_transport(&error))?.into_data() {
+            take(&data);
+        }
+        Ok(true)
+    }
+}
+
+fn text(head: &Head, name: header::HeaderName) -> Option<&str> {
+    head.headers.get(name).and_then(|value| value.to_str().ok())
+}
+
 impl Connection {
     /// Sends one request, once, and takes the whole answer, whatever its status.
     pub(crate) async fn send(&self, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
+        self.told(
+            request,
+            |answer: &Answer| answer.status,
+            async |request| {
+                within(self.limits.whole, async {
+                    let (head, body) = self.respond(request).await?;
+                    self.take_all(head, body).await
+                })
+                .await
+            },
+        )
+        .await
+    }
+
+    /// Sends one request, once, whose answer goes on for as long as it may: the limits of other requests hold only until it begins. After
+    /// that, `silence` is the longest time without anything coming. Anything but a success is a failure.
+    pub(super) async fn stream(&self, request: Request<Vec<u8>>, silence: Duration) -> Result<Stream, Failure> {
+        let status = |begun: &Result<Stream, Answer>| begun.as_ref().map_or_else(|answer| answer.status, |_| StatusCode::OK);
+        let begun = self.told(request, status, async |request| {
+            within(self.limits.whole, async {
+                let (head, body) = self.respond(request).await?;
+                if !head.status.is_success() {
+                    return Ok(Err(self.take_all(head, body).await?));
+                }
+                let content_type = text(&head, header::CONTENT_TYPE).unwrap_or_default().to_owned();
+                Ok(Ok(Stream { content_type, body, silence }))
+            })
+            .await
+        });
+        begun.await?.map_err(|answer| Failure::Refused(answer.refusal()))
+    }
+
+    /// Tells of an exchange, whatever comes of it.
+    async fn told<T>(
+        &self,
+        request: Request<Vec<u8>>,
+        status: impl FnOnce(&T) -> StatusCode,
+        exchange: impl AsyncFnOnce(Request<Vec<u8>>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let (method, url) = (request.method().clone(), request.uri().to_string());
         let started = Instant::now();
-        let answer = self.exchange(request).await;
+        let answer = exchange(request).await;
         let failure = answer.as_ref().err().map(ToString::to_string);
-        let status = answer.as_ref().map(|answer| answer.status.as_u16()).map_err(|_| failure.as_deref().unwrap_or_default());
+        let status = answer.as_ref().map(|answer| status(answer).as_u16()).map_err(|_| failure.as_deref().unwrap_or_default());
         self.progress.exchanged(&Exchange { method: method.as_str(), url: &url, status, took: started.elapsed() });
         answer
     }
 
-    async fn exchange(&self, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
+    /// The beginning of the answer to a request.
+    async fn respond(&self, request: Request<Vec<u8>>) -> Result<(Head, Body), Failure> {
         let request = self.authorize(request.map(Body::from)).await?;
-        let answer = within(self.limits.whole, async {
-            let sent = within(self.limits.silence, async {
-                self.client.send(request).await.map_err(|error| Failure::of_transport(&error))
-            });
-            let response = sent.await?;
-            self.reached.store(true, Ordering::Relaxed);
-            let (head, mut rest) = response.into_parts();
-            let text = |name| head.headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
-            let announced = text(header::CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(0);
-            let mut body = Vec::with_capacity(LARGEST_RESERVE.min(announced));
-            while let Some(frame) = within(self.limits.silence, async { Ok(rest.frame().await) }).await? {
-                if let Ok(data) = frame.map_err(|error| Failure::of_transport(&error))?.into_data() {
-                    body.extend_from_slice(&data);
-                }
+        let sent =
+            within(self.limits.silence, async { self.client.send(request).await.map_err(|error| Failure::of_transport(&error)) });
+        let response = sent.await?;
+        self.reached.store(true, Ordering::Relaxed);
+        Ok(response.into_parts())
+    }
+
+    /// The rest of it.
+    async fn take_all(&self, head: Head, mut rest: Body) -> Result<Answer, Failure> {
+        let announced = text(&head, header::CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(0);
+        let mut body = Vec::with_capacity(LARGEST_RESERVE.min(announced));
+        while let Some(frame) = within(self.limits.silence, async { Ok(rest.frame().await) }).await? {
+            if let Ok(data) = frame.map_err(|error| Failure::of_transport(&error))?.into_data() {
+                body.extend_from_slice(&data);
             }
-            Ok(Answer {
-                status: head.status,
-                content_type: text(header::CONTENT_TYPE).unwrap_or_default().to_owned(),
-                retry_after: text(header::RETRY_AFTER).and_then(|seconds| seconds.trim().parse().ok()),
-                body,
-            })
-        });
-        answer.await
+        }
+        Ok(Answer {
+            status: head.status,
+            content_type: text(&head, header::CONTENT_TYPE).unwrap_or_default().to_owned(),
+            retry_after: text(&head, header::RETRY_AFTER).and_then(|seconds| seconds.trim().parse().ok()),
+            body,
+        })
     }
 
     /// GETs a path until there is an answer or no use in trying further. Anything but a success is a failure.

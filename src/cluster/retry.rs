@@ -33,8 +33,13 @@ pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Optio
     if tried >= tries {
         return None;
     }
-    let doubled = FIRST_PAUSE.saturating_mul(1 << (tried - 1).min(10));
+    let doubled = doubled(tried);
     Some(wished.map_or(doubled, |seconds| Duration::from_secs(seconds).max(doubled)).min(LONGEST_PAUSE))
+}
+
+/// The pause after so many tries in vain, from one, that are each followed by twice the pause.
+pub(super) fn doubled(tried: u32) -> Duration {
+    FIRST_PAUSE.saturating_mul(1 << tried.saturating_sub(1).min(10))
 }
 
 #[cfg(test)]

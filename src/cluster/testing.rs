@@ -39,10 +39,12 @@ pub(crate) struct Say {
     pub content_type: &'static str,
     pub headers: &'static str,
     pub body: Vec<u8>,
+    /// Whether the answer doesn't end with its body, as that of a watch: it stays open until the client leaves.
+    pub open: bool,
 }
 
 pub(crate) fn json(status: u16, body: impl Into<Vec<u8>>) -> Say {
-    Say { status, content_type: "application/json", headers: "", body: body.into() }
+    Say { status, content_type: "application/json", headers: "", body: body.into(), open: false }
 }
 
 /// A `Status` about the path, not about an object.
@@ -80,14 +82,16 @@ pub(crate) async fn serve(answer: impl Fn(&Asked) -> Say + Send + Sync + 'static
                 };
                 let say = answer(&Asked { method, url, accept, body, before });
                 if say.status != 0 {
-                    let Say { status, content_type, headers, body } = say;
-                    let length = body.len();
+                    let Say { status, content_type, headers, body, open } = say;
+                    let length = if open { String::new() } else { format!("content-length: {}\r\n", body.len()) };
                     let head = format!(
-                        "HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\n{headers}content-length: {length}\r\n\
-                         connection: close\r\n\r\n"
+                        "HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\n{headers}{length}connection: close\r\n\r\n"
                     );
                     let _ = stream.write_all(head.as_bytes());
                     let _ = stream.write_all(&body);
+                    if open {
+                        let _ = reader.read_to_end(&mut Vec::new());
+                    }
                 }
             });
         }

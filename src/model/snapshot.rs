@@ -1,5 +1,8 @@
 //! Everything that was read of a cluster or a dump, and what could not be.
 
+mod take_in;
+#[cfg(test)]
+mod take_in_tests;
 mod update;
 #[cfg(test)]
 mod update_tests;

@@ -1,0 +1,254 @@
+//! A watch's stream, cut into what it says: length-delimited in protobuf, line by line in JSON.
+
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::{
+    cluster::{
+        answer::{Answer, Malformed, Refusal},
+        json::Item,
+        protobuf,
+    },
+    model::RawObject,
+};
+
+/// No metadata is longer: more than this is no frame, and is not collected.
+const LONGEST: usize = 64 << 20;
+
+/// One thing that a watch says.
+#[derive(Debug, PartialEq)]
+pub(super) enum Frame<'a> {
+    /// An object as it is from now on: created, changed, or told at the beginning.
+    There(RawObject<'a>),
+    /// An object as it was last: it is gone.
+    Gone(RawObject<'a>),
+    /// Everything up to this resourceVersion has been told.
+    UpTo(String),
+    /// The server ends the watch, with a Status.
+    Failed(Refusal),
+}
+
+/// The part of a stream that was not yet read.
+pub(super) struct Frames {
+    content_type: String,
+    protobuf: bool,
+    buffer: Vec<u8>,
+    /// How much of the buffer was read.
+    read: usize,
+}
+
+impl Frames {
+    /// The beginning of a stream.
+    pub(super) fn of(content_type: &str) -> Self {
+        let protobuf = content_type.starts_with("application/vnd.kubernetes.protobuf");
+        Frames { content_type: content_type.to_owned(), protobuf, buffer: Vec::new(), read: 0 }
+    }
+
+    /// More of the stream.
+    pub(super) fn push(&mut self, data: &[u8]) {
+        self.buffer.drain(..self.read);
+        self.read = 0;
+        self.buffer.extend_from_slice(data);
+        // What one large frame has taken is not kept for all time.
+        self.buffer.shrink_to(64 << 10);
+    }
+
+    /// The next frame that is there whole. After an error the stream is of no use any more.
+    pub(super) fn next(&mut self) -> Result<Option<Frame<'_>>, Malformed> {
+        loop {
+            let rest = &self.buffer[self.read..];
+            let (start, length) = match self.protobuf {
+                true => match rest.split_first_chunk::<4>() {
+                    Some((prefix, _)) => (4, u32::from_be_bytes(*prefix) as usize),
+                    None => return Ok(None),
+                },
+                false => match rest.iter().position(|byte| *byte == b'\n') {
+                    Some(0) => {
+                        self.read += 1;
+                        continue;
+                    }
+                    Some(end) => (0, end),
+                    None => (0, rest.len() + 1),
+                },
+            };
+            if length > LONGEST {
+                return Err(Malformed::new("a frame of the watch is too long"));
+            }
+            let from = self.read + start;
+            if from + length > self.buffer.len() {
+                return Ok(None);
+            }
+            self.read = from + length;
+            let frame = &self.buffer[from..from + length];
+            return if self.protobuf { of_protobuf(frame, &self.content_type) } else { of_json(frame) }.map(Some);
+        }
+    }
+}
+
+/// `WatchEvent`: type 1, object 2 { raw 1 }, where the object is in an envelope of its own.
+fn of_protobuf<'a>(frame: &'a [u8], content_type: &str) -> Result<Frame<'a>, Malformed> {
+    let kind = protobuf::text(protobuf::at(frame, &[1])?.unwrap_or_default())?;
+    let object = protobuf::at(frame, &[2, 1])?.unwrap_or_default();
+    match kind {
+        "ERROR" => {
+            let code = protobuf::number(protobuf::open(object)?.raw, 6)?;
+            Ok(failed(code, content_type, object.to_vec()))
+        }
+        kind => told(kind, protobuf::read_object(object)?),
+    }
+}
+
+fn of_json(frame: &[u8]) -> Result<Frame<'_>, Malformed> {
+    #[derive(Deserialize)]
+    struct Kind {
+        r#type: String,
+    }
+    #[derive(Deserialize)]
+    struct OfObject<'a> {
+        #[serde(borrow)]
+        object: Item<'a>,
+    }
+    #[derive(Deserialize)]
+    struct OfStatus {
+        object: serde_json::Value,
+    }
+    match serde_json::from_slice::<Kind>(frame)?.r#type.as_str() {
+        "ERROR" => {
+            let status = serde_json::from_slice::<OfStatus>(frame)?.object;
+            Ok(failed(status["code"].as_i64(), "application/json", status.to_string().into_bytes()))
+        }
+        kind => told(kind, serde_json::from_slice::<OfObject<'_>>(frame)?.object.into_raw()?),
+    }
+}
+
+fn told<'a>(kind: &str, object: RawObject<'a>) -> Result<Frame<'a>, Malformed> {
+    match kind {
+        "BOOKMARK" => Ok(Frame::UpTo(object.resource_version.into_owned())),
+        "ADDED" | "MODIFIED" | "DELETED" if object.uid.is_empty() || object.name.is_empty() => {
+            Err(Malformed::new("the watch tells of an object without name or uid"))
+        }
+        "ADDED" | "MODIFIED" => Ok(Frame::There(object)),
+        "DELETED" => Ok(Frame::Gone(object)),
+        other => Err(Malformed(format!("the watch tells of something {other:?}"))),
+    }
+}
+
+/// A Status is read as if it were the answer to a request.
+fn failed(code: Option<i64>, content_type: &str, body: Vec<u8>) -> Frame<'static> {
+    let code = code.and_then(|code| u16::try_from(code).ok()).and_then(|code| StatusCode::from_u16(code).ok());
+    let status = code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let answer = Answer { status, content_type: content_type.to_owned(), retry_after: None, body };
+    Frame::Failed(answer.refusal())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cluster::testing::{bytes, varint};
+
+    const PROTOBUF: &str = "application/vnd.kubernetes.protobuf;stream=watch";
+
+    /// An object in its envelope, as a field of a frame; the frame with its length before it.
+    fn frame(kind: &str, object_kind: &str, raw: &[u8]) -> Vec<u8> {
+        let type_meta = [bytes(1, b"v1"), bytes(2, object_kind.as_bytes())].concat();
+        let object = [b"k8s\0".to_vec(), bytes(1, &type_meta), bytes(2, raw)].concat();
+        let event = [bytes(1, kind.as_bytes()), bytes(2, &bytes(1, &object))].concat();
+        [(event.len() as u32).to_be_bytes().to_vec(), event].concat()
+    }
+
+    fn pod(kind: &str, version: &str) -> Vec<u8> {
+        let metadata = [bytes(1, b"web"), bytes(3, b"shop"), bytes(5, b"u"), bytes(6, version.as_bytes())].concat();
+        frame(kind, "PartialObjectMetadata", &bytes(1, &metadata))
+    }
+
+    fn protobuf() -> Vec<u8> {
+        let bookmark = frame("BOOKMARK", "PartialObjectMetadata", &bytes(1, &bytes(6, b"9")));
+        let status = [bytes(2, b"Failure"), bytes(3, b"too old resource version"), varint(6, 410)].concat();
+        [pod("ADDED", "7"), pod("DELETED", "8"), bookmark, frame("ERROR", "Status", &status)].concat()
+    }
+
+    fn json() -> Vec<u8> {
+        let pod = |kind, version| {
+            format!(
+                r#"{{"type":"{kind}","object":{{"metadata":{{"name":"web","namespace":"shop","uid":"u","resourceVersion":"{version}"}}}}}}"#
+            )
+        };
+        let rest = r#"{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9"}}}
+{"type":"ERROR","object":{"kind":"Status","message":"too old resource version","code":410}}
+"#;
+        format!("{}\n\n{}\n{rest}", pod("ADDED", 7), pod("DELETED", 8)).into_bytes()
+    }
+
+    /// What is read of a stream that comes in pieces of this size.
+    fn read(content_type: &str, stream: &[u8], piece: usize) -> Result<Vec<String>, Malformed> {
+        let mut frames = Frames::of(content_type);
+        let mut told = Vec::new();
+        for piece in stream.chunks(piece) {
+            frames.push(piece);
+            while let Some(frame) = frames.next()? {
+                told.push(match frame {
+                    Frame::There(object) => format!("there {}/{} {}", object.namespace, object.name, object.resource_version),
+                    Frame::Gone(object) => format!("gone {}/{} {}", object.namespace, object.name, object.resource_version),
+                    Frame::UpTo(version) => format!("up to {version}"),
+                    Frame::Failed(refusal) => refusal.to_string(),
+                });
+            }
+        }
+        Ok(told)
+    }
+
+    #[test]
+    fn streams_are_read_in_whatever_pieces_they_come() {
+        for (content_type, stream) in [(PROTOBUF, protobuf()), ("application/json;stream=watch", json())] {
+            for piece in [1, 2, 3, 7, 64, 10_000] {
+                let told = read(content_type, &stream, piece).unwrap();
+                let expected = ["there shop/web 7", "gone shop/web 8", "up to 9", "410 Gone: too old resource version"];
+                assert_eq!(told, expected, "{content_type} in pieces of {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_frame_is_an_error() {
+        let long = [u32::MAX.to_be_bytes().to_vec(), vec![0; 9]].concat();
+        assert!(read(PROTOBUF, &long, 64).is_err());
+        let errors = [
+            r#"{"type":"ADDED","object":{"metadata":{"name":"web"}}}"#,
+            r#"{"type":"SWAPPED","object":{"metadata":{"name":"web","uid":"u"}}}"#,
+            r#"{"type":"ADDED"}"#,
+            "<html>",
+        ];
+        for error in errors {
+            assert!(read("application/json", format!("{error}\n").as_bytes(), 64).is_err(), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_status_without_a_code_is_a_failure() {
+        let told = read("application/json", b"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"}}\n", 64).unwrap();
+        assert_eq!(told, ["500 Internal Server Error"]);
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_never_panic(noise in proptest::collection::vec(any::<u8>(), 0..400), piece in 1usize..50) {
+            let _ = read(PROTOBUF, &noise, piece);
+            let _ = read("application/json", &noise, piece);
+            let length = [(noise.len() as u32).to_be_bytes().to_vec(), noise.clone()].concat();
+            let _ = read(PROTOBUF, &length, piece);
+        }
+
+        #[test]
+        fn damaged_streams_never_panic(cut in 0usize..900, flip in 0usize..900, to in any::<u8>()) {
+            for (content_type, mut stream) in [(PROTOBUF, protobuf()), ("application/json", json())] {
+                if let Some(byte) = stream.get_mut(flip) {
+                    *byte = to;
+                }
+                stream.truncate(cut);
+                let _ = read(content_type, &stream, 64);
+            }
+        }
+    }
+}
