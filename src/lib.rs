@@ -2,10 +2,12 @@
 //!
 //! The core does no I/O and compiles without the features: what was read ([`model`]), who owns whom ([`graph`], [`tree`]), what the API
 //! server ([`server`]) and the collector ([`collector`]) do, and what comes of it ([`foretell`]). Sources ([`cluster`], [`dump`]), all
-//! that writes to a cluster ([`act`]) and the command line stand around it.
+//! that writes to a cluster ([`act`]), the files that whole objects are kept in ([`archive`]) and the command line stand around it.
 
 #[cfg(feature = "cluster")]
 pub mod act;
+#[cfg(feature = "dump")]
+pub mod archive;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cluster")]

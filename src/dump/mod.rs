@@ -19,7 +19,7 @@ mod plain;
 mod served;
 mod snapshot_file;
 mod text;
-mod yaml;
+pub(crate) mod yaml;
 
 pub use error::{DumpError, Place};
 pub use snapshot_file::{write, write_to_path};

@@ -1,0 +1,268 @@
+//! Reading an archive: all of it is held against its sum before the first object is believed.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+use flate2::bufread::MultiGzDecoder;
+use serde::Deserialize as _;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::dump::yaml::{self, Document};
+
+use super::{ArchiveError, END, End, FORMAT, HEADER, Header, SEPARATOR, TITLE, write::hexadecimal};
+
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// An archive that is complete and unchanged.
+#[derive(Debug)]
+pub struct Archive {
+    path: PathBuf,
+    file: File,
+    header: Header,
+}
+
+impl Archive {
+    /// Reads a file from its first to its last byte, and believes it only if it is what was written.
+    ///
+    /// # Errors
+    /// What is wrong with it: see [`ArchiveError`]. Nothing of a file that is cut off, changed or longer than it was is ever used.
+    pub fn open(path: &Path) -> Result<Self, ArchiveError> {
+        let shown = || path.display().to_string();
+        let unreadable = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound => ArchiveError::NotFound { path: shown() },
+            _ => ArchiveError::Unreadable { path: shown(), source },
+        };
+        let file = File::open(path).map_err(unreadable)?;
+        if !file.metadata().map_err(unreadable)?.is_file() {
+            // A second look must show the same, which a pipe can't.
+            return Err(ArchiveError::NotAnArchive { path: shown(), found: "it is not a file" });
+        }
+        let mut scan = Scan::new(path, &file)?;
+        let header = scan.header()?;
+        while scan.skip_object()? {}
+        scan.check_count(header.objects)?;
+        drop(scan);
+        Ok(Archive { path: path.to_owned(), file, header })
+    }
+
+    /// What it says of itself.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Its objects, one after the other, in an order in which they can be created. Can be asked for again.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn objects(&self) -> Result<Objects<'_>, ArchiveError> {
+        let mut scan = Scan::new(&self.path, &self.file)?;
+        scan.header()?;
+        Ok(Objects { scan, done: false })
+    }
+}
+
+/// The objects of an archive. After an error there are no more.
+pub struct Objects<'a> {
+    scan: Scan<'a>,
+    done: bool,
+}
+
+impl Iterator for Objects<'_> {
+    type Item = Result<Value, ArchiveError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let object = self.scan.object().transpose();
+        self.done = !matches!(object, Some(Ok(_)));
+        object
+    }
+}
+
+/// One passage through the file.
+struct Scan<'a> {
+    path: &'a Path,
+    from: Box<dyn BufRead + 'a>,
+    packed: bool,
+    /// Of all lines but the last.
+    sum: Sha256,
+    line: Vec<u8>,
+    /// The number of `line`, from 1.
+    number: usize,
+    /// How many objects were begun.
+    objects: usize,
+    /// What the header says.
+    expected: Option<usize>,
+}
+
+impl<'a> Scan<'a> {
+    fn new(path: &'a Path, mut file: &'a File) -> Result<Self, ArchiveError> {
+        let unreadable = |source| ArchiveError::Unreadable { path: path.display().to_string(), source };
+        file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
+        let mut from = BufReader::new(file);
+        let packed = from.fill_buf().map_err(unreadable)?.starts_with(&GZIP_MAGIC);
+        let from: Box<dyn BufRead + 'a> = if packed { Box::new(BufReader::new(MultiGzDecoder::new(from))) } else { Box::new(from) };
+        Ok(Scan { path, from, packed, sum: Sha256::new(), line: Vec::new(), number: 0, objects: 0, expected: None })
+    }
+
+    fn shown(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn cut_off(&self) -> ArchiveError {
+        // Of the last one that was begun, nobody knows how much is there.
+        ArchiveError::CutOff { path: self.shown(), objects: self.objects.saturating_sub(1), expected: self.expected }
+    }
+
+    fn not_an_archive(&self, found: &'static str) -> ArchiveError {
+        ArchiveError::NotAnArchive { path: self.shown(), found }
+    }
+
+    /// Reads the next line. Without the line break that ends it, a line is none.
+    fn advance(&mut self) -> Result<(), ArchiveError> {
+        self.line.clear();
+        match self.from.read_until(b'\n', &mut self.line) {
+            Ok(_) if self.line.ends_with(b"\n") => {
+                self.number += 1;
+                Ok(())
+            }
+            Ok(_) => Err(self.cut_off()),
+            Err(source) if self.packed && source.kind() == io::ErrorKind::UnexpectedEof => Err(self.cut_off()),
+            Err(source) if self.packed => Err(ArchiveError::Gzip { path: self.shown(), source }),
+            Err(source) => Err(ArchiveError::Unreadable { path: self.shown(), source }),
+        }
+    }
+
+    /// The JSON of a line that begins like this.
+    fn line_of(&self, beginning: &str) -> Option<&[u8]> {
+        self.line.strip_prefix(beginning.as_bytes())
+    }
+
+    fn makes_no_sense(&self, error: &serde_json::Error) -> ArchiveError {
+        ArchiveError::Line { path: self.shown(), line: self.number, why: error.to_string() }
+    }
+
+    /// Reads up to the first object, or to the end where there is none.
+    fn header(&mut self) -> Result<Header, ArchiveError> {
+        match self.advance() {
+            // Whatever is there of the first line tells what else it may be.
+            Err(cut_off @ ArchiveError::CutOff { .. }) => return Err(self.other_file().unwrap_or(cut_off)),
+            read => read?,
+        }
+        if let Some(other) = self.other_file() {
+            return Err(other);
+        }
+        let mut header = None;
+        while !self.at_object() && self.line_of(END).is_none() {
+            if header.is_none()
+                && let Some(json) = self.line_of(HEADER)
+            {
+                let read: Header = self.checked_header(json)?;
+                self.expected = Some(read.objects);
+                header = Some(read);
+            }
+            self.sum.update(&self.line);
+            self.advance()?;
+        }
+        header.ok_or_else(|| self.not_an_archive("it doesn't say what it holds"))
+    }
+
+    /// What is wrong with a file whose first line is not that of an archive, or of a part of one.
+    fn other_file(&self) -> Option<ArchiveError> {
+        let alike = self.line.len().min(TITLE.len());
+        match self.line.as_slice() {
+            [] if self.packed => None,
+            [] => Some(self.not_an_archive("it is empty")),
+            line if line[..alike] == TITLE.as_bytes()[..alike] => None,
+            _ => Some(self.not_an_archive("it begins with something else")),
+        }
+    }
+
+    /// A header of a format that this version knows.
+    fn checked_header(&self, json: &[u8]) -> Result<Header, ArchiveError> {
+        let any: Value = serde_json::from_slice(json).map_err(|error| self.makes_no_sense(&error))?;
+        let format = any.get("format").and_then(Value::as_u64).unwrap_or(0);
+        if format > u64::from(FORMAT) {
+            let version = any.get("kubectlGc").and_then(Value::as_str).unwrap_or_default().to_owned();
+            return Err(ArchiveError::Newer { path: self.shown(), format, version });
+        }
+        Header::deserialize(any).map_err(|error| self.makes_no_sense(&error))
+    }
+
+    fn at_object(&self) -> bool {
+        self.line.strip_suffix(b"\n").is_some_and(|line| line == SEPARATOR.as_bytes())
+    }
+
+    /// Passes an object by. Says whether there was one; where there was none, the end has proved to be right.
+    fn skip_object(&mut self) -> Result<bool, ArchiveError> {
+        self.lines_of_object(|_| ())
+    }
+
+    /// Reads an object, or proves the end to be right.
+    fn object(&mut self) -> Result<Option<Value>, ArchiveError> {
+        let (mut bytes, lines_before) = (Vec::new(), self.number);
+        if !self.lines_of_object(|line| bytes.extend_from_slice(line))? {
+            return Ok(None);
+        }
+        let path = self.shown();
+        let number = self.objects;
+        let bad = |why: &str| ArchiveError::Object { path: path.clone(), number, why: why.to_owned() };
+        let text = String::from_utf8(bytes).map_err(|_| bad("not UTF-8"))?;
+        let document = Document { text: &text, lines_before };
+        let read =
+            || yaml::read(&document, |reader| Value::deserialize(reader)).map_err(|error| yaml::error(&path, &document, &error));
+        let object = yaml::with_stack(&path, read)?;
+        let has = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+        if !["/apiVersion", "/kind", "/metadata/name", "/metadata/uid"].into_iter().all(has) {
+            return Err(bad("not an object with apiVersion, kind, name and uid"));
+        }
+        Ok(Some(object))
+    }
+
+    /// Hands over the lines of the object that is next, and stops at the beginning of the one after it.
+    fn lines_of_object(&mut self, mut each: impl FnMut(&[u8])) -> Result<bool, ArchiveError> {
+        if !self.at_object() {
+            return self.end().map(|()| false);
+        }
+        self.objects += 1;
+        loop {
+            self.sum.update(&self.line);
+            self.advance()?;
+            if self.at_object() || self.line_of(END).is_some() {
+                return Ok(true);
+            }
+            each(&self.line);
+        }
+    }
+
+    /// Holds the last line against what came before it, and proves that it is the last.
+    fn end(&mut self) -> Result<(), ArchiveError> {
+        let Some(json) = self.line_of(END) else { return Err(self.cut_off()) };
+        let end: End = serde_json::from_slice(json).map_err(|error| self.makes_no_sense(&error))?;
+        let found = hexadecimal(&self.sum.clone().finalize());
+        if found != end.sha256 {
+            return Err(ArchiveError::Sum { path: self.shown(), found, expected: end.sha256 });
+        }
+        self.check_count(end.objects)?;
+        let mut more = [0];
+        match self.from.read(&mut more) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(ArchiveError::AfterEnd { path: self.shown(), line: self.number + 1 }),
+            Err(source) if self.packed && source.kind() == io::ErrorKind::UnexpectedEof => Err(self.cut_off()),
+            Err(source) if self.packed => Err(ArchiveError::Gzip { path: self.shown(), source }),
+            Err(source) => Err(ArchiveError::Unreadable { path: self.shown(), source }),
+        }
+    }
+
+    fn check_count(&self, expected: usize) -> Result<(), ArchiveError> {
+        match self.objects == expected {
+            true => Ok(()),
+            false => Err(ArchiveError::Count { path: self.shown(), found: self.objects, expected }),
+        }
+    }
+}
