@@ -22,6 +22,7 @@ pub mod graph;
 pub mod model;
 #[cfg(feature = "cli")]
 pub mod render;
+pub mod restore;
 pub mod server;
 pub mod tree;
 pub mod wording;

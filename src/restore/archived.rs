@@ -1,0 +1,164 @@
+//! An archived object: where it was, who owned it, and all that it was.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// Where an object is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// As it is written in the object: `apps/v1`.
+    pub api_version: String,
+    pub kind: String,
+    /// Empty for cluster scope.
+    pub namespace: String,
+    pub name: String,
+}
+
+impl Place {
+    /// The group of the apiVersion; empty for the core group.
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// Whether it is of this kind, in whatever version.
+    pub fn is(&self, group: &str, kind: &str) -> bool {
+        self.group() == group && self.kind == kind
+    }
+}
+
+/// `Deployment/web in namespace shop`, or `Namespace/shop`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.kind, self.name)?;
+        if self.namespace.is_empty() { Ok(()) } else { write!(f, " in namespace {}", self.namespace) }
+    }
+}
+
+/// An entry of an archived object's `metadata.ownerReferences`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnerReference {
+    /// The owner's uid when it was archived.
+    pub uid: String,
+    /// Where the reference says that the owner is: in the namespace of its dependent. Whether the kind has namespaces at all is for the
+    /// server to say.
+    pub place: Place,
+    /// `controller: true`.
+    pub controller: bool,
+    /// As it is written, with every field.
+    pub written: Value,
+}
+
+impl OwnerReference {
+    /// As it is written but for the owner's uid.
+    pub fn with_uid(&self, uid: &str) -> Value {
+        let mut written = self.written.clone();
+        written["uid"] = Value::from(uid);
+        written
+    }
+}
+
+/// What an archive holds is no object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("object {number} of the archive {what}; take an archive that nobody has changed")]
+pub struct Malformed {
+    /// Counted from one.
+    pub number: usize,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// One object of an archive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Archived {
+    pub place: Place,
+    pub uid: String,
+    pub references: Vec<OwnerReference>,
+    /// The whole object, as the server gave it.
+    pub whole: Value,
+}
+
+impl Archived {
+    /// Reads an object; `number` is where it stands in the archive, counted from one.
+    ///
+    /// # Errors
+    /// When it has no apiVersion, kind, name or uid, or its owner references make no sense.
+    pub fn new(number: usize, whole: Value) -> Result<Self, Malformed> {
+        let malformed = |what: String| Malformed { number, what };
+        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let metadata = &whole["metadata"];
+        let required = |value: &Value, what: &str| text(value).ok_or_else(|| malformed(format!("has no {what}")));
+        let place = Place {
+            api_version: required(&whole["apiVersion"], "apiVersion")?,
+            kind: required(&whole["kind"], "kind")?,
+            namespace: text(&metadata["namespace"]).unwrap_or_default(),
+            name: required(&metadata["name"], "name")?,
+        };
+        let uid = text(&metadata["uid"]).ok_or_else(|| malformed(format!("({place}) has no uid")))?;
+        let written = match &metadata["ownerReferences"] {
+            Value::Null => &[][..],
+            Value::Array(references) => references,
+            _ => return Err(malformed(format!("({place}) has owner references that are no list"))),
+        };
+        let mut references = Vec::with_capacity(written.len());
+        for reference in written {
+            let part = |name: &str| {
+                text(&reference[name]).ok_or_else(|| malformed(format!("({place}) has an owner reference without {name}")))
+            };
+            references.push(OwnerReference {
+                uid: part("uid")?,
+                place: Place {
+                    api_version: part("apiVersion")?,
+                    kind: part("kind")?,
+                    namespace: place.namespace.clone(),
+                    name: part("name")?,
+                },
+                controller: reference["controller"] == true,
+                written: reference.clone(),
+            });
+        }
+        Ok(Archived { place, uid, references, whole })
+    }
+
+    /// The reference to its controller, if it has one.
+    pub fn controller(&self) -> Option<&OwnerReference> {
+        self.references.iter().find(|reference| reference.controller)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_object_says_where_it_was_and_who_owned_it() {
+        let reference =
+            json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "r", "controller": true, "more": 1});
+        let pod = json!({"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "web-1", "namespace": "shop", "uid": "p", "ownerReferences": [reference]}});
+        let archived = Archived::new(1, pod.clone()).unwrap();
+        assert_eq!((archived.place.to_string().as_str(), archived.uid.as_str()), ("Pod/web-1 in namespace shop", "p"));
+        assert_eq!(archived.whole, pod);
+        let controller = archived.controller().unwrap();
+        assert_eq!(controller.place.to_string(), "ReplicaSet/web in namespace shop");
+        assert!(controller.place.is("apps", "ReplicaSet") && archived.place.is("", "Pod"));
+        let mut mapped = reference;
+        mapped["uid"] = json!("new");
+        assert_eq!(controller.with_uid("new"), mapped, "every other field is kept");
+    }
+
+    #[test]
+    fn what_is_no_object_is_told_by_its_number() {
+        let told = |whole: Value| Archived::new(7, whole).unwrap_err().to_string();
+        let object = |metadata: Value| json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata});
+        assert!(told(json!(null)).starts_with("object 7 of the archive has no apiVersion;"));
+        assert!(told(json!({"apiVersion": "v1", "kind": 3})).contains("has no kind"));
+        assert!(told(object(json!({"uid": "u"}))).contains("has no name"));
+        assert!(told(object(json!({"name": "a"}))).contains("(Pod/a) has no uid"));
+        assert!(told(object(json!({"name": "a", "uid": "u", "ownerReferences": {}}))).contains("references that are no list"));
+        let nameless = json!([{"apiVersion": "v1", "kind": "Pod", "uid": "o"}]);
+        assert!(told(object(json!({"name": "a", "uid": "u", "ownerReferences": nameless}))).contains("reference without name"));
+    }
+}

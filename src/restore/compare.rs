@@ -1,0 +1,151 @@
+//! What is there already, beside what was archived.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{archived::Place, fields::as_created};
+
+/// A field in which an object that is there differs from the archived one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// As in JSONPath: `spec.containers[0].image`.
+    pub path: String,
+    /// The archived value, in JSON; none where it is unset, or a secret.
+    pub archived: Option<String>,
+    /// The value that is there, in JSON; none where it is unset, or a secret.
+    pub live: Option<String>,
+}
+
+/// Where a living object differs from an archived one in what would be brought back. `references` are the owner references that the
+/// archived one would have now. The status is not compared: it is what somebody has seen since.
+pub fn differences(place: &Place, archived: &Value, references: &[Value], live: &Value) -> Vec<Difference> {
+    let mut wanted = as_created(place, archived);
+    let mut found = as_created(place, live);
+    if wanted["metadata"].is_object() {
+        wanted["metadata"]["ownerReferences"] = Value::from(references);
+    }
+    if found["metadata"].is_object() {
+        found["metadata"]["ownerReferences"] = live["metadata"]["ownerReferences"].clone();
+    }
+    let hidden = place.is("", "Secret");
+    let mut differences = Vec::new();
+    let mut pairs = vec![(String::new(), Some(&wanted), Some(&found))];
+    // A list of what is left to be compared, and no recursion: objects may be nested deeply.
+    while let Some((path, wanted, found)) = pairs.pop() {
+        match (wanted, found) {
+            (Some(Value::Object(wanted)), Some(Value::Object(found))) => {
+                let keys: BTreeSet<&String> = wanted.keys().chain(found.keys()).collect();
+                // The first is to be looked at first.
+                for key in keys.into_iter().rev() {
+                    pairs.push((below(&path, key), wanted.get(key), found.get(key)));
+                }
+            }
+            (Some(Value::Array(wanted)), Some(Value::Array(found))) if wanted.len() == found.len() => {
+                for (index, (wanted, found)) in wanted.iter().zip(found).enumerate().rev() {
+                    pairs.push((format!("{path}[{index}]"), Some(wanted), Some(found)));
+                }
+            }
+            _ if is_unset(wanted) && is_unset(found) || wanted == found => {}
+            _ => {
+                let secret = hidden && (path.starts_with("data") || path.starts_with("stringData"));
+                let told = |value: Option<&Value>| value.filter(|_| !secret).map(ToString::to_string);
+                differences.push(Difference { path, archived: told(wanted), live: told(found) });
+            }
+        }
+    }
+    differences
+}
+
+/// Servers and clients differ in whether they write what is empty.
+fn is_unset(value: Option<&Value>) -> bool {
+    match value {
+        None | Some(Value::Null) => true,
+        Some(Value::Object(map)) => map.is_empty(),
+        Some(Value::Array(list)) => list.is_empty(),
+        Some(_) => false,
+    }
+}
+
+fn below(path: &str, key: &str) -> String {
+    let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    match (path.is_empty(), plain) {
+        (true, true) => key.to_owned(),
+        (false, true) => format!("{path}.{key}"),
+        (_, false) => format!("{path}[{}]", Value::from(key)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::restore::{archived::Archived, testing::object};
+
+    fn told(archived: Value, references: &[Value], live: &Value) -> Vec<String> {
+        let place = Archived::new(1, archived.clone()).unwrap().place;
+        let shown = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+        let differences = differences(&place, &archived, references, live).into_iter();
+        differences.map(|it| format!("{}: {} {}", it.path, shown(it.archived), shown(it.live))).collect()
+    }
+
+    #[test]
+    fn what_the_server_sets_is_no_difference() {
+        let archived = object(
+            "v1",
+            "Service",
+            "web",
+            &json!({"metadata": {"resourceVersion": "1", "generation": 3, "finalizers": ["foregroundDeletion"],
+                                 "deletionTimestamp": "2026-01-01T00:00:00Z", "labels": {}},
+                    "spec": {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"], "ports": [{"port": 80, "nodePort": 30001}]}}),
+        );
+        let live = object(
+            "v1",
+            "Service",
+            "web",
+            &json!({"metadata": {"resourceVersion": "9", "uid": "another"},
+                    "spec": {"clusterIP": "10.0.0.9", "clusterIPs": ["10.0.0.9"], "ports": [{"port": 80, "nodePort": 30009}]},
+                    "status": {"loadBalancer": {}}}),
+        );
+        assert_eq!(told(archived, &[], &live), [""; 0]);
+    }
+
+    #[test]
+    fn differences_are_told_by_their_paths() {
+        let archived = object(
+            "apps/v1",
+            "Deployment",
+            "web",
+            &json!({"metadata": {"annotations": {"acme.io/a": "1"}}, "spec": {"replicas": 3, "list": [{"a": 1}, {"b": 2}], "gone": true}}),
+        );
+        let live = object(
+            "apps/v1",
+            "Deployment",
+            "web",
+            &json!({"metadata": {"annotations": {"acme.io/a": "2"}}, "spec": {"replicas": 5, "list": [{"a": 1}, {"b": 3}], "new": []}}),
+        );
+        assert_eq!(
+            told(archived, &[], &live),
+            [r#"metadata.annotations["acme.io/a"]: "1" "2""#, "spec.gone: true -", "spec.list[1].b: 2 3", "spec.replicas: 3 5"]
+        );
+    }
+
+    #[test]
+    fn references_are_compared_by_the_uids_they_would_have_now() {
+        let reference = |uid: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": uid});
+        let archived = object("v1", "ConfigMap", "b", &json!({"metadata": {"ownerReferences": [reference("old")]}}));
+        let live = object("v1", "ConfigMap", "b", &json!({"metadata": {"ownerReferences": [reference("new")]}}));
+        assert_eq!(told(archived.clone(), &[reference("new")], &live), [""; 0]);
+        assert_eq!(told(archived.clone(), &[reference("newer")], &live), [r#"metadata.ownerReferences[0].uid: "newer" "new""#]);
+        assert_eq!(told(archived, &[], &live).len(), 1);
+    }
+
+    #[test]
+    fn secrets_are_not_told() {
+        let secret = |value: &str| object("v1", "Secret", "s", &json!({"data": {"password": value}, "type": "Opaque"}));
+        assert_eq!(told(secret("YQ=="), &[], &secret("Yg==")), ["data.password: - -"]);
+        let lost = object("v1", "Secret", "s", &json!({"type": "Opaque"}));
+        assert_eq!(told(secret("YQ=="), &[], &lost), ["data: - -"]);
+    }
+}

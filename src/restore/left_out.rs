@@ -1,0 +1,222 @@
+//! What is not brought back, kind by kind, with the source that says so: what a controller makes anew of itself as soon as what it looks
+//! after is there again, and what would be done a second time.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::archived::{Archived, Place};
+
+/// Why an object of an archive is not brought back.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LeftOut {
+    /// This one makes it anew. `--all` brings it back all the same.
+    MadeBy(&'static str),
+    /// Its work is done, and would be done again (a finished Job or Pod).
+    Finished,
+}
+
+impl LeftOut {
+    /// Whether it is brought back where everything is to be.
+    pub fn with_all(&self) -> bool {
+        matches!(self, LeftOut::MadeBy(_))
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LeftOut::MadeBy(who) => write!(f, "made anew by {who}"),
+            LeftOut::Finished => f.write_str("finished, and would run again"),
+        }
+    }
+}
+
+/// A group and a kind.
+type GroupKind = (&'static str, &'static str);
+
+/// Who makes what it controls anew: the controller's kind, the dependent's, and what the maker is called. That the dependent's controller
+/// reference leads to an object of the same archive is a condition of each.
+const MADE_BY_CONTROLLERS: &[(GroupKind, GroupKind, &str)] = &[
+    // pkg/controller/deployment/sync.go, getNewReplicaSet. Older ReplicaSets, the history of rollouts, are not made again.
+    (("apps", "Deployment"), ("apps", "ReplicaSet"), "its Deployment"),
+    // pkg/controller/replicaset/replica_set.go, manageReplicas.
+    (("apps", "ReplicaSet"), ("", "Pod"), "its ReplicaSet"),
+    (("", "ReplicationController"), ("", "Pod"), "its ReplicationController"),
+    // pkg/controller/statefulset/stateful_set_control.go, under the same name.
+    (("apps", "StatefulSet"), ("", "Pod"), "its StatefulSet"),
+    (("apps", "StatefulSet"), ("apps", "ControllerRevision"), "its StatefulSet"),
+    // pkg/controller/daemon/daemon_controller.go and update.go.
+    (("apps", "DaemonSet"), ("", "Pod"), "its DaemonSet"),
+    (("apps", "DaemonSet"), ("apps", "ControllerRevision"), "its DaemonSet"),
+    // pkg/controller/job/job_controller.go: a Job that is brought back starts over.
+    (("batch", "Job"), ("", "Pod"), "its Job"),
+    // pkg/controller/cronjob/cronjob_controllerv2.go: when its schedule says so, and not before.
+    (("batch", "CronJob"), ("batch", "Job"), "its CronJob, at its times"),
+    // pkg/controller/endpointslice.
+    (("", "Service"), ("discovery.k8s.io", "EndpointSlice"), "its Service's controller"),
+    // pkg/controller/endpointslicemirroring.
+    (("", "Endpoints"), ("discovery.k8s.io", "EndpointSlice"), "the controller that mirrors Endpoints"),
+    // pkg/controller/volume/ephemeral and pkg/controller/resourceclaim, for each pod with such a volume or claim.
+    (("", "Pod"), ("", "PersistentVolumeClaim"), "its Pod's volume controller"),
+    (("", "Pod"), ("resource.k8s.io", "ResourceClaim"), "its Pod's claim controller"),
+    // The kubelet shows its static pods again (pkg/kubelet/pod/mirror_client.go), and renews its Lease (pkg/kubelet/kubelet.go).
+    (("", "Node"), ("", "Pod"), "its Node's kubelet"),
+    (("", "Node"), ("coordination.k8s.io", "Lease"), "its Node's kubelet"),
+    (("", "Node"), ("storage.k8s.io", "CSINode"), "its Node's kubelet"),
+];
+
+/// What is made anew without a controller reference that says by whom.
+const MADE_BY_OTHERS: &[(&str, &str, &str)] = &[
+    // staging/src/k8s.io/api/core/v1: events tell of what has been, and expire.
+    ("", "Event", "whoever has something to tell"),
+    ("events.k8s.io", "Event", "whoever has something to tell"),
+    // pkg/registry/core/service/ipallocator: the server keeps one for each cluster IP.
+    ("networking.k8s.io", "IPAddress", "the API server, with each Service"),
+    // pkg/controller/volume/attachdetach.
+    ("storage.k8s.io", "VolumeAttachment", "the attach-detach controller"),
+    // external-provisioner and the drivers of devices publish what there is.
+    ("storage.k8s.io", "CSIStorageCapacity", "its driver"),
+    ("resource.k8s.io", "ResourceSlice", "its driver"),
+];
+
+/// Why an object is not brought back; none where it is. `find` finds an object of the archive by its uid, `at` by where it is.
+pub(super) fn why_left_out<'a>(
+    object: &Archived,
+    find: impl Fn(&str) -> Option<&'a Archived>,
+    at: impl Fn(&Place) -> Option<&'a Archived>,
+) -> Option<LeftOut> {
+    let place = &object.place;
+    if let Some(controller) = object.controller().and_then(|reference| find(&reference.uid)) {
+        let made = MADE_BY_CONTROLLERS.iter().find(|((group, kind), (below_group, below_kind), _)| {
+            controller.place.is(group, kind) && place.is(below_group, below_kind)
+        });
+        if let Some((.., who)) = made {
+            return Some(LeftOut::MadeBy(who));
+        }
+    }
+    if let Some((.., who)) = MADE_BY_OTHERS.iter().find(|(group, kind, _)| place.is(group, kind)) {
+        return Some(LeftOut::MadeBy(who));
+    }
+    let label = |key: &str| object.whole["metadata"]["labels"][key].as_str().unwrap_or_default();
+    match (place.group(), place.kind.as_str()) {
+        // pkg/controller/certificates/rootcacertpublisher.
+        ("", "ConfigMap") if place.name == "kube-root-ca.crt" => Some(LeftOut::MadeBy("the root CA publisher")),
+        // pkg/controller/serviceaccount/serviceaccounts_controller.go makes a bare one.
+        ("", "ServiceAccount") if place.name == "default" && is_bare(&object.whole) => {
+            Some(LeftOut::MadeBy("the service account controller"))
+        }
+        // pkg/controller/endpoint: of a Service without a selector somebody else has made them.
+        ("", "Endpoints") => {
+            let service = at(&Place { kind: "Service".to_owned(), ..place.clone() });
+            let selects = service.is_some_and(|service| is_filled(&service.whole["spec"]["selector"]));
+            selects.then_some(LeftOut::MadeBy("its Service's controller"))
+        }
+        // kube-aggregator, autoregister: one for each group and version that the server itself or a definition serves.
+        ("apiregistration.k8s.io", "APIService") if !label("kube-aggregator.kubernetes.io/automanaged").is_empty() => {
+            Some(LeftOut::MadeBy("the API server"))
+        }
+        ("", "Pod") if matches!(object.whole["status"]["phase"].as_str(), Some("Succeeded" | "Failed")) => Some(LeftOut::Finished),
+        ("batch", "Job") if is_over(&object.whole) => Some(LeftOut::Finished),
+        _ => None,
+    }
+}
+
+/// Whether a Job is complete or has failed (pkg/controller/job, IsJobFinished).
+fn is_over(job: &Value) -> bool {
+    let conditions = job["status"]["conditions"].as_array().into_iter().flatten();
+    conditions
+        .into_iter()
+        .any(|condition| matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True")
+}
+
+/// Whether nobody has added anything to the ServiceAccount that every namespace has.
+fn is_bare(account: &Value) -> bool {
+    let metadata = &account["metadata"];
+    let added = [
+        &metadata["labels"],
+        &metadata["annotations"],
+        &metadata["finalizers"],
+        &metadata["ownerReferences"],
+        &account["imagePullSecrets"],
+    ];
+    !added.into_iter().any(is_filled) && account["automountServiceAccountToken"].is_null()
+}
+
+fn is_filled(value: &Value) -> bool {
+    value.as_object().is_some_and(|map| !map.is_empty()) || value.as_array().is_some_and(|list| !list.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::restore::testing::{archived, object, owned};
+
+    /// Why the last of these is left out.
+    fn why(objects: Vec<Value>) -> Option<String> {
+        let objects = archived(objects);
+        let find = |uid: &str| objects.iter().find(|object| object.uid == uid);
+        let at = |place: &Place| objects.iter().find(|object| object.place == *place);
+        why_left_out(objects.last().unwrap(), find, at).map(|why| why.to_string())
+    }
+
+    #[test]
+    fn every_row_of_the_table_has_its_say() {
+        for ((group, kind), (below_group, below_kind), who) in MADE_BY_CONTROLLERS {
+            let version = |group: &str| if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
+            let (above, below) = (version(group), version(below_group));
+            let controller = object(&above, kind, "a", &json!({"metadata": {"namespace": "shop"}}));
+            let dependent = owned(&below, below_kind, "b", &[(&above, kind, "a")]);
+            let told = why(vec![controller, dependent.clone()]);
+            assert_eq!(told, Some(format!("made anew by {who}")), "{kind} {below_kind}");
+            // Nobody makes it anew where its controller does not come back.
+            assert_eq!(why(vec![dependent]), None, "{kind} {below_kind}");
+            let mut plain = owned(&below, below_kind, "b", &[(&above, kind, "a")]);
+            plain["metadata"]["ownerReferences"][0]["controller"] = json!(false);
+            assert_eq!(why(vec![object(&above, kind, "a", &json!({})), plain]), None, "an owner is no controller: {kind}");
+        }
+        for (group, kind, who) in MADE_BY_OTHERS {
+            let version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
+            assert_eq!(why(vec![object(&version, kind, "a", &json!({}))]), Some(format!("made anew by {who}")));
+        }
+    }
+
+    #[test]
+    fn what_somebody_has_added_to_is_brought_back() {
+        let account = |more: Value| why(vec![object("v1", "ServiceAccount", "default", &more)]);
+        assert_eq!(account(json!({})).as_deref(), Some("made anew by the service account controller"));
+        assert_eq!(account(json!({"imagePullSecrets": [{"name": "registry"}]})), None);
+        assert_eq!(account(json!({"metadata": {"annotations": {"role": "arn"}}})), None);
+        assert_eq!(account(json!({"automountServiceAccountToken": false})), None);
+        assert_eq!(why(vec![object("v1", "ServiceAccount", "build", &json!({}))]), None);
+
+        let endpoints = || owned("v1", "Endpoints", "web", &[]);
+        let service = |spec: Value| object("v1", "Service", "web", &json!({"metadata": {"namespace": "shop"}, "spec": spec}));
+        let told = why(vec![service(json!({"selector": {"app": "web"}})), endpoints()]);
+        assert_eq!(told.as_deref(), Some("made anew by its Service's controller"));
+        assert_eq!(why(vec![service(json!({})), endpoints()]), None, "somebody has written them by hand");
+        assert_eq!(why(vec![endpoints()]), None);
+
+        let api = |labels: Value| {
+            why(vec![object("apiregistration.k8s.io/v1", "APIService", "a", &json!({"metadata": {"labels": labels}}))])
+        };
+        assert!(api(json!({"kube-aggregator.kubernetes.io/automanaged": "onstart"})).is_some());
+        assert_eq!(api(json!({})), None);
+    }
+
+    #[test]
+    fn what_has_finished_does_not_run_again() {
+        let job = |status: Value| why(vec![object("batch/v1", "Job", "import", &json!({"status": status}))]);
+        let condition = |kind: &str, status: &str| json!({"conditions": [{"type": kind, "status": status}]});
+        assert_eq!(job(condition("Complete", "True")).as_deref(), Some("finished, and would run again"));
+        assert!(job(condition("Failed", "True")).is_some());
+        assert_eq!(job(condition("Complete", "False")), None);
+        assert_eq!(job(condition("Suspended", "True")), None);
+        let pod = |phase: &str| why(vec![object("v1", "Pod", "once", &json!({"status": {"phase": phase}}))]);
+        assert!(pod("Succeeded").is_some() && pod("Failed").is_some());
+        assert_eq!((pod("Running"), pod("Pending")), (None, None));
+        assert!(LeftOut::MadeBy("x").with_all() && !LeftOut::Finished.with_all());
+    }
+}

@@ -1,0 +1,182 @@
+//! From the objects of an archive to what is created, in which order, and what is not.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
+
+use crate::model::well_known;
+
+use super::{
+    archived::{Archived, Malformed, Place},
+    fields::as_created,
+    left_out::{LeftOut, why_left_out},
+    order::{LATEST, Need, Order, order, rank},
+};
+
+/// The index of an object in its [`RestorePlan`]: where it stands in the archive, from zero.
+pub type ItemId = usize;
+
+/// What an owner reference leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// An object of the archive that is brought back, or is there already.
+    Archived(ItemId),
+    /// An object of the archive that is left out; its controller makes another of its name, or not.
+    LeftOut(ItemId),
+    /// Something that the archive doesn't hold.
+    Elsewhere,
+}
+
+/// One object of the archive, and what is to be done about it.
+#[derive(Clone, Debug)]
+pub struct Item {
+    pub archived: Archived,
+    /// What is sent to create it, without owner references.
+    pub body: Value,
+    /// What each of its owner references leads to, in their order.
+    pub owners: Vec<Owner>,
+    /// Its namespace and the definition of its kind, where the archive has them: without these it can't be.
+    pub needs: Vec<ItemId>,
+    /// Why it is not brought back, where it isn't.
+    pub left_out: Option<LeftOut>,
+    /// What is put back through its status subresource, if it has one: only of custom resources. What built-in kinds have in their status
+    /// is what their controllers see, and these look again; an old one would speak of pods and addresses that are gone.
+    pub status: Option<Value>,
+}
+
+/// What a restore does.
+#[derive(Clone, Debug)]
+pub struct RestorePlan {
+    /// Every object of the archive, in its order.
+    pub items: Vec<Item>,
+    /// What is created together, one step after the other.
+    pub steps: Vec<Vec<ItemId>>,
+    /// References that close a circle of owners: an object, and which of its references. They are added when all are there.
+    pub closing: Vec<(ItemId, usize)>,
+}
+
+impl RestorePlan {
+    /// Plans to bring back these objects; `all` also what controllers make anew by themselves.
+    ///
+    /// # Errors
+    /// When one of them is no object, or there are two of one place or uid.
+    pub fn new(objects: impl IntoIterator<Item = Value>, all: bool) -> Result<Self, Malformed> {
+        let read = objects.into_iter().enumerate().map(|(index, whole)| Archived::new(index + 1, whole));
+        let archived: Vec<Archived> = read.collect::<Result<_, _>>()?;
+        let index = Index::new(&archived)?;
+        let left_out: Vec<Option<LeftOut>> = archived.iter().map(|object| index.why_left_out(object, all)).collect();
+        let custom = CustomKinds::new();
+        let mut items = Vec::with_capacity(archived.len());
+        for object in &archived {
+            let owner = |uid: &str| match index.by_uid.get(uid) {
+                Some(owner) if left_out[*owner].is_some() => Owner::LeftOut(*owner),
+                Some(owner) => Owner::Archived(*owner),
+                None => Owner::Elsewhere,
+            };
+            let mut body = as_created(&object.place, &object.whole);
+            let status = custom.status(object);
+            // Without a status subresource it is a field like any other; with one, the server ignores it here.
+            if let (Some(status), Some(body)) = (&status, body.as_object_mut()) {
+                body.insert("status".to_owned(), status.clone());
+            }
+            items.push(Item {
+                body,
+                owners: object.references.iter().map(|reference| owner(&reference.uid)).collect(),
+                needs: index.needs(&object.place),
+                left_out: None,
+                status,
+                archived: object.clone(),
+            });
+        }
+        for (item, left_out) in items.iter_mut().zip(left_out) {
+            item.left_out = left_out;
+        }
+        let Order { steps, closing } = in_order(&items);
+        Ok(RestorePlan { items, steps, closing })
+    }
+}
+
+fn in_order(items: &[Item]) -> Order {
+    let wanted: Vec<ItemId> = (0..items.len()).filter(|item| items[*item].left_out.is_none()).collect();
+    let rank_of = |item: &Item| {
+        let of_left_out = item.owners.iter().any(|owner| matches!(owner, Owner::LeftOut(_)));
+        if of_left_out { LATEST } else { rank(&item.archived.place) }
+    };
+    let needs_of = |item: &Item| -> Vec<Need> {
+        let owners = item.owners.iter().enumerate().filter_map(|(reference, owner)| match owner {
+            Owner::Archived(item) => Some(Need { item: *item, reference: Some(reference) }),
+            Owner::LeftOut(_) | Owner::Elsewhere => None,
+        });
+        owners.chain(item.needs.iter().map(|item| Need { item: *item, reference: None })).collect()
+    };
+    let ranks: Vec<u8> = items.iter().map(rank_of).collect();
+    let needs: Vec<Vec<Need>> = items.iter().map(needs_of).collect();
+    order(&wanted, &ranks, &needs)
+}
+
+/// Finds objects of the archive.
+struct Index<'a> {
+    archived: &'a [Archived],
+    by_uid: FxHashMap<&'a str, ItemId>,
+    by_place: FxHashMap<&'a Place, ItemId>,
+    namespaces: FxHashMap<&'a str, ItemId>,
+    /// By the group and kind that they define.
+    definitions: FxHashMap<(&'a str, &'a str), ItemId>,
+}
+
+impl<'a> Index<'a> {
+    fn new(archived: &'a [Archived]) -> Result<Self, Malformed> {
+        let mut index = Index {
+            archived,
+            by_uid: FxHashMap::default(),
+            by_place: FxHashMap::default(),
+            namespaces: FxHashMap::default(),
+            definitions: FxHashMap::default(),
+        };
+        for (item, object) in archived.iter().enumerate() {
+            let place = &object.place;
+            let twice = |of: usize| Malformed { number: item + 1, what: format!("({place}) is also object {}", of + 1) };
+            if let Some(other) = index.by_place.insert(place, item).or(index.by_uid.insert(&object.uid, item)) {
+                return Err(twice(other));
+            }
+            if place.is("", "Namespace") {
+                index.namespaces.insert(&place.name, item);
+            }
+            let spec = &object.whole["spec"];
+            if place.is("apiextensions.k8s.io", "CustomResourceDefinition")
+                && let (Some(group), Some(kind)) = (spec["group"].as_str(), spec["names"]["kind"].as_str())
+            {
+                index.definitions.insert((group, kind), item);
+            }
+        }
+        Ok(index)
+    }
+
+    fn needs(&self, place: &Place) -> Vec<ItemId> {
+        let namespace = self.namespaces.get(place.namespace.as_str());
+        let definition = self.definitions.get(&(place.group(), place.kind.as_str()));
+        [namespace, definition].into_iter().flatten().copied().collect()
+    }
+
+    fn why_left_out(&self, object: &Archived, all: bool) -> Option<LeftOut> {
+        let find = |uid: &str| self.by_uid.get(uid).map(|item| &self.archived[*item]);
+        let at = |place: &Place| self.by_place.get(place).map(|item| &self.archived[*item]);
+        why_left_out(object, find, at).filter(|why| !(all && why.with_all()))
+    }
+}
+
+/// Tells custom resources from built-in kinds.
+struct CustomKinds {
+    built_in: FxHashSet<String>,
+}
+
+impl CustomKinds {
+    fn new() -> Self {
+        let built_in = well_known::resources().resources.into_iter().map(|resource| resource.group);
+        CustomKinds { built_in: built_in.collect() }
+    }
+
+    fn status(&self, object: &Archived) -> Option<Value> {
+        let status = object.whole.get("status").filter(|status| !status.is_null())?;
+        (!self.built_in.contains(object.place.group())).then(|| status.clone())
+    }
+}

@@ -1,0 +1,211 @@
+//! What is sent, of which objects, in which order.
+
+use serde_json::{Value, json};
+
+use super::{
+    left_out::LeftOut,
+    plan::{ItemId, Owner, RestorePlan},
+    testing::{object, owned},
+};
+
+fn plan(objects: Vec<Value>, all: bool) -> RestorePlan {
+    RestorePlan::new(objects, all).unwrap()
+}
+
+/// The names of what is created, step by step.
+fn steps(plan: &RestorePlan) -> Vec<Vec<&str>> {
+    let name = |item: &ItemId| plan.items[*item].archived.place.name.as_str();
+    plan.steps.iter().map(|step| step.iter().map(name).collect()).collect()
+}
+
+fn body(whole: Value) -> Value {
+    plan(vec![whole], true).items.remove(0).body
+}
+
+#[test]
+fn namespaces_and_definitions_come_first_and_owners_before_dependents() {
+    let definition = object(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        "shops.acme.io",
+        &json!({"spec": {"group": "acme.io", "names": {"kind": "Shop"}}}),
+    );
+    let objects = vec![
+        object("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "hook", &json!({})),
+        owned("apps/v1", "Deployment", "web", &[("acme.io/v1", "Shop", "main")]),
+        owned("v1", "ConfigMap", "settings", &[("apps/v1", "Deployment", "web")]),
+        owned("v1", "ServiceAccount", "build", &[]),
+        owned("acme.io/v1", "Shop", "main", &[]),
+        definition,
+        object("v1", "Namespace", "shop", &json!({})),
+    ];
+    let plan = plan(objects, false);
+    assert_eq!(steps(&plan), [["shop"], ["shops.acme.io"], ["build"], ["main"], ["web"], ["settings"], ["hook"]]);
+    assert_eq!((plan.items[1].needs.as_slice(), plan.items[4].needs.as_slice()), (&[6][..], &[6, 5][..]));
+    assert_eq!(plan.items[2].owners, [Owner::Archived(1)]);
+}
+
+#[test]
+fn what_is_made_anew_is_left_out_and_what_it_owns_comes_last() {
+    let objects = || {
+        vec![
+            owned("apps/v1", "StatefulSet", "db", &[]),
+            owned("v1", "Pod", "db-0", &[("apps/v1", "StatefulSet", "db")]),
+            owned("v1", "ConfigMap", "of-pod", &[("v1", "Pod", "db-0"), ("v1", "ConfigMap", "elsewhere")]),
+            object("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "hook", &json!({})),
+        ]
+    };
+    let without = plan(objects(), false);
+    assert_eq!(steps(&without), [["db"], ["hook"], ["of-pod"]]);
+    assert_eq!(without.items[1].left_out, Some(LeftOut::MadeBy("its StatefulSet")));
+    assert_eq!(without.items[2].owners, [Owner::LeftOut(1), Owner::Elsewhere]);
+    let with = plan(objects(), true);
+    assert_eq!(steps(&with), [["db"], ["db-0"], ["of-pod"], ["hook"]]);
+    assert_eq!(with.items[2].owners, [Owner::Archived(1), Owner::Elsewhere]);
+}
+
+#[test]
+fn an_archive_with_one_object_twice_is_refused() {
+    let error = RestorePlan::new([object("v1", "Pod", "a", &json!({})), object("v1", "Pod", "a", &json!({}))], false).unwrap_err();
+    assert!(error.to_string().starts_with("object 2 of the archive (Pod/a) is also object 1;"), "{error}");
+    let same_uid = json!({"metadata": {"uid": "u"}});
+    let objects = [object("v1", "Pod", "a", &same_uid), object("v1", "Pod", "b", &same_uid)];
+    assert!(RestorePlan::new(objects, false).is_err());
+}
+
+#[test]
+fn what_the_server_sets_is_not_sent() {
+    let whole = object(
+        "v1",
+        "ConfigMap",
+        "a",
+        &json!({"metadata": {
+            "resourceVersion": "1", "generation": 2, "creationTimestamp": "2026-01-01T00:00:00Z", "selfLink": "/a", "managedFields": [],
+            "deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0, "labels": {"a": "b"},
+            "finalizers": ["foregroundDeletion", "acme.io/drain", "orphan"],
+            "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "o"}]}, "data": {"k": "v"}}),
+    );
+    let sent = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "v"},
+        "metadata": {"name": "a", "labels": {"a": "b"}, "finalizers": ["acme.io/drain"]}});
+    assert_eq!(body(whole), sent);
+    let only_the_collectors = object("v1", "ConfigMap", "a", &json!({"metadata": {"finalizers": ["orphan"]}}));
+    assert_eq!(body(only_the_collectors)["metadata"], json!({"name": "a"}));
+}
+
+/// Of each kind: what was archived, and what is sent, in `metadata` and beyond.
+#[test]
+fn what_each_kinds_controllers_set_is_not_sent() {
+    let cases = [
+        ("v1", "Namespace", json!({"spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}), json!({"spec": {}})),
+        (
+            "v1",
+            "Service",
+            json!({"spec": {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"], "healthCheckNodePort": 31000,
+                            "ports": [{"port": 80, "nodePort": 30000}]}, "status": {"loadBalancer": {}}}),
+            json!({"spec": {"ports": [{"port": 80}]}}),
+        ),
+        (
+            "v1",
+            "Service",
+            json!({"spec": {"clusterIP": "None", "clusterIPs": ["None"]}}),
+            json!({"spec": {"clusterIP": "None", "clusterIPs": ["None"]}}),
+        ),
+        (
+            "v1",
+            "Pod",
+            json!({"spec": {
+                "nodeName": "worker-1", "priority": 7, "preemptionPolicy": "Never", "ephemeralContainers": [{}], "hostname": "h",
+                "volumes": [{"name": "kube-api-access-x2lqp", "projected": {}}, {"name": "kube-api-access-mine", "emptyDir": {}}],
+                "initContainers": [{"name": "i", "volumeMounts": [{"name": "kube-api-access-x2lqp"}]}],
+                "containers": [{"name": "c", "volumeMounts": [{"name": "data"}, {"name": "kube-api-access-x2lqp"}]}]},
+                "status": {"phase": "Running"}}),
+            json!({"spec": {
+                "hostname": "h", "volumes": [{"name": "kube-api-access-mine", "emptyDir": {}}],
+                "initContainers": [{"name": "i"}], "containers": [{"name": "c", "volumeMounts": [{"name": "data"}]}]}}),
+        ),
+        (
+            "v1",
+            "PersistentVolumeClaim",
+            json!({"metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes",
+                "volume.kubernetes.io/storage-provisioner": "p", "volume.kubernetes.io/selected-node": "n"}}, "spec": {"volumeName": "v"}}),
+            json!({"spec": {}}),
+        ),
+        (
+            "v1",
+            "PersistentVolume",
+            json!({"metadata": {"annotations": {"pv.kubernetes.io/bound-by-controller": "yes", "mine": "a"}},
+                   "spec": {"claimRef": {"name": "c", "uid": "u", "resourceVersion": "1"}}}),
+            json!({"metadata": {"annotations": {"mine": "a"}}, "spec": {"claimRef": {"name": "c"}}}),
+        ),
+        (
+            "v1",
+            "ServiceAccount",
+            json!({"secrets": [{"name": "a-token-x2lqp"}, {"name": "a-dockercfg-x2lqp"}, {"name": "a-token-of-mine"}],
+                   "imagePullSecrets": [{"name": "a-dockercfg-x2lqp"}]}),
+            json!({"secrets": [{"name": "a-token-of-mine"}]}),
+        ),
+        (
+            "v1",
+            "Secret",
+            json!({"type": "kubernetes.io/service-account-token", "data": {"token": "t", "ca.crt": "c", "namespace": "n"},
+                   "metadata": {"annotations": {"kubernetes.io/service-account.uid": "u", "kubernetes.io/service-account.name": "s"}}}),
+            json!({"type": "kubernetes.io/service-account-token", "metadata": {"annotations": {"kubernetes.io/service-account.name": "s"}}}),
+        ),
+        ("v1", "Secret", json!({"type": "Opaque", "data": {"token": "t"}}), json!({"type": "Opaque", "data": {"token": "t"}})),
+        (
+            "apps/v1",
+            "Deployment",
+            json!({"metadata": {"annotations": {"deployment.kubernetes.io/revision": "3"}}, "spec": {"replicas": 1}, "status": {}}),
+            json!({"spec": {"replicas": 1}}),
+        ),
+        (
+            "batch/v1",
+            "Job",
+            json!({"metadata": {"labels": {"controller-uid": "u", "batch.kubernetes.io/controller-uid": "u", "job-name": "a"}},
+                "spec": {"selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": "u"}}, "template": {"metadata": {"labels":
+                    {"controller-uid": "u", "batch.kubernetes.io/controller-uid": "u", "app": "import"}}}}}),
+            json!({"metadata": {"labels": {"job-name": "a"}}, "spec": {"template": {"metadata": {"labels": {"app": "import"}}}}}),
+        ),
+        (
+            "batch/v1",
+            "Job",
+            json!({"spec": {"manualSelector": true, "selector": {"matchLabels": {"controller-uid": "u"}}}}),
+            json!({"spec": {"manualSelector": true, "selector": {"matchLabels": {"controller-uid": "u"}}}}),
+        ),
+    ];
+    for (api_version, kind, archived, sent) in cases {
+        let mut expected = object(api_version, kind, "a", &sent);
+        expected["metadata"].as_object_mut().unwrap().remove("uid");
+        assert_eq!(body(object(api_version, kind, "a", &archived)), expected, "{kind}");
+    }
+}
+
+#[test]
+fn odd_shapes_are_sent_as_they_are() {
+    for kind in ["Namespace", "Service", "Pod", "PersistentVolumeClaim", "PersistentVolume", "ServiceAccount", "Secret", "Job"] {
+        let api_version = if kind == "Job" { "batch/v1" } else { "v1" };
+        for odd in [json!(null), json!([]), json!("x"), json!({"ports": 1, "containers": [1], "volumes": {}, "template": []})] {
+            let more =
+                json!({"spec": odd, "secrets": odd, "data": odd, "metadata": {"annotations": [], "labels": 1, "finalizers": "x"}});
+            let mut expected = object(api_version, kind, "a", &more);
+            expected["metadata"].as_object_mut().unwrap().remove("uid");
+            assert_eq!(body(object(api_version, kind, "a", &more)), expected, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn only_custom_resources_have_their_status_back() {
+    let status = json!({"status": {"ready": true}});
+    let of = |api_version: &str, kind: &str| plan(vec![object(api_version, kind, "a", &status)], false).items.remove(0);
+    let shop = of("acme.io/v1", "Shop");
+    assert_eq!((shop.status, &shop.body["status"]), (Some(json!({"ready": true})), &json!({"ready": true})));
+    for (api_version, kind) in
+        [("apps/v1", "Deployment"), ("v1", "Service"), ("apiextensions.k8s.io/v1", "CustomResourceDefinition")]
+    {
+        let item = of(api_version, kind);
+        assert_eq!((item.status, item.body.get("status")), (None, None), "{kind}");
+    }
+    assert!(of("snapshot.storage.k8s.io/v1", "VolumeSnapshot").status.is_some(), "an add-on's kind is a custom resource");
+    assert_eq!(plan(vec![object("acme.io/v1", "Shop", "a", &json!({}))], false).items[0].status, None);
+}
