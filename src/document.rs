@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{Gap, ObjectId, Reference, Snapshot};
+use crate::model::{Gap, Identity, ObjectId, Reference, Snapshot};
 
 /// The `apiVersion` of every document.
 pub const API_VERSION: &str = "kubectl-gc/v1";
@@ -50,6 +50,13 @@ impl<'a> ObjectJson<'a> {
             name: snapshot.text(object.name),
             uid: snapshot.text(object.uid),
         }
+    }
+
+    /// An object that may be in no snapshot any more.
+    pub fn named(identity: &'a Identity) -> Self {
+        let Identity { api_version, kind, namespace, name, uid } = identity;
+        let namespace = Some(namespace.as_str()).filter(|namespace| !namespace.is_empty());
+        ObjectJson { api_version: api_version.clone(), kind, namespace, name, uid }
     }
 }
 

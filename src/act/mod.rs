@@ -4,10 +4,14 @@
 //! says what was written by then and is still there.
 
 mod access;
+mod delete;
+#[cfg(test)]
+mod delete_tests;
 mod probe;
 #[cfg(test)]
 mod probe_tests;
 mod request;
 
 pub use access::{Access, Denied, Verdicts, review};
+pub use delete::{Answered, Deletion, Sent, delete};
 pub use probe::{Probe, ProbeError, probe, probe_until};

@@ -17,7 +17,10 @@ use crate::{
     server::Propagation,
 };
 
-use super::request::{Undone, delete_options, once, persist};
+use super::{
+    delete::Deletion,
+    request::{Undone, delete_options, once, persist},
+};
 
 /// The first pauses between two looks; a collector that is awake takes less.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -232,7 +235,7 @@ impl<'c> Throwaway<'c> {
     /// Deletes it in the foreground and waits for a collector.
     async fn watch(&self, patience: Duration) -> Found {
         let begun = Instant::now();
-        let options = delete_options(Propagation::Foreground, &self.uid);
+        let options = delete_options(&Deletion::by(Propagation::Foreground), &self.uid);
         let deleted = persist(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
         match deleted.map_err(Failure::from).and_then(|answer| self.state(&answer)) {
             Ok(State::There { held: true }) => {}
@@ -286,7 +289,7 @@ impl<'c> Throwaway<'c> {
 
     /// Deletes it in the background, which takes it from the collector again (R1.21).
     async fn remove(&self) -> Result<(), Still> {
-        let options = delete_options(Propagation::Background, &self.uid);
+        let options = delete_options(&Deletion::by(Propagation::Background), &self.uid);
         let deleted = persist(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
         match self.state_or_gone(deleted.map_err(Failure::from)) {
             Ok(State::Gone) => Ok(()),

@@ -3,10 +3,9 @@
 use http::{Method, Request, header};
 use serde_json::{Value, json};
 
-use crate::{
-    cluster::{Answer, Connection, Failure, retry},
-    server::Propagation,
-};
+use crate::cluster::{Answer, Connection, Failure, retry};
+
+use super::delete::Deletion;
 
 const JSON: &str = "application/json";
 
@@ -67,11 +66,18 @@ fn may_have_been_done(failure: &Failure) -> bool {
 }
 
 /// The body of a DELETE that means the object with this uid and no other (R1.6).
-pub(super) fn delete_options(propagation: Propagation, uid: &str) -> Value {
-    json!({
+pub(super) fn delete_options(deletion: &Deletion, uid: &str) -> Value {
+    let mut options = json!({
         "apiVersion": "v1",
         "kind": "DeleteOptions",
-        "propagationPolicy": propagation.name(),
+        "propagationPolicy": deletion.propagation.name(),
         "preconditions": {"uid": uid},
-    })
+    });
+    if let Some(seconds) = deletion.grace {
+        options["gracePeriodSeconds"] = json!(seconds);
+    }
+    if deletion.dry_run {
+        options["dryRun"] = json!(["All"]);
+    }
+    options
 }

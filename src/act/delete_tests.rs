@@ -1,0 +1,171 @@
+//! Deletes of a server that answers as the API server may.
+
+use std::{
+    future,
+    sync::{Arc, Mutex},
+};
+
+use serde_json::{Value, json};
+
+use super::delete::*;
+use crate::{
+    cluster::testing::{Asked, Say, json as say, pods, refuse, serve},
+    model::{ObjectId, Origin, RawObject, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder},
+    server::Propagation,
+};
+
+/// Pods of these names, and a Namespace.
+fn snapshot(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
+    let namespaces =
+        Resource { version: "v1".into(), plural: "namespaces".into(), kind: "Namespace".into(), ..Resource::default() };
+    let mut builder =
+        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods(), namespaces], Vec::new()));
+    let ids = names.iter().map(|name| {
+        let is_namespace = *name == "shop";
+        let object = RawObject {
+            name: (*name).to_owned().into(),
+            namespace: if is_namespace { "" } else { "shop" }.into(),
+            uid: format!("u-{name}").into(),
+            ..RawObject::default()
+        };
+        builder.add(ResourceId(u32::from(is_namespace)), &object)
+    });
+    let ids = ids.collect();
+    (builder.build(), ids)
+}
+
+/// The answer with an object that is, or was, there.
+fn object(name: &str, rest: &Value) -> Say {
+    let mut metadata = json!({"name": name, "namespace": "shop", "uid": format!("u-{name}"), "resourceVersion": "9"});
+    metadata.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    say(200, json!({"kind": "Pod", "metadata": metadata}).to_string())
+}
+
+fn status(code: u16, message: &str) -> Say {
+    say(code, json!({"kind": "Status", "code": code, "message": message, "details": {"name": "x"}}).to_string())
+}
+
+/// Deletes pods of these names; says what came of each, and what was sent.
+async fn deleted(
+    names: &[&str],
+    deletion: Deletion,
+    answer: impl Fn(&str, usize) -> Say + Send + Sync + 'static,
+) -> (Vec<Sent>, Vec<Value>) {
+    let bodies: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let sent = bodies.clone();
+    let connection = serve(move |asked: &Asked| {
+        assert_eq!(asked.method, "DELETE");
+        sent.lock().unwrap().push(serde_json::from_slice(&asked.body).unwrap());
+        answer(asked.url.rsplit('/').next().unwrap_or_default(), asked.before)
+    });
+    let (snapshot, ids) = snapshot(names);
+    let mut told = Vec::new();
+    let all = delete(&connection.await, &snapshot, &ids, &deletion, future::pending(), &mut |one| told.push(one.clone())).await;
+    assert_eq!(all, told);
+    let bodies = bodies.lock().unwrap().clone();
+    (all, bodies)
+}
+
+fn words(all: &[Sent]) -> Vec<String> {
+    let seen = |one: &Sent| match &one.seen {
+        Some(seen) if seen.gone => "gone",
+        Some(_) => "there",
+        None => "unseen",
+    };
+    all.iter().map(|one| format!("{} {:?} {}", one.target.short_name(), one.answered, seen(one))).collect()
+}
+
+#[tokio::test]
+async fn answers_are_told_apart() {
+    let names = ["removed", "held", "graceful", "last", "killed", "shop", "gone", "replaced", "passing", "lost"];
+    let (all, bodies) = deleted(&names, Deletion::by(Propagation::Foreground), |name, before| match name {
+        "removed" => say(200, r#"{"kind":"Status","status":"Success","details":{"name":"removed","uid":"u-removed"}}"#),
+        "held" => object(
+            name,
+            &json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a/b"], "deletionGracePeriodSeconds": 0}),
+        ),
+        "graceful" => object(name, &json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30})),
+        // Kinds that are answered with what they were last.
+        "last" => object(name, &json!({})),
+        "killed" => object(name, &json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0})),
+        "shop" => object(name, &json!({"deletionTimestamp": "2026-01-01T00:00:00Z"})),
+        "gone" => status(404, "not found"),
+        "replaced" => status(409, "Precondition failed: UID in precondition: u-replaced, UID in object meta: u-new"),
+        "passing" if before == 0 => refuse(503),
+        "passing" => say(200, r#"{"kind":"Status"}"#),
+        // Done, and the answer got lost.
+        "lost" if before == 0 => Say { status: 0, ..refuse(503) },
+        "lost" => status(404, "not found"),
+        other => panic!("{other}"),
+    })
+    .await;
+    let expected = [
+        "Pod/removed Removed gone",
+        "Pod/held Accepted there",
+        "Pod/graceful Accepted there",
+        "Pod/last Removed gone",
+        "Pod/killed Removed gone",
+        "Namespace/shop Accepted there",
+        "Pod/gone GoneBefore gone",
+        "Pod/replaced Replaced gone",
+        "Pod/passing Removed gone",
+        "Pod/lost GoneBefore gone",
+    ];
+    assert_eq!(words(&all), expected);
+    assert!(all.iter().all(|one| !one.answered.failed()));
+    let body = json!({
+        "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Foreground", "preconditions": {"uid": "u-removed"},
+    });
+    assert_eq!(bodies[0], body);
+}
+
+#[tokio::test]
+async fn nothing_is_sent_after_a_failure() {
+    let webhook = r#"admission webhook "guard.acme.io" denied the request: not today"#;
+    for (answer, told) in [
+        (status(403, webhook), format!("Refused {{ reason: {:?} }}", format!("forbidden: {webhook}"))),
+        (status(409, "it is used"), r#"Refused { reason: "409 Conflict: it is used" }"#.to_owned()),
+        (refuse(404), r#"Refused { reason: "not served any more (404 Not Found)" }"#.to_owned()),
+        (say(200, "garbage"), r#"Unsure { reason: "unreadable answer: expected value at line 1 column 1" }"#.to_owned()),
+        (status(500, "no"), r#"Unsure { reason: "500 Internal Server Error: no" }"#.to_owned()),
+    ] {
+        let answer = Mutex::new(answer);
+        let (all, bodies) = deleted(&["a", "b", "c"], Deletion::by(Propagation::Orphan), move |name, _| match name {
+            "a" => say(200, r#"{"kind":"Status"}"#),
+            "b" => {
+                let say = answer.lock().unwrap();
+                Say { body: say.body.clone(), headers: "", ..*say }
+            }
+            other => panic!("{other} was deleted"),
+        })
+        .await;
+        assert_eq!(
+            words(&all),
+            ["Pod/a Removed gone".to_owned(), format!("Pod/b {told} unseen"), "Pod/c NotSent unseen".to_owned()]
+        );
+        assert!(all[1].answered.failed() && all[2].answered.failed() && bodies.len() >= 2);
+    }
+}
+
+#[tokio::test]
+async fn what_is_only_tried_changes_nothing() {
+    let deletion = Deletion { propagation: Propagation::Background, grace: Some(5), dry_run: true };
+    let (all, bodies) = deleted(&["a"], deletion, |_, _| say(200, r#"{"kind":"Status"}"#)).await;
+    assert_eq!(words(&all), ["Pod/a Removed unseen"]);
+    assert_eq!((&bodies[0]["dryRun"], &bodies[0]["gracePeriodSeconds"]), (&json!(["All"]), &json!(5)));
+}
+
+#[tokio::test]
+async fn what_is_called_off_is_not_sent() {
+    let (snapshot, ids) = snapshot(&["a", "b"]);
+    let connection = serve(|asked| panic!("{} {}", asked.method, asked.url)).await;
+    let deletion = Deletion::by(Propagation::Background);
+    let all = delete(&connection, &snapshot, &ids, &deletion, future::ready(()), &mut |_| ()).await;
+    assert_eq!(words(&all), ["Pod/a NotSent unseen", "Pod/b NotSent unseen"]);
+}
+
+#[tokio::test]
+async fn a_name_that_can_be_no_path_is_refused() {
+    let (all, _) = deleted(&["a/b"], Deletion::by(Propagation::Background), |name, _| panic!("{name}")).await;
+    assert_eq!(words(&all), [r#"Pod/a/b Refused { reason: "not the name of an object there can be" } unseen"#]);
+}

@@ -1,0 +1,47 @@
+//! An object by all its names, for what outlasts a snapshot.
+
+use super::{ObjectId, Resources, Sighting, Snapshot};
+
+/// Which object is meant, whatever has become of it since. Ids only hold in one state of a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    /// `group/version`, or `version` for the core group, in the version that the collector picks.
+    pub api_version: String,
+    pub kind: String,
+    /// Empty for cluster scope.
+    pub namespace: String,
+    pub name: String,
+    pub uid: String,
+}
+
+impl Identity {
+    /// An object of a snapshot.
+    pub fn of(snapshot: &Snapshot, id: ObjectId) -> Self {
+        let object = snapshot.object(id);
+        let resource = snapshot.resources.get(object.resource);
+        Identity {
+            api_version: resource.api_version(),
+            kind: resource.kind.clone(),
+            namespace: snapshot.text(object.namespace).to_owned(),
+            name: snapshot.text(object.name).to_owned(),
+            uid: snapshot.text(object.uid).to_owned(),
+        }
+    }
+
+    /// An object that was seen.
+    pub fn of_seen(resources: &Resources, seen: &Sighting) -> Self {
+        let resource = resources.get(resources.picked(seen.resource));
+        Identity {
+            api_version: resource.api_version(),
+            kind: resource.kind.clone(),
+            namespace: seen.object.namespace.clone().into_owned(),
+            name: seen.object.name.clone().into_owned(),
+            uid: seen.object.uid.clone().into_owned(),
+        }
+    }
+
+    /// `Kind/name`.
+    pub fn short_name(&self) -> String {
+        format!("{}/{}", self.kind, self.name)
+    }
+}
