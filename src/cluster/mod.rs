@@ -4,7 +4,7 @@
 //! [`read`](Connection::read) lists it as metadata into a [`Snapshot`](crate::model::Snapshot), and
 //! [`look_up`](Connection::look_up), [`fetch_facts`](Connection::fetch_facts) and [`fetch_setters`](Connection::fetch_setters) add the
 //! few things that lists don't tell; [`look_again`](Connection::look_again) says whether what a list showed is still so,
-//! [`watch`](Connection::watch) tells what changes from there on, and
+//! [`watch`](Connection::watch) tells what changes from there on, [`fetch_whole`](Connection::fetch_whole) reads all of an object, and
 //! [`invalid_owner_events`](Connection::invalid_owner_events) what the collector complained of. What cannot be read becomes a
 //! [`Gap`](crate::model::Gap); an error is only what leaves nothing to show.
 
@@ -35,6 +35,7 @@ mod setters;
 #[cfg(test)]
 pub(crate) mod testing;
 mod watch;
+mod whole;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -45,6 +46,7 @@ pub use connect::Connection;
 pub use error::{ConnectError, Endpoint};
 pub(crate) use failure::Failure;
 pub use watch::{Lost, News, Watches};
+pub use whole::Whole;
 
 /// kubectl's connection flags, as they were given.
 #[derive(Clone, Debug, Default)]

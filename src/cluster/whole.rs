@@ -1,0 +1,243 @@
+//! Reading objects whole, as the API server has them: nothing of them is left out, and nothing that is not read passes for gone.
+
+use futures::StreamExt as _;
+use serde_json::Value;
+
+use crate::model::{ObjectId, Resource, Snapshot};
+
+use super::{
+    Connection,
+    answer::{Answer, Malformed, Page},
+    failure::Failure,
+    json,
+    look_up::AT_ONCE,
+    path,
+    request::{JSON, TakePages},
+};
+
+/// What there is of an object that a snapshot has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Whole {
+    /// All of it.
+    Object(Box<Value>),
+    /// The API server says that there is no such object any more: nothing of its name, or another of its name.
+    Gone,
+    /// Why it can't be read.
+    Unreadable(String),
+}
+
+impl Connection {
+    /// GETs each of these objects and hands it over with all that the API server says of it, in whatever order the answers come.
+    ///
+    /// # Errors
+    /// The first that `each` returns; nothing is read from then on.
+    pub async fn fetch_whole<E>(
+        &self,
+        snapshot: &Snapshot,
+        objects: &[ObjectId],
+        mut each: impl FnMut(ObjectId, Whole) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let requests = futures::stream::iter(objects.iter().copied());
+        let mut answers = requests.map(async |id| (id, self.whole(snapshot, id).await)).buffer_unordered(AT_ONCE);
+        while let Some((id, whole)) = answers.next().await {
+            each(id, whole)?;
+        }
+        Ok(())
+    }
+
+    async fn whole(&self, snapshot: &Snapshot, id: ObjectId) -> Whole {
+        let object = snapshot.object(id);
+        let (namespace, name) = (snapshot.text(object.namespace), snapshot.text(object.name));
+        let Some(url) = path::of_object(snapshot.resources.get(object.resource), namespace, name) else {
+            return Whole::Unreadable("not the name of an object there can be".to_owned());
+        };
+        match self.get(&url, JSON).await {
+            Ok(answer) => {
+                read(snapshot, id, &answer).unwrap_or_else(|malformed| Whole::Unreadable(Failure::from(malformed).to_string()))
+            }
+            Err(failure) if failure.proves_absence() => Whole::Gone,
+            Err(failure) => Whole::Unreadable(failure.in_full()),
+        }
+    }
+
+    /// Lists the objects of a resource in a namespace whole, for what no snapshot has.
+    ///
+    /// # Errors
+    /// Outside: why they can't be listed. Inside: the first that `each` returns. Some may have been handed over by then, and where a list
+    /// had to be begun anew, some more than once.
+    pub async fn list_whole<E: Send>(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        each: &mut (dyn FnMut(Value) -> Result<(), E> + Send),
+    ) -> Result<Result<(), E>, String> {
+        let url = path::of_resource(resource, Some(namespace));
+        let mut taker = WholeItems { resource, each, failed: None };
+        match self.get_pages(&url, "", JSON, &mut taker).await {
+            _ if taker.failed.is_some() => Ok(taker.failed.map_or(Ok(()), Err)),
+            Ok(_) => Ok(Ok(())),
+            Err(failure) => Err(failure.in_full()),
+        }
+    }
+}
+
+fn read(snapshot: &Snapshot, id: ObjectId, answer: &Answer) -> Result<Whole, Malformed> {
+    let mut value: Value = serde_json::from_slice(&answer.body)?;
+    let object = snapshot.object(id);
+    let text_at = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    // An answer about something else is none.
+    let uid = text_at("/metadata/uid");
+    if uid.is_empty()
+        || text_at("/metadata/name") != snapshot.text(object.name)
+        || text_at("/metadata/namespace") != snapshot.text(object.namespace)
+    {
+        return Err(Malformed::new("another object than was asked for"));
+    }
+    if uid != snapshot.text(object.uid) {
+        return Ok(Whole::Gone);
+    }
+    name_kind(&mut value, snapshot.resources.get(object.resource));
+    Ok(Whole::Object(Box::new(value)))
+}
+
+/// An object on a list may leave it to the list to say what kind it is of.
+fn name_kind(value: &mut Value, resource: &Resource) {
+    if let Some(object) = value.as_object_mut() {
+        object.entry("apiVersion").or_insert_with(|| resource.api_version().into());
+        object.entry("kind").or_insert_with(|| resource.kind.clone().into());
+    }
+}
+
+struct WholeItems<'a, E> {
+    resource: &'a Resource,
+    each: &'a mut (dyn FnMut(Value) -> Result<(), E> + Send),
+    failed: Option<E>,
+}
+
+impl<E: Send> TakePages for WholeItems<'_, E> {
+    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
+        json::read_items(&answer.body, &mut |mut value: Value| {
+            name_kind(&mut value, self.resource);
+            (self.each)(value).map_err(|error| {
+                self.failed = Some(error);
+                Malformed::new("it could not be taken")
+            })
+        })
+    }
+
+    // What was handed over is known by its uid.
+    fn restart(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        cluster::testing::{json, pods, refuse, serve},
+        model::{Origin, RawObject, ResourceId, Resources, SnapshotBuilder},
+    };
+
+    fn listed(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
+        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
+        let mut add = |name: &str| {
+            let uid = format!("u-{name}").into();
+            builder.add(
+                ResourceId(0),
+                &RawObject { name: name.to_owned().into(), namespace: "shop".into(), uid, ..RawObject::default() },
+            )
+        };
+        let ids = names.iter().map(|name| add(name)).collect();
+        (builder.build(), ids)
+    }
+
+    fn pod(name: &str, uid: &str) -> String {
+        format!(
+            r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"{uid}","managedFields":[{{}}]}},"spec":{{"odd":[1.5,null,{{"deep":{{}}}}]}},"more":"x"}}"#
+        )
+    }
+
+    #[tokio::test]
+    async fn only_what_is_proved_to_be_gone_is_gone() {
+        let names = ["there", "gone", "replaced", "secret", "unserved", "odd", "broken", "deep", "a/b"];
+        let (snapshot, ids) = listed(&names);
+        let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
+            _ if asked.accept != JSON => panic!("{}", asked.accept),
+            "there" => json(200, pod("there", "u-there")),
+            "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
+            "replaced" => json(200, pod("replaced", "u-new")),
+            "unserved" => refuse(404),
+            "odd" => json(200, pod("another", "u-odd")),
+            "broken" => json(200, r#"{"metadata":{"name":"broken","namesp"#),
+            "deep" => json(200, format!("{}{}", "[".repeat(200), "]".repeat(200))),
+            _ => json(403, r#"{"kind":"Status","message":"pods \"secret\" is forbidden","code":403}"#),
+        });
+        let connection = connection.await;
+        let mut seen = Vec::new();
+        let take = |id: ObjectId, whole| {
+            seen.push((id, whole));
+            Ok::<(), ()>(())
+        };
+        connection.fetch_whole(&snapshot, &ids, take).await.unwrap();
+        seen.sort_by_key(|(id, _)| *id);
+        let mut told = seen.into_iter().map(|(_, whole)| whole);
+        let Some(Whole::Object(there)) = told.next() else { panic!("it is there") };
+        let mut expected: Value = serde_json::from_str(&pod("there", "u-there")).unwrap();
+        expected["apiVersion"] = "v1".into();
+        expected["kind"] = "Pod".into();
+        assert_eq!(*there, expected, "every key is kept");
+        assert_eq!([told.next(), told.next()], [Some(Whole::Gone), Some(Whole::Gone)]);
+        let reasons: Vec<String> = told
+            .map(|whole| match whole {
+                Whole::Unreadable(reason) => reason,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(
+            reasons[..3],
+            [
+                r#"forbidden: pods "secret" is forbidden"#,
+                "not served any more (404 Not Found)",
+                "unreadable answer: another object than was asked for",
+            ]
+        );
+        assert!(reasons[3].starts_with("unreadable answer: EOF") && reasons[4].contains("recursion limit"), "{reasons:?}");
+        assert_eq!(reasons[5], "not the name of an object there can be");
+    }
+
+    #[tokio::test]
+    async fn who_takes_no_more_gets_no_more() {
+        let names: Vec<String> = (0..100).map(|number| format!("p{number}")).collect();
+        let (snapshot, ids) = listed(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let connection = serve(|_| refuse(403)).await;
+        let mut taken = 0;
+        let take = |_, _| {
+            taken += 1;
+            if taken < 3 { Ok(()) } else { Err("full") }
+        };
+        assert_eq!(connection.fetch_whole(&snapshot, &ids, take).await, Err("full"));
+        assert_eq!(taken, 3);
+    }
+
+    #[tokio::test]
+    async fn what_is_on_no_list_of_metadata_is_listed_whole() {
+        let connection = serve(|asked| match asked.url.as_str() {
+            "/api/v1/namespaces/shop/pods?limit=500" => {
+                json(200, format!(r#"{{"kind":"PodList","metadata":{{"continue":"t"}},"items":[{}]}}"#, pod("a", "u-a")))
+            }
+            "/api/v1/namespaces/shop/pods?limit=2000&continue=t" => {
+                json(200, format!(r#"{{"kind":"PodList","metadata":{{}},"items":[{}]}}"#, pod("b", "u-b")))
+            }
+            _ => refuse(403),
+        });
+        let connection = connection.await;
+        let mut names = Vec::new();
+        let mut take = |value: Value| {
+            names.push(format!("{} {}", value["kind"].as_str().unwrap(), value["metadata"]["name"].as_str().unwrap()));
+            Ok::<(), ()>(())
+        };
+        assert_eq!(connection.list_whole(&pods(), "shop", &mut take).await, Ok(Ok(())));
+        assert_eq!(names, ["Pod a", "Pod b"]);
+        assert_eq!(connection.list_whole(&pods(), "shop", &mut |_| Err("full")).await, Ok(Err("full")));
+        assert_eq!(connection.list_whole::<()>(&pods(), "other", &mut |_| Ok(())).await, Err("forbidden: no".to_owned()));
+    }
+}
