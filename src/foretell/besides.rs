@@ -60,7 +60,7 @@ fn of_namespace(stage: &Stage<'_>, namespace: ObjectId, gone: &FxHashSet<ObjectI
 
 /// What the namespace controller deletes and the collector doesn't watch (R2.2, R2.3, R9.9): a collection at once, or one by one where
 /// they can be listed.
-fn unlisted(resources: &Resources) -> impl Iterator<Item = ResourceId> {
+pub fn unlisted(resources: &Resources) -> impl Iterator<Item = ResourceId> {
     let events = |group: &str| resources.by_group_plural(group, "events");
     // Both groups of events are one storage.
     let doubled = events("").and_then(|_| events("events.k8s.io"));

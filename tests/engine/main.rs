@@ -17,6 +17,7 @@ mod generator;
 mod orders;
 mod properties;
 mod recorded;
+mod removed;
 mod requests;
 mod rules;
 mod scene;

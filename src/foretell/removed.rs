@@ -1,0 +1,89 @@
+//! All that a delete takes in the end: what has to be kept by whoever may want it back.
+//!
+//! A plan tells what the delete changes. It leaves out what would go without it, too, and it ends where something is stuck. But what is
+//! terminating goes as soon as whatever holds it lets it go, and takes its dependents with it.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::{
+    model::{ObjectId, Symbol},
+    server::{DeleteOptions, OwnDelete},
+};
+
+use super::{
+    cause::Cause,
+    plan::{OutcomeKind, Plan, Uncertainty, begin},
+    start::Lists,
+    world::{Stage, World},
+};
+
+/// Every object that is gone once the delete has come to its end and nothing holds anything any more, in the order of the snapshot: the
+/// targets, what goes in any of the ends that the plan knows, what something unknown could remove, and what is terminating already beneath
+/// one of these.
+pub fn removed(stage: &Stage<'_>, plan: &Plan) -> Vec<ObjectId> {
+    let of_plan = plan.outcomes.iter().filter(|outcome| {
+        let goes = |kind| matches!(kind, OutcomeKind::Deleted | OutcomeKind::Terminating);
+        let undecided = matches!(outcome.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound));
+        goes(outcome.kind) || undecided || outcome.alternatives.iter().any(|other| goes(other.kind))
+    });
+    let known: BTreeSet<ObjectId> = plan.request.targets.iter().copied().chain(of_plan.map(|outcome| outcome.object)).collect();
+    let (mut world, _) = begin(stage, &plan.request, Lists::default());
+    world.settle();
+    loop {
+        let all = with_what_goes_beneath(&world, &known);
+        if world.out_of_bounds || !let_go(&mut world, &all) {
+            return all.into_iter().collect();
+        }
+        world.settle();
+    }
+}
+
+/// These, what has gone or is going by now, and what is going beneath any of them.
+fn with_what_goes_beneath(world: &World<'_, '_>, known: &BTreeSet<ObjectId>) -> BTreeSet<ObjectId> {
+    let stage = world.stage;
+    let goes = |object: ObjectId| world.stored(object).is_none_or(|stored| stored.terminating);
+    let mut all = known.clone();
+    all.extend(world.touched().into_iter().filter(|object| goes(*object)));
+    let mut queue: VecDeque<ObjectId> = all.iter().copied().collect();
+    while let Some(object) = queue.pop_front() {
+        let content = match stage.rules(object).own_delete {
+            OwnDelete::Namespace => stage.in_namespace(stage.snapshot.object(object).name),
+            OwnDelete::Definition => stage.instances(object).map_or(&[][..], |resource| stage.of_resource(resource)),
+            _ => &[],
+        };
+        for beneath in stage.graph.dependents(object.into()).iter().chain(content) {
+            if goes(*beneath) && all.insert(*beneath) {
+                queue.push_back(*beneath);
+            }
+        }
+    }
+    all
+}
+
+/// Has everybody let go of what is terminating among these: controllers take their finalizers away, kubelets report that pods have ended.
+/// Only where that frees nothing, what waits for its dependents stops waiting. Says whether anything is otherwise than before.
+fn let_go(world: &mut World<'_, '_>, objects: &BTreeSet<ObjectId>) -> bool {
+    let before = world.log.len();
+    let terminating: Vec<ObjectId> =
+        objects.iter().copied().filter(|object| world.stored(*object).is_some_and(|stored| stored.terminating)).collect();
+    for object in &terminating {
+        let finalizers = world.stored(*object).map(|stored| stored.finalizers.into_owned()).unwrap_or_default();
+        for finalizer in finalizers.into_iter().filter(|finalizer| !is_worked_off(*finalizer)) {
+            world.release(*object, finalizer);
+        }
+        if world.stage.rules(*object).graceful && world.exists(*object) {
+            world.delete(*object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Requested);
+        }
+    }
+    if world.log.len() == before {
+        for object in terminating {
+            world.release(object, Symbol::FOREGROUND);
+        }
+    }
+    world.log.len() != before
+}
+
+/// Whether a finalizer stands for work that is played, and that decides what else goes.
+fn is_worked_off(finalizer: Symbol) -> bool {
+    [Symbol::FOREGROUND, Symbol::ORPHAN, Symbol::DEFINITION].contains(&finalizer)
+}
