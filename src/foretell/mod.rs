@@ -38,6 +38,6 @@ pub use incomplete::Incomplete;
 pub use next::{Idle, Next, may_lag_after_restart};
 pub use plan::{After, Alternative, JointEnd, Outcome, OutcomeKind, Plan, Request, Summary, Uncertainty, plan};
 pub use prognosis::{Fate, Prognosis};
-pub use removed::removed;
+pub use removed::{may_hide, removed};
 pub use start::{Lists, Only, Start};
 pub use world::{Assume, Needs, Stage, World};

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::{
-    model::{ObjectId, Symbol},
+    model::{Gap, ObjectId, ResourceId, Snapshot, Symbol},
     server::{DeleteOptions, OwnDelete},
 };
 
@@ -36,6 +36,24 @@ pub fn removed(stage: &Stage<'_>, plan: &Plan) -> Vec<ObjectId> {
         }
         world.settle();
     }
+}
+
+/// What could not be read and may hold dependents of what goes, or content of it, which would go as well. Dependents of an object in a
+/// namespace are in that namespace.
+pub fn may_hide(snapshot: &Snapshot, removed: &[ObjectId]) -> Vec<Gap> {
+    let namespaces: BTreeSet<Symbol> = removed.iter().map(|object| snapshot.object(*object).namespace).collect();
+    let any_of_the_cluster = namespaces.iter().any(|namespace| namespace.is_empty());
+    let resources = &snapshot.resources;
+    let hides = |id: ResourceId| {
+        let elsewhere = any_of_the_cluster && !snapshot.covers(id, None);
+        let is_read = |namespace: &Symbol| namespace.is_empty() || snapshot.covers(id, Some(*namespace));
+        resources.not_watched(id).is_none() && (elsewhere || resources.get(id).namespaced && !namespaces.iter().all(is_read))
+    };
+    let hiding: BTreeSet<String> =
+        resources.deletable().filter(|(id, _)| hides(*id)).map(|(_, resource)| resource.full_name()).collect();
+    // A group version that could not be discovered may have anything in it.
+    let gaps = snapshot.gaps.iter().filter(|gap| gap.resource.contains('/') || hiding.contains(&gap.resource));
+    gaps.filter(|_| !removed.is_empty()).cloned().collect()
 }
 
 /// These, what has gone or is going by now, and what is going beneath any of them.

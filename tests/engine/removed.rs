@@ -1,8 +1,9 @@
 //! All that a delete takes in the end, whether because of it or anyway, at once or when something is released.
 
 use kubectl_gc::{
-    foretell::{Assume, Request, Stage, Start, explore, removed},
+    foretell::{Assume, Request, Stage, Start, explore, may_hide, removed},
     graph::OwnerGraph,
+    model::Gap,
     server::Propagation::{self, Background, Foreground, Orphan},
 };
 
@@ -134,4 +135,31 @@ fn a_namespace_takes_its_content_and_a_definition_its_instances() {
         let all = "CustomResourceDefinition/Shop Shop/a ConfigMap/below";
         assert_eq!(told(&graph, "CustomResourceDefinition/Shop", Background), all);
     }
+}
+
+#[test]
+fn only_what_may_hold_dependents_may_hide_something() {
+    let hides = |graph: &str, targets: &str| {
+        let scene = Scene::new(graph);
+        let targets: Vec<_> = targets.split_whitespace().map(|target| scene.id(target)).collect();
+        let gaps = may_hide(&scene.snapshot, &targets);
+        gaps.iter().map(|gap| gap.resource.clone()).collect::<Vec<_>>().join(" ")
+    };
+    let unread = "
+        unread Secret
+        unread Region
+        Shop a
+        Bucket b
+        Namespace ns";
+    assert_eq!(hides(unread, "Shop/a"), "secrets", "what is in a namespace owns nothing outside");
+    for owner in ["Bucket/b", "Namespace/ns", "Shop/a Bucket/b"] {
+        assert_eq!(hides(unread, owner), "regions.acme.io secrets");
+    }
+    assert_eq!(hides(unread, ""), "");
+    assert_eq!(hides("Shop a\nBucket b", "Shop/a Bucket/b"), "", "what the collector doesn't watch hides nothing");
+    let mut scene = Scene::new("Shop a");
+    let undiscovered = Gap { resource: "metrics.k8s.io/v1".to_owned(), namespace: None, reason: "503".to_owned() };
+    let look_up = Gap { resource: "secrets".to_owned(), namespace: Some("ns".to_owned()), reason: "s: forbidden".to_owned() };
+    scene.snapshot.gaps = vec![undiscovered.clone(), look_up];
+    assert_eq!(may_hide(&scene.snapshot, &[scene.id("Shop/a")]), [undiscovered], "one object that can't be looked up hides none");
 }
