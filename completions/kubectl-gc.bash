@@ -173,7 +173,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__archive)
-            opts="-l -f -R -A -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --propagation --cascade --assume --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -R -A -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --propagation --cascade --assume --allow-incomplete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

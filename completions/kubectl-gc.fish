@@ -262,6 +262,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s v -l v
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s A -l all-namespaces -d 'In all namespaces'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l allow-incomplete -d 'Archive although something that could not be read may hold more that goes; the archive says so'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l dry-run -d 'Only show what would happen; `server` has the API server judge the requests, too' -r -f -a "none\t'Do it'
 client\t'Only show what would happen'

@@ -117,6 +117,7 @@ fn written(name: &str, objects: &[Value]) -> (TempDir, PathBuf) {
     objects.iter().for_each(|object| writer.add(object.clone()).unwrap());
     let saved = writer.save(&header()).unwrap();
     assert_eq!((saved.uids.len(), saved.bytes), (objects.len(), fs::metadata(&path).unwrap().len()));
+    assert_eq!(saved.kinds.values().sum::<usize>(), objects.len());
     (folder, path)
 }
 

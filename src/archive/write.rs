@@ -1,6 +1,7 @@
 //! Writing an archive: objects are collected in a nameless file, and appear under the archive's name all at once, or never.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -42,6 +43,8 @@ pub struct ArchiveWriter {
 #[derive(Debug)]
 struct Entry {
     standing: Standing,
+    api_version: String,
+    kind: String,
     /// Where its text is in the spool.
     start: u64,
     length: u64,
@@ -52,6 +55,8 @@ struct Entry {
 pub struct Saved {
     /// The uids of its objects, in its order.
     pub uids: Vec<String>,
+    /// How many there are of each kind, by apiVersion and kind.
+    pub kinds: BTreeMap<(String, String), usize>,
     /// How long the file is.
     pub bytes: u64,
 }
@@ -113,7 +118,7 @@ impl ArchiveWriter {
         }
         yaml::write(&object, &mut text);
         self.spool.write_all(text.as_bytes()).map_err(|source| self.unwritable(source))?;
-        let entry = Entry { standing, start: self.spooled, length: text.len() as u64 };
+        let entry = Entry { standing, api_version, kind, start: self.spooled, length: text.len() as u64 };
         self.spooled += entry.length;
         match self.by_uid.get(&uid) {
             Some(index) => self.entries[*index] = entry,
@@ -165,7 +170,11 @@ impl ArchiveWriter {
         // The name is on the disk when the folder is.
         #[cfg(unix)]
         File::open(folder_of(&self.path)).and_then(|folder| folder.sync_all()).map_err(|source| self.unwritable(source))?;
-        Ok(Saved { uids: order.iter().map(|index| standings[*index].uid.clone()).collect(), bytes })
+        let mut kinds = BTreeMap::new();
+        for entry in &self.entries {
+            *kinds.entry((entry.api_version.clone(), entry.kind.clone())).or_default() += 1;
+        }
+        Ok(Saved { kinds, uids: order.iter().map(|index| standings[*index].uid.clone()).collect(), bytes })
     }
 
     /// The whole archive in a file that does not have its name yet; the system keeps it, whatever happens then.

@@ -1,12 +1,114 @@
 //! `kubectl gc archive`
 
-use super::{
-    args::{ArchiveArgs, GlobalArgs},
-    error::CliError,
-    report::Report,
+use std::path::PathBuf;
+
+use crate::{
+    archive::Saved,
+    foretell::{Plan, Request, Stage},
+    graph::OwnerGraph,
+    model::{Mapping, ObjectId},
+    render::{gaps, words::plural},
+    server::Propagation,
+    wording::{count, shell_word, thousands},
 };
 
-/// See the command's help.
-pub fn run(_global: &GlobalArgs, _args: &ArchiveArgs) -> Result<Report, CliError> {
-    Err(CliError::Usage("archive is not there yet".to_owned()))
+use super::{
+    archiving::{Archiving, Goes, goes, placed},
+    args::{ArchiveArgs, GlobalArgs, SourceArgs, TargetArgs},
+    error::CliError,
+    foretell::{Asked, Foretold, foretell, propagation_of},
+    plan::namespace_of,
+    report::{Report, heading},
+    session::{Reach, Session},
+};
+
+/// While an archive is written, some of what goes may be replaced; so often it is found out anew what goes.
+const ROUNDS: usize = 5;
+
+/// Writes what a delete of the targets would remove.
+pub fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, CliError> {
+    let (targets, path) = targets_and_file(&args.targets)?;
+    let mut archiving = Archiving::begin(&path)?;
+    let mut session = Session::open(global, &SourceArgs::default(), &targets, Reach::Everything)?;
+    let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
+    let nothing_more = Asked::default();
+    for round in 1.. {
+        let targets = session.targets.clone().unwrap_or_default();
+        let Foretold { plan, .. } =
+            foretell(&mut session, &Request::delete(targets, propagation), args.assume.assume(), &nothing_more)?;
+        let goes = {
+            let graph = OwnerGraph::new(&session.snapshot);
+            goes(&Stage::new(&session.snapshot, &graph, args.assume.assume()), &plan)
+        };
+        if let Some(what) = gaps::told(&goes.hidden).filter(|_| !args.allow_incomplete) {
+            return Err(CliError::MayLack { path: archiving.path().to_owned(), what: what.trim_end_matches('.').to_owned() });
+        }
+        let gone = archiving.take(&session, &goes)?;
+        if round == ROUNDS || !look_again(&mut session, &plan, &gone, archiving.path())? {
+            let saved = archiving.save(&session.snapshot, &plan)?;
+            return Ok(told(&session, &plan, &goes, &archiving, &saved));
+        }
+    }
+    unreachable!("the last round returns")
+}
+
+/// FILE is what stands last, behind the targets.
+fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), CliError> {
+    let usage =
+        |why: &str| CliError::Usage(format!("{why}: kubectl gc archive TARGET... FILE, where FILE ends in .yaml or .yaml.gz"));
+    let mut targets = args.clone();
+    let Some(file) = targets.targets.pop() else {
+        let nothing = targets.filenames.is_empty();
+        return Err(usage(if nothing {
+            "say what to archive, and the FILE to write it to"
+        } else {
+            "the FILE to write is missing"
+        }));
+    };
+    let name = file.to_ascii_lowercase();
+    let is_file = [".yaml", ".yml", ".gz"].iter().any(|ending| name.ends_with(ending));
+    if !is_file {
+        return Err(usage(&format!("the FILE to write is missing: {file:?} stands last")));
+    }
+    if targets.targets.is_empty() && targets.filenames.is_empty() {
+        return Err(usage(&format!("say what to archive into {file}")));
+    }
+    Ok((targets, PathBuf::from(file)))
+}
+
+/// Looks whether another object has taken the name of one that is gone, and so may go in its place. Says whether anything is otherwise now.
+fn look_again(session: &mut Session, plan: &Plan, gone: &[ObjectId], path: &str) -> Result<bool, CliError> {
+    if let Some(target) = plan.request.targets.iter().find(|target| gone.contains(target)) {
+        return Err(CliError::Moved { object: placed(&session.snapshot, *target), path: path.to_owned() });
+    }
+    let snapshot = &session.snapshot;
+    let uids: Vec<_> = plan.request.targets.iter().map(|target| snapshot.object(*target).uid).collect();
+    if gone.is_empty() || !session.look_again(gone) {
+        return Ok(false);
+    }
+    session.targets = Some(uids.into_iter().filter_map(|uid| session.snapshot.by_uid(uid)).collect());
+    Ok(true)
+}
+
+fn told(session: &Session, plan: &Plan, goes: &Goes, archiving: &Archiving, saved: &Saved) -> Report {
+    let snapshot = &session.snapshot;
+    let mut out = heading(snapshot, namespace_of(session, &plan.request.targets).as_deref(), &[], " Nothing was deleted.");
+    let bytes = thousands(usize::try_from(saved.bytes).unwrap_or(usize::MAX));
+    let objects = count(saved.uids.len(), "object", "objects");
+    let mut text = format!("Wrote {objects} to {} ({bytes} bytes).\n", archiving.path());
+    let named = |((api_version, kind), number): (&(String, String), &usize)| match snapshot.resources.map(api_version, kind) {
+        Mapping::Served(resource) => (*number, plural(snapshot.resources.get(resource), *number)),
+        _ => (*number, kind.clone()),
+    };
+    let mut kinds: Vec<(usize, String)> = saved.kinds.iter().map(named).collect();
+    kinds.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.cmp(b)));
+    for (number, kind) in kinds {
+        text += &format!("  {} {kind}\n", thousands(number));
+    }
+    for note in archiving.notes() {
+        text += &format!("{note}\n");
+    }
+    text += &format!("\nBring it back with: kubectl gc restore {}\n", shell_word(archiving.path()));
+    out.extend_from_slice(text.as_bytes());
+    Report::of(out).with_gaps(&goes.hidden)
 }

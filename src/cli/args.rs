@@ -273,6 +273,9 @@ pub struct ArchiveArgs {
     /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
+    /// Archive although something that could not be read may hold more that goes; the archive says so
+    #[arg(long)]
+    pub allow_incomplete: bool,
 }
 
 /// `kubectl gc restore`

@@ -1,6 +1,6 @@
 //! Everything that keeps a command from being done, and how it is told.
 
-use crate::{cluster::ConnectError, dump::DumpError};
+use crate::{archive::ArchiveError, cluster::ConnectError, dump::DumpError, wording::count};
 
 use super::{connection::TimeoutError, targets::TargetError};
 
@@ -33,6 +33,21 @@ pub enum CliError {
     /// A file could not be written.
     #[error("{path}: cannot be written: {source}")]
     Unwritable { path: String, source: std::io::Error },
+    /// An archive could not be written.
+    #[error(transparent)]
+    Archive(Box<ArchiveError>),
+    /// Something that goes can't be archived, so that nothing is.
+    #[error("{}", not_archived(path, failures))]
+    NotArchived { path: String, failures: Vec<(String, String)> },
+    /// What could not be read may hold something that goes.
+    #[error(
+        "{path} was not written: {what}. What could not be read may hold more that goes, which would be missing; \
+             --allow-incomplete archives what can be seen"
+    )]
+    MayLack { path: String, what: String },
+    /// A target is not what it was any more.
+    #[error("{object} is gone since the cluster was read, or another has its name: nothing was written to {path}; run it again")]
+    Moved { object: String, path: String },
     /// A file is there already.
     #[error("{0} exists: give --force to replace it")]
     Exists(String),
@@ -53,8 +68,38 @@ impl From<DumpError> for CliError {
     }
 }
 
+impl From<ArchiveError> for CliError {
+    fn from(error: ArchiveError) -> Self {
+        CliError::Archive(Box::new(error))
+    }
+}
+
 impl From<TargetError> for CliError {
     fn from(error: TargetError) -> Self {
         CliError::Target(Box::new(error))
     }
+}
+
+/// Objects that can't be archived, those with the same reason together.
+fn not_archived(path: &str, failures: &[(String, String)]) -> String {
+    const NAMED: usize = 10;
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (object, reason) in failures {
+        match by_reason.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, objects)) => objects.push(object),
+            None => by_reason.push((reason, vec![object])),
+        }
+    }
+    let told: Vec<String> = by_reason
+        .iter()
+        .map(|(reason, objects)| {
+            let more = if objects.len() > NAMED { format!(" and {} more", objects.len() - NAMED) } else { String::new() };
+            format!("{}{more} ({reason})", objects[..objects.len().min(NAMED)].join(", "))
+        })
+        .collect();
+    let what = count(failures.len(), "object that goes", "objects that go");
+    format!(
+        "{path} was not written: {what} can't be read whole: {}. Whoever archives needs the verb get on all of it",
+        told.join("; ")
+    )
 }

@@ -1,6 +1,7 @@
 //! The command line: arguments in, reports out.
 
 pub mod archive;
+pub mod archiving;
 pub mod args;
 pub mod colour;
 pub mod completion;

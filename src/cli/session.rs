@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     act::{Probe, ProbeError, probe},
-    cluster::{Connection, Scope},
+    cluster::{Connection, Scope, Whole},
     dump,
     foretell::Besides,
     model::{
@@ -283,6 +283,30 @@ impl Session {
         let live = self.live.as_ref()?;
         let namespace = self.namespace.as_deref().unwrap_or(live.connection.default_namespace());
         Some(live.runtime.block_on(probe(&live.connection, namespace, patience)))
+    }
+
+    /// Reads objects whole, where there is a cluster to ask.
+    ///
+    /// # Errors
+    /// The first that `each` returns.
+    pub fn fetch_whole<E>(&self, objects: &[ObjectId], each: impl FnMut(ObjectId, Whole) -> Result<(), E>) -> Result<(), E> {
+        let Some(live) = &self.live else { return Ok(()) };
+        live.runtime.block_on(live.connection.fetch_whole(&self.snapshot, objects, each))
+    }
+
+    /// Lists whole what no snapshot has, where there is a cluster to ask: see [`Connection::list_whole`].
+    ///
+    /// # Errors
+    /// Outside: why they can't be listed. Inside: the first that `each` returns.
+    pub fn list_whole<E: Send>(
+        &self,
+        resource: ResourceId,
+        namespace: Symbol,
+        each: &mut (dyn FnMut(serde_json::Value) -> Result<(), E> + Send),
+    ) -> Result<Result<(), E>, String> {
+        let Some(live) = &self.live else { return Ok(Ok(())) };
+        let (resource, namespace) = (self.snapshot.resources.get(resource), self.snapshot.text(namespace));
+        live.runtime.block_on(live.connection.list_whole(resource, namespace, each))
     }
 
     /// Counts what a plan takes without naming it, where there is a cluster to ask.

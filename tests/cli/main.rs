@@ -1,5 +1,6 @@
 //! The built program, as a shell starts it: what it prints, where, and how it ends.
 
+mod archive;
 mod colour;
 mod doctor;
 mod documents;

@@ -1,0 +1,182 @@
+//! From a plan to an archive, for every command that writes one.
+//!
+//! [`begin`](Archiving::begin) before anything is read, [`take`](Archiving::take) once it is known what goes, and [`save`](Archiving::save)
+//! before anything is deleted. Whoever finds out later that more goes takes that as well, and saves again: what is at the file's name is
+//! always complete.
+
+use std::{collections::BTreeMap, path::Path};
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    archive::{ArchiveError, ArchiveWriter, Header, LeftOut, ObjectName, Saved},
+    cluster::Whole,
+    document::ObjectJson,
+    foretell::{Plan, Stage, may_hide, removed, unlisted},
+    model::{Gap, ObjectId, ResourceId, Snapshot, Symbol},
+    server::OwnDelete,
+};
+
+use super::{error::CliError, session::Session};
+
+/// All that goes with a delete.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Goes {
+    /// What a snapshot has of it: see [`removed`].
+    pub objects: Vec<ObjectId>,
+    /// What goes besides with the Namespaces among these: resources that no snapshot has, in the namespaces of these names.
+    pub unlisted: Vec<(Symbol, ResourceId)>,
+    /// What could not be read, and may hold more of it.
+    pub hidden: Vec<Gap>,
+}
+
+/// All that goes with the delete that was planned.
+pub fn goes(stage: &Stage<'_>, plan: &Plan) -> Goes {
+    let snapshot = stage.snapshot;
+    let objects = removed(stage, plan);
+    let hidden = may_hide(snapshot, &objects);
+    let namespaces = objects.iter().filter(|id| stage.rules(**id).own_delete == OwnDelete::Namespace);
+    let content = |id: &ObjectId| {
+        let name = snapshot.object(*id).name;
+        unlisted(&snapshot.resources).map(move |resource| (name, resource))
+    };
+    let unlisted = namespaces.flat_map(content).collect();
+    Goes { objects, unlisted, hidden }
+}
+
+/// An archive in the making, and what is to be said of it.
+#[derive(Debug)]
+pub struct Archiving {
+    path: String,
+    writer: ArchiveWriter,
+    time: String,
+    /// By uid: what was gone before it could be read.
+    gone: BTreeMap<String, ObjectName>,
+    left_out: Vec<LeftOut>,
+    hidden: Vec<Gap>,
+}
+
+impl Archiving {
+    /// Finds out whether an archive can be written there.
+    ///
+    /// # Errors
+    /// Why not: see [`ArchiveWriter::create`].
+    pub fn begin(path: &Path) -> Result<Self, CliError> {
+        let writer = ArchiveWriter::create(path)?;
+        let now = jiff::Timestamp::now();
+        let time = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string();
+        let path = path.display().to_string();
+        Ok(Archiving { path, writer, time, gone: BTreeMap::new(), left_out: Vec::new(), hidden: Vec::new() })
+    }
+
+    /// Where it is, or will be.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Reads all of this that was not taken yet, whole, and says which of it verifiably is not there any more: it went, or another has taken
+    /// its name. What that changes about what goes is for the caller to find out.
+    ///
+    /// # Errors
+    /// [`CliError::NotArchived`] names everything that can't be read. Nothing is to be saved then, and nothing deleted.
+    pub fn take(&mut self, session: &Session, goes: &Goes) -> Result<Vec<ObjectId>, CliError> {
+        let snapshot = &session.snapshot;
+        let (mut gone, mut failures) = (Vec::new(), Vec::new());
+        let lacking: Vec<ObjectId> =
+            goes.objects.iter().copied().filter(|id| !self.writer.contains(snapshot.text(snapshot.object(*id).uid))).collect();
+        let writer = &mut self.writer;
+        session.fetch_whole(&lacking, |id, whole| {
+            match whole {
+                Whole::Object(object) => writer.add(*object)?,
+                Whole::Gone => gone.push(id),
+                Whole::Unreadable(reason) => failures.push((placed(snapshot, id), reason)),
+            }
+            Ok::<(), ArchiveError>(())
+        })?;
+        self.left_out.clear();
+        for (namespace, resource) in &goes.unlisted {
+            if let Err(failure) = self.take_unlisted(session, *namespace, *resource)? {
+                failures.push(failure);
+            }
+        }
+        failures.sort();
+        if !failures.is_empty() {
+            return Err(CliError::NotArchived { path: self.path.clone(), failures });
+        }
+        for id in &gone {
+            let name = ObjectName::from(ObjectJson::of(snapshot, *id));
+            self.gone.insert(name.uid.clone(), name);
+        }
+        self.hidden.clone_from(&goes.hidden);
+        Ok(gone)
+    }
+
+    /// Objects of a resource that no snapshot has. Events tell of what was, and nobody would bring them back.
+    fn take_unlisted(
+        &mut self,
+        session: &Session,
+        namespace: Symbol,
+        resource: ResourceId,
+    ) -> Result<Result<(), (String, String)>, ArchiveError> {
+        let snapshot = &session.snapshot;
+        let (found, namespace_name) = (snapshot.resources.get(resource), snapshot.text(namespace));
+        let why = match () {
+            () if found.kind == "Event" && matches!(found.group.as_str(), "" | "events.k8s.io") => "events are not archived",
+            () if !found.has_verb("list") => "they can't be listed",
+            () => {
+                let writer = &mut self.writer;
+                let listed = session.list_whole(resource, namespace, &mut |object| writer.add(object));
+                return match listed {
+                    Ok(taken) => taken.map(Ok),
+                    Err(reason) => Ok(Err((format!("{} in namespace {namespace_name}", found.full_name()), reason))),
+                };
+            }
+        };
+        let (resource, namespace) = (found.full_name(), Some(namespace_name.to_owned()));
+        self.left_out.push(LeftOut { resource, namespace, why: why.to_owned() });
+        Ok(Ok(()))
+    }
+
+    /// Writes all that was taken so far. It is on the disk when this returns.
+    ///
+    /// # Errors
+    /// See [`ArchiveWriter::save`].
+    pub fn save(&mut self, snapshot: &Snapshot, plan: &Plan) -> Result<Saved, CliError> {
+        let targets = plan.request.targets.iter().map(|id| ObjectJson::of(snapshot, *id).into()).collect();
+        let header = Header {
+            targets,
+            propagation: plan.request.propagation.name().to_owned(),
+            gaps: self.hidden.clone(),
+            gone: self.gone.values().filter(|object| !self.writer.contains(&object.uid)).cloned().collect(),
+            left_out: self.left_out.clone(),
+            ..Header::new(snapshot, self.time.clone())
+        };
+        Ok(self.writer.save(&header)?)
+    }
+
+    /// What is told of an archive besides what is in it.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.gone.is_empty() {
+            let name = |object: &ObjectName| format!("{}/{}", object.kind, object.name);
+            let names: Vec<String> = self.gone.values().map(name).collect();
+            notes.push(format!("Gone before it could be archived: {}.", names.join(", ")));
+        }
+        let mut seen = FxHashSet::default();
+        for left_out in &self.left_out {
+            let place = left_out.namespace.as_ref().map_or_else(String::new, |namespace| format!(" in namespace {namespace}"));
+            let note = format!("Not archived: {}{place}; {}.", left_out.resource, left_out.why);
+            if seen.insert(note.clone()) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
+}
+
+/// An object as an error names it.
+pub(super) fn placed(snapshot: &Snapshot, id: ObjectId) -> String {
+    let namespace = snapshot.object(id).namespace;
+    let place = if namespace.is_empty() { String::new() } else { format!(" in namespace {}", snapshot.text(namespace)) };
+    format!("{}{place}", snapshot.short_name(id))
+}

@@ -1,0 +1,66 @@
+//! What keeps an archive from being written shows before any cluster is asked: there is none here.
+
+use std::fs;
+
+use super::run::{Ran, gc, write};
+
+#[track_caller]
+fn told(ran: &Ran) -> &str {
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    ran.err.strip_prefix("error: ").expect("an error").trim_end()
+}
+
+#[test]
+fn what_to_archive_and_where_to_has_to_be_said() {
+    let usage = ": kubectl gc archive TARGET... FILE, where FILE ends in .yaml or .yaml.gz";
+    for (args, error) in [
+        (&[][..], "say what to archive, and the FILE to write it to"),
+        (&["-A"], "say what to archive, and the FILE to write it to"),
+        (&["-f", "manifest.yaml"], "the FILE to write is missing"),
+        (&["deploy/web"], "the FILE to write is missing: \"deploy/web\" stands last"),
+        (&["deploy", "web", "-n", "shop"], "the FILE to write is missing: \"web\" stands last"),
+        (&["deploy", "-l", "app=web"], "the FILE to write is missing: \"deploy\" stands last"),
+        (&["a.yaml"], "say what to archive into a.yaml"),
+        (&["-A", "a.yaml.gz"], "say what to archive into a.yaml.gz"),
+    ] {
+        assert_eq!(told(&gc(&[&["archive"], args].concat())), format!("{error}{usage}"), "{args:?}");
+    }
+    assert_eq!(told(&gc(&["archive", "-l", "a=b", "/tmp/a.yaml"])), format!("say what to archive into /tmp/a.yaml{usage}"));
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let there = write(folder.path(), "there.yaml", "mine");
+    fs::create_dir(folder.path().join("folder.yaml")).unwrap();
+    for (file, error) in [
+        (there.clone(), format!("{there} is there already: it is never replaced; give another name, or move it away")),
+        (at("folder.yaml"), format!("{} is a folder: give the name of a file in it", at("folder.yaml"))),
+        (at("a.gz"), format!("{}: an archive's name ends in .yaml, or in .yaml.gz to be compressed", at("a.gz"))),
+        (at("none/a.yaml"), format!("{} cannot be written: there is no folder {}; create it first", at("none/a.yaml"), at("none"))),
+    ] {
+        assert_eq!(told(&gc(&["archive", "deploy/web", &file])), error);
+    }
+    assert_eq!(fs::read_to_string(&there).unwrap(), "mine");
+    #[cfg(target_os = "linux")]
+    {
+        let read_only = told(&gc(&["archive", "deploy/web", "/proc/a.yaml"])).to_owned();
+        assert!(read_only.starts_with("/proc/a.yaml cannot be written: "), "{read_only}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left behind");
+}
+
+#[test]
+fn an_archive_is_of_a_cluster() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.yaml").display().to_string();
+    let no_cluster = gc(&["archive", "deploy/web", &file]);
+    assert!(told(&no_cluster).contains("kubeconfig"), "{no_cluster}");
+    let target = gc(&["archive", "deploy/web", "pod", &file]);
+    assert!(told(&target).contains("\"pod\""), "{target}");
+    assert!(
+        gc(&["archive", "--from", "examples", "deploy/web", &file]).err.starts_with("error: unexpected argument '--from' found")
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
