@@ -131,12 +131,29 @@ impl Target {
         let Some(path) = path::of_object(resource, namespace, name) else {
             return (Answered::Refused { reason: "not the name of an object there can be".to_owned() }, None);
         };
-        match persist(connection, &Method::DELETE, &path, Some(&delete_options(deletion, uid))).await {
-            Ok(answer) => self.accepted(resource, &answer),
-            Err(undone) => match not_done(undone) {
-                gone @ (Answered::GoneBefore | Answered::Replaced) => (gone, Some(self.gone.clone())),
-                failed => (failed, None),
-            },
+        let undone = match persist(connection, &Method::DELETE, &path, Some(&delete_options(deletion, uid))).await {
+            Ok(answer) => return self.accepted(resource, &answer),
+            Err(undone) => undone,
+        };
+        // The uid is another, or something else is in the way: the words for it differ from kind to kind.
+        let gone = match undone.failure.status() {
+            Some(StatusCode::CONFLICT) => self.is_replaced(connection, &path).await,
+            _ => undone.failure.proves_absence().then_some(Answered::GoneBefore),
+        };
+        match gone {
+            Some(gone) => (gone, Some(self.gone.clone())),
+            None => (not_done(undone), None),
+        }
+    }
+
+    /// Whether the target is gone, and something else has its name; none where it is still there, or nobody says.
+    async fn is_replaced(&self, connection: &Connection, path: &str) -> Option<Answered> {
+        match persist(connection, &Method::GET, path, None).await {
+            Ok(answer) => {
+                let uid = answer.read_object().ok()?.uid;
+                (!uid.is_empty() && uid != self.identity.uid).then_some(Answered::Replaced)
+            }
+            Err(undone) => undone.failure.proves_absence().then_some(Answered::GoneBefore),
         }
     }
 
@@ -165,11 +182,6 @@ fn stays(resource: &Resource, object: &RawObject<'_>) -> bool {
 fn not_done(Undone { failure, unsure }: Undone) -> Answered {
     let reason = failure.in_full();
     match &failure {
-        _ if failure.proves_absence() => Answered::GoneBefore,
-        // The words are those of the API server's storage; other conflicts are refusals.
-        Failure::Refused(refusal) if refusal.status == StatusCode::CONFLICT && refusal.message.contains("UID in precondition") => {
-            Answered::Replaced
-        }
         _ if unsure => Answered::Unsure { reason },
         Failure::Refused(refusal) if refusal.status.is_client_error() => Answered::Refused { reason },
         _ => Answered::Failed { reason },

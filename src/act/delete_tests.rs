@@ -54,6 +54,15 @@ async fn deleted(
     let bodies: Arc<Mutex<Vec<Value>>> = Arc::default();
     let sent = bodies.clone();
     let connection = serve(move |asked: &Asked| {
+        let name = asked.url.rsplit('/').next().unwrap_or_default();
+        if asked.method == "GET" {
+            // After a conflict.
+            let uid = if name == "replaced" { "u-new".to_owned() } else { format!("u-{name}") };
+            return match name {
+                "vanished" => status(404, "not found"),
+                name => say(200, json!({"kind": "Pod", "metadata": {"name": name, "uid": uid}}).to_string()),
+            };
+        }
         assert_eq!(asked.method, "DELETE");
         sent.lock().unwrap().push(serde_json::from_slice(&asked.body).unwrap());
         answer(asked.url.rsplit('/').next().unwrap_or_default(), asked.before)
@@ -77,7 +86,7 @@ fn words(all: &[Sent]) -> Vec<String> {
 
 #[tokio::test]
 async fn answers_are_told_apart() {
-    let names = ["removed", "held", "graceful", "last", "killed", "shop", "gone", "replaced", "passing", "lost"];
+    let names = ["removed", "held", "graceful", "last", "killed", "shop", "gone", "replaced", "vanished", "passing", "lost"];
     let (all, bodies) = deleted(&names, Deletion::by(Propagation::Foreground), |name, before| match name {
         "removed" => say(200, r#"{"kind":"Status","status":"Success","details":{"name":"removed","uid":"u-removed"}}"#),
         "held" => object(
@@ -90,7 +99,7 @@ async fn answers_are_told_apart() {
         "killed" => object(name, &json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0})),
         "shop" => object(name, &json!({"deletionTimestamp": "2026-01-01T00:00:00Z"})),
         "gone" => status(404, "not found"),
-        "replaced" => status(409, "Precondition failed: UID in precondition: u-replaced, UID in object meta: u-new"),
+        "replaced" | "vanished" => status(409, "the UID in the precondition does not match the UID in record"),
         "passing" if before == 0 => refuse(503),
         "passing" => say(200, r#"{"kind":"Status"}"#),
         // Done, and the answer got lost.
@@ -108,6 +117,7 @@ async fn answers_are_told_apart() {
         "Namespace/shop Accepted there",
         "Pod/gone GoneBefore gone",
         "Pod/replaced Replaced gone",
+        "Pod/vanished GoneBefore gone",
         "Pod/passing Removed gone",
         "Pod/lost GoneBefore gone",
     ];

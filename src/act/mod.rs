@@ -7,6 +7,8 @@ mod access;
 mod delete;
 #[cfg(test)]
 mod delete_tests;
+mod follow;
+mod look;
 mod probe;
 #[cfg(test)]
 mod probe_tests;
@@ -14,4 +16,5 @@ mod request;
 
 pub use access::{Access, Denied, Verdicts, review};
 pub use delete::{Answered, Deletion, Sent, delete};
+pub use follow::{Ended, FollowEvent, Followed, Following, follow};
 pub use probe::{Probe, ProbeError, probe, probe_until};

@@ -1,12 +1,14 @@
 //! From the command line to a snapshot and the objects that are meant.
 
+mod acting;
+
 use std::{sync::Arc, time::Duration};
 
 use rustc_hash::FxHashSet;
 
 use crate::{
     act::{Probe, ProbeError, probe},
-    cluster::{Connection, Scope, Whole},
+    cluster::{Connection, Scope, Watches, Whole},
     dump,
     foretell::Besides,
     model::{
@@ -41,6 +43,7 @@ pub struct Session {
     /// The targets, or `None` when none were named.
     pub targets: Option<Vec<ObjectId>>,
     live: Option<Live>,
+    watches: Option<Watches>,
 }
 
 /// An open connection with what drives it.
@@ -140,7 +143,7 @@ impl Session {
         if let Some(namespace) = namespace.as_deref().filter(|_| targets.is_none()) {
             require_live_namespace(&snapshot, namespace)?;
         }
-        Ok((Session { snapshot, namespace, targets, live: Some(live) }, asked))
+        Ok((Session { snapshot, namespace, targets, live: Some(live), watches: None }, asked))
     }
 
     fn open_dump<T>(
@@ -173,7 +176,7 @@ impl Session {
                 None
             }
         };
-        Ok((Session { snapshot, namespace, targets, live: None }, asked))
+        Ok((Session { snapshot, namespace, targets, live: None, watches: None }, asked))
     }
 
     /// Reads a whole cluster or dump, for commands without targets.

@@ -15,6 +15,7 @@ mod dot;
 mod events;
 mod explain;
 mod facts;
+mod follow;
 mod looking;
 mod plan;
 mod probe;

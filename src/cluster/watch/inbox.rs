@@ -55,6 +55,18 @@ impl Inbox {
         std::mem::take(&mut waiting.news)
     }
 
+    /// Takes what was seen, and leaves what was lost.
+    pub(super) fn take_seen(&self) -> Vec<Sighting> {
+        let mut waiting = self.lock();
+        waiting.places.clear();
+        std::mem::take(&mut waiting.news.seen)
+    }
+
+    /// What was lost and not taken.
+    pub(super) fn lost(&self) -> Vec<Lost> {
+        self.lock().news.lost.clone()
+    }
+
     /// Waits until something has arrived since this was waited for last. It may have been taken already.
     pub(super) async fn arrived(&self) {
         self.arrived.notified().await;

@@ -29,6 +29,8 @@ const BEGUN_AT_ONCE: usize = 12;
 pub struct Watches {
     inbox: Arc<Inbox>,
     tasks: Vec<JoinHandle<()>>,
+    /// What was begun: the resource, and the namespace it is limited to.
+    begun: Vec<(ResourceId, Option<String>)>,
 }
 
 /// What watches have told since it was asked last.
@@ -69,7 +71,7 @@ impl Connection {
     pub fn watch(&self, snapshot: &Snapshot) -> Watches {
         let inbox = Arc::new(Inbox::default());
         let beginning = Arc::new(Semaphore::new(BEGUN_AT_ONCE));
-        let mut tasks = Vec::new();
+        let (mut tasks, mut begun) = (Vec::new(), Vec::new());
         let lists = snapshot.lists.iter().filter(|list| list.failure.is_none() && !list.resource_version.is_empty());
         for (number, list) in lists.enumerate() {
             let resource = snapshot.resources.get(list.resource);
@@ -85,12 +87,13 @@ impl Connection {
                 accept: METADATA,
             };
             if resource.has_verb("watch") {
+                begun.push((list.resource, list.namespace.clone()));
                 tasks.push(tokio::spawn(watch.run()));
             } else {
                 watch.lose("it can't be watched".to_owned(), false);
             }
         }
-        Watches { inbox, tasks }
+        Watches { inbox, tasks, begun }
     }
 }
 
@@ -98,6 +101,21 @@ impl Watches {
     /// What was told since this was asked last.
     pub fn news(&self) -> News {
         self.inbox.take()
+    }
+
+    /// The same without what was lost, which is still told later.
+    pub fn seen(&self) -> Vec<Sighting> {
+        self.inbox.take_seen()
+    }
+
+    /// What was lost by now and is still to be told.
+    pub fn lost(&self) -> Vec<Lost> {
+        self.inbox.lost()
+    }
+
+    /// What was begun to be watched, each resource with the namespace it is limited to. What of that is given up is told in [`News::lost`].
+    pub fn begun(&self) -> &[(ResourceId, Option<String>)] {
+        &self.begun
     }
 
     /// Waits until there is something new. There may be nothing left of it if it was asked for meanwhile.

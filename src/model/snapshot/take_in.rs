@@ -62,6 +62,19 @@ impl Snapshot {
         news
     }
 
+    /// Whether something that was seen is not what is known, and not older than that.
+    pub fn is_news(&self, seen: &Sighting) -> bool {
+        let find = |text: &str| -> Option<Symbol> { self.strings.find(text) };
+        let place = find(&seen.object.namespace).zip(find(&seen.object.name));
+        let coordinate =
+            place.map(|(namespace, name)| Coordinate { resource: self.resources.picked(seen.resource), namespace, name });
+        let Some(known) = coordinate.and_then(|coordinate| self.by_coordinate.get(&coordinate).copied()) else { return !seen.gone };
+        let object = self.object(known);
+        let same = self.text(object.uid) == seen.object.uid;
+        let older = is_older(&seen.object.resource_version, self.text(object.resource_version));
+        !older && if seen.gone { same } else { !self.is_still(known, &seen.object) }
+    }
+
     /// The object that was seen, by its place and its uid; none where it isn't known.
     pub fn find(&self, sighting: &Sighting) -> Option<ObjectId> {
         let find = |text: &str| -> Option<Symbol> { self.strings.find(text) };

@@ -14,4 +14,4 @@ mod pods;
 mod targets;
 mod three_ways;
 pub mod trial;
-mod workloads;
+pub mod workloads;

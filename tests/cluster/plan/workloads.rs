@@ -19,7 +19,7 @@ fn pod(node: Option<&str>) -> Value {
 }
 
 /// A StatefulSet of two pods with a claim each, which is to go with the StatefulSet.
-fn stateful_set(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
+pub fn stateful_set(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
     let labels = json!({"app": "db"});
     trial.cluster.create(json!({
         "apiVersion": "apps/v1",
@@ -49,7 +49,7 @@ fn stateful_set(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
 }
 
 /// A Job of two pods that never run; owned by a CronJob, if one is given.
-fn job(trial: &Trial<'_>, owner: Option<&Value>) {
+pub fn job(trial: &Trial<'_>, owner: Option<&Value>) {
     let mut template = pod(None);
     template["restartPolicy"] = json!("Never");
     let mut job = json!({
@@ -108,7 +108,7 @@ fn a_cron_job_with_a_job() {
 }
 
 /// A Deployment of two pods. Returns its ReplicaSet's name.
-fn replica_set(trial: &Trial<'_>) -> String {
+pub fn replica_set(trial: &Trial<'_>) -> String {
     let labels = json!({"app": "web"});
     trial.cluster.create(json!({
         "apiVersion": "apps/v1",

@@ -1,0 +1,344 @@
+//! Following a plan that is being carried out, until it is over.
+//!
+//! How does a client know that a cascade is over? The collector doesn't say. What tells is the state: once nothing has moved for a moment,
+//! everybody's next steps are played on from what is there, as a plan plays them ([`Course::judge`]). Where that would change nothing of what
+//! was touched, it is over, as foretold or otherwise.
+
+use std::{
+    collections::BTreeSet,
+    pin::pin,
+    time::{Duration, Instant},
+};
+
+use tokio::time::{sleep_until, timeout_at};
+
+use crate::{
+    cluster::{Connection, Lost, News, Watches},
+    foretell::{
+        Assume, Course, Stage, State,
+        course::{Blocker, Judgement, Otherwise, Outside, Progress},
+    },
+    graph::OwnerGraph,
+    model::{ObjectId, Snapshot},
+};
+
+use super::{delete::Sent, look::Looker};
+
+/// The state is judged once nothing of the plan has moved for this long. Events of one resource overtake those of another by less.
+const QUIET: Duration = Duration::from_millis(500);
+/// And judged again after pauses that double up to this one, as long as nothing moves.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// How long nothing may move before it is called over where something is left that nobody will finish, or that came otherwise: a controller that
+/// nobody knows of may be about to.
+const STUCK: Duration = Duration::from_secs(2);
+/// The same where it is left to a controller that may well be alive.
+const UNKNOWN: Duration = Duration::from_secs(10);
+/// The same where everything is as foretold and something more was to come of it, which doesn't: a plan knows better what the collector has seen.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// When nothing has moved for this long, what is waited for is told, and told again.
+const WAITING: Duration = Duration::from_secs(10);
+/// Progress is not told more often.
+const BETWEEN_TOLD: Duration = Duration::from_millis(100);
+/// What a judgement finds missing leads to more that is missing, but not for ever.
+const ROUNDS: usize = 8;
+
+/// What a follower is told on the way.
+#[derive(Clone, Debug)]
+pub enum FollowEvent {
+    /// It got on.
+    Progress(Progress),
+    /// Nothing has moved for a while.
+    Waiting {
+        progress: Progress,
+        /// For how long.
+        quiet: Duration,
+        /// What is waited for, as far as it is known: what holds up whatever is still there.
+        blockers: Vec<Blocker>,
+    },
+    /// What happens to a resource is not told any more, or was not told for a while. Objects that matter are asked for one by one.
+    Lost {
+        /// `pods`, `deployments.apps`.
+        resource: String,
+        lost: Lost,
+    },
+}
+
+/// How following ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything is in an end that was foretold. What is left, was to be left.
+    AsPlanned,
+    /// It came out otherwise, and nothing more happens; nothing is stuck.
+    Otherwise,
+    /// It came out otherwise, and something is left that nobody is known to finish: [`Followed::blockers`].
+    Stuck,
+    /// The time is up, and it is not over.
+    TimedOut,
+    /// It was called off, and is not over. What was deleted stays deleted, and the collector goes on.
+    CalledOff,
+}
+
+/// What came of a plan.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    pub ended: Ended,
+    pub progress: Progress,
+    /// What is not in an end that was foretold: as yet, where it is not over.
+    pub otherwise: Vec<Otherwise>,
+    /// How many objects are marked for deletion and still there.
+    pub left: usize,
+    /// What holds them.
+    pub blockers: Vec<Blocker>,
+    /// What went besides.
+    pub outside: Vec<Outside>,
+    /// How many objects went meanwhile that have nothing to do with it.
+    pub unrelated: usize,
+    /// Where not everything could be seen.
+    pub lost: Vec<Lost>,
+}
+
+/// How to follow.
+#[derive(Clone, Copy)]
+pub struct Following<'c> {
+    pub connection: &'c Connection,
+    /// Begun before the plan was made.
+    pub watches: &'c Watches,
+    /// What is taken for granted of others, as in the plan.
+    pub assume: Assume,
+    /// How long at most; none: to the end.
+    pub timeout: Option<Duration>,
+}
+
+/// Follows a plan to its end. `snapshot` is the one that it was made on, and has taken in nothing since; it takes in everything from now on, so that **ids change**. `sent` is what came of the targets' DELETEs.
+///
+/// Ends as soon as it is over, at the latest when `called_off` is done or the time is up.
+pub async fn follow(
+    following: Following<'_>,
+    snapshot: &mut Snapshot,
+    course: Course,
+    sent: &[Sent],
+    called_off: impl Future<Output = ()>,
+    told: &mut dyn FnMut(FollowEvent),
+) -> Followed {
+    let begun = Instant::now();
+    let Following { connection, watches, assume, timeout } = following;
+    let looker = Looker::new(snapshot, watches.begun());
+    let mut follower = Follower {
+        connection,
+        snapshot,
+        course,
+        assume,
+        looker,
+        told,
+        last_moved: begun,
+        last_told: None,
+        last_waiting: begun,
+        untold: true,
+        judgement: Judgement::default(),
+        lost: Vec::new(),
+    };
+    follower.begin(sent);
+    let over = async { follower.until_over(watches).await };
+    let mut called_off = pin!(called_off);
+    let ended = {
+        let limited = async {
+            match timeout {
+                Some(limit) => timeout_at((begun + limit).into(), over).await.unwrap_or(Ended::TimedOut),
+                None => over.await,
+            }
+        };
+        tokio::select! {
+            ended = limited => ended,
+            () = &mut called_off => Ended::CalledOff,
+        }
+    };
+    follower.conclude(ended).await
+}
+
+struct Follower<'f> {
+    connection: &'f Connection,
+    snapshot: &'f mut Snapshot,
+    course: Course,
+    assume: Assume,
+    looker: Looker,
+    told: &'f mut dyn FnMut(FollowEvent),
+    last_moved: Instant,
+    last_told: Option<Instant>,
+    last_waiting: Instant,
+    /// Something moved that was not told yet.
+    untold: bool,
+    judgement: Judgement,
+    lost: Vec<Lost>,
+}
+
+impl Follower<'_> {
+    /// What the DELETEs themselves were answered is seen already.
+    fn begin(&mut self, sent: &[Sent]) {
+        let seen = sent.iter().filter_map(|sent| sent.seen.clone()).collect();
+        self.take_in(News { seen, lost: Vec::new() });
+        // Nobody knows of these.
+        let unsure = sent.iter().filter(|sent| sent.seen.is_none()).map(|sent| sent.target.uid.clone());
+        self.looker.ask(unsure);
+    }
+
+    /// Takes in what has come.
+    fn take_in(&mut self, news: News) {
+        let News { mut seen, lost } = news;
+        seen.retain(|one| !self.course.is_gone(&one.object.uid));
+        let mut moved = false;
+        for one in seen.iter().filter(|one| self.snapshot.is_news(one)) {
+            moved |= self.course.see(self.snapshot, one);
+        }
+        self.snapshot.take_in(seen);
+        for lost in lost {
+            self.looker.lose(self.snapshot, &lost, self.course.outstanding());
+            let resource = self.snapshot.resources.get(lost.resource).full_name();
+            (self.told)(FollowEvent::Lost { resource, lost: lost.clone() });
+            self.lost.push(lost);
+        }
+        if moved {
+            self.last_moved = Instant::now();
+            self.untold = true;
+        }
+    }
+
+    async fn until_over(&mut self, watches: &Watches) -> Ended {
+        let mut pause = QUIET;
+        let mut judged = self.last_moved;
+        loop {
+            self.take_in(watches.news());
+            self.look().await;
+            self.tell_progress();
+            if self.last_moved > judged {
+                (judged, pause) = (self.last_moved, QUIET);
+            }
+            if judged.elapsed() >= pause {
+                self.judge().await;
+                if let Some(ended) = self.over()
+                    && self.sure(watches).await
+                {
+                    return ended;
+                }
+                judged = Instant::now();
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+            self.tell_waiting();
+            let mut next = (judged + pause).min(self.last_moved.max(self.last_waiting) + WAITING);
+            if let Some(at) = self.looker.next() {
+                next = next.min(at);
+            }
+            if let Some(told) = self.last_told.filter(|_| self.untold) {
+                next = next.min(told + BETWEEN_TOLD);
+            }
+            tokio::select! {
+                () = watches.changed() => {}
+                () = sleep_until(next.into()) => {}
+            }
+        }
+    }
+
+    /// Judges the state, and reads what that rests on.
+    async fn judge(&mut self) {
+        for _ in 0..ROUNDS {
+            let graph = OwnerGraph::new(self.snapshot);
+            let stage = Stage::new(self.snapshot, &graph, self.assume);
+            self.judgement = self.course.judge(&stage);
+            if !self.fetch().await {
+                return;
+            }
+        }
+    }
+
+    /// Reads what the judgement found missing. Says whether that was anything new.
+    async fn fetch(&mut self) -> bool {
+        let needs = &self.judgement.needs;
+        let look_ups: Vec<_> =
+            needs.look_ups.iter().copied().filter(|coordinate| !self.snapshot.was_looked_up(*coordinate)).collect();
+        let unknown = |id: &ObjectId| self.snapshot.facts.get(*id).is_none();
+        let facts: Vec<ObjectId> = needs.facts.iter().copied().filter(unknown).collect();
+        if !look_ups.is_empty() {
+            self.connection.look_up(self.snapshot, &look_ups).await;
+        }
+        let before = self.snapshot.facts.len();
+        if !facts.is_empty() {
+            self.connection.fetch_facts(self.snapshot, &facts).await;
+        }
+        !look_ups.is_empty() || self.snapshot.facts.len() != before
+    }
+
+    /// How it ended, if it is over.
+    fn over(&self) -> Option<Ended> {
+        let Judgement { arrived, certain, more, more_outside, left, .. } = self.judgement;
+        let quiet = self.last_moved.elapsed();
+        let lasting = match self.judgement.worst() {
+            _ if left == 0 => QUIET,
+            Some(State::Unknown) => UNKNOWN,
+            _ => STUCK,
+        };
+        if arrived {
+            let nothing_more = !more_outside && (!more || (certain && left == 0));
+            return (quiet >= if nothing_more { lasting } else { PATIENCE }).then_some(Ended::AsPlanned);
+        }
+        if more || more_outside || quiet < lasting.max(STUCK) {
+            return None;
+        }
+        let stuck = self.judgement.blockers.iter().any(|blocker| blocker.state == State::Stuck);
+        Some(if stuck { Ended::Stuck } else { Ended::Otherwise })
+    }
+
+    /// Before it is called over, what the watches may be late with is asked for: whatever was not to be there, or not like this.
+    async fn sure(&mut self, watches: &Watches) -> bool {
+        self.take_in(watches.news());
+        let before = self.last_moved;
+        let astray: BTreeSet<String> = self.course.otherwise().into_iter().map(|otherwise| otherwise.object.uid).collect();
+        self.looker.ask(astray);
+        self.look().await;
+        self.last_moved == before
+    }
+
+    /// Asks for objects that nothing else is heard of.
+    async fn look(&mut self) {
+        self.looker.due(self.snapshot, || self.course.outstanding(), self.last_moved.elapsed());
+        let seen = self.looker.look(self.connection, self.snapshot).await;
+        self.take_in(News { seen, lost: Vec::new() });
+    }
+
+    fn tell_progress(&mut self) {
+        if self.untold && self.last_told.is_none_or(|told| told.elapsed() >= BETWEEN_TOLD) {
+            self.untold = false;
+            self.last_told = Some(Instant::now());
+            (self.told)(FollowEvent::Progress(self.course.progress()));
+        }
+    }
+
+    fn tell_waiting(&mut self) {
+        let quiet = self.last_moved.elapsed();
+        if quiet < WAITING || self.last_waiting.elapsed() < WAITING {
+            return;
+        }
+        self.last_waiting = Instant::now();
+        let (progress, blockers) = (self.course.progress(), self.judgement.blockers.clone());
+        (self.told)(FollowEvent::Waiting { progress, quiet, blockers });
+    }
+
+    async fn conclude(mut self, ended: Ended) -> Followed {
+        if matches!(ended, Ended::TimedOut | Ended::CalledOff) {
+            // What is read by now is enough: nobody is to wait any longer.
+            let graph = OwnerGraph::new(self.snapshot);
+            self.judgement = self.course.judge(&Stage::new(self.snapshot, &graph, self.assume));
+        }
+        if self.untold {
+            (self.told)(FollowEvent::Progress(self.course.progress()));
+        }
+        Followed {
+            ended,
+            progress: self.course.progress(),
+            otherwise: self.course.otherwise(),
+            left: self.judgement.left,
+            blockers: self.judgement.blockers,
+            outside: self.course.outside().cloned().collect(),
+            unrelated: self.course.unrelated(),
+            lost: self.lost,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a session does to a cluster: it deletes, and follows what comes of it.
+
+use std::{future, time::Duration};
+
+use crate::{
+    act::{Deletion, FollowEvent, Followed, Following, Sent, delete, follow},
+    cluster::Lost,
+    foretell::{Assume, Course},
+    model::ObjectId,
+};
+
+use super::Session;
+
+/// How long what is on its way is waited for: on a healthy line events take milliseconds.
+const ON_ITS_WAY: Duration = Duration::from_millis(100);
+
+impl Session {
+    /// Begins to watch everything that was listed, from where the lists ended: nothing is listed again. Does nothing where there is no cluster, or
+    /// it is watched already.
+    pub fn watch(&mut self) {
+        if let (Some(live), None) = (&self.live, &self.watches) {
+            let _runtime = live.runtime.enter();
+            self.watches = Some(live.connection.watch(&self.snapshot));
+        }
+    }
+
+    /// Takes into the snapshot what watches have told so far. Says whether anything that is kept has changed: **ids may change then**, and
+    /// whatever was built on the snapshot is to be built anew.
+    ///
+    /// What happened just now may not have been told yet; [`Session::look_again`] is sure of the objects that it is given. What was not told at
+    /// all is in [`Session::lost`].
+    pub fn catch_up(&mut self) -> bool {
+        let (Some(live), Some(watches)) = (&self.live, &self.watches) else { return false };
+        live.runtime.block_on(tokio::time::sleep(ON_ITS_WAY));
+        self.snapshot.take_in(watches.seen())
+    }
+
+    /// Where something may have happened since [`Session::watch`] that was not told, so that the snapshot may be old.
+    pub fn lost(&self) -> Vec<Lost> {
+        self.watches.as_ref().map(crate::cluster::Watches::lost).unwrap_or_default()
+    }
+
+    /// Deletes these objects one after the other ([`delete`]), where there is a cluster. An interrupt stops it after the one that is under way.
+    pub fn delete(&mut self, targets: &[ObjectId], deletion: &Deletion, told: &mut dyn FnMut(&Sent)) -> Vec<Sent> {
+        let Some(live) = &self.live else { return Vec::new() };
+        live.runtime.block_on(delete(&live.connection, &self.snapshot, targets, deletion, interrupted(), told))
+    }
+
+    /// Follows a plan to its end ([`follow`]), for so long at most; none where nothing is watched. An interrupt calls it off.
+    ///
+    /// The plan was made on the snapshot as it is now: between [`Session::catch_up`] and this, it must not change.
+    pub fn follow(
+        &mut self,
+        course: Course,
+        sent: &[Sent],
+        assume: Assume,
+        timeout: Option<Duration>,
+        told: &mut dyn FnMut(FollowEvent),
+    ) -> Option<Followed> {
+        let (Some(live), Some(watches)) = (&self.live, &self.watches) else { return None };
+        let following = Following { connection: &live.connection, watches, assume, timeout };
+        Some(live.runtime.block_on(follow(following, &mut self.snapshot, course, sent, interrupted(), told)))
+    }
+}
+
+/// Done when somebody presses Ctrl-C.
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        // Interrupts can't be heard of: then they end the process, as ever.
+        future::pending::<()>().await;
+    }
+}

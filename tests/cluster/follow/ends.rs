@@ -1,0 +1,233 @@
+//! How cascades end, and when that is told.
+
+use std::time::{Duration, Instant};
+
+use kubectl_gc::{
+    act::{Answered, Ended, FollowEvent},
+    foretell::{
+        OutcomeKind, State,
+        course::{HeldBy, Relation},
+    },
+};
+use serde_json::{Value, json};
+
+use super::kit::Carried;
+use crate::{
+    harness::{owner_reference, wait_until},
+    plan::{
+        draft::HOLD,
+        trial::{POLICIES, Trial, wait_for_items},
+        workloads::{job, replica_set, stateful_set},
+    },
+    sweep::uncollected,
+};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn get(trial: &Trial<'_>, path: &str) -> Value {
+    let path = path.replace("NS", &trial.namespace);
+    trial.cluster.get(&path).unwrap_or_else(|| panic!("no {path}"))
+}
+
+/// Each policy on something that a controller has made; says how many objects are gone then.
+#[track_caller]
+fn each_way(prefix: &str, build: impl Fn(&Trial<'_>) -> Value) -> [usize; 3] {
+    POLICIES.map(|policy| {
+        let trial = Trial::new(prefix, policy);
+        let target = build(&trial);
+        let outcome = Carried::new(&trial, vec![&target]).out(|| (), || ());
+        let gone = outcome.as_planned();
+        let progress = outcome.events.iter().any(|event| matches!(event, FollowEvent::Progress(_)));
+        assert!(progress, "{:?}", outcome.events);
+        gone
+    })
+}
+
+#[test]
+fn deployments_go_as_foretold() {
+    let gone = each_way("follow-deployment", |trial| {
+        replica_set(trial);
+        get(trial, "/apis/apps/v1/namespaces/NS/deployments/web")
+    });
+    assert_eq!(gone, [4, 4, 1]);
+}
+
+#[test]
+fn stateful_sets_go_as_foretold() {
+    let gone = each_way("follow-stateful", |trial| {
+        stateful_set(trial, None);
+        get(trial, "/apis/apps/v1/namespaces/NS/statefulsets/db")
+    });
+    assert!(gone[0] >= 3 && gone[1] == gone[0] && gone[2] == 1, "{gone:?}");
+}
+
+#[test]
+fn jobs_go_as_foretold() {
+    let gone = each_way("follow-job", |trial| {
+        job(trial, None);
+        get(trial, "/apis/batch/v1/namespaces/NS/jobs/batch")
+    });
+    assert!(gone[0] == 3 && gone[2] == 1, "{gone:?}");
+}
+
+/// What was foretold to be stuck is told as soon as it is.
+#[test]
+fn what_was_to_stay_is_not_waited_for() {
+    let trial = Trial::new("follow-held", "Foreground");
+    let owner = trial.widget("owner").create();
+    trial.config_map("goes").blocking(&owner).create();
+    trial.config_map("held").blocking(&owner).finalizer(HOLD).create();
+    let begun = Instant::now();
+    let outcome = Carried::new(&trial, vec![&owner]).out(|| (), || ());
+    assert!(outcome.plan.stuck());
+    assert_eq!(outcome.as_planned(), 1);
+    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
+    let followed = &outcome.followed;
+    assert_eq!(followed.left, 2);
+    let [blocker] = followed.blockers.as_slice() else { panic!("{:#?}", followed.blockers) };
+    assert_eq!(blocker.object.short_name(), "ConfigMap/held");
+    assert_eq!((blocker.state, blocker.holds_up), (State::Stuck, 1));
+    assert_eq!(blocker.held_by, [HeldBy::Finalizer(HOLD.to_owned())]);
+}
+
+/// A finalizer that came after the plan, and that nobody removes: told with its holder long before the time is up.
+#[test]
+fn what_gets_stuck_is_told_with_what_holds_it() {
+    let trial = Trial::new("follow-stuck", "Foreground");
+    let owner = trial.widget("owner").create();
+    let middle = trial.widget("middle").blocking(&owner).create();
+    let held = trial.config_map("held").blocking(&middle).create();
+    let hold = || {
+        trial.cluster.patch(&trial.cluster.path_of(&held), &json!({"metadata": {"finalizers": [HOLD]}}));
+    };
+    let outcome = Carried::new(&trial, vec![&owner]).out(hold, || ());
+    let followed = &outcome.followed;
+    assert_eq!(followed.ended, Ended::Stuck, "{followed:#?}");
+    let expected = ["Widget/owner", "Widget/middle", "ConfigMap/held"];
+    let mut otherwise = outcome.otherwise();
+    otherwise.sort_by_key(|(name, ..)| expected.iter().position(|known| known == name));
+    assert_eq!(otherwise, expected.map(|name| (name.to_owned(), OutcomeKind::Deleted, OutcomeKind::Terminating)));
+    assert_eq!(followed.left, 3);
+    let [blocker] = followed.blockers.as_slice() else { panic!("{:#?}", followed.blockers) };
+    assert_eq!((blocker.object.short_name().as_str(), blocker.holds_up), ("ConfigMap/held", 2));
+    assert_eq!(blocker.held_by, [HeldBy::Finalizer(HOLD.to_owned())]);
+}
+
+/// A dependent that is created after the plan goes with the rest. It is waited for, and no surprise.
+#[test]
+fn what_comes_meanwhile_and_goes_along_is_told_apart() {
+    let trial = Trial::new("follow-new", "Background");
+    let owner = trial.widget("owner").create();
+    trial.config_map("known").owned_by(&owner).create();
+    let stranger = trial.config_map("stranger").create();
+    let between = || {
+        trial.config_map("new").owned_by(&owner).create();
+        trial.add_owners(&stranger, &[owner_reference(&owner)]);
+        trial.delete_before(&trial.widget("other").create(), "Background");
+    };
+    let outcome = Carried::new(&trial, vec![&owner]).out(between, || ());
+    let followed = &outcome.followed;
+    assert_eq!(followed.ended, Ended::AsPlanned, "{followed:#?}");
+    let mut outside: Vec<(String, bool, bool)> =
+        followed.outside.iter().map(|one| (one.object.short_name(), one.new, one.gone)).collect();
+    outside.sort();
+    assert_eq!(outside, [("ConfigMap/new".to_owned(), true, true), ("ConfigMap/stranger".to_owned(), false, true)]);
+    let of_owner = |because: &Relation| matches!(because, Relation::Owner(owner) if owner.short_name() == "Widget/owner");
+    assert!(followed.outside.iter().all(|one| of_owner(&one.because)), "{:#?}", followed.outside);
+    assert_eq!(trial.cluster.list(&format!("/api/v1/namespaces/{}/configmaps", trial.namespace)), [] as [Value; 0]);
+}
+
+/// Somebody saves an object from going: it came out otherwise, and nothing is stuck.
+#[test]
+fn what_is_saved_meanwhile_is_told() {
+    let trial = Trial::new("follow-saved", "Background");
+    let owner = trial.widget("owner").create();
+    let saved = trial.config_map("saved").owned_by(&owner).create();
+    trial.config_map("goes").owned_by(&owner).create();
+    let save = || {
+        trial.cluster.patch(&trial.cluster.path_of(&saved), &json!({"metadata": {"ownerReferences": null}}));
+    };
+    let outcome = Carried::new(&trial, vec![&owner]).out(save, || ());
+    assert_eq!(outcome.followed.ended, Ended::Otherwise, "{:#?}", outcome.followed);
+    assert_eq!(outcome.otherwise(), [("ConfigMap/saved".to_owned(), OutcomeKind::Deleted, OutcomeKind::Orphaned)]);
+    assert_eq!(outcome.followed.blockers, []);
+}
+
+/// A target that is gone before its turn is no error; one whose name another has taken is left alone.
+#[test]
+fn targets_may_be_gone_before() {
+    let trial = Trial::new("follow-gone", "Background");
+    let [first, second, third] = ["first", "second", "third"].map(|name| trial.widget(name).create());
+    let between = || {
+        for target in [&first, &second] {
+            trial.cluster.delete(&trial.cluster.path_of(target), None, None);
+        }
+        trial.widget("second").create();
+    };
+    let outcome = Carried::new(&trial, vec![&first, &second, &third]).out(between, || ());
+    let answered: Vec<&Answered> = outcome.sent.iter().map(|sent| &sent.answered).collect();
+    assert_eq!(answered, [&Answered::GoneBefore, &Answered::Replaced, &Answered::Removed]);
+    assert_eq!(outcome.as_planned(), 3);
+    get(&trial, "/apis/gc.test/v1/namespaces/NS/widgets/second");
+}
+
+/// Pods whose kubelet is still at work are waited for.
+#[test]
+fn pods_are_waited_for() {
+    let trial = Trial::new("follow-pods", "Foreground");
+    let node = trial.node();
+    let owner = trial.widget("owner").create();
+    let mut reference = owner_reference(&owner);
+    reference["blockOwnerDeletion"] = json!(true);
+    let pod = trial.cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "pod", "namespace": trial.namespace, "ownerReferences": [reference]},
+        "spec": {"nodeName": node, "terminationGracePeriodSeconds": 60, "containers": [{"name": "main", "image": "main"}]},
+    }));
+    let outcome = std::thread::scope(|scope| {
+        let (cluster, path) = (trial.cluster, trial.cluster.path_of(&pod));
+        scope.spawn(move || {
+            let terminating = || cluster.get(&path).is_some_and(|pod| !pod["metadata"]["deletionTimestamp"].is_null());
+            wait_until("the pod to be told", PATIENCE, terminating);
+            // Longer than anything that is taken for rest.
+            std::thread::sleep(Duration::from_secs(12));
+            cluster.delete(&path, None, Some(0));
+        });
+        Carried::new(&trial, vec![&owner]).out(|| (), || ())
+    });
+    assert_eq!(outcome.as_planned(), 2);
+    let waited = outcome.events.iter().find_map(|event| match event {
+        FollowEvent::Waiting { blockers, .. } => Some(blockers),
+        _ => None,
+    });
+    let [blocker] = waited.expect("it is told what is waited for").as_slice() else { panic!("{waited:?}") };
+    assert_eq!((blocker.object.short_name().as_str(), blocker.state), ("Pod/pod", State::Waiting));
+    assert_eq!(blocker.held_by, [HeldBy::Kubelet]);
+}
+
+/// Without a collector nothing comes of it, and that is not taken for the end.
+#[test]
+fn time_runs_out_where_nobody_collects() {
+    let trial = Trial::on(uncollected(), "follow-uncollected", "Background");
+    let owner = trial.widget("owner").create();
+    trial.config_map("dependent").owned_by(&owner).create();
+    let timeout = Duration::from_secs(4);
+    let outcome = Carried::new(&trial, vec![&owner]).within(timeout).unsettled(|| (), || ());
+    assert_eq!(outcome.followed.ended, Ended::TimedOut, "{:#?}", outcome.followed);
+    assert_eq!(outcome.otherwise(), [("ConfigMap/dependent".to_owned(), OutcomeKind::Deleted, OutcomeKind::Unchanged)]);
+    assert_eq!(outcome.followed.progress.gone, 1);
+}
+
+/// A namespace with what is in it, the namespace controller's pace included.
+#[test]
+fn namespaces_go_as_foretold() {
+    let trial = Trial::new("follow-namespace", "Background");
+    let inner = trial.another_namespace();
+    let owner = trial.widget("owner").in_namespace(&inner).create();
+    trial.config_map("dependent").in_namespace(&inner).owned_by(&owner).create();
+    wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{inner}/configmaps"), 1);
+    let namespace = get(&trial, &format!("/api/v1/namespaces/{inner}"));
+    let outcome = Carried::new(&trial, vec![&namespace]).out(|| (), || ());
+    assert_eq!(outcome.as_planned(), 3);
+}

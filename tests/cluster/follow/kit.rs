@@ -1,0 +1,134 @@
+//! A plan, its deletes, and how following them ended.
+
+use std::{future, path::Path, time::Duration};
+
+use kubectl_gc::{
+    act::{Deletion, Ended, FollowEvent, Followed, Following, Sent, delete, follow},
+    cluster::Scope,
+    foretell::{Assume, Course, OutcomeKind, Plan, Request, Stage, explore},
+    graph::OwnerGraph,
+    model::{ObjectId, Snapshot},
+    server::Propagation,
+};
+use serde_json::Value;
+
+use crate::{harness::uid, plan::trial::Trial, reading::connect_with};
+
+/// No test waits longer for what ends by itself.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// What a plan needs to know leads to more that it needs to know.
+const ROUNDS: usize = 8;
+
+/// A delete that is carried out.
+pub struct Carried<'t> {
+    trial: &'t Trial<'t>,
+    targets: Vec<&'t Value>,
+    assume: Assume,
+    timeout: Option<Duration>,
+    kubeconfig: std::path::PathBuf,
+}
+
+/// What came of it.
+pub struct Outcome {
+    pub plan: Plan,
+    pub sent: Vec<Sent>,
+    pub followed: Followed,
+    pub events: Vec<FollowEvent>,
+}
+
+impl<'t> Carried<'t> {
+    /// The delete of these objects, in the trial's policy.
+    pub fn new(trial: &'t Trial<'t>, targets: Vec<&'t Value>) -> Self {
+        let kubeconfig = trial.cluster.kubeconfig(crate::harness::ADMIN);
+        Carried { trial, targets, assume: Assume::Known, timeout: Some(PATIENCE), kubeconfig }
+    }
+
+    /// By another way than straight to the server.
+    pub fn by(mut self, kubeconfig: &Path) -> Self {
+        self.kubeconfig = kubeconfig.to_owned();
+        self
+    }
+
+    /// Up to this time.
+    pub fn within(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Plans, deletes and follows. `between` happens after the plan is made and before it is carried out, `after` once everything was deleted.
+    #[track_caller]
+    pub fn out(self, between: impl FnOnce(), after: impl FnOnce()) -> Outcome {
+        self.trial.cluster.settled();
+        self.unsettled(between, after)
+    }
+
+    /// The same where no collector has to come to rest before.
+    #[track_caller]
+    pub fn unsettled(self, between: impl FnOnce(), after: impl FnOnce()) -> Outcome {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let connection = connect_with(&self.kubeconfig, &runtime);
+        runtime.block_on(async {
+            let (resources, _) = connection.discover().await.expect("discovery");
+            let mut snapshot = connection.read(resources, &Scope::Everything, &[]).await.expect("a snapshot");
+            let watches = connection.watch(&snapshot);
+            let propagation = match self.trial.policy {
+                "Foreground" => Propagation::Foreground,
+                "Orphan" => Propagation::Orphan,
+                _ => Propagation::Background,
+            };
+            let mut rounds = 0;
+            let plan = loop {
+                let targets = self.targets(&snapshot);
+                let graph = OwnerGraph::new(&snapshot);
+                let stage = Stage::new(&snapshot, &graph, self.assume);
+                let plan = explore(&stage, &Request::delete(targets, propagation));
+                rounds += 1;
+                if plan.needs.is_empty() || rounds == ROUNDS {
+                    break plan;
+                }
+                let look_ups: Vec<_> = plan.needs.look_ups.iter().copied().collect();
+                connection.look_up(&mut snapshot, &look_ups).await;
+                let facts: Vec<_> = plan.needs.facts.iter().copied().collect();
+                connection.fetch_facts(&mut snapshot, &facts).await;
+            };
+            tokio::task::block_in_place(between);
+            let course = Course::new(&snapshot, &plan);
+            let targets = self.targets(&snapshot);
+            let deletion = Deletion::by(propagation);
+            let sent = delete(&connection, &snapshot, &targets, &deletion, future::pending(), &mut |_| ()).await;
+            tokio::task::block_in_place(after);
+            let mut events = Vec::new();
+            let mut told = |event| events.push(event);
+            let following = Following { connection: &connection, watches: &watches, assume: self.assume, timeout: self.timeout };
+            let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut told).await;
+            Outcome { plan, sent, followed, events }
+        })
+    }
+
+    fn targets(&self, snapshot: &Snapshot) -> Vec<ObjectId> {
+        let find = |target: &&Value| snapshot.by_uid(snapshot.strings.find(uid(target))?);
+        self.targets.iter().map(|target| find(target).expect("the target is there")).collect()
+    }
+}
+
+impl Outcome {
+    /// What each object was foretold that came otherwise, and what has become of it.
+    pub fn otherwise(&self) -> Vec<(String, OutcomeKind, OutcomeKind)> {
+        let told = self.followed.otherwise.iter();
+        told.map(|one| (one.object.short_name(), one.foretold[0], one.came)).collect()
+    }
+
+    /// It ended as foretold, and nothing that was there before went besides; so many objects are gone.
+    #[track_caller]
+    pub fn as_planned(&self) -> usize {
+        let followed = &self.followed;
+        assert_eq!(followed.ended, Ended::AsPlanned, "{followed:#?}");
+        assert_eq!(self.otherwise(), [], "{followed:#?}");
+        assert!(followed.lost.is_empty(), "{followed:#?}");
+        // A controller may make something anew before it sees that its own object goes.
+        assert!(followed.outside.iter().all(|one| one.new && one.gone), "{followed:#?}");
+        assert_eq!(followed.progress.arrived, followed.progress.all);
+        assert!(self.sent.iter().all(|sent| !sent.answered.failed()), "{:?}", self.sent);
+        followed.progress.gone
+    }
+}

@@ -1,0 +1,93 @@
+//! Watches that break off, fall behind, or are not allowed: what is followed comes to its end all the same.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use kubectl_gc::act::{Ended, FollowEvent};
+
+use super::kit::{Carried, Outcome};
+use crate::{
+    harness::{CountingProxy, Fault},
+    plan::trial::Trial,
+};
+
+/// Carries out a delete of an owner with two dependents, by way of a proxy that spoils what is watched; says what was listed.
+fn spoiled(name: &str, fault: impl Fn(&str, usize) -> Option<Fault> + Send + Sync + 'static) -> Outcome {
+    let trial = Trial::new(name, "Foreground");
+    let owner = trial.widget("owner").create();
+    for dependent in ["a", "b"] {
+        trial.config_map(dependent).blocking(&owner).create();
+    }
+    let proxy = CountingProxy::start(trial.cluster);
+    let watched = AtomicUsize::new(0);
+    proxy.with(move |request| {
+        let config_maps = request.path == "/api/v1/configmaps" && request.query.starts_with("watch=true");
+        config_maps.then(|| fault(&request.query, watched.fetch_add(1, Ordering::Relaxed))).flatten()
+    });
+    let outcome = Carried::new(&trial, vec![&owner]).by(proxy.kubeconfig()).out(|| (), || ());
+    assert_eq!(outcome.followed.ended, Ended::AsPlanned, "{:#?}", outcome.followed);
+    assert_eq!(outcome.followed.progress.gone, 3);
+    // Each list but the watched ones was read once, in pages.
+    let mut lists: Vec<(String, String)> = proxy
+        .requests()
+        .into_iter()
+        .filter(|request| request.query.starts_with("limit=") && request.query != "limit=1")
+        .map(|request| (request.path, request.query))
+        .collect();
+    let all = lists.len();
+    lists.sort();
+    lists.dedup();
+    assert_eq!(lists.len(), all, "a list was read again");
+    outcome
+}
+
+#[test]
+fn watches_are_those_of_metadata_in_protobuf() {
+    let outcome = spoiled("watch-whole", |_, _| None);
+    assert!(outcome.followed.lost.is_empty());
+    // With nothing else to fall back on.
+    let protobuf = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+    let outcome = spoiled("watch-protobuf", move |_, _| Some(Fault::Accept(protobuf)));
+    assert!(outcome.followed.lost.is_empty());
+}
+
+/// As from servers that know no protobuf of metadata.
+#[test]
+fn watches_in_json_tell_the_same() {
+    let outcome = spoiled("watch-json", |_, _| Some(Fault::Accept("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")));
+    assert!(outcome.followed.lost.is_empty());
+    let outcome = spoiled("watch-plain", |_, _| Some(Fault::Accept("application/json")));
+    assert!(outcome.followed.lost.is_empty());
+}
+
+#[test]
+fn watches_that_break_off_are_taken_up() {
+    let outcome = spoiled("watch-cut", |_, before| Some(Fault::CutAfter(100 + 200 * before as u64)).filter(|_| before < 5));
+    assert!(outcome.followed.lost.is_empty());
+}
+
+/// What can't be told any more is asked for.
+#[test]
+fn what_was_missed_is_asked_for() {
+    let outcome = spoiled("watch-expired", |_, before| Some(Fault::status(410, "Expired")).filter(|_| before == 0));
+    let lost: Vec<bool> = outcome.followed.lost.iter().map(|lost| lost.watched).collect();
+    assert_eq!(lost, [true]);
+}
+
+#[test]
+fn what_may_not_be_watched_is_asked_for() {
+    let outcome = spoiled("watch-forbidden", |_, _| Some(Fault::status(403, "Forbidden")));
+    let lost: Vec<(bool, &str)> = outcome.followed.lost.iter().map(|lost| (lost.watched, lost.reason.as_str())).collect();
+    assert_eq!(lost, [(false, "forbidden")]);
+    let told = outcome.events.iter().find_map(|event| match event {
+        FollowEvent::Lost { resource, .. } => Some(resource.as_str()),
+        _ => None,
+    });
+    assert_eq!(told, Some("configmaps"));
+}
+
+/// A line that is dead without anybody noticing.
+#[test]
+fn what_falls_silent_is_asked_for() {
+    let outcome = spoiled("watch-silent", |_, _| Some(Fault::Hang));
+    assert!(outcome.followed.lost.is_empty());
+}
