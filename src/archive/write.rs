@@ -90,6 +90,23 @@ impl ArchiveWriter {
         Ok(ArchiveWriter { path, spool, spooled: 0, entries, by_uid, saved: None })
     }
 
+    /// Goes on with an archive that is complete: what is in it stays in it, and the file is replaced once more is saved.
+    ///
+    /// # Errors
+    /// What is wrong with the archive; `Unwritable`.
+    pub fn resume(path: &Path) -> Result<(Self, Header), ArchiveError> {
+        let archive = Archive::open(path)?;
+        let unwritable = |source| ArchiveError::Unwritable { path: path.display().to_string(), source };
+        let spool = tempfile::tempfile_in(folder_of(path)).map_err(unwritable)?;
+        let saved = Some(File::open(path).map_err(unwritable)?);
+        let (spool, entries, by_uid) = (BufWriter::new(spool), Vec::new(), FxHashMap::default());
+        let mut writer = ArchiveWriter { path: path.to_owned(), spool, spooled: 0, entries, by_uid, saved };
+        for object in archive.objects()? {
+            writer.add(object?)?;
+        }
+        Ok((writer, archive.header().clone()))
+    }
+
     /// Takes an object as the API server gave it. Of what that said nothing is left out but `managedFields`; its `resourceVersion`, with
     /// which nothing can be created, becomes a comment. An object that is known already, by its uid, is replaced.
     ///

@@ -69,6 +69,35 @@ impl Archiving {
         Ok(Archiving { path, writer, time, gone: BTreeMap::new(), left_out: Vec::new(), hidden: Vec::new() })
     }
 
+    /// Goes on with the archive that is there, if it is one, and complete: a command that was cut short is given again. What it says of itself
+    /// comes with it. Where nothing is there, begins.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin); what is there and no archive that can be believed is never replaced.
+    pub fn begin_or_resume(path: &Path) -> Result<(Self, Option<Header>), CliError> {
+        let exists = match Self::begin(path) {
+            Err(CliError::Archive(error)) if matches!(*error, ArchiveError::Exists { .. }) => error,
+            begun => return begun.map(|begun| (begun, None)),
+        };
+        let Ok((writer, header)) = ArchiveWriter::resume(path) else { return Err(CliError::Archive(exists)) };
+        let gone = header.gone.iter().map(|name| (name.uid.clone(), name.clone())).collect();
+        let (path, time) = (path.display().to_string(), header.time.clone());
+        Ok((Archiving { path, writer, time, gone, left_out: Vec::new(), hidden: Vec::new() }, Some(header)))
+    }
+
+    /// Whether it has all of this.
+    pub fn has(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> bool {
+        objects.iter().all(|id| {
+            let uid = snapshot.text(snapshot.object(*id).uid);
+            self.writer.contains(uid) || self.gone.contains_key(uid)
+        })
+    }
+
+    /// How many objects it has.
+    pub fn size(&self) -> usize {
+        self.writer.len()
+    }
+
     /// Where it is, or will be.
     pub fn path(&self) -> &str {
         &self.path

@@ -199,7 +199,7 @@ impl ConnectionArgs {
 pub struct TimeoutError(String);
 
 /// Reads kubectl's notation: whole seconds, or Go's durations; zero is no limit.
-fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
+pub(super) fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
     let unreadable = || TimeoutError(text.to_owned());
     let seconds = match text.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),

@@ -27,6 +27,9 @@ pub enum CliError {
     /// kubectl refuses these flags together (R1.41).
     #[error("{0}")]
     Grace(&'static str),
+    /// It is not done, although it could be.
+    #[error("{0}")]
+    Refusal(String),
     /// A flag that needs a target, or one that can't go with any.
     #[error("{0}")]
     Usage(String),
@@ -48,6 +51,9 @@ pub enum CliError {
     /// A target is not what it was any more.
     #[error("{object} is gone since the cluster was read, or another has its name: nothing was written to {path}; run it again")]
     Moved { object: String, path: String },
+    /// What is to be shown could not be.
+    #[error("cannot show what would happen: {0}")]
+    Print(std::io::Error),
     /// A file is there already.
     #[error("{0} exists: give --force to replace it")]
     Exists(String),

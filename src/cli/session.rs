@@ -2,12 +2,12 @@
 
 mod acting;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use rustc_hash::FxHashSet;
 
 use crate::{
-    act::{Probe, ProbeError, probe},
+    act::{Access, Probe, ProbeError, Verdicts, probe, review},
     cluster::{Connection, Scope, Watches, Whole},
     dump,
     foretell::Besides,
@@ -310,6 +310,12 @@ impl Session {
         let Some(live) = &self.live else { return Ok(Ok(())) };
         let (resource, namespace) = (self.snapshot.resources.get(resource), self.snapshot.text(namespace));
         live.runtime.block_on(live.connection.list_whole(resource, namespace, each))
+    }
+
+    /// Asks whether the user may do this; none where there is no cluster.
+    pub fn review(&self, wanted: &BTreeSet<Access>) -> Option<Verdicts> {
+        let live = self.live.as_ref()?;
+        Some(live.runtime.block_on(review(&live.connection, &self.snapshot.resources, wanted)))
     }
 
     /// Counts what a plan takes without naming it, where there is a cluster to ask.

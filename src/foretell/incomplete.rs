@@ -2,40 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashSet;
+use crate::model::{Gap, ObjectId, Snapshot};
 
-use crate::model::{Gap, ListRecord, Snapshot, Symbol};
-
-use super::plan::{OutcomeKind, Plan, Uncertainty};
+use super::{
+    plan::{Plan, Uncertainty},
+    removed::may_hide,
+};
 
 /// What could not be read, and may matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Incomplete {
     /// How many outcomes are not certain for that reason.
     pub uncertain: usize,
-    /// Whose dependents nobody has seen, in words (`secrets in namespace shop: forbidden`), in alphabetical order. They would go, too.
-    pub unseen: Vec<String>,
+    /// What may hold dependents that nobody has seen: they would go, too.
+    pub unseen: Vec<Gap>,
 }
 
 impl Incomplete {
     /// What is missing for this plan to be the whole truth.
-    ///
-    /// A list that failed may hide dependents of what goes. Only what could be a dependent counts: an owner in a namespace has its
-    /// dependents in that namespace, while those of a cluster-scoped owner may be anywhere.
     pub fn of(snapshot: &Snapshot, plan: &Plan) -> Self {
         let uncertain = plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(Uncertainty::Gap)).count();
-        let mut places: FxHashSet<Symbol> = plan.request.targets.iter().map(|target| snapshot.object(*target).namespace).collect();
-        let changes = plan.outcomes.iter().filter(|outcome| outcome.kind != OutcomeKind::Unchanged || outcome.uncertain.is_some());
-        places.extend(changes.map(|outcome| snapshot.object(outcome.object).namespace));
-        let anywhere = places.contains(&Symbol::EMPTY);
-        let mut unseen: BTreeSet<String> = BTreeSet::new();
-        for list in snapshot.lists.iter().filter(|list| list.failure.is_some()) {
-            unseen.extend(hidden(snapshot, list, &places, anywhere));
-        }
-        // Nobody knows what is served there, namespaced or not.
-        let undiscovered = snapshot.undiscovered().map(|place| &snapshot.gaps[place]);
-        unseen.extend(undiscovered.filter(|gap| !measures_only(gap)).map(ToString::to_string));
-        Incomplete { uncertain, unseen: unseen.into_iter().collect() }
+        let named = plan.outcomes.iter().map(|outcome| outcome.object);
+        let concerned: BTreeSet<ObjectId> = plan.request.targets.iter().copied().chain(named).collect();
+        Incomplete { uncertain, unseen: may_hide(snapshot, &concerned.into_iter().collect::<Vec<_>>()) }
     }
 
     /// Whether anything is missing.
@@ -44,41 +33,13 @@ impl Incomplete {
     }
 }
 
-/// What a list that failed may hide of what goes.
-fn hidden(snapshot: &Snapshot, list: &ListRecord, places: &FxHashSet<Symbol>, anywhere: bool) -> Vec<String> {
-    let resource = snapshot.resources.get(list.resource);
-    let reason = list.failure.clone().unwrap_or_default();
-    let gap = |namespace: Option<String>| Gap { resource: resource.full_name(), namespace, reason: reason.clone() }.to_string();
-    if anywhere {
-        return vec![gap(list.namespace.clone())];
-    }
-    if !resource.namespaced {
-        return Vec::new();
-    }
-    let mut unseen: Vec<&str> = places
-        .iter()
-        .filter(|place| list.namespace.as_deref().is_none_or(|namespace| namespace == snapshot.text(**place)))
-        .filter(|place| !snapshot.covers(list.resource, Some(**place)))
-        .map(|place| snapshot.text(*place))
-        .collect();
-    unseen.sort_unstable();
-    unseen.into_iter().map(|namespace| gap(Some(namespace.to_owned()))).collect()
-}
-
-/// Whether a group that could not be discovered is one of those that only measure: nothing in them can be deleted, and their servers are
-/// those that are most often away.
-fn measures_only(gap: &Gap) -> bool {
-    let group = gap.resource.split('/').next().unwrap_or_default();
-    ["metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"].contains(&group)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
         foretell::{Assume, Request, Stage, plan},
         graph::OwnerGraph,
-        model::{Origin, RawObject, Resource, Resources, SnapshotBuilder},
+        model::{ListRecord, Origin, RawObject, Resource, Resources, SnapshotBuilder},
         server::Propagation,
     };
 
@@ -131,13 +92,13 @@ mod tests {
         let plan = plan(&stage, &Request::delete(vec![target], Propagation::Background));
         let incomplete = Incomplete::of(&snapshot, &plan);
         assert_eq!(incomplete.matters(), !incomplete.unseen.is_empty());
-        incomplete.unseen
+        incomplete.unseen.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn what_could_depend_on_a_target_has_to_be_seen() {
         assert_eq!(unseen("configmaps", &[]), [""; 0]);
-        assert_eq!(unseen("configmaps", &["secrets"]), ["secrets in namespace shop (forbidden)"]);
+        assert_eq!(unseen("configmaps", &["secrets"]), ["secrets (forbidden)"]);
         assert_eq!(unseen("configmaps", &["secrets@shop"]), ["secrets in namespace shop (forbidden)"]);
         assert_eq!(unseen("nodes", &["secrets", "configmaps=shop"]), ["secrets (forbidden)"]);
         assert_eq!(unseen("nodes", &["nodes"]), ["nodes (forbidden)"]);

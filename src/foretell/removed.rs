@@ -52,8 +52,16 @@ pub fn may_hide(snapshot: &Snapshot, removed: &[ObjectId]) -> Vec<Gap> {
     let hiding: BTreeSet<String> =
         resources.deletable().filter(|(id, _)| hides(*id)).map(|(_, resource)| resource.full_name()).collect();
     // A group version that could not be discovered may have anything in it.
-    let gaps = snapshot.gaps.iter().filter(|gap| gap.resource.contains('/') || hiding.contains(&gap.resource));
+    let undiscovered = |gap: &Gap| gap.resource.contains('/') && !measures_only(gap);
+    let gaps = snapshot.gaps.iter().filter(|gap| undiscovered(gap) || hiding.contains(&gap.resource));
     gaps.filter(|_| !removed.is_empty()).cloned().collect()
+}
+
+/// Whether a group that could not be discovered is one of those that only measure: nothing in them can be deleted, and their servers are
+/// those that are most often away.
+fn measures_only(gap: &Gap) -> bool {
+    let group = gap.resource.split('/').next().unwrap_or_default();
+    ["metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"].contains(&group)
 }
 
 /// These, what has gone or is going by now, and what is going beneath any of them.

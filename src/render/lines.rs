@@ -6,8 +6,10 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use super::{
+    go_quote::visible,
     style::{Style, Tone},
-    words::middle_cut,
+    tree::Options,
+    words::{self, middle_cut},
 };
 
 /// No name is cut to less than this.
@@ -71,6 +73,19 @@ pub fn aligned(lines: &[Line], width: Option<usize>) -> usize {
 pub fn write(lines: &[Line], at: usize, margin: usize, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for line in lines {
         write_one(line, at, margin, width, style, out)?;
+    }
+    Ok(())
+}
+
+/// Writes a sentence that begins with a word, which is seen first.
+pub fn write_sentence(word: &str, tone: Tone, sentence: &str, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let sentence = visible(sentence);
+    let lines = words::wrapped(format!("{word}: {sentence}").split(' '), options.width.unwrap_or(usize::MAX));
+    for (index, line) in lines.iter().enumerate() {
+        match line.strip_prefix(word).filter(|_| index == 0) {
+            Some(rest) => writeln!(out, "{}{rest}", options.style.paint(tone, word))?,
+            None => writeln!(out, "{line}")?,
+        }
     }
     Ok(())
 }

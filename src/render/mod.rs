@@ -1,5 +1,6 @@
 //! What is shown, in every form. Writers only: nothing here reads or decides.
 
+pub mod deletion;
 pub mod doctor;
 pub mod document;
 pub mod dot;

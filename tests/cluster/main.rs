@@ -9,6 +9,7 @@ mod harness;
 mod graphs;
 
 mod content;
+mod delete;
 mod differential;
 mod doctor;
 mod dot;

@@ -31,7 +31,7 @@ impl Session {
     /// all is in [`Session::lost`].
     pub fn catch_up(&mut self) -> bool {
         let (Some(live), Some(watches)) = (&self.live, &self.watches) else { return false };
-        live.runtime.block_on(tokio::time::sleep(ON_ITS_WAY));
+        live.runtime.block_on(async { tokio::time::sleep(ON_ITS_WAY).await });
         self.snapshot.take_in(watches.seen())
     }
 

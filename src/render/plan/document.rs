@@ -133,7 +133,7 @@ struct AfterJson<'a> {
 }
 
 /// How many objects come to which end.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct SummaryJson {
     deleted: usize,
     terminating: usize,

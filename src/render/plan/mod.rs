@@ -4,6 +4,7 @@ mod because;
 mod besides;
 mod beyond;
 mod beyond_document;
+mod brief;
 mod details;
 mod document;
 mod forest;
@@ -13,6 +14,7 @@ mod sections;
 mod sweep;
 mod text;
 
+pub use brief::BriefView;
 pub use document::{PlanDocument, SummaryJson, SweepDocument};
 pub use gates::told as gate_told;
 pub use radius::{BlastRadius, BlastRadiusDocument, EffectCounts, Radius};
@@ -49,6 +51,8 @@ pub struct PlanView<'a> {
     besides: &'a [Besides],
     /// The gates that it runs into.
     gates: &'a [Shut],
+    /// Whether it is shown to whoever is about to do it, and needn't be told how.
+    to_be_done: bool,
     by_object: FxHashMap<ObjectId, &'a Outcome>,
     effects: FxHashMap<ObjectId, Vec<usize>>,
 }
@@ -67,7 +71,7 @@ impl<'a> PlanView<'a> {
         for (index, effect) in plan.effects.iter().enumerate() {
             effects.entry(effect.object).or_default().push(index);
         }
-        PlanView { snapshot, graph, plan, instead, namespace, besides: &[], gates: &[], by_object, effects }
+        PlanView { snapshot, graph, plan, instead, namespace, besides: &[], gates: &[], to_be_done: false, by_object, effects }
     }
 
     /// The same, with what deleted Namespaces reach besides what has an outcome.
@@ -78,6 +82,11 @@ impl<'a> PlanView<'a> {
     /// The same, with the gates that it runs into.
     pub fn with_gates(self, gates: &'a [Shut]) -> Self {
         PlanView { gates, ..self }
+    }
+
+    /// The same for whoever is about to do it.
+    fn about_to_be_done(self) -> Self {
+        PlanView { to_be_done: true, ..self }
     }
 
     /// What becomes of an object, if anything does; also of one that a sweep takes up and cannot finish.

@@ -153,6 +153,9 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         return Vec::new();
     }
     if !view.plan.stuck() {
+        if view.to_be_done {
+            return Vec::new();
+        }
         return vec![Said::command(delete_command(view, request.propagation))];
     }
     let mut said: Vec<Said> = causes(view).into_iter().take(NAMED_CAUSES).map(Said::text).collect();

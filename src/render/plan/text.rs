@@ -11,7 +11,7 @@ use crate::{
         lines::{self, Line},
         style::Tone,
         tree::Options,
-        words::{count_kinds, plural, wrapped},
+        words::{count_kinds, plural},
     },
     wording::count,
 };
@@ -37,15 +37,20 @@ pub(super) type Verdict = (&'static str, Tone, String);
 
 /// Writes the gates that are shut, the verdict, the lines, and the sections below them.
 pub(super) fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for shut in view.gates {
-        write_sentence("GATE", Tone::Error, &gates::told(view.snapshot, shut), options, out)?;
-    }
     write_below(view, verdict(view), options, out)
+}
+
+/// Writes the gates that are shut, and the verdict.
+pub(super) fn write_head(view: &PlanView<'_>, verdict: Verdict, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for shut in view.gates {
+        lines::write_sentence("GATE", Tone::Error, &gates::told(view.snapshot, shut), options, out)?;
+    }
+    write_verdict(view, verdict, options, out)
 }
 
 /// The same with another verdict.
 pub(super) fn write_below(view: &PlanView<'_>, verdict: Verdict, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_verdict(view, verdict, options, out)?;
+    write_head(view, verdict, options, out)?;
     let rows = rows(view, options.fold);
     if !rows.is_empty() {
         writeln!(out)?;
@@ -60,22 +65,10 @@ fn write_verdict(
     options: &Options<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write_sentence(word, tone, &(sentence + &beyond::verdict(view)), options, out)
+    lines::write_sentence(word, tone, &(sentence + &beyond::verdict(view)), options, out)
 }
 
 /// `WORD: a sentence.`
-fn write_sentence(word: &str, tone: Tone, sentence: &str, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let sentence = visible(sentence);
-    let lines = wrapped(format!("{word}: {sentence}").split(' '), options.width.unwrap_or(usize::MAX));
-    for (index, line) in lines.iter().enumerate() {
-        match line.strip_prefix(word).filter(|_| index == 0) {
-            Some(rest) => writeln!(out, "{}{rest}", options.style.paint(tone, word))?,
-            None => writeln!(out, "{line}")?,
-        }
-    }
-    Ok(())
-}
-
 /// How many outcomes depend on the order of events, how many on what could not be read or played to its end, and both in words.
 pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
     let because_of =
@@ -93,7 +86,7 @@ pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
     (varying, unread, unsure)
 }
 
-fn verdict(view: &PlanView<'_>) -> Verdict {
+pub(super) fn verdict(view: &PlanView<'_>) -> Verdict {
     let summary = view.plan.summary;
     let (varying, unread, unsure) = uncertain(view);
     let uncertain = varying + unread;
@@ -182,7 +175,7 @@ pub(super) fn stuck<'v>(view: &PlanView<'v>) -> impl Iterator<Item = &'v Outcome
     view.plan.outcomes.iter().chain(&view.plan.stays).filter(|outcome| outcome.state == Some(State::Stuck))
 }
 
-fn write_rows(view: &PlanView<'_>, rows: &[Row<'_>], options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_rows(view: &PlanView<'_>, rows: &[Row<'_>], options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
     let guides = Guides::of(rows.iter().map(|row| row.depth));
     let word = rows.iter().map(|row| row.word.text().len()).max().unwrap_or(0).max(WORD);
     let mut above: Vec<ObjectId> = Vec::new();

@@ -18,6 +18,7 @@ mod objects;
 mod proxy;
 mod run;
 mod supervisor;
+mod terminal;
 mod wait;
 
 pub use api::{Answer, Api};
@@ -30,4 +31,5 @@ pub use fixtures::KINDS;
 pub use objects::{owner_reference, uid};
 pub use proxy::{CountingProxy, Fault, old_discovery};
 pub use run::Ran;
+pub use terminal::Terminal;
 pub use wait::{Retry, poll, wait_until};

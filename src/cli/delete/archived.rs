@@ -1,0 +1,106 @@
+//! The archive that is written before anything is deleted.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    archive::{Header, ObjectName},
+    document::ObjectJson,
+    foretell::{Plan, Stage},
+    graph::OwnerGraph,
+    model::{ObjectId, Snapshot},
+    wording::count,
+};
+
+use super::super::{
+    archiving::{Archiving, goes},
+    error::CliError,
+    session::Session,
+};
+use super::order::Order;
+
+/// What goes, whole, in a file.
+pub struct Archived {
+    pub path: PathBuf,
+    archiving: Archiving,
+    /// What it was written for, where it was there already.
+    resumed: Option<Header>,
+    /// Whether what was taken is on the disk.
+    saved: bool,
+}
+
+impl Archived {
+    /// Finds out whether an archive can be written there, or gone on with.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn begin(path: &Path) -> Result<Self, CliError> {
+        let (archiving, resumed) = Archiving::begin_or_resume(path)?;
+        Ok(Archived { path: path.to_owned(), archiving, resumed, saved: false })
+    }
+
+    /// Whether there was such an archive before.
+    pub fn resumed(&self) -> bool {
+        self.resumed.is_some()
+    }
+
+    /// # Errors
+    /// Where the archive that is there was written for the delete of something else: nothing is added to that.
+    pub fn check(&self, snapshot: &Snapshot, targets: &[ObjectId]) -> Result<(), CliError> {
+        let Some(resumed) = &self.resumed else { return Ok(()) };
+        let here = Header::new(snapshot, String::new());
+        let named = |target: &ObjectId| {
+            let target = ObjectName::from(ObjectJson::of(snapshot, *target));
+            resumed
+                .targets
+                .iter()
+                .any(|known| (&known.kind, &known.namespace, &known.name) == (&target.kind, &target.namespace, &target.name))
+        };
+        if here.server == resumed.server && targets.iter().all(named) {
+            return Ok(());
+        }
+        let why = "nothing was deleted: it is an archive of something else; give --archive another name";
+        Err(CliError::Refusal(format!("{}: {why}", self.path.display())))
+    }
+
+    /// Takes what it lacks of all that goes, and saves it. Says whether there was anything to take.
+    ///
+    /// # Errors
+    /// What can't be archived, or written: nothing is to be deleted then.
+    pub fn complete(&mut self, session: &Session, plan: &Plan, order: &Order, incomplete: bool) -> Result<bool, CliError> {
+        let goes = {
+            let graph = OwnerGraph::new(&session.snapshot);
+            goes(&Stage::new(&session.snapshot, &graph, order.assume), plan)
+        };
+        if !goes.hidden.is_empty() && !incomplete {
+            let what = goes.hidden.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            return Err(CliError::MayLack { path: self.archiving.path().to_owned(), what });
+        }
+        if self.saved && self.archiving.has(&session.snapshot, &goes.objects) {
+            return Ok(false);
+        }
+        self.archiving.take(session, &goes)?;
+        self.archiving.save(&session.snapshot, plan)?;
+        self.saved = true;
+        Ok(true)
+    }
+
+    /// What is in it, and what is not.
+    pub fn told(&self) -> Vec<String> {
+        let mut told = vec![format!("Archived {} in {}.", count(self.archiving.size(), "object", "objects"), self.path.display())];
+        told.extend(self.archiving.notes());
+        told
+    }
+}
+
+/// A file that nobody has thought of, in the present folder.
+pub fn made_up(snapshot: &Snapshot, plan: &Plan) -> PathBuf {
+    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let safe =
+        |text: &str| text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect::<String>();
+    let first = plan.request.targets.first().map_or_else(String::new, |target| {
+        let object = snapshot.object(*target);
+        let kind = snapshot.resources.get(object.resource).kind.to_lowercase();
+        format!("{kind}-{}-", safe(snapshot.text(object.name)))
+    });
+    PathBuf::from(format!("{first}{now}.yaml"))
+}

@@ -1,0 +1,152 @@
+//! The question before a delete, and what an answer means. The heavier what follows, the more has to be typed.
+
+use std::io::IsTerminal;
+
+use crate::{
+    foretell::{Consent, Plan, Weight},
+    model::{Snapshot, effects::EffectKind},
+    render::{go_quote::visible, header::header},
+    wording::{count, thousands},
+};
+
+use super::super::error::CliError;
+
+/// The key that archives first.
+const ARCHIVE: &str = "a";
+/// The same where the name that is to be typed is that key.
+const ARCHIVE_OTHERWISE: &str = "A";
+
+/// What was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Yes,
+    No,
+    /// Archive first, and ask again.
+    Archive,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// What stands before the answer.
+    pub prompt: String,
+    /// What is to be typed; none where it is yes or no.
+    word: Option<String>,
+    /// The key that archives first, unless that was done.
+    archive: Option<&'static str>,
+}
+
+impl Question {
+    /// The question about a plan. `namespace` is the one that is looked at; `archived`: everything that goes is in an archive.
+    pub fn about(snapshot: &Snapshot, plan: &Plan, consent: Consent, namespace: Option<&str>, archived: bool) -> Self {
+        let place = header(snapshot, namespace, &[]);
+        let place = place.trim_end_matches('.');
+        let going = plan.summary.deleted + plan.summary.terminating;
+        let objects = format!("{} {}", thousands(going), if going == 1 { "object" } else { "objects" });
+        let (word, why) = match consent {
+            Consent::Yes => (None, String::new()),
+            Consent::Number(number) => (Some(number.to_string()), String::new()),
+            Consent::Name { object, weight, more } => {
+                let others = if more == 0 { String::new() } else { format!(", and {} like it", count(more, "other", "others")) };
+                let name = snapshot.text(snapshot.object(object).name).to_owned();
+                (Some(name), format!("{}{others}: {}. ", snapshot.short_name(object), heavy(weight)))
+            }
+        };
+        let archive = (!archived).then(|| if word.as_deref() == Some(ARCHIVE) { ARCHIVE_OTHERWISE } else { ARCHIVE });
+        let key = archive.map(|key| format!("{key}: archive first")).unwrap_or_default();
+        let prompt = match &word {
+            None if key.is_empty() => format!("Delete {objects}? {place} [y/N]"),
+            None => format!("Delete {objects}? {place} [y/N, {key}]"),
+            Some(word) => {
+                let what = match consent {
+                    Consent::Number(_) => "their number",
+                    _ => "the name",
+                };
+                let key = if key.is_empty() { String::new() } else { format!("{key}, ") };
+                format!("{why}Delete {objects}? {place}. Type {what}, {word}, to do it ({key}anything else: stop)")
+            }
+        };
+        Question { prompt: visible(&prompt).into_owned(), word, archive }
+    }
+
+    /// What a line that was typed means.
+    pub fn judge(&self, line: &str) -> Answer {
+        let line = line.trim();
+        match &self.word {
+            Some(word) if line == word => Answer::Yes,
+            None if ["y", "yes"].contains(&line.to_lowercase().as_str()) => Answer::Yes,
+            _ if self.archive == Some(line) => Answer::Archive,
+            _ => Answer::No,
+        }
+    }
+
+    /// Asks on the terminal.
+    ///
+    /// # Errors
+    /// Where there is no terminal to ask on: nobody is taken to have agreed.
+    pub fn ask(&self) -> Result<Answer, CliError> {
+        if !can_ask() {
+            let why = "nothing was deleted: there is no terminal to ask on; give --yes if it is to be done without asking";
+            return Err(CliError::Refusal(why.to_owned()));
+        }
+        let input = dialoguer::Input::<String>::new().with_prompt(&self.prompt).allow_empty(true);
+        match input.interact_text() {
+            Ok(line) => Ok(self.judge(&line)),
+            // An interrupt, or the terminal is gone.
+            Err(_) => Ok(Answer::No),
+        }
+    }
+}
+
+/// Whether there is somebody to ask.
+pub fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+fn heavy(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Namespace => "goes with everything in it",
+        Weight::Definition => "goes with every object of its kind",
+        Weight::Volume | Weight::Claim => "stored data may go with it",
+        Weight::Outside(kind) => match kind {
+            EffectKind::DataDestroyed => "stored data is destroyed",
+            EffectKind::ExternalDeleted => "something outside of the cluster is deleted with it",
+            EffectKind::ObjectsDeleted => "other objects are deleted although no reference says so",
+            EffectKind::LoadBalancerReleased => "a load balancer is released",
+            _ => "what its finalizers do is not known",
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(word: Option<&str>, archive: Option<&'static str>) -> Question {
+        Question { prompt: String::new(), word: word.map(str::to_owned), archive }
+    }
+
+    #[test]
+    fn only_what_was_asked_for_is_a_yes() {
+        let plain = question(None, Some("a"));
+        for yes in ["y", "Y", "yes", " YES "] {
+            assert_eq!(plain.judge(yes), Answer::Yes, "{yes:?}");
+        }
+        for no in ["", "n", "no", "yy", "j", "A", "yes please"] {
+            assert_eq!(plain.judge(no), Answer::No, "{no:?}");
+        }
+        assert_eq!(plain.judge("a"), Answer::Archive);
+        assert_eq!(question(None, None).judge("a"), Answer::No, "it was archived already");
+    }
+
+    #[test]
+    fn a_name_has_to_be_typed_as_it_is() {
+        let named = question(Some("shop"), Some("a"));
+        assert_eq!(named.judge("shop"), Answer::Yes);
+        for no in ["", "y", "yes", "Shop", "sho", "shop shop"] {
+            assert_eq!(named.judge(no), Answer::No, "{no:?}");
+        }
+        let awkward = question(Some("a"), Some("A"));
+        assert_eq!((awkward.judge("a"), awkward.judge("A")), (Answer::Yes, Answer::Archive));
+    }
+}

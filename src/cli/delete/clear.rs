@@ -1,0 +1,68 @@
+//! What has to be clear before a delete: that the plan says it all, and that the user may do it.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    act::{Access, Denied},
+    foretell::{Incomplete, Plan},
+    model::{ObjectId, Snapshot},
+    wording::count,
+};
+
+use super::super::{error::CliError, session::Session};
+
+/// So many of a kind are named in an error.
+const NAMED: usize = 12;
+
+/// # Errors
+/// Where something that could not be read may change what goes, unless that is allowed.
+pub fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), CliError> {
+    let missing = Incomplete::of(snapshot, plan);
+    if allowed || !missing.matters() {
+        return Ok(());
+    }
+    let mut why = String::from("nothing was deleted: what could not be read may change what goes.");
+    if missing.uncertain > 0 {
+        why += &format!(" {} not certain.", count(missing.uncertain, "outcome is", "outcomes are"));
+    }
+    if !missing.unseen.is_empty() {
+        why += &format!(" Dependents may be among {}.", named(&missing.unseen.iter().map(ToString::to_string).collect::<Vec<_>>()));
+    }
+    why += " See that they can be read, or give --allow-incomplete.";
+    Err(CliError::Refusal(why))
+}
+
+/// # Errors
+/// Where the API server would forbid any of this, all of which is told at once.
+pub fn allowed(session: &Session, wanted: &BTreeSet<Access>) -> Result<Option<String>, CliError> {
+    let Some(verdicts) = session.review(wanted) else { return Ok(None) };
+    if verdicts.denied.is_empty() {
+        let unknown = |why| format!("Whether you may do this could not be found out beforehand ({why}).");
+        return Ok(verdicts.unknown.map(unknown));
+    }
+    let resources = &session.snapshot.resources;
+    let told = |Denied { access, reason }: &Denied| {
+        let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+        format!("{}{because}", access.told(resources))
+    };
+    let denied: Vec<String> = verdicts.denied.iter().map(told).collect();
+    Err(CliError::Refusal(format!("nothing was deleted: you may not {}", named(&denied))))
+}
+
+/// What the user sends: a DELETE for each target. The cascade is the collector's.
+pub fn deletes(snapshot: &Snapshot, targets: &[ObjectId]) -> BTreeSet<Access> {
+    targets.iter().map(|target| access(snapshot, *target, "delete")).collect()
+}
+
+/// The right to do something with one object.
+pub fn access(snapshot: &Snapshot, object: ObjectId, verb: &'static str) -> Access {
+    let found = snapshot.object(object);
+    let (namespace, name) = (snapshot.text(found.namespace).to_owned(), snapshot.text(found.name).to_owned());
+    Access { verb, resource: found.resource, subresource: "", namespace, name }
+}
+
+fn named(all: &[String]) -> String {
+    let (first, rest) = all.split_at(all.len().min(NAMED));
+    let more = if rest.is_empty() { String::new() } else { format!("; and {} more", rest.len()) };
+    format!("{}{more}", first.join("; "))
+}

@@ -1,0 +1,343 @@
+//! `kubectl gc delete`
+
+mod archived;
+mod ask;
+mod clear;
+mod doing;
+mod essence;
+mod order;
+
+use std::io::Write as _;
+
+use crate::{
+    act::{Answered, Sent},
+    foretell::{Consent, Request},
+    graph::OwnerGraph,
+    model::{Coordinate, ObjectId, Presence, Snapshot, Symbol},
+    render::{
+        deletion::DeletionView,
+        document,
+        go_quote::visible,
+        plan::{BriefView, PlanView},
+        style::Style,
+    },
+    wording::count,
+};
+
+use self::{
+    archived::{Archived, made_up},
+    ask::{Answer, Question},
+    essence::Essence,
+    order::Order,
+};
+use super::{
+    args::{DeleteArgs, DryRunArg, GlobalArgs, PlanFormat, SourceArgs},
+    colour,
+    error::CliError,
+    exit::Exit,
+    foretell::{Asked, Foretold, foretell},
+    plan::{in_form, namespace_of, text_options},
+    report::{Report, error_told, heading, print_data},
+    session::{Reach, Session},
+    tree::in_memory,
+};
+
+/// Plans, shows, asks, deletes and follows.
+pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, CliError> {
+    let mut order = Order::read(args)?;
+    let archived = order.archive.as_deref().filter(|_| order.dry_run == DryRunArg::None).map(Archived::begin).transpose()?;
+    // A command that was cut short may have deleted some of its targets already.
+    order.targets.ignore_not_found |= archived.as_ref().is_some_and(Archived::resumed);
+    let (mut session, asked) =
+        Session::open_asked(global, &SourceArgs::default(), &order.targets, Reach::Everything, |resources| {
+            Asked::of(resources, &args.gates)
+        })?;
+    if order.dry_run == DryRunArg::None {
+        // From the moment it was listed on, nothing that happens is missed.
+        session.watch();
+    }
+    let targets = session.targets.clone().unwrap_or_default();
+    let targets = targets.into_iter().map(|target| Target::of(&session.snapshot, target)).collect();
+    Delete { global, args, order, session, asked, targets, archived, shown: None, agreed: args.yes, notes: Vec::new() }.run()
+}
+
+/// A delete on its way from being planned to its end.
+struct Delete<'a> {
+    global: &'a GlobalArgs,
+    args: &'a DeleteArgs,
+    order: Order,
+    session: Session,
+    asked: Asked,
+    /// What is to be deleted.
+    targets: Vec<Target>,
+    /// What has all that goes, if that is wanted.
+    archived: Option<Archived>,
+    /// What was shown last.
+    shown: Option<Essence>,
+    /// Whether what was shown last is to be done.
+    agreed: bool,
+    notes: Vec<String>,
+}
+
+/// What is to be deleted: this very object, whatever becomes of its number.
+#[derive(Clone, Debug)]
+struct Target {
+    uid: Symbol,
+    coordinate: Coordinate,
+    name: String,
+}
+
+impl Target {
+    fn of(snapshot: &Snapshot, object: ObjectId) -> Self {
+        let found = snapshot.object(object);
+        Target { uid: found.uid, coordinate: found.coordinate(), name: snapshot.short_name(object) }
+    }
+}
+
+/// What the user has decided.
+enum Decision {
+    Do(Box<Foretold>),
+    /// It is over: this is what there is to say.
+    Stop(Report),
+}
+
+impl Delete<'_> {
+    fn run(mut self) -> Result<Report, CliError> {
+        match self.decide()? {
+            Decision::Stop(mut report) => {
+                report.notes.splice(..0, self.notes);
+                Ok(report)
+            }
+            Decision::Do(told) => self.carry_out(&told),
+        }
+    }
+
+    /// Plans, shows and asks, until what was agreed to is what would happen now.
+    fn decide(&mut self) -> Result<Decision, CliError> {
+        let mut first = true;
+        loop {
+            let targets = self.targets_now()?;
+            if let Some(archived) = &self.archived {
+                archived.check(&self.session.snapshot, &targets)?;
+            }
+            if targets.is_empty() {
+                return Ok(Decision::Stop(Report::of("Nothing is deleted: no such object is there.\n")));
+            }
+            let request = Request { grace: self.order.grace, ..Request::delete(targets, self.order.propagation) };
+            let told = foretell(&mut self.session, &request, self.order.assume, &self.asked)?;
+            if self.order.dry_run != DryRunArg::None {
+                return self.try_out(&told).map(Decision::Stop);
+            }
+            let essence = Essence::of(&self.session.snapshot, &told.plan);
+            if self.shown.as_ref() != Some(&essence) {
+                self.show(&told)?;
+                if !told.shut.is_empty() {
+                    return Ok(Decision::Stop(Report { exit: Exit::BadNews, ..self.stopped("a gate is shut") }));
+                }
+                self.check(&told)?;
+                // Whoever said yes said it to something else.
+                self.agreed = self.args.yes;
+                self.shown = Some(essence);
+            }
+            let mut time_has_passed = first;
+            if !self.agreed {
+                if !self.ask(&told)? {
+                    return Ok(Decision::Stop(Report { exit: Exit::Failed, ..self.stopped("that was no yes") }));
+                }
+                (self.agreed, time_has_passed) = (true, true);
+            }
+            if let Some(archived) = &mut self.archived {
+                time_has_passed |= archived.complete(&self.session, &told.plan, &self.order, self.args.allow_incomplete)?;
+            }
+            first = false;
+            // Only where it took time: on a busy cluster there is always something new, and mostly it makes no difference.
+            if !(time_has_passed && self.catch_up()) {
+                return Ok(Decision::Do(Box::new(told)));
+            }
+        }
+    }
+
+    /// Takes in what has happened meanwhile. Says whether anything is otherwise.
+    ///
+    /// Where something may have been missed, the objects that were known there are asked for again; what is new there was missed, which is told.
+    fn catch_up(&mut self) -> bool {
+        let mut changed = self.session.catch_up();
+        for lost in self.session.lost() {
+            let resources = &self.session.snapshot.resources;
+            let (picked, name) = (resources.picked(lost.resource), resources.get(lost.resource).full_name());
+            let note = format!("New {name} may have been missed since they were listed ({}).", lost.reason);
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+            let objects = self.session.snapshot.objects();
+            let objects: Vec<ObjectId> = objects.filter(|(_, object)| object.resource == picked).map(|(id, _)| id).collect();
+            changed |= self.session.look_again(&objects);
+        }
+        changed
+    }
+
+    /// Does it, and says what came of it.
+    fn carry_out(mut self, told: &Foretold) -> Result<Report, CliError> {
+        let plan = &told.plan;
+        let namespace = namespace_of(&self.session, &plan.request.targets);
+        let done = doing::carry_out(&mut self.session, plan, &self.order, self.args.wait);
+        let kubectl = self.global.connection.kubectl();
+        let view = DeletionView {
+            propagation: plan.request.propagation,
+            namespace: namespace.as_deref(),
+            gaps: &self.session.snapshot.gaps,
+            planned: plan.summary,
+            sent: &done.sent,
+            followed: done.followed.as_ref(),
+            took: done.took,
+            archive: self.archived.as_ref().map(|archived| archived.path.as_path()),
+            kubectl: &kubectl,
+        };
+        let mut out = Vec::new();
+        match self.args.output {
+            Some(PlanFormat::Json) => out = document::json(&view.document()).into_bytes(),
+            Some(PlanFormat::Yaml) => out = document::yaml(&view.document()).into_bytes(),
+            Some(PlanFormat::Name) => out = view.names().into_bytes(),
+            None | Some(PlanFormat::Wide) => {
+                let style = Style::new(colour::wanted(self.global.color, &std::io::stdout()));
+                view.write(&text_options(self.args.output, self.args.targets.all, &style), &mut out).map_err(in_memory)?;
+            }
+        }
+        let exit = match () {
+            () if view.failed() => Exit::Failed,
+            () if view.bad_news() => Exit::BadNews,
+            () => Exit::Fine,
+        };
+        let mut report = Report { exit, ..Report::of(out).with_gaps(&self.session.snapshot.gaps) };
+        report.notes.splice(..0, self.notes);
+        Ok(report)
+    }
+
+    /// The targets that are there; ids change while the world goes on.
+    ///
+    /// # Errors
+    /// Where another object has taken the name of one: nobody has agreed to delete that.
+    fn targets_now(&mut self) -> Result<Vec<ObjectId>, CliError> {
+        let snapshot = &self.session.snapshot;
+        let (there, gone): (Vec<Target>, Vec<Target>) =
+            self.targets.iter().cloned().partition(|target| snapshot.by_uid(target.uid).is_some());
+        for target in gone {
+            if let Presence::Present(_) = snapshot.look_up(target.coordinate) {
+                let why = format!("nothing was deleted: {} was replaced meanwhile by another object of its name", target.name);
+                return Err(CliError::Refusal(why));
+            }
+            self.notes.push(format!("{} is gone already.", target.name));
+        }
+        let found = there.iter().filter_map(|target| snapshot.by_uid(target.uid)).collect();
+        self.targets = there;
+        Ok(found)
+    }
+
+    /// Shows the plan, where text is wanted, or where somebody is to be asked about it.
+    fn show(&self, told: &Foretold) -> Result<(), CliError> {
+        let document = self.args.output.is_some_and(|form| form != PlanFormat::Wide);
+        if document && self.args.yes {
+            return Ok(());
+        }
+        let again = if self.shown.is_some() { " It has changed meanwhile: this is what would happen now." } else { "" };
+        let to_stdout = !document;
+        let style = Style::new(if to_stdout { colour::wanted(self.global.color, &std::io::stdout()) } else { false });
+        let text = self.told(told, Some(PlanFormat::Wide).filter(|wide| self.args.output == Some(*wide)), again, &style)?;
+        if to_stdout {
+            print_data(&text).map_err(CliError::Print)
+        } else {
+            std::io::stderr().write_all(&text).map_err(CliError::Print)
+        }
+    }
+
+    /// The plan in one of its forms.
+    fn told(&self, told: &Foretold, form: Option<PlanFormat>, more: &str, style: &Style) -> Result<Vec<u8>, CliError> {
+        let snapshot = &self.session.snapshot;
+        let Foretold { plan, instead, besides, shut } = told;
+        let namespace = namespace_of(&self.session, &plan.request.targets);
+        let graph = OwnerGraph::new(snapshot);
+        let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref()).with_besides(besides).with_gates(shut);
+        let options = text_options(form, self.args.targets.all, style);
+        in_form(form, &BriefView::new(view), &options, || heading(snapshot, namespace.as_deref(), &[], more))
+    }
+
+    /// What would happen, and whether it could be done.
+    fn try_out(&mut self, told: &Foretold) -> Result<Report, CliError> {
+        let style = Style::new(colour::wanted(self.global.color, &std::io::stdout()));
+        let mut report =
+            Report::of(self.told(told, self.args.output, " Nothing was changed.", &style)?).with_gaps(&self.session.snapshot.gaps);
+        if told.plan.stuck() || !told.shut.is_empty() {
+            report.exit = Exit::BadNews;
+        }
+        let mut refusals: Vec<String> = self.check(told).err().map(|refusal| error_told(&refusal)).into_iter().collect();
+        if self.order.dry_run == DryRunArg::Server {
+            refusals.extend(self.judged(&told.plan.request.targets));
+            if refusals.is_empty() && self.args.output.is_none_or(|form| form == PlanFormat::Wide) {
+                let targets = count(told.plan.request.targets.len(), "delete", "deletes");
+                report.data.extend_from_slice(format!("\nThe API server would accept the {targets}.\n").as_bytes());
+            }
+        }
+        if !refusals.is_empty() {
+            report.notes.extend(refusals.iter().map(|refusal| format!("error: {refusal}")));
+            report.exit = Exit::Failed;
+        }
+        report.notes.splice(..0, std::mem::take(&mut self.notes));
+        Ok(report)
+    }
+
+    /// What the API server has against the deletes, each of which it goes through without doing it.
+    fn judged(&mut self, targets: &[ObjectId]) -> Vec<String> {
+        let deletion = self.order.deletion(true);
+        let sent = targets.iter().flat_map(|target| self.session.delete(&[*target], &deletion, &mut |_| ())).collect::<Vec<_>>();
+        let against = |sent: &Sent| match &sent.answered {
+            Answered::Removed | Answered::Accepted | Answered::GoneBefore | Answered::Replaced | Answered::NotSent => None,
+            Answered::Refused { reason } => {
+                Some(format!("the API server refuses to delete {}: {reason}", sent.target.short_name()))
+            }
+            Answered::Unsure { reason } | Answered::Failed { reason } => {
+                Some(format!("whether the API server would delete {} is not known: {reason}", sent.target.short_name()))
+            }
+        };
+        sent.iter().filter_map(against).collect()
+    }
+
+    /// # Errors
+    /// Where it can't be done: something is not known that has to be, or not allowed.
+    fn check(&mut self, told: &Foretold) -> Result<(), CliError> {
+        let snapshot = &self.session.snapshot;
+        clear::complete(snapshot, &told.plan, self.args.allow_incomplete)?;
+        let wanted = clear::deletes(snapshot, &told.plan.request.targets);
+        self.notes.extend(clear::allowed(&self.session, &wanted)?);
+        Ok(())
+    }
+
+    /// Asks, and archives first where that is the answer.
+    fn ask(&mut self, told: &Foretold) -> Result<bool, CliError> {
+        let snapshot = &self.session.snapshot;
+        let consent = Consent::to(snapshot, &told.plan, self.args.confirm_above);
+        let namespace = namespace_of(&self.session, &told.plan.request.targets);
+        let question = Question::about(snapshot, &told.plan, consent, namespace.as_deref(), self.archived.is_some());
+        match question.ask()? {
+            Answer::Yes => Ok(true),
+            Answer::No => Ok(false),
+            Answer::Archive => {
+                let path = made_up(&self.session.snapshot, &told.plan);
+                let mut archived = Archived::begin(&path)?;
+                archived.complete(&self.session, &told.plan, &self.order, self.args.allow_incomplete)?;
+                for line in archived.told() {
+                    // Nobody is left to tell when standard error is closed.
+                    let _ = writeln!(std::io::stderr(), "{}", visible(&line));
+                }
+                self.archived = Some(archived);
+                self.ask(told)
+            }
+        }
+    }
+
+    /// What is said where nothing was done.
+    fn stopped(&self, why: &str) -> Report {
+        let mut report = Report::of(Vec::new()).with_gaps(&self.session.snapshot.gaps);
+        report.notes.push(format!("Nothing was deleted: {why}."));
+        report
+    }
+}

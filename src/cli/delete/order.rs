@@ -1,0 +1,59 @@
+//! What was asked for, checked before anything is read.
+
+use std::{path::PathBuf, time::Duration};
+
+use crate::{act::Deletion, foretell::Assume, server::Propagation};
+
+use super::super::{
+    args::{DeleteArgs, DryRunArg, TargetArgs},
+    connection::request_timeout,
+    error::CliError,
+    foretell::{grace_period, propagation_of},
+};
+
+/// A delete as it was ordered.
+#[derive(Clone, Debug)]
+pub struct Order {
+    pub targets: TargetArgs,
+    pub propagation: Propagation,
+    pub grace: Option<i64>,
+    pub assume: Assume,
+    pub dry_run: DryRunArg,
+    /// How long to follow; none: to the end.
+    pub timeout: Option<Duration>,
+    pub archive: Option<PathBuf>,
+}
+
+impl Order {
+    /// # Errors
+    /// What makes no sense, or can't work whatever the cluster says.
+    pub fn read(args: &DeleteArgs) -> Result<Self, CliError> {
+        let named = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
+        if !named {
+            let why = "what is to be deleted? Give a TARGET: TYPE/NAME, TYPE NAME, TYPE with -l or --all, or -f MANIFEST";
+            return Err(CliError::Usage(why.to_owned()));
+        }
+        let timeout = request_timeout(&args.timeout).map_err(|_| {
+            CliError::Usage(format!("--timeout={} is no time: give one as in kubectl (30s, 5m), or 0 for no limit", args.timeout))
+        })?;
+        if timeout.is_some() && !args.wait {
+            return Err(CliError::Usage("--timeout says how long to wait, and --wait=false not to: give one of them".to_owned()));
+        }
+        // As kubectl: whoever asks for all of a type is content where there is nothing of it.
+        let ignore_not_found = args.ignore_not_found || args.targets.all;
+        Ok(Order {
+            targets: TargetArgs { ignore_not_found, ..args.targets.clone() },
+            propagation: args.propagation.policy().map_or(Propagation::Background, propagation_of),
+            grace: grace_period(&args.grace)?,
+            assume: args.assume.assume(),
+            dry_run: args.dry_run,
+            timeout,
+            archive: args.archive.clone(),
+        })
+    }
+
+    /// What each DELETE asks for.
+    pub fn deletion(&self, dry_run: bool) -> Deletion {
+        Deletion { propagation: self.propagation, grace: self.grace, dry_run }
+    }
+}

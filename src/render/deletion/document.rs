@@ -1,0 +1,169 @@
+//! `kind: Deletion`, for programs.
+
+use serde::Serialize;
+
+use crate::{
+    act::{Answered, Sent},
+    document::{Head, ObjectJson},
+    foretell::course::{Blocker, HeldBy, Otherwise, Outside, Relation},
+    render::plan::SummaryJson,
+};
+
+use super::{DeletionView, ended};
+
+/// `kind: Deletion`
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeletionDocument<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    propagation: &'static str,
+    targets: Vec<TargetJson<'a>>,
+    ended: &'static str,
+    /// In seconds.
+    took: f64,
+    planned: SummaryJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen: Option<SeenJson>,
+    otherwise: Vec<OtherwiseJson<'a>>,
+    blockers: Vec<BlockerJson<'a>>,
+    besides: Vec<BesidesJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archive: Option<String>,
+}
+
+/// A target, and what came of its DELETE.
+#[derive(Clone, Debug, Serialize)]
+struct TargetJson<'a> {
+    #[serde(flatten)]
+    object: ObjectJson<'a>,
+    answered: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+/// What was seen of the objects that the plan names.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct SeenJson {
+    gone: usize,
+    terminating: usize,
+    changed: usize,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OtherwiseJson<'a> {
+    object: ObjectJson<'a>,
+    foretold: Vec<&'static str>,
+    came: &'static str,
+    finalizers: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncertain_because: Option<&'static str>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BlockerJson<'a> {
+    object: ObjectJson<'a>,
+    state: &'static str,
+    held_by: Vec<&'a str>,
+    waits_for: Vec<ObjectJson<'a>>,
+    holds_up: usize,
+}
+
+/// What went, and was not in the plan.
+#[derive(Clone, Debug, Serialize)]
+struct BesidesJson<'a> {
+    object: ObjectJson<'a>,
+    new: bool,
+    gone: bool,
+    because: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<ObjectJson<'a>>,
+}
+
+impl<'a> DeletionDocument<'a> {
+    /// All that there is to tell.
+    pub fn of(view: &DeletionView<'a>) -> Self {
+        let followed = view.followed;
+        DeletionDocument {
+            head: Head::new("Deletion", view.gaps),
+            propagation: view.propagation.name(),
+            targets: view.sent.iter().map(TargetJson::of).collect(),
+            ended: ended(view),
+            took: (view.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
+            planned: SummaryJson::of(view.planned),
+            seen: followed.map(|followed| SeenJson {
+                gone: followed.progress.gone,
+                terminating: followed.progress.terminating,
+                changed: followed.progress.changed,
+            }),
+            otherwise: followed.into_iter().flat_map(|followed| &followed.otherwise).map(OtherwiseJson::of).collect(),
+            blockers: followed.into_iter().flat_map(|followed| &followed.blockers).map(BlockerJson::of).collect(),
+            besides: followed.into_iter().flat_map(|followed| &followed.outside).map(BesidesJson::of).collect(),
+            archive: view.archive.map(|path| path.display().to_string()),
+        }
+    }
+}
+
+impl<'a> TargetJson<'a> {
+    fn of(sent: &'a Sent) -> Self {
+        let (answered, reason) = match &sent.answered {
+            Answered::Removed => ("Removed", None),
+            Answered::Accepted => ("Accepted", None),
+            Answered::GoneBefore => ("GoneBefore", None),
+            Answered::Replaced => ("Replaced", None),
+            Answered::Refused { reason } => ("Refused", Some(reason.as_str())),
+            Answered::Unsure { reason } => ("Unsure", Some(reason.as_str())),
+            Answered::Failed { reason } => ("Failed", Some(reason.as_str())),
+            Answered::NotSent => ("NotSent", None),
+        };
+        TargetJson { object: ObjectJson::named(&sent.target), answered, reason }
+    }
+}
+
+impl<'a> OtherwiseJson<'a> {
+    fn of(otherwise: &'a Otherwise) -> Self {
+        OtherwiseJson {
+            object: ObjectJson::named(&otherwise.object),
+            foretold: otherwise.foretold.iter().map(|kind| kind.name()).collect(),
+            came: otherwise.came.name(),
+            finalizers: &otherwise.finalizers,
+            uncertain_because: otherwise.uncertain.map(|because| because.name()),
+        }
+    }
+}
+
+impl<'a> BlockerJson<'a> {
+    fn of(blocker: &'a Blocker) -> Self {
+        BlockerJson {
+            object: ObjectJson::named(&blocker.object),
+            state: blocker.state.name(),
+            held_by: blocker.held_by.iter().map(held_by).collect(),
+            waits_for: blocker.waits_for.iter().map(ObjectJson::named).collect(),
+            holds_up: blocker.holds_up,
+        }
+    }
+}
+
+impl<'a> BesidesJson<'a> {
+    fn of(outside: &'a Outside) -> Self {
+        let (because, owner) = match &outside.because {
+            Relation::Owner(owner) => ("owner", Some(ObjectJson::named(owner))),
+            Relation::Namespace => ("namespace", None),
+            Relation::Definition => ("definition", None),
+        };
+        let object = ObjectJson::named(&outside.object);
+        BesidesJson { object, new: outside.new, gone: outside.gone, because, owner }
+    }
+}
+
+/// What holds an object itself, by the names that plans use.
+pub(super) fn held_by(held: &HeldBy) -> &str {
+    match held {
+        HeldBy::Finalizer(finalizer) => finalizer,
+        HeldBy::Kubelet => "kubelet",
+        HeldBy::SpecFinalizers => "spec.finalizers",
+        HeldBy::Unreadable(gap) => gap,
+    }
+}

@@ -1,0 +1,95 @@
+//! What came of a delete, as people read it and as a document.
+
+mod document;
+mod text;
+
+use std::{io, path::Path, time::Duration};
+
+use serde::Serialize;
+
+use crate::{
+    act::{Ended, Followed, Sent},
+    foretell::Summary,
+    model::{Gap, Identity},
+    render::{go_quote::visible, tree::Options},
+    server::Propagation,
+};
+
+use self::document::DeletionDocument;
+pub use self::text::why;
+
+/// A delete that was done, with what is needed to tell it.
+#[derive(Clone, Copy, Debug)]
+pub struct DeletionView<'a> {
+    pub propagation: Propagation,
+    /// The namespace that is looked at; objects elsewhere are named with theirs.
+    pub namespace: Option<&'a str>,
+    pub gaps: &'a [Gap],
+    /// What was foretold.
+    pub planned: Summary,
+    /// What came of the targets.
+    pub sent: &'a [Sent],
+    /// What came of the rest; none where nobody followed.
+    pub followed: Option<&'a Followed>,
+    /// Since the first DELETE.
+    pub took: Duration,
+    /// The file that has all of it.
+    pub archive: Option<&'a Path>,
+    /// kubectl with the flags that choose the cluster, for commands.
+    pub kubectl: &'a str,
+}
+
+impl DeletionView<'_> {
+    /// For JSON and YAML.
+    pub fn document(&self) -> impl Serialize {
+        DeletionDocument::of(self)
+    }
+
+    /// For people.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write(&self, options: &Options<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+        text::write(self, options, out)
+    }
+
+    /// `kind.group/name` of the targets that are on their way out, or gone, one a line: as kubectl's own `delete -o name`.
+    pub fn names(&self) -> String {
+        let done = self.sent.iter().filter(|sent| !sent.answered.failed());
+        done.map(|sent| format!("{}\n", visible(&full_name(&sent.target)))).collect()
+    }
+
+    /// Whether it is the answer that nobody wants: something stays, or came out otherwise than foretold.
+    pub fn bad_news(&self) -> bool {
+        self.followed.is_some_and(|followed| match followed.ended {
+            Ended::AsPlanned => followed.left > 0,
+            Ended::Otherwise | Ended::Stuck | Ended::TimedOut => true,
+            Ended::CalledOff => false,
+        })
+    }
+
+    /// Whether it was not done, or not followed, as it was asked for.
+    pub fn failed(&self) -> bool {
+        let called_off = self.followed.is_some_and(|followed| followed.ended == Ended::CalledOff);
+        called_off || self.sent.iter().any(|sent| sent.answered.failed())
+    }
+}
+
+/// How it ended, in one word that never changes meaning.
+fn ended(view: &DeletionView<'_>) -> &'static str {
+    match view.followed.map(|followed| followed.ended) {
+        _ if view.sent.iter().all(|sent| sent.answered.failed()) => "NotDeleted",
+        None => "NotFollowed",
+        Some(Ended::AsPlanned) => "AsPlanned",
+        Some(Ended::Otherwise) => "Otherwise",
+        Some(Ended::Stuck) => "Stuck",
+        Some(Ended::TimedOut) => "TimedOut",
+        Some(Ended::CalledOff) => "CalledOff",
+    }
+}
+
+/// `kind.group/name`, as kubectl takes it.
+fn full_name(object: &Identity) -> String {
+    let group = object.api_version.split_once('/').map(|(group, _)| format!(".{group}")).unwrap_or_default();
+    format!("{}{group}/{}", object.kind.to_lowercase(), object.name)
+}

@@ -1,0 +1,251 @@
+//! What came of a delete, for people: how it ended first, then what came out otherwise, what holds what is left, and what to do about it.
+
+use std::io::{self, Write};
+
+use crate::{
+    act::{Answered, Ended, Followed, Sent},
+    foretell::{
+        OutcomeKind, State,
+        course::{Blocker, HeldBy, Otherwise, Outside, Relation},
+    },
+    model::Identity,
+    render::{
+        go_quote::visible,
+        lines::{self, Line},
+        style::Tone,
+        tree::Options,
+    },
+    wording::{count, shell_word, thousands},
+};
+
+use super::{DeletionView, document::held_by, full_name};
+
+/// So many of a kind are named.
+const NAMED: usize = 10;
+const MARGIN: usize = 2;
+
+/// Writes it all.
+pub fn write(view: &DeletionView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (word, tone, sentence) = verdict(view);
+    lines::write_sentence(word, tone, &sentence, options, out)?;
+    let not_done: Vec<Line> = view.sent.iter().filter_map(|sent| not_done(view, sent)).collect();
+    write_lines(&not_done, not_done.len(), options, out)?;
+    let Some(followed) = view.followed else { return Ok(()) };
+    if followed.ended != Ended::AsPlanned {
+        let otherwise: Vec<Line> = followed.otherwise.iter().take(NAMED).map(|otherwise| otherwise_line(view, otherwise)).collect();
+        write_lines(&otherwise, followed.otherwise.len(), options, out)?;
+    }
+    let blockers: Vec<Line> = followed.blockers.iter().take(NAMED).map(|blocker| blocker_line(view, blocker)).collect();
+    write_lines(&blockers, followed.blockers.len(), options, out)?;
+    let besides: Vec<Line> = followed.outside.iter().take(NAMED).map(|outside| outside_line(view, outside)).collect();
+    write_lines(&besides, followed.outside.len(), options, out)?;
+    let next = next(view, followed);
+    if !next.is_empty() {
+        writeln!(out)?;
+        for (label, command) in next {
+            writeln!(out, "{}{}", options.style.paint(Tone::Strong, &format!("{label:<10}")), visible(&command))?;
+        }
+    }
+    Ok(())
+}
+
+type Verdict = (&'static str, Tone, String);
+
+fn verdict(view: &DeletionView<'_>) -> Verdict {
+    let failed = view.sent.iter().filter(|sent| sent.answered.failed()).count();
+    if failed == view.sent.len() {
+        return ("NOT DONE", Tone::Error, "nothing was deleted.".to_owned());
+    }
+    let archived = view.archive.map_or_else(String::new, |path| format!(" All of it is in {}.", path.display()));
+    let part = match failed {
+        0 => String::new(),
+        failed => format!(" {} not deleted.", count(failed, "target was", "targets were")),
+    };
+    let after = format!("{:.1}s", view.took.as_secs_f64());
+    let Some(followed) = view.followed else {
+        let targets = count(view.sent.len() - failed, "target is", "targets are");
+        return ("SENT", Tone::Strong, format!("{targets} deleted, and nobody waits for the rest.{part}{archived}"));
+    };
+    let came = what_came(followed);
+    match followed.ended {
+        Ended::AsPlanned if failed > 0 => ("IN PART", Tone::Error, format!("after {after}: {came}.{part}{archived}")),
+        Ended::AsPlanned if followed.left == 0 => ("DONE", Tone::Good, format!("as foretold, after {after}: {came}.{archived}")),
+        Ended::AsPlanned if !is_stuck(followed) => {
+            ("WAITS", Tone::Warning, format!("as foretold, after {after}: {came}.{archived}"))
+        }
+        Ended::AsPlanned => ("STUCK", Tone::Error, format!("as foretold, after {after}: {came}.{archived}")),
+        Ended::Stuck => ("STUCK", Tone::Error, format!("after {after}: {came}, and nobody is known to finish it.{part}{archived}")),
+        Ended::Otherwise => {
+            let number = count(followed.otherwise.len(), "object came", "objects came");
+            ("OTHERWISE", Tone::Error, format!("{number} out otherwise than foretold, after {after}: {came}.{part}{archived}"))
+        }
+        Ended::TimedOut if is_stuck(followed) => {
+            ("STUCK", Tone::Error, format!("the time was up after {after}: {came}. Nobody is known to finish it.{part}{archived}"))
+        }
+        Ended::TimedOut => {
+            ("NOT OVER", Tone::Error, format!("the time was up after {after}: {came}. The cascade goes on.{part}{archived}"))
+        }
+        Ended::CalledOff => (
+            "NOT OVER",
+            Tone::Warning,
+            format!(
+                "nobody follows it any more, after {after}: {came}. What was deleted stays deleted, and the cascade goes on.{part}{archived}"
+            ),
+        ),
+    }
+}
+
+fn is_stuck(followed: &Followed) -> bool {
+    followed.blockers.iter().any(|blocker| blocker.state == State::Stuck)
+}
+
+/// `4 of 7 objects are gone, 3 are left Terminating, 1 survives, changed`
+fn what_came(followed: &Followed) -> String {
+    let progress = followed.progress;
+    let gone = match (progress.gone, progress.to_go) {
+        (gone, to_go) if gone == to_go => format!("{} gone", count(gone, "object is", "objects are")),
+        (gone, to_go) => format!("{} of {} gone", thousands(gone), count(to_go, "object is", "objects are")),
+    };
+    let left = match followed.left {
+        0 => String::new(),
+        left => format!(", {} left Terminating", count(left, "is", "are")),
+    };
+    let changed = match progress.changed {
+        0 => String::new(),
+        changed => format!(", {}, changed", count(changed, "survives", "survive")),
+    };
+    format!("{gone}{left}{changed}")
+}
+
+/// A target that was not deleted.
+fn not_done(view: &DeletionView<'_>, sent: &Sent) -> Option<Line> {
+    let (word, tone, why) = match &sent.answered {
+        Answered::Removed | Answered::Accepted => return None,
+        Answered::GoneBefore => ("gone", Tone::Plain, "it was gone before".to_owned()),
+        Answered::Replaced => {
+            ("left", Tone::Warning, "it was gone before, and another object has its name: that was not touched".to_owned())
+        }
+        Answered::Refused { reason } => ("REFUSED", Tone::Error, reason.clone()),
+        Answered::Unsure { reason } => ("UNSURE", Tone::Error, format!("whether it is deleted is not known: {reason}")),
+        Answered::Failed { reason } => ("FAILED", Tone::Error, reason.clone()),
+        Answered::NotSent => ("not tried", Tone::Warning, "it was to come after the one that failed".to_owned()),
+    };
+    Some(line(view, &sent.target, word, tone, vec![why]))
+}
+
+fn otherwise_line(view: &DeletionView<'_>, otherwise: &Otherwise) -> Line {
+    let foretold: Vec<&str> = otherwise.foretold.iter().map(|kind| in_words(*kind)).collect();
+    let came = match otherwise.came {
+        OutcomeKind::Deleted => "gone",
+        OutcomeKind::Terminating => "Terminating",
+        _ => "there",
+    };
+    let mut remarks = vec![format!("foretold: {}", foretold.join(", or "))];
+    if !otherwise.finalizers.is_empty() {
+        remarks.push(format!("finalizers {}", otherwise.finalizers.join(", ")));
+    }
+    if otherwise.together {
+        remarks.push("but not together with what became of others".to_owned());
+    }
+    line(view, &otherwise.object, came, Tone::Warning, remarks)
+}
+
+fn in_words(kind: OutcomeKind) -> &'static str {
+    match kind {
+        OutcomeKind::Deleted => "gone",
+        OutcomeKind::Terminating => "Terminating",
+        OutcomeKind::Orphaned => "stays without an owner",
+        OutcomeKind::Detached => "stays with fewer owners",
+        OutcomeKind::Unblocked => "stays and blocks no more",
+        OutcomeKind::Unchanged => "stays as it is",
+    }
+}
+
+fn blocker_line(view: &DeletionView<'_>, blocker: &Blocker) -> Line {
+    let (word, tone) = match blocker.state {
+        State::Stuck => ("STUCK", Tone::Error),
+        State::Unknown => ("UNCLEAR", Tone::Warning),
+        State::Waiting => ("waits", Tone::Warning),
+    };
+    line(view, &blocker.object, word, tone, vec![why(blocker, view.namespace)])
+}
+
+/// What a blocker waits for, in a few words.
+pub fn why(blocker: &Blocker, namespace: Option<&str>) -> String {
+    let mut parts: Vec<String> = blocker
+        .held_by
+        .iter()
+        .map(|held| match held {
+            HeldBy::Finalizer(finalizer) => format!("finalizer {finalizer}"),
+            HeldBy::Kubelet => "the kubelet has to end its containers".to_owned(),
+            HeldBy::SpecFinalizers => "its spec.finalizers".to_owned(),
+            HeldBy::Unreadable(_) => format!("content that nobody can list: {}", held_by(held)),
+        })
+        .collect();
+    match blocker.waits_for.as_slice() {
+        [] => {}
+        [one] => parts.push(format!("waits for {}", named(one, namespace))),
+        [first, rest @ ..] => parts.push(format!("waits for {} and {} more", named(first, namespace), rest.len())),
+    }
+    if blocker.holds_up > 0 {
+        parts.push(format!("holds up {}", count(blocker.holds_up, "other", "others")));
+    }
+    parts.join("; ")
+}
+
+fn outside_line(view: &DeletionView<'_>, outside: &Outside) -> Line {
+    let word = match (outside.gone, outside.terminating) {
+        (true, _) => "gone, too",
+        (false, true) => "Terminating, too",
+        (false, false) => "new",
+    };
+    let since = if outside.new { "created meanwhile" } else { "not foretold" };
+    let because = match &outside.because {
+        Relation::Owner(owner) => format!("owned by {}", named(owner, view.namespace)),
+        Relation::Namespace => "in a namespace that goes".to_owned(),
+        Relation::Definition => "its definition goes".to_owned(),
+    };
+    line(view, &outside.object, word, Tone::Warning, vec![format!("{since}, {because}")])
+}
+
+/// What to do about what is left.
+fn next(view: &DeletionView<'_>, followed: &Followed) -> Vec<(&'static str, String)> {
+    let Some(blocker) = followed.blockers.first() else { return Vec::new() };
+    let target = full_name(&blocker.object);
+    let namespace = &blocker.object.namespace;
+    let place = if namespace.is_empty() { String::new() } else { format!(" -n {}", shell_word(namespace)) };
+    let command = format!("{} gc explain {}{place}", view.kubectl, shell_word(&target));
+    vec![("Next", command)]
+}
+
+/// `Kind/name`, with its namespace where that is another one.
+fn named(object: &Identity, namespace: Option<&str>) -> String {
+    let elsewhere = !object.namespace.is_empty() && namespace != Some(object.namespace.as_str());
+    if elsewhere { format!("{} -n {}", object.short_name(), object.namespace) } else { object.short_name() }
+}
+
+fn line(view: &DeletionView<'_>, object: &Identity, word: &str, tone: Tone, remarks: Vec<String>) -> Line {
+    let remarks = remarks.into_iter().map(|remark| (Tone::Plain, visible(&remark).into_owned())).collect();
+    let name = visible(&named(object, view.namespace)).into_owned();
+    Line { guide: String::new(), tone: Tone::Plain, name, column: Some((tone, word.to_owned())), remarks }
+}
+
+/// Writes lines below an empty one, and how many more there are.
+fn write_lines(lines: &[Line], all: usize, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let widest = lines.iter().filter_map(|line| line.column.as_ref()).map(|(_, word)| word.len()).max().unwrap_or(0);
+    let lines: Vec<Line> = lines
+        .iter()
+        .cloned()
+        .map(|line| Line { column: line.column.map(|(tone, word)| (tone, format!("{word:<widest$}"))), ..line })
+        .collect();
+    let width = options.width.map(|width| width.saturating_sub(MARGIN));
+    lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)?;
+    match all - lines.len() {
+        0 => Ok(()),
+        more => writeln!(out, "{}… {} more", " ".repeat(MARGIN), thousands(more)),
+    }
+}

@@ -1,0 +1,82 @@
+//! A plan that somebody is to agree to: whole where it is short, and what matters of it where it is long.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::{
+    foretell::{OutcomeKind, State},
+    render::{style::Tone, tree::Options, words::wrapped},
+};
+
+use super::{
+    PlanView, Told,
+    document::PlanDocument,
+    forest::{Row, rows},
+    names_of_the_gone, sections, text,
+};
+
+/// A plan of so many lines is shown whole: it fits a screen.
+const WHOLE: usize = 30;
+/// Of a longer one, so many of those that stay stuck are shown, and so many of those that survive changed.
+const MOST: usize = 8;
+
+/// A plan that is about to be done.
+#[derive(Clone, Debug)]
+pub struct BriefView<'a>(PlanView<'a>);
+
+impl<'a> BriefView<'a> {
+    /// A plan as it is shown before it is done.
+    pub fn new(view: PlanView<'a>) -> Self {
+        BriefView(view.about_to_be_done())
+    }
+}
+
+impl Told for BriefView<'_> {
+    fn document(&self) -> impl Serialize {
+        PlanDocument::of(&self.0)
+    }
+
+    fn names(&self) -> String {
+        names_of_the_gone(&self.0)
+    }
+
+    fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let view = &self.0;
+        let all = rows(view, options.fold);
+        if all.len() <= WHOLE || !options.fold {
+            return text::write(view, options, out);
+        }
+        text::write_head(view, text::verdict(view), options, out)?;
+        let mut left_out = all.len();
+        for wanted in [stuck, survives] {
+            let some: Vec<Row<'_>> = all.iter().filter(|row| wanted(row)).take(MOST).map(alone).collect();
+            left_out -= some.len();
+            if !some.is_empty() {
+                writeln!(out)?;
+                text::write_rows(view, &some, options, out)?;
+            }
+        }
+        let rest = format!("… {left_out} more lines: kubectl gc plan, or --dry-run with --all, shows them.");
+        writeln!(out)?;
+        for line in wrapped(rest.split(' '), options.width.unwrap_or(usize::MAX)) {
+            writeln!(out, "{}", options.style.paint(Tone::Quiet, &line))?;
+        }
+        sections::write(view, options, out)
+    }
+}
+
+/// The line without those above it.
+fn alone<'a>(row: &Row<'a>) -> Row<'a> {
+    let mut alone = row.clone();
+    alone.depth = 0;
+    alone
+}
+
+fn stuck(row: &Row<'_>) -> bool {
+    row.outcome.state == Some(State::Stuck)
+}
+
+fn survives(row: &Row<'_>) -> bool {
+    matches!(row.outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked)
+}

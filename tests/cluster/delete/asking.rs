@@ -1,0 +1,112 @@
+//! Somebody is asked, on a terminal, and answers.
+
+use serde_json::json;
+
+use super::kit::{Family, config_map};
+use crate::harness::shared;
+
+#[test]
+fn a_yes_is_a_yes() {
+    let family = Family::of("asked-yes", 2);
+    let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+    terminal.shows("Delete 3 objects? Context test");
+    terminal.shows(&format!("namespace {} [y/N, a: archive first]", family.namespace));
+    assert_eq!(family.there().len(), 3, "nothing is deleted before the answer");
+    terminal.types("y");
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("DONE"), "{shown}");
+    assert_eq!(family.there(), [""; 0]);
+}
+
+#[test]
+fn anything_else_is_none() {
+    for answer in ["", "n", "Y es"] {
+        let family = Family::of("asked-no", 1);
+        let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+        terminal.shows("Delete 2 objects?");
+        terminal.types(answer);
+        let (code, shown) = terminal.ends();
+        assert_eq!(code, Some(1), "{answer:?}: {shown}");
+        assert!(shown.contains("Nothing was deleted"), "{answer:?}: {shown}");
+        assert_eq!(family.there(), ["leaf-0", "root"], "{answer:?}");
+    }
+}
+
+#[test]
+fn many_are_counted_by_whoever_deletes_them() {
+    let family = Family::of("asked-many", 3);
+    for (answer, left) in [("y", 4), ("3", 4), ("4", 0)] {
+        let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--confirm-above=3"]));
+        terminal.shows("Type their number, 4, to do it");
+        terminal.types(answer);
+        let (code, shown) = terminal.ends();
+        assert_eq!((code, family.there().len()), (Some(i32::from(left > 0)), left), "{answer:?}: {shown}");
+    }
+}
+
+#[test]
+fn what_is_heavy_is_named() {
+    let cluster = shared();
+    let namespace = cluster.namespace("asked-heavy");
+    cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": namespace},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }));
+    let claims = format!("/api/v1/namespaces/{namespace}/persistentvolumeclaims");
+    for (answer, left) in [("y", 1), ("data", 0)] {
+        let mut terminal = cluster.gc_on_terminal(&["delete", "pvc/data", "-n", &namespace]);
+        terminal.shows("Type the name, data, to do it");
+        terminal.types(answer);
+        let (code, shown) = terminal.ends();
+        assert_eq!((code, cluster.list(&claims).len()), (Some(i32::from(left > 0)), left), "{answer:?}: {shown}");
+    }
+}
+
+/// Nobody has agreed to what was not there when they were asked.
+#[test]
+fn what_changes_meanwhile_is_asked_about_again() {
+    let family = Family::of("asked-again", 1);
+    let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+    terminal.shows("Delete 2 objects?");
+    family.dependent("latecomer");
+    // Its event takes a moment.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    terminal.types("y");
+    terminal.shows("It has changed meanwhile");
+    terminal.shows("Delete 3 objects?");
+    assert_eq!(family.there().len(), 3);
+    terminal.types("y");
+    let (code, shown) = terminal.ends();
+    assert_eq!((code, family.there()), (Some(0), vec![]), "{shown}");
+}
+
+/// What changes without making a difference is no reason to ask again.
+#[test]
+fn what_makes_no_difference_is_not_asked_about() {
+    let family = Family::of("asked-once", 1);
+    let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+    terminal.shows("Delete 2 objects?");
+    family.cluster.create(config_map(&family.namespace, "stranger", &[]));
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    terminal.types("y");
+    let (code, shown) = terminal.ends();
+    assert_eq!((code, family.there()), (Some(0), vec!["stranger".to_owned()]), "{shown}");
+}
+
+/// The same name is not the same object.
+#[test]
+fn what_was_replaced_meanwhile_is_not_deleted() {
+    let family = Family::of("asked-replaced", 0);
+    let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+    terminal.shows("Delete 1 object?");
+    family.cluster.delete(&family.cluster.path_of(&family.root), Some("Background"), None);
+    family.cluster.create(config_map(&family.namespace, "root", &[]));
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    terminal.types("y");
+    let (code, shown) = terminal.ends();
+    assert_eq!((code, family.there()), (Some(1), vec!["root".to_owned()]), "{shown}");
+    assert!(shown.contains("was replaced meanwhile"), "{shown}");
+}

@@ -1,0 +1,66 @@
+//! What deletes are tried on.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Cluster, owner_reference, shared};
+
+/// A namespace with a ConfigMap `root` in it, and dependents of that which have the names `leaf-0` and so on.
+pub struct Family {
+    pub cluster: &'static Cluster,
+    pub namespace: String,
+    pub root: Value,
+}
+
+impl Family {
+    /// With so many dependents.
+    #[track_caller]
+    pub fn of(prefix: &str, dependents: usize) -> Self {
+        let cluster = shared();
+        let namespace = cluster.namespace(prefix);
+        let root = cluster.create(config_map(&namespace, "root", &[]));
+        let family = Family { cluster, namespace, root };
+        for number in 0..dependents {
+            family.dependent(&format!("leaf-{number}"));
+        }
+        family
+    }
+
+    /// One more dependent.
+    #[track_caller]
+    pub fn dependent(&self, name: &str) -> Value {
+        self.cluster.create(config_map(&self.namespace, name, &[&self.root]))
+    }
+
+    /// `kubectl gc delete cm/root` in this namespace, with more on the command line.
+    pub fn args<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+        [&["delete", "cm/root", "-n", &self.namespace], more].concat()
+    }
+
+    /// The names of the ConfigMaps that are there, in alphabetical order, but for the one that every namespace has.
+    pub fn there(&self) -> Vec<String> {
+        let all = self.cluster.list(&format!("/api/v1/namespaces/{}/configmaps", self.namespace));
+        let mut names: Vec<String> =
+            all.iter().filter_map(|object| object["metadata"]["name"].as_str()).map(str::to_owned).collect();
+        names.retain(|name| name != "kube-root-ca.crt");
+        names.sort();
+        names
+    }
+}
+
+/// A ConfigMap with these owners, each of which it blocks.
+pub fn config_map(namespace: &str, name: &str, owners: &[&Value]) -> Value {
+    let references: Vec<Value> = owners
+        .iter()
+        .map(|owner| {
+            let mut reference = owner_reference(owner);
+            reference["blockOwnerDeletion"] = json!(true);
+            reference
+        })
+        .collect();
+    json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": namespace, "ownerReferences": references},
+        "data": {"of": name},
+    })
+}

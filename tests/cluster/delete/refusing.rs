@@ -1,0 +1,123 @@
+//! What is not done, and says so before anything is.
+
+use serde_json::json;
+
+use super::kit::Family;
+use crate::harness::{Cluster, NOBODY, VIEWER, shared};
+
+/// Lets one of the users do more in a namespace.
+fn allow(cluster: &Cluster, namespace: &str, user: &str, rules: serde_json::Value) {
+    let metadata = json!({"name": format!("more-for-{user}"), "namespace": namespace});
+    cluster.create(json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": metadata, "rules": rules}));
+    cluster.create(json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": metadata,
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": metadata["name"]},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+    }));
+}
+
+#[test]
+fn without_a_terminal_nobody_can_agree() {
+    let family = Family::of("unasked", 1);
+    let ran = family.cluster.gc(&family.args(&[]));
+    assert!(ran.expect(1).contains("ConfigMap/leaf-0"), "the plan is shown: {}", ran.stdout);
+    assert!(ran.stderr.contains("no terminal") && ran.stderr.contains("--yes"), "{}", ran.stderr);
+    assert_eq!(family.there().len(), 2);
+}
+
+#[test]
+fn gates_keep_it_from_being_done() {
+    let family = Family::of("gated", 1);
+    for gate in ["--max=1", "--deny=configmaps"] {
+        let ran = family.cluster.gc(&family.args(&["--yes", gate]));
+        assert!(ran.expect(2).contains("GATE: "), "{}", ran.stdout);
+        assert!(ran.stderr.contains("Nothing was deleted"), "{}", ran.stderr);
+        assert_eq!(family.there().len(), 2, "{gate}");
+    }
+    family.cluster.gc(&family.args(&["--yes", "--max=2", "--deny=pods"])).expect(0);
+    assert_eq!(family.there(), [""; 0]);
+}
+
+/// All that may not be done is told at once, and nothing of it is begun.
+#[test]
+fn what_is_forbidden_is_told_before() {
+    let family = Family::of("denied", 0);
+    family.dependent("other");
+    let (cluster, namespace) = (family.cluster, family.namespace.as_str());
+    cluster.let_viewer_see(namespace);
+    let rule = json!([{"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["third"], "verbs": ["delete"]}]);
+    allow(cluster, namespace, VIEWER, rule);
+    cluster.create(super::kit::config_map(namespace, "third", &[]));
+    let delete = ["delete", "cm", "third", "root", "other", "-n", namespace, "--yes"];
+    let ran = cluster.gc_as(VIEWER, &delete);
+    ran.expect(1);
+    for name in ["root", "other"] {
+        assert!(ran.stderr.contains(&format!("delete configmaps {name} in namespace {namespace}")), "{}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains("delete configmaps third"), "{}", ran.stderr);
+    assert_eq!(family.there(), ["other", "root", "third"]);
+    // What is allowed is done, though nothing else is.
+    cluster.gc_as(VIEWER, &["delete", "cm/third", "-n", namespace, "--yes"]).expect(0);
+    assert_eq!(family.there(), ["other", "root"]);
+}
+
+/// Whoever may not see all dependents can't know what goes.
+#[test]
+fn what_may_be_hidden_has_to_be_allowed() {
+    let family = Family::of("unseen", 1);
+    let (cluster, namespace) = (family.cluster, family.namespace.as_str());
+    let rules = json!([
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch", "delete"]},
+        {"apiGroups": ["apps"], "resources": ["*"], "verbs": ["get", "list", "watch"]},
+    ]);
+    allow(cluster, namespace, NOBODY, rules);
+    let ran = cluster.gc_as(NOBODY, &family.args(&["--yes"]));
+    ran.expect(1);
+    assert!(ran.stderr.contains("Dependents may be among") && ran.stderr.contains("--allow-incomplete"), "{}", ran.stderr);
+    assert_eq!(family.there().len(), 2);
+    cluster.gc_as(NOBODY, &family.args(&["--yes", "--allow-incomplete"])).expect(0);
+    assert_eq!(family.there(), [""; 0]);
+}
+
+#[test]
+fn dry_runs_change_nothing() {
+    let family = Family::of("dry", 1);
+    for dry in ["--dry-run", "--dry-run=client", "--dry-run=server"] {
+        let ran = family.cluster.gc(&family.args(&[dry, "-o", "json"]));
+        ran.expect(0);
+        assert_eq!((&ran.json()["kind"], &ran.json()["summary"]["deleted"]), (&json!("Plan"), &json!(2)), "{dry}");
+        assert_eq!(family.there().len(), 2, "{dry}");
+        family.cluster.gc(&family.args(&[dry])).expect(0);
+    }
+    let ran = family.cluster.gc(&family.args(&["--dry-run=server"]));
+    assert!(ran.expect(0).contains("API server"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_is_not_there_is_an_error_unless_it_may_be_missing() {
+    let cluster = shared();
+    let namespace = cluster.namespace("missing");
+    let missing = ["delete", "cm/nothing", "-n", &namespace, "--yes"];
+    let ran = cluster.gc(&missing);
+    ran.expect(1);
+    assert!(ran.stderr.contains("not found"), "{}", ran.stderr);
+    let ran = cluster.gc(&[&missing[..], &["--ignore-not-found"]].concat());
+    assert!(ran.expect(0).contains("no such object"), "{}", ran.stdout);
+    let some = ["delete", "cm", "--all", "-l", "app=none", "-n", &namespace, "--yes"];
+    cluster.gc(&some[..2]).expect(1);
+    let ran = cluster.gc(&["delete", "secret", "--all", "-n", &namespace, "--yes"]);
+    assert!(ran.expect(0).contains("no such object"), "{}", ran.stdout);
+}
+
+#[test]
+fn orphaning_what_is_in_a_namespace_is_refused() {
+    let cluster = shared();
+    let namespace = cluster.namespace("kept-content");
+    let ran = cluster.gc(&["delete", &format!("ns/{namespace}"), "--cascade=orphan", "--yes"]);
+    ran.expect(1);
+    assert!(ran.stderr.contains("orphan"), "{}", ran.stderr);
+    let now = cluster.get(&format!("/api/v1/namespaces/{namespace}")).expect("it is there");
+    assert!(now["metadata"]["deletionTimestamp"].is_null(), "{now}");
+}

@@ -1,0 +1,121 @@
+//! Running the built `kubectl-gc` on a terminal, with somebody who answers.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{Read as _, Write as _},
+    process::Stdio,
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use rustix::{
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{Winsize, tcsetwinsize},
+};
+
+use super::{
+    cluster::Cluster,
+    credentials::ADMIN,
+    wait::{Retry, poll},
+};
+
+/// No command of a test takes longer.
+const DEADLINE: Duration = Duration::from_mins(2);
+
+/// A `kubectl-gc` on a terminal of 80 columns.
+pub struct Terminal {
+    child: std::process::Child,
+    ours: File,
+    shown: Arc<Mutex<String>>,
+    reader: Option<thread::JoinHandle<()>>,
+}
+
+impl Cluster {
+    /// Starts `kubectl-gc` as the admin on a terminal.
+    #[track_caller]
+    pub fn gc_on_terminal(&self, args: &[&str]) -> Terminal {
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&ours).unwrap();
+        unlockpt(&ours).unwrap();
+        let name = ptsname(&ours, Vec::new()).unwrap();
+        tcsetwinsize(&ours, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let theirs = || Stdio::from(OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap());
+        let mut command = self.gc_command(&self.kubeconfig(ADMIN));
+        command.args(args).env("TERM", "xterm").stdin(theirs()).stdout(theirs()).stderr(theirs());
+        let child = command.spawn().unwrap();
+        drop(command);
+        let ours = File::from(ours);
+        let shown: Arc<Mutex<String>> = Arc::default();
+        let (mut screen, text) = (ours.try_clone().unwrap(), shown.clone());
+        let reader = thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // Where nobody has the other end open any more, Linux says EIO, and others say that this is the end.
+            while let Ok(read @ 1..) = screen.read(&mut bytes) {
+                text.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..read]));
+            }
+        });
+        Terminal { child, ours, shown, reader: Some(reader) }
+    }
+}
+
+impl Terminal {
+    /// All that was shown so far, without escape sequences.
+    pub fn shown(&self) -> String {
+        plain(&self.shown.lock().unwrap())
+    }
+
+    /// Waits until this has been shown.
+    #[track_caller]
+    pub fn shows(&self, words: &str) {
+        let waited = poll(DEADLINE, || if self.shown().contains(words) { Ok(()) } else { Err(Retry::Later(self.shown())) });
+        waited.unwrap_or_else(|shown| panic!("{words:?} is not shown:\n{shown}"));
+    }
+
+    /// Types a line.
+    pub fn types(&mut self, line: &str) {
+        self.ours.write_all(format!("{line}\r").as_bytes()).unwrap();
+    }
+
+    /// Presses Ctrl-C.
+    pub fn interrupts(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    }
+
+    /// Waits for the end: the exit code and all that was shown.
+    #[track_caller]
+    pub fn ends(mut self) -> (Option<i32>, String) {
+        let status = poll(DEADLINE, || {
+            let status = self.child.try_wait().map_err(|error| Retry::Never(error.to_string()))?;
+            status.ok_or_else(|| Retry::Later(format!("it did not end:\n{}", self.shown())))
+        });
+        if status.is_err() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+        let shown = self.shown();
+        match status {
+            Ok(status) => (status.code(), shown),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// A text without the sequences that a terminal obeys, its lines ended as on every other system.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\u{1b}' {
+            out.push(c);
+        } else if chars.next_if_eq(&'[').is_some() {
+            // A control sequence ends with the first letter.
+            while chars.next().is_some_and(|c| !c.is_ascii_alphabetic()) {}
+        }
+    }
+    out.replace("\r\n", "\n")
+}
