@@ -10,6 +10,8 @@ use crate::{
 pub enum Cause {
     /// The delete that is being planned.
     Requested,
+    /// Whoever deletes wants to keep this object, and takes references to what dies from it first.
+    Kept,
     /// The collector.
     Collector(Reason),
     /// The kubelet, when a pod's grace period is over (R9.6).

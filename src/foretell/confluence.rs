@@ -34,7 +34,11 @@ pub fn in_question(end: &World<'_, '_>, request: &Request) -> Vec<ObjectId> {
         open: VecDeque::new(),
         is_open: FxHashSet::default(),
         in_question: BTreeSet::new(),
+        cuts: FxHashMap::default(),
     };
+    for cut in &request.cuts {
+        survey.cuts.insert(cut.object, cut.leaves(&survey.object(cut.object).owners));
+    }
     survey.begin(request);
     while let Some(object) = survey.open.pop_front() {
         survey.is_open.remove(&object);
@@ -72,11 +76,19 @@ struct Survey<'w, 's, 'a> {
     open: VecDeque<ObjectId>,
     is_open: FxHashSet<ObjectId>,
     in_question: BTreeSet<ObjectId>,
+    /// What those have left whose references are cut before anything is deleted.
+    cuts: FxHashMap<ObjectId, Vec<Reference>>,
 }
 
 impl Survey<'_, '_, '_> {
     fn object(&self, id: ObjectId) -> &Object {
         self.end.stage.snapshot.object(id)
+    }
+
+    /// The references that an object has when the deletes begin. The collector may see a cut only after it has looked at the owner: that
+    /// is then deleted in the foreground for a dependent that it doesn't have, waits for nobody, and comes to the same end.
+    fn references(&self, id: ObjectId) -> &[Reference] {
+        self.cuts.get(&id).map_or(&*self.object(id).owners, Vec::as_slice)
     }
 
     fn begin(&mut self, request: &Request) {
@@ -165,7 +177,7 @@ impl Survey<'_, '_, '_> {
     fn owners(&self, object: ObjectId) -> Vec<ObjectId> {
         let graph = self.end.stage.graph;
         let owner = |reference: &Reference| graph.by_uid(reference.uid).and_then(|node| graph.object(node));
-        self.object(object).owners.iter().filter_map(owner).collect()
+        self.references(object).iter().filter_map(owner).collect()
     }
 
     /// Whether the collector may delete an object, and how (4.2).
@@ -177,11 +189,12 @@ impl Survey<'_, '_, '_> {
 
     fn by_the_collector(&self, id: ObjectId) -> Option<Fate> {
         let object = self.object(id);
-        if object.terminating() || object.owners.is_empty() {
+        let references = self.references(id);
+        if object.terminating() || references.is_empty() {
             return None;
         }
         let unblocked = self.may_unblock(id);
-        let finds: Vec<Finds> = object.owners.iter().map(|reference| self.finds(reference, object, unblocked)).collect();
+        let finds: Vec<Finds> = references.iter().map(|reference| self.finds(reference, object, unblocked)).collect();
         if finds.iter().any(|finds| finds.error || finds.solid_for_good) {
             return None;
         }
@@ -223,7 +236,7 @@ impl Survey<'_, '_, '_> {
         let graph = self.end.stage.graph;
         let may_go = |dependent: &ObjectId| self.fates.get(dependent).is_some_and(|fate| fate.foreground);
         let is_blocked = |reference: &Reference| reference.blocks() && graph.by_uid(reference.uid).is_some();
-        self.object(id).owners.iter().any(is_blocked) && graph.dependents(id.into()).iter().any(may_go)
+        self.references(id).iter().any(is_blocked) && graph.dependents(id.into()).iter().any(may_go)
     }
 
     fn judge(&mut self, request: &Request) {
@@ -275,8 +288,7 @@ impl Survey<'_, '_, '_> {
         let collected = self.by_the_collector(id);
         let grace_differs = fate.asked && collected.is_some() && request.grace.is_some();
         // It may be deleted before or after it loses some of its owners; an object that is on its way out keeps what it has (R8.3).
-        let owners = &self.object(id).owners;
-        let may_lose_some = owners.len() > 1
+        let may_lose_some = self.references(id).len() > 1
             && (request.start != Start::AtRest || self.owners(id).iter().any(|owner| self.fates.contains_key(owner)));
         !end.terminating || several || grace_differs || may_lose_some || self.may_unblock(id)
     }
@@ -302,7 +314,7 @@ impl Survey<'_, '_, '_> {
         };
         let not_waited_for =
             |reference: &&Reference| owner(reference).is_some_and(solid_again) && (!reference.blocks() || self.may_unblock(id));
-        self.object(id).owners.iter().any(|reference| not_waited_for(&reference))
+        self.references(id).iter().any(|reference| not_waited_for(&reference))
     }
 
     /// Whether an object is freed by one owner while something else may happen to it (M7, M14, M15).
@@ -320,7 +332,7 @@ impl Survey<'_, '_, '_> {
                 Verdict::Solid(owner) => self.orphaning.contains(&owner) || !self.fates.contains_key(&owner),
                 _ => false,
             };
-        self.fates.contains_key(&id) || !object.owners.iter().all(harmless)
+        self.fates.contains_key(&id) || !self.references(id).iter().all(harmless)
     }
 
     /// What may be deleted and is part of a cycle.

@@ -13,7 +13,7 @@ use super::{
 /// Something that goes on by itself, and can take its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Process {
-    /// The user's DELETEs.
+    /// The user's requests.
     Requests,
     /// An informer; none for what the collector tells itself.
     Informer(Option<ResourceId>),
@@ -91,7 +91,7 @@ impl World<'_, '_> {
 
     /// Plays the next step that belongs to another process; says whether there was one.
     fn play_without(&mut self, held_back: Process) -> bool {
-        if !self.requests.is_empty() && held_back != Process::Requests {
+        if self.is_asked() && held_back != Process::Requests {
             self.play(Step::Request);
         } else if let Some(place) = (0..self.events.len()).find(|place| Process::Informer(self.informer(*place)) != held_back) {
             // The first event that is not the informer's that is held back is the oldest of its own.

@@ -81,7 +81,7 @@ impl Order {
     pub fn next_step(&mut self, world: &mut World<'_, '_>) -> Option<Step> {
         let weights = self.weights;
         let enabled = [
-            (Step::Request, weights.request, usize::from(!world.requests.is_empty())),
+            (Step::Request, weights.request, usize::from(world.is_asked())),
             (Step::Observe, weights.observe, world.events.len()),
             (Step::Work, weights.work, world.tasks.len()),
             (Step::BeginOrphaning, weights.orphan, world.collector.to_orphan.len()),

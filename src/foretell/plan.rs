@@ -27,6 +27,8 @@ pub type Refused = Vec<(ObjectId, &'static str)>;
 pub struct Request {
     /// What the collector has been doing before.
     pub start: Start,
+    /// What is done before the first of them is deleted, so that something survives.
+    pub cuts: Vec<Cut>,
     /// In the order in which they are deleted; none where only the collector is at work.
     pub targets: Vec<ObjectId>,
     pub propagation: Propagation,
@@ -36,15 +38,30 @@ pub struct Request {
     pub only: Option<Only>,
 }
 
+/// References that are taken from an object before anything is deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    pub object: ObjectId,
+    /// Those of its references that it loses, as they are written.
+    pub loses: Vec<Reference>,
+}
+
+impl Cut {
+    /// What it has left of these references.
+    pub fn leaves(&self, owners: &[Reference]) -> Vec<Reference> {
+        owners.iter().filter(|reference| !self.loses.contains(reference)).copied().collect()
+    }
+}
+
 impl Request {
     /// A delete under a running collector.
     pub fn delete(targets: Vec<ObjectId>, propagation: Propagation) -> Self {
-        Request { start: Start::AtRest, targets, propagation, grace: None, only: None }
+        Request { start: Start::AtRest, cuts: Vec::new(), targets, propagation, grace: None, only: None }
     }
 
     /// What the collector does without any delete.
     pub fn only_collect(start: Start) -> Self {
-        Request { start, targets: Vec::new(), propagation: Propagation::Background, grace: None, only: None }
+        Request { start, ..Request::delete(Vec::new(), Propagation::Background) }
     }
 
     /// The same by a collector that may write to nothing else.
@@ -250,6 +267,7 @@ pub fn plan(stage: &Stage<'_>, request: &Request) -> Plan {
 pub(super) fn begin<'s, 'a>(stage: &'s Stage<'a>, request: &Request, lists: Lists) -> (World<'s, 'a>, Refused) {
     let mut world = World::started(stage, request.start, lists);
     world.only.clone_from(&request.only);
+    world.cuts.extend(request.cuts.iter().cloned());
     let mut refused = Vec::new();
     for target in &request.targets {
         match protected(stage.snapshot, *target) {

@@ -22,7 +22,7 @@ const WORKERS: usize = 20;
 /// Something that can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The user's next DELETE reaches the API server.
+    /// The user's next request reaches the API server.
     Request,
     /// The oldest event reaches the graph.
     Observe,
@@ -43,7 +43,7 @@ impl<'a> World<'_, 'a> {
     /// workers, each a step at a time, retries when all else rests, and other actors, who take their time, last.
     pub fn next_step(&self) -> Option<Step> {
         // kubectl sends one DELETE after the other and waits afterwards (R1.40): the collector has hardly begun by then.
-        if !self.requests.is_empty() {
+        if self.is_asked() {
             Some(Step::Request)
         } else if !self.events.is_empty() {
             Some(Step::Observe)
@@ -86,11 +86,7 @@ impl<'a> World<'_, 'a> {
     pub fn play(&mut self, step: Step) {
         self.steps += 1;
         match step {
-            Step::Request => {
-                if let Some((target, options)) = self.requests.pop_front() {
-                    self.delete(target, &options, Cause::Requested);
-                }
-            }
+            Step::Request => self.request(),
             Step::Observe => {
                 if let Some(event) = self.events.pop_front() {
                     self.collector.observe(event);

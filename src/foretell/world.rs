@@ -19,6 +19,7 @@ use super::{
     beyond::Index,
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
+    plan::Cut,
     start::Only,
 };
 
@@ -167,6 +168,8 @@ pub struct World<'s, 'a> {
     pub collector: Collector<'a>,
     /// What the collector may write to; unset: everything.
     pub(super) only: Option<Only>,
+    /// What the user still has to cut, before the first DELETE.
+    pub(super) cuts: VecDeque<Cut>,
     /// DELETEs that the user still has to send, in this order.
     pub requests: VecDeque<(ObjectId, DeleteOptions)>,
     /// Events on their way to the collector, in the order they happened.
@@ -199,6 +202,7 @@ impl<'s, 'a> World<'s, 'a> {
             finalized_namespaces: FxHashSet::default(),
             collector,
             only: None,
+            cuts: VecDeque::new(),
             requests: VecDeque::new(),
             events: VecDeque::new(),
             tasks: VecDeque::new(),
@@ -282,6 +286,23 @@ impl<'s, 'a> World<'s, 'a> {
             PatchAnswer::Unchanged | PatchAnswer::Conflict | PatchAnswer::Invalid => {}
         }
         Some(answer)
+    }
+
+    /// Whether the user still has anything to send.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.cuts.is_empty() || !self.requests.is_empty()
+    }
+
+    /// The user's next PATCH or DELETE. A PATCH that meets a change is made again from what is there then.
+    pub(super) fn request(&mut self) {
+        if let Some(cut) = self.cuts.pop_front() {
+            if let Some(stored) = self.stored(cut.object) {
+                let patch = Patch::SetOwners { owners: cut.leaves(&stored.owners), version: stored.version };
+                self.patch(cut.object, &patch, Cause::Kept);
+            }
+        } else if let Some((target, options)) = self.requests.pop_front() {
+            self.delete(target, &options, Cause::Requested);
+        }
     }
 
     /// Somebody takes a finalizer from an object, as its controller would.

@@ -14,6 +14,7 @@ mod diagnosed;
 mod explain;
 mod gates;
 mod generator;
+mod keep;
 mod orders;
 mod properties;
 mod recorded;

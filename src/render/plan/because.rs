@@ -12,6 +12,7 @@ pub fn because(snapshot: &Snapshot, object: ObjectId, cause: &Cause, propagation
     let references = &snapshot.object(object).owners;
     match cause {
         Cause::Requested => ("target", format!("it is deleted with {}", propagation.name())),
+        Cause::Kept => ("kept", "it is kept: its references to what goes are removed first".to_owned()),
         Cause::Collector(reason) => collected(snapshot, references, reason),
         Cause::Kubelet => ("grace-over", "the kubelet ends it after its grace period".to_owned()),
         Cause::KnownFinalizer(finalizer) => {
