@@ -24,6 +24,9 @@ pub enum CliError {
     /// The API server would answer 403 to everybody.
     #[error("the API server refuses to delete {object}: {why}")]
     Refused { object: String, why: &'static str },
+    /// What `--keep` asks for can't be had: one line for each.
+    #[error("{}", .0.join("\n"))]
+    Unkeepable(Vec<String>),
     /// kubectl refuses these flags together (R1.41).
     #[error("{0}")]
     Grace(&'static str),

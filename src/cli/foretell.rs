@@ -1,17 +1,22 @@
 //! From the arguments of a delete to what it would do: what `plan` and `delete` share.
 
+use rustc_hash::FxHashSet;
+
 use crate::{
-    foretell::{Assume, Besides, Gates, Needs, Plan, Request, Shut, Stage, Summary, besides, explore, plan, shut},
+    foretell::{
+        Assume, Besides, Gates, Keeping, Needs, Plan, Request, Shut, Stage, Summary, Unkeepable, besides, explore, keep, plan, shut,
+    },
     graph::OwnerGraph,
-    model::Resources,
+    model::{ObjectId, Resources},
+    render::plan::{Kept, unkeepable_told},
     server::Propagation,
 };
 
 use super::{
-    args::{GateArgs, GraceArgs, PropagationArg},
+    args::{GateArgs, GraceArgs, KeepArgs, PropagationArg},
     error::CliError,
     session::Session,
-    targets::TargetError,
+    targets::{KeepQuery, Meant, TargetError},
 };
 
 /// What a plan needs to know leads to more that it needs to know, but not for ever: each round reads another level of owners.
@@ -20,6 +25,7 @@ pub(super) const ROUNDS: usize = 32;
 /// What is asked of a delete beside its targets and its policy. Types are looked up before anything is read.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
+    keep: Vec<KeepQuery>,
     gates: Gates,
 }
 
@@ -27,8 +33,9 @@ impl Asked {
     /// What the arguments ask for.
     ///
     /// # Errors
-    /// A type that isn't served.
-    pub fn of(resources: &Resources, gates: &GateArgs) -> Result<Self, CliError> {
+    /// A type that isn't served, and what can't be understood.
+    pub fn of(resources: &Resources, keep: &KeepArgs, gates: &GateArgs) -> Result<Self, CliError> {
+        let keep = keep.keep.iter().map(|text| KeepQuery::parse(text, resources)).collect::<Result<Vec<_>, TargetError>>()?;
         let mut deny = Vec::new();
         for text in &gates.deny {
             for resource in resources.find_types(text).map_err(TargetError::from)? {
@@ -37,7 +44,7 @@ impl Asked {
                 }
             }
         }
-        Ok(Asked { gates: Gates { deny, max: gates.max } })
+        Ok(Asked { keep, gates: Gates { deny, max: gates.max } })
     }
 }
 
@@ -51,44 +58,112 @@ pub struct Foretold {
     pub besides: Vec<Besides>,
     /// The gates that it runs into.
     pub shut: Vec<Shut>,
+    /// What is kept, and what that costs; none where nothing was asked to be kept.
+    pub kept: Option<Kept>,
+    /// What was to be kept, and would not go anyway.
+    pub notes: Vec<String>,
 }
 
 /// The plan and what the other policies would do, with everything read that they turn out to rest on.
 ///
 /// # Errors
-/// A target that the API server refuses to delete.
+/// A target that the API server refuses to delete, and what can't be kept.
 pub fn foretell(session: &mut Session, request: &Request, assume: Assume, asked: &Asked) -> Result<Foretold, CliError> {
-    let (plan, instead) = play(session, request, assume)?;
+    let wanted = Wanted::of(session, request, asked)?;
+    let Played { keeping, instead } = play(session, request, assume, &wanted)?;
+    let Keeping { plan, kept, stays, lost, .. } = keeping;
+    if !lost.is_empty() {
+        return Err(CliError::Unkeepable(
+            lost.iter().map(|(object, why)| unkeepable_told(&session.snapshot, *object, why)).collect(),
+        ));
+    }
+    let notes = wanted.notes(session, &kept);
+    let kept =
+        (!asked.keep.is_empty()).then(|| Kept { kept, stays, asked: asked.keep.iter().map(|query| query.text.clone()).collect() });
     let besides = {
         let graph = OwnerGraph::new(&session.snapshot);
         besides(&Stage::new(&session.snapshot, &graph, assume), &plan)
     };
     let besides = session.count(besides);
     let shut = shut(&session.snapshot, &plan, &besides, &asked.gates);
-    Ok(Foretold { plan, instead, besides, shut })
+    Ok(Foretold { plan, instead, besides, shut, kept, notes })
+}
+
+/// The objects that are to be kept, by what asks for them.
+struct Wanted(Vec<(String, Meant)>);
+
+impl Wanted {
+    fn of(session: &mut Session, request: &Request, asked: &Asked) -> Result<Self, CliError> {
+        let mut wanted = Vec::with_capacity(asked.keep.len());
+        for query in &asked.keep {
+            let meant = session.meant(query, &request.targets)?;
+            // Whether this delete would take it or another has: who asks for it by its name is to know that it is too late.
+            let is_late = |object: &&ObjectId| session.snapshot.object(**object).terminating();
+            let late: Vec<String> = meant
+                .named
+                .iter()
+                .filter(is_late)
+                .map(|object| unkeepable_told(&session.snapshot, *object, &Unkeepable::Terminating))
+                .collect();
+            if !late.is_empty() {
+                return Err(CliError::Unkeepable(late));
+            }
+            wanted.push((query.text.clone(), meant));
+        }
+        Ok(Wanted(wanted))
+    }
+
+    /// All of them, each once.
+    fn objects(&self) -> Vec<ObjectId> {
+        let mut seen = FxHashSet::default();
+        let all = self.0.iter().flat_map(|(_, meant)| meant.named.iter().chain(&meant.described)).copied();
+        all.filter(|object| seen.insert(*object)).collect()
+    }
+
+    /// What is asked for and is no matter of this delete.
+    fn notes(&self, session: &Session, kept: &[ObjectId]) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (text, meant) in &self.0 {
+            let safe = meant.named.iter().filter(|object| !kept.contains(object));
+            notes
+                .extend(safe.map(|object| format!("--keep {text}: {} would not go anyway.", session.snapshot.short_name(*object))));
+            if meant.named.is_empty() && !meant.described.iter().any(|object| kept.contains(object)) {
+                notes.push(format!("--keep {text}: nothing of that would go anyway."));
+            }
+        }
+        notes
+    }
+}
+
+/// What came of playing it.
+struct Played {
+    keeping: Keeping,
+    /// What the other policies would do, with the same kept as far as that can be.
+    instead: Vec<(Propagation, Summary)>,
 }
 
 /// Plays it again until nothing is missing that could be had.
-fn play(session: &mut Session, request: &Request, assume: Assume) -> Result<(Plan, Vec<(Propagation, Summary)>), CliError> {
+fn play(session: &mut Session, request: &Request, assume: Assume, wanted: &Wanted) -> Result<Played, CliError> {
     let others = [Propagation::Background, Propagation::Foreground, Propagation::Orphan]
         .into_iter()
         .filter(|propagation| *propagation != request.propagation);
+    let wanted = wanted.objects();
     for round in 0.. {
         let graph = OwnerGraph::new(&session.snapshot);
         let stage = Stage::new(&session.snapshot, &graph, assume);
-        let main = explore(&stage, request);
-        if let Some((object, why)) = main.refused.first() {
+        let keeping = keep(&stage, request, &wanted, explore);
+        if let Some((object, why)) = keeping.plan.refused.first() {
             return Err(CliError::Refused { object: session.snapshot.short_name(*object), why });
         }
-        let mut needs = main.needs.clone();
+        let mut needs = keeping.needs.clone();
         let instead = others.clone().map(|propagation| {
-            let plan = plan(&stage, &Request { propagation, ..request.clone() });
-            needs.add(&plan.needs);
-            (propagation, plan.summary)
+            let other = keep(&stage, &Request { propagation, ..request.clone() }, &wanted, plan);
+            needs.add(&other.needs);
+            (propagation, other.plan.summary)
         });
         let instead: Vec<_> = instead.collect();
         if round == ROUNDS || !fetch(session, &needs) {
-            return Ok((main, instead));
+            return Ok(Played { keeping, instead });
         }
     }
     unreachable!("the last round returns")

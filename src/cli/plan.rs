@@ -31,14 +31,10 @@ const WORST: usize = 20;
 /// Foretells a delete, or without targets the delete of every root.
 pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, CliError> {
     let grace = grace_period(&args.grace)?;
-    if !(args.gates.deny.is_empty() && args.gates.max.is_none())
-        && args.targets.targets.is_empty()
-        && args.targets.filenames.is_empty()
-    {
-        return Err(CliError::Usage("--deny and --max judge one delete: name a TARGET, such as deployment/web".to_owned()));
-    }
-    let (mut session, asked) =
-        Session::open_asked(global, &args.source, &args.targets, Reach::Everything, |resources| Asked::of(resources, &args.gates))?;
+    require_targets(args)?;
+    let (mut session, asked) = Session::open_asked(global, &args.source, &args.targets, Reach::Everything, |resources| {
+        Asked::of(resources, &args.keep, &args.gates)
+    })?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
     let assume = args.assume.assume();
     match session.targets.clone() {
@@ -51,12 +47,30 @@ pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, CliError> {
     }
 }
 
+/// Gates judge one delete, and what is kept is kept from one.
+fn require_targets(args: &PlanArgs) -> Result<(), CliError> {
+    if !args.targets.targets.is_empty() || !args.targets.filenames.is_empty() {
+        return Ok(());
+    }
+    if !args.gates.deny.is_empty() || args.gates.max.is_some() {
+        return Err(CliError::Usage("--deny and --max judge one delete: name a TARGET, such as deployment/web".to_owned()));
+    }
+    if !args.keep.keep.is_empty() {
+        return Err(CliError::Usage("--keep is for what one delete would take: name a TARGET, such as deployment/web".to_owned()));
+    }
+    Ok(())
+}
+
 fn tell(global: &GlobalArgs, args: &PlanArgs, session: &Session, told: &Foretold) -> Result<Report, CliError> {
-    let Foretold { plan, instead, besides, shut } = told;
+    let Foretold { plan, instead, besides, shut, kept, notes } = told;
     let namespace = namespace_of(session, &plan.request.targets);
     let graph = OwnerGraph::new(&session.snapshot);
-    let view = PlanView::new(&session.snapshot, &graph, plan, instead, namespace.as_deref()).with_besides(besides).with_gates(shut);
+    let view = PlanView::new(&session.snapshot, &graph, plan, instead, namespace.as_deref())
+        .with_besides(besides)
+        .with_gates(shut)
+        .with_kept(kept.as_ref());
     let mut report = report(global, args, session, namespace.as_deref(), &view, plan.stuck() || !shut.is_empty())?;
+    report.notes.extend(notes.iter().cloned());
     // Names alone don't tell of gates.
     if args.output == Some(PlanFormat::Name) {
         report.notes.extend(shut.iter().map(|shut| format!("GATE: {}", gate_told(&session.snapshot, shut))));

@@ -72,8 +72,8 @@ pub fn error_told(error: &CliError) -> String {
         CliError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
             missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")
         }
-        // What a credential plugin says comes from this machine, in as many lines as it likes.
-        CliError::Connect(_) => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
+        // What can't be kept is told line by line. What a credential plugin says comes from this machine, in as many lines as it likes.
+        CliError::Connect(_) | CliError::Unkeepable(_) => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
         _ => visible(&text).into_owned(),
     }
 }

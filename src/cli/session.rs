@@ -21,7 +21,7 @@ use super::{
     args::{GlobalArgs, SourceArgs, TargetArgs},
     error::CliError,
     progress::Telling,
-    targets::{NamespaceChoice, TargetQuery, TypedQuery},
+    targets::{KeepQuery, Meant, NamespaceChoice, TargetError, TargetQuery, TypedQuery},
 };
 
 /// How much of a cluster a command has to read.
@@ -205,6 +205,27 @@ impl Session {
     pub fn namespace_symbol(&mut self) -> Option<Symbol> {
         let namespace = self.namespace.as_deref()?;
         Some(self.snapshot.strings.intern(namespace))
+    }
+
+    /// The objects that are to survive a delete of these targets, as far as they are named one by one: looked for where the targets are,
+    /// if that is one namespace, and otherwise where targets would be. What no list covers is asked for.
+    ///
+    /// # Errors
+    /// What isn't there, or could not be read.
+    pub fn meant(&mut self, query: &KeepQuery, targets: &[ObjectId]) -> Result<Meant, TargetError> {
+        let mut namespaces: Vec<Symbol> = targets.iter().map(|target| self.snapshot.object(*target).namespace).collect();
+        namespaces.sort_unstable();
+        namespaces.dedup();
+        let choice = match (namespaces.as_slice(), &self.namespace) {
+            ([namespace], _) if !namespace.is_empty() => NamespaceChoice::One(self.snapshot.text(*namespace).to_owned()),
+            (_, Some(namespace)) => NamespaceChoice::One(namespace.clone()),
+            (_, None) => NamespaceChoice::WhereverUnique,
+        };
+        let unread = query.unread(&mut self.snapshot, &choice);
+        if let Some(live) = &self.live {
+            live.runtime.block_on(live.connection.look_up(&mut self.snapshot, &unread));
+        }
+        query.resolve(&self.snapshot, &choice)
     }
 
     /// Reads what a simulation found to be missing, where there is a cluster to ask. Says whether anything was asked for.

@@ -5,7 +5,7 @@ use crate::model::{ObjectId, ResourceId, Resources, Snapshot};
 
 use super::{
     besides::Besides,
-    plan::{Outcome, OutcomeKind, Plan, Uncertainty},
+    plan::{OutcomeKind, Plan},
 };
 
 /// What a delete must not do.
@@ -49,7 +49,7 @@ impl Shut {
 /// besides what has an outcome; where something of that was not counted, it could be anything.
 pub fn shut(snapshot: &Snapshot, plan: &Plan, besides: &[Besides], gates: &Gates) -> Vec<Shut> {
     let going: Vec<ObjectId> =
-        plan.outcomes.iter().filter(|outcome| may_be_removed(outcome)).map(|outcome| outcome.object).collect();
+        plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).collect();
     let unnamed = unnamed(snapshot, plan, besides);
     let deny = gates.deny.iter().map(|denied| {
         let is_denied = |resource: ResourceId| same_storage(&snapshot.resources, *denied, resource);
@@ -81,13 +81,6 @@ fn is_shut(shut: &Shut) -> bool {
     shut.removed() > allowed || !shut.uncounted.is_empty()
 }
 
-/// Whether an object goes in any end, or is set terminating in one, which can't be taken back; or might, as far as is known.
-pub(super) fn may_be_removed(outcome: &Outcome) -> bool {
-    let goes = |kind: OutcomeKind| matches!(kind, OutcomeKind::Deleted | OutcomeKind::Terminating);
-    let unknown = matches!(outcome.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound));
-    goes(outcome.kind) || outcome.alternatives.iter().any(|other| goes(other.kind)) || unknown
-}
-
 /// What goes with Namespaces and has no outcome that says so: what is never listed, and what is spared only until the last pod is gone.
 fn unnamed(snapshot: &Snapshot, plan: &Plan, besides: &[Besides]) -> Vec<(ResourceId, Option<u64>)> {
     let mut unnamed = Vec::new();
@@ -99,7 +92,7 @@ fn unnamed(snapshot: &Snapshot, plan: &Plan, besides: &[Besides]) -> Vec<(Resour
             let told = plan.outcomes.iter().filter(|outcome| {
                 let object = snapshot.object(outcome.object);
                 let is_spared = outcome.kind != OutcomeKind::Deleted && !object.terminating();
-                object.resource == *resource && object.namespace == namespace && is_spared && may_be_removed(outcome)
+                object.resource == *resource && object.namespace == namespace && is_spared && outcome.may_be_removed()
             });
             unnamed.push((*resource, Some(spared.saturating_sub(told.count()) as u64)));
         }

@@ -15,7 +15,6 @@ use crate::{
 use super::{
     beyond::Afterwards,
     cause::Cause,
-    gates::may_be_removed,
     plan::{Cut, Outcome, OutcomeKind, Plan, Request, Uncertainty},
     world::{Needs, Stage},
 };
@@ -60,6 +59,10 @@ pub enum Unkeepable {
 /// comparison. Of the objects, those that the delete would not take are left alone.
 pub fn keep(stage: &Stage<'_>, request: &Request, wanted: &[ObjectId], play: impl Fn(&Stage<'_>, &Request) -> Plan) -> Keeping {
     let without = play(stage, request);
+    if wanted.is_empty() {
+        let needs = without.needs.clone();
+        return Keeping { plan: without, kept: Vec::new(), safe: Vec::new(), stays: Vec::new(), lost: Vec::new(), needs };
+    }
     let mut keeping = Keeper { stage, request: request.clone(), lost: Vec::new(), is_lost: FxHashSet::default() };
     let mut needs = without.needs.clone();
     for object in wanted {
@@ -89,7 +92,7 @@ pub fn keep(stage: &Stage<'_>, request: &Request, wanted: &[ObjectId], play: imp
 
 /// What a plan removes, in any end.
 fn removed(plan: &Plan) -> FxHashSet<ObjectId> {
-    plan.outcomes.iter().filter(|outcome| may_be_removed(outcome)).map(|outcome| outcome.object).collect()
+    plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).collect()
 }
 
 struct Keeper<'s, 'a> {

@@ -29,7 +29,7 @@ pub mod world;
 
 pub use actors::Assumption;
 pub use besides::{Besides, Unlisted, besides, unlisted};
-pub use beyond::{Afterwards, Note, NoteKind, OutsideEffect, effects_of};
+pub use beyond::{Afterwards, Note, NoteKind, OutsideEffect, adopters_of, effects_of};
 pub use built_in::BuiltIn;
 pub use cause::{Cause, Change, Effect};
 pub use consent::{Consent, Weight};

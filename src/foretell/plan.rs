@@ -157,6 +157,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether the object goes in any end, or is set terminating in one, which can't be taken back; or might, as far as is known.
+    pub fn may_be_removed(&self) -> bool {
+        let goes = |kind: OutcomeKind| matches!(kind, OutcomeKind::Deleted | OutcomeKind::Terminating);
+        let unknown = matches!(self.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound));
+        goes(self.kind) || self.alternatives.iter().any(|other| goes(other.kind)) || unknown
+    }
+
     /// The outcome of an object that a plan doesn't touch.
     pub(super) fn untouched(stage: &Stage<'_>, object: ObjectId) -> Self {
         let found = stage.snapshot.object(object);

@@ -117,6 +117,16 @@ fn plans() {
         let plan = schemas.check("Plan", &[&["plan", target, "--from", SHOP], &words(gates)[..]].concat());
         assert_eq!(plan["gates"].is_array(), shut, "{target} {gates}");
     }
+    for (target, keep, kept, stays) in [
+        ("deploy/web", "--keep=rs/web-6d5f8c7b94", 1, 3),
+        ("crd/shops.acme.io", "--keep=deploy --keep=pods", 9, 6),
+        ("deploy/api", "--keep=secrets", 0, 0),
+    ] {
+        let plan = schemas.check("Plan", &[&["plan", target, "--from", SHOP], &words(keep)[..]].concat());
+        let lengths = ["kept", "staysBecauseKept"].map(|field| plan[field].as_array().unwrap().len());
+        assert_eq!(lengths, [kept, stays], "{target} {keep} {}", plan["kept"]);
+        seen.add(&plan);
+    }
     seen.check();
 }
 

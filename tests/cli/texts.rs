@@ -52,6 +52,22 @@ fn plan() {
     assert_snapshot!("plan-name", shown("plan shop/main -n shop -o name"));
 }
 
+/// What is kept, what else stays because of that, and what was asked for in vain.
+#[test]
+fn keep() {
+    assert_snapshot!("keep", shown("plan deploy/web -n shop --keep rs/web-6d5f8c7b94"));
+    assert_snapshot!(
+        "keep-several",
+        shown(
+            "plan shop/main -n shop --keep=deploy,pvc --keep pod/api-7c9d5f6b8-4hjwk,svc/web --keep 'cm -l app=nobody' --cascade=foreground"
+        )
+    );
+    assert_snapshot!("keep-json", shown("plan deploy/api -n shop --keep rs -o json"));
+    assert_snapshot!("keep-name", shown("plan deploy/api -n shop --keep rs -o name"));
+    assert_snapshot!("keep-gates", shown("plan deploy/api -n shop --keep po --deny=po --max=1"));
+    assert_snapshot!("keep-wide", shown("plan deploy/api -n shop --keep rs -o wide"));
+}
+
 /// A gate comes first, whatever else there is to say; names alone say it on standard error.
 #[test]
 fn gates() {

@@ -50,7 +50,7 @@ pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, CliError> {
     order.targets.ignore_not_found |= archived.as_ref().is_some_and(Archived::resumed);
     let (mut session, asked) =
         Session::open_asked(global, &SourceArgs::default(), &order.targets, Reach::Everything, |resources| {
-            Asked::of(resources, &args.gates)
+            Asked::of(resources, &args.keep, &args.gates)
         })?;
     if order.dry_run == DryRunArg::None {
         // From the moment it was listed on, nothing that happens is missed.
@@ -253,10 +253,13 @@ impl Delete<'_> {
     /// The plan in one of its forms.
     fn told(&self, told: &Foretold, form: Option<PlanFormat>, more: &str, style: &Style) -> Result<Vec<u8>, CliError> {
         let snapshot = &self.session.snapshot;
-        let Foretold { plan, instead, besides, shut } = told;
+        let Foretold { plan, instead, besides, shut, kept, notes: _ } = told;
         let namespace = namespace_of(&self.session, &plan.request.targets);
         let graph = OwnerGraph::new(snapshot);
-        let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref()).with_besides(besides).with_gates(shut);
+        let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref())
+            .with_besides(besides)
+            .with_gates(shut)
+            .with_kept(kept.as_ref());
         let options = text_options(form, self.args.targets.all, style);
         in_form(form, &BriefView::new(view), &options, || heading(snapshot, namespace.as_deref(), &[], more))
     }

@@ -3,11 +3,13 @@
 //! ```text
 //! parse     arguments to a query        manifest   -f: the objects that files name
 //! selector  -l                          fields     --field-selector
+//! keep      --keep
 //! resolve   a query with its types to objects of a snapshot
 //! ```
 
 mod error;
 mod fields;
+mod keep;
 mod manifest;
 mod parse;
 mod resolve;
@@ -18,6 +20,7 @@ mod tests;
 
 pub use error::{Hint, Missing, NoMatch, Place, TargetError, Why};
 pub use fields::FieldSelector;
+pub use keep::{KeepQuery, Meant};
 pub use selector::{LabelSelector, SelectorError};
 
 use crate::model::{ResourceId, Resources};

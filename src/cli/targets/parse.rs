@@ -55,7 +55,7 @@ fn given(text: Option<&str>) -> Option<&str> {
 }
 
 /// The objects that the arguments name; `None` if they are a type alone.
-fn names(targets: &[String]) -> Result<Option<Vec<TypeName>>, TargetError> {
+pub(super) fn names(targets: &[String]) -> Result<Option<Vec<TypeName>>, TargetError> {
     let with_slash = targets.iter().filter(|target| target.contains('/')).count();
     if with_slash == targets.len() {
         return targets.iter().map(|target| type_and_name(target)).collect::<Result<_, _>>().map(Some);
@@ -76,7 +76,7 @@ fn names(targets: &[String]) -> Result<Option<Vec<TypeName>>, TargetError> {
     Ok(Some(types.iter().flat_map(|type_name| names.iter().map(move |name| pair(type_name, name))).collect()))
 }
 
-fn type_and_name(target: &str) -> Result<TypeName, TargetError> {
+pub(super) fn type_and_name(target: &str) -> Result<TypeName, TargetError> {
     let target = target.to_owned();
     match target.split('/').collect::<Vec<_>>()[..] {
         ["", _] => Err(TargetError::EmptyType { target }),
@@ -88,7 +88,7 @@ fn type_and_name(target: &str) -> Result<TypeName, TargetError> {
 }
 
 /// `TYPE,TYPE`, each once.
-fn types(text: &str) -> Result<Vec<String>, TargetError> {
+pub(super) fn types(text: &str) -> Result<Vec<String>, TargetError> {
     let mut types: Vec<String> = Vec::new();
     for name in text.split(',') {
         if name.is_empty() {

@@ -72,9 +72,10 @@ impl TypedQuery {
     }
 }
 
-struct Search<'a> {
-    snapshot: &'a Snapshot,
-    choice: &'a NamespaceChoice,
+/// A search for objects of a snapshot.
+pub(super) struct Search<'a> {
+    pub snapshot: &'a Snapshot,
+    pub choice: &'a NamespaceChoice,
 }
 
 impl<'a> Search<'a> {
@@ -189,7 +190,7 @@ impl<'a> Search<'a> {
     }
 
     /// The objects of a resource that a selection chooses, in all namespaces.
-    fn matching(
+    pub(super) fn matching(
         &self,
         resource: ResourceId,
         selection: &Selection,
@@ -208,7 +209,7 @@ impl<'a> Search<'a> {
         Ok(self.of_resource(resource).filter(|(_, object)| self.matches(object, selection)).map(|(id, _)| id).collect())
     }
 
-    fn matches(&self, object: &Object, selection: &Selection) -> bool {
+    pub(super) fn matches(&self, object: &Object, selection: &Selection) -> bool {
         let text = |symbol| self.snapshot.text(symbol);
         let label = |key: &str| {
             let found = object.labels.iter().find(|(known, _)| text(*known) == key);
@@ -227,7 +228,7 @@ impl<'a> Search<'a> {
     }
 
     /// Why the list of a resource could not be read; `None` also when nobody tried.
-    fn failure(&self, resource: ResourceId, namespace: Option<&str>) -> Option<String> {
+    pub(super) fn failure(&self, resource: ResourceId, namespace: Option<&str>) -> Option<String> {
         if self.covers(resource, namespace) {
             return None;
         }

@@ -275,7 +275,7 @@ impl Controllers<'_, '_, '_> {
 }
 
 /// The built-in controllers that adopt objects of a kind by their selectors (R9.3).
-fn adopters_of(group: &str, kind: &str) -> &'static [(&'static str, &'static str)] {
+pub fn adopters_of(group: &str, kind: &str) -> &'static [(&'static str, &'static str)] {
     match (group, kind) {
         ("", "Pod") => &[
             ("apps", "ReplicaSet"),

@@ -22,7 +22,7 @@ use super::{
     world::{Needs, Stage},
 };
 
-pub use controllers::Afterwards;
+pub use controllers::{Afterwards, adopters_of};
 pub use index::Index;
 pub use notes::{Note, NoteKind};
 

@@ -12,6 +12,7 @@ use super::{
     because::{because, owners_named},
     beyond,
     document::holder_name,
+    keep,
 };
 use crate::render::style::Tone;
 
@@ -75,6 +76,9 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         OutcomeKind::Terminating => held(view, outcome),
         // Of a sweep: what it takes up and cannot finish.
         OutcomeKind::Unchanged if outcome.state.is_some() => held(view, outcome),
+        OutcomeKind::Orphaned | OutcomeKind::Detached if outcome.because == Some(Cause::Kept) => {
+            keep::remark(view, outcome.object).unwrap_or_default()
+        }
         OutcomeKind::Orphaned => "no owner left".to_owned(),
         OutcomeKind::Detached => detached(view, outcome),
         OutcomeKind::Unblocked => "no longer blocks its owner".to_owned(),

@@ -15,6 +15,7 @@ use super::{
     besides::{AlsoTakesJson, SparesJson, also_takes, spares},
     beyond_document::{AfterwardsJson, EffectJson, NoteJson},
     gates::GateJson,
+    keep::{self, KeptJson},
 };
 
 /// A plan as JSON or YAML.
@@ -30,6 +31,10 @@ pub struct PlanDocument<'a> {
     instead: Vec<InsteadJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     gates: Vec<GateJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<Vec<KeptJson<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stays_because_kept: Option<Vec<ObjectJson<'a>>>,
 }
 
 /// A sweep as JSON or YAML.
@@ -179,6 +184,8 @@ impl<'a> PlanDocument<'a> {
             course: CourseJson::of(view),
             instead: view.instead.iter().map(instead).collect(),
             gates: view.gates.iter().map(|shut| GateJson::of(view.snapshot, shut)).collect(),
+            kept: keep::kept(view),
+            stays_because_kept: keep::stays(view),
         }
     }
 }

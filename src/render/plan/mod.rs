@@ -9,6 +9,7 @@ mod details;
 mod document;
 mod forest;
 mod gates;
+mod keep;
 mod radius;
 mod sections;
 mod sweep;
@@ -17,6 +18,7 @@ mod text;
 pub use brief::BriefView;
 pub use document::{PlanDocument, SummaryJson, SweepDocument};
 pub use gates::told as gate_told;
+pub use keep::{Kept, unkeepable as unkeepable_told};
 pub use radius::{BlastRadius, BlastRadiusDocument, EffectCounts, Radius};
 pub use sweep::SweepView;
 
@@ -53,6 +55,8 @@ pub struct PlanView<'a> {
     gates: &'a [Shut],
     /// Whether it is shown to whoever is about to do it, and needn't be told how.
     to_be_done: bool,
+    /// What is kept, where that was asked for.
+    kept: Option<&'a Kept>,
     by_object: FxHashMap<ObjectId, &'a Outcome>,
     effects: FxHashMap<ObjectId, Vec<usize>>,
 }
@@ -71,7 +75,19 @@ impl<'a> PlanView<'a> {
         for (index, effect) in plan.effects.iter().enumerate() {
             effects.entry(effect.object).or_default().push(index);
         }
-        PlanView { snapshot, graph, plan, instead, namespace, besides: &[], gates: &[], to_be_done: false, by_object, effects }
+        PlanView {
+            snapshot,
+            graph,
+            plan,
+            instead,
+            namespace,
+            besides: &[],
+            gates: &[],
+            kept: None,
+            to_be_done: false,
+            by_object,
+            effects,
+        }
     }
 
     /// The same, with what deleted Namespaces reach besides what has an outcome.
@@ -87,6 +103,11 @@ impl<'a> PlanView<'a> {
     /// The same for whoever is about to do it.
     fn about_to_be_done(self) -> Self {
         PlanView { to_be_done: true, ..self }
+    }
+
+    /// The same, with what is kept.
+    pub fn with_kept(self, kept: Option<&'a Kept>) -> Self {
+        PlanView { kept, ..self }
     }
 
     /// What becomes of an object, if anything does; also of one that a sweep takes up and cannot finish.

@@ -12,7 +12,7 @@ use crate::{
     wording::{count, shell_word},
 };
 
-use super::{PlanView, besides, beyond, details::name, document::holder_name, text::stuck};
+use super::{PlanView, besides, beyond, details::name, document::holder_name, keep, text::stuck};
 
 /// What stands before the second column.
 const INDENT: usize = 10;
@@ -78,6 +78,7 @@ fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
         None => view.instead.iter().map(instead).collect(),
     };
     let sections = [
+        ("Kept", keep::told(view).into_iter().map(Said::text).collect()),
         ("Outside", beyond::outside(view, fold).into_iter().map(Said::text).collect()),
         ("Note", beyond::notes(view).into_iter().map(Said::text).collect()),
         ("Assumes", assumes(view).into_iter().map(Said::text).collect()),
@@ -230,21 +231,31 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> String {
     let namespace = match namespaces.as_slice() {
         [] => String::new(),
         [one] => format!(" -n {}", shell_word(one)),
-        _ => return format!("kubectl delete each target with --cascade={}", propagation.name().to_lowercase()),
+        _ if keep::flags(view).is_empty() => {
+            return format!("kubectl delete each target with --cascade={}", propagation.name().to_lowercase());
+        }
+        _ => {
+            return format!(
+                "kubectl gc delete the targets with --propagation={}{}",
+                propagation.name().to_lowercase(),
+                keep::flags(view)
+            );
+        }
     };
     let grace = view.plan.request.grace.map_or_else(String::new, |grace| match grace {
         0 => " --force".to_owned(),
         seconds => format!(" --grace-period={seconds}"),
     });
+    // Plain kubectl keeps nothing.
+    let (begin, policy) = match keep::flags(view) {
+        keep if keep.is_empty() => ("kubectl delete", format!(" --cascade={}", propagation.name().to_lowercase())),
+        keep => ("kubectl gc delete", format!(" --propagation={}{keep}", propagation.name().to_lowercase())),
+    };
     if targets.len() > 5 {
-        return format!(
-            "kubectl delete the {} targets{namespace} --cascade={}{grace}",
-            targets.len(),
-            propagation.name().to_lowercase()
-        );
+        return format!("{begin} the {} targets{namespace}{policy}{grace}", targets.len());
     }
     let names: Vec<String> = targets.iter().map(|target| kubectl_name(view, *target)).collect();
-    format!("kubectl delete {}{namespace} --cascade={}{grace}", names.join(" "), propagation.name().to_lowercase())
+    format!("{begin} {}{namespace}{policy}{grace}", names.join(" "))
 }
 
 /// `deployment/web`, or with its group where the kind is not one of Kubernetes' own.

@@ -38,6 +38,43 @@ fn gates_without_a_target_or_a_type() {
     assert_eq!(told(&on_shop(&["plan", "ns/default", "--max=0"])), "namespaces \"default\" not found");
 }
 
+/// What can't be kept is no plan: everything that it is about is told, each with its reason.
+#[test]
+fn what_can_not_be_kept() {
+    assert_eq!(
+        told(&gc(&["plan", "--keep=pods"])),
+        "--keep is for what one delete would take: name a TARGET, such as deployment/web"
+    );
+    let goes =
+        "its namespace shop goes, with everything that is in it; make it anew elsewhere, or delete the rest without the namespace";
+    let target = "it is itself what is to be deleted; leave it out of the TARGETs, or say more narrowly what is to stay";
+    for (line, error) in [
+        ("ns/shop --keep cm/shop-settings -n shop", format!("--keep: ConfigMap/shop-settings in namespace shop can't be kept: {goes}")),
+        ("deploy/api -n shop --keep -lapp=api", format!("--keep: Deployment/api in namespace shop can't be kept: {target}")),
+        (
+            "crd/shops.acme.io --keep shops",
+            "--keep: Shop/main in namespace shop can't be kept: its definition shops.acme.io goes, with every instance of it; delete the \
+             rest without the definition"
+                .to_owned(),
+        ),
+        (
+            "pvc/data-db-0 -n shop --keep pv",
+            "--keep: PersistentVolume/pvc-adede329-16dc-4dad-9af2-55bbee80aba6 can't be kept: it goes because \
+             PersistentVolumeClaim/data-db-0 does, although no owner reference says so; what is cut from it makes no difference"
+                .to_owned(),
+        ),
+        ("deploy/api -n shop --keep pod/nobody", "pods \"nobody\" not found in namespace \"shop\"".to_owned()),
+        ("deploy/api -n shop --keep pds", "the server has no resource type \"pds\"; did you mean pods, daemonsets, poddisruptionbudgets?".to_owned()),
+        ("deploy/api -n shop --keep ''", "\"\" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE".to_owned()),
+    ] {
+        assert_eq!(told(&on_shop(&[&["plan"], &super::super::run::words(line)[..]].concat())), error, "{line}");
+    }
+    // Each has a line of its own.
+    let ran = on_shop(&["plan", "ns/shop", "--keep=pods"]);
+    assert!(ran.code == 1 && ran.out.is_empty() && ran.err.lines().count() > 5, "{ran}");
+    assert!(ran.err.lines().skip(1).all(|line| line.starts_with("--keep: Pod/")), "{ran}");
+}
+
 /// Without --dry-run there is nothing yet; that shows before anything is read.
 #[test]
 fn a_sweep_that_is_no_dry_run() {

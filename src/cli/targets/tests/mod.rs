@@ -1,5 +1,6 @@
 //! What arguments mean, and what is said about those that mean nothing.
 
+mod keep;
 mod manifest;
 mod parse;
 mod resolve;

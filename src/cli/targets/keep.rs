@@ -1,0 +1,118 @@
+//! `--keep`: which dependents are to survive, as it is typed.
+//!
+//! ```text
+//! pod/a  pod/a,cm/b  pod a b     these objects
+//! pods   pods,cm                 whatever would go of these types
+//! pods -l app=web                the same, with these labels
+//! -l app=web  app=web            whatever would go with these labels
+//! ```
+
+use rustc_hash::FxHashSet;
+
+use crate::model::{Coordinate, ObjectId, Resources, Snapshot};
+
+use super::{
+    LabelSelector, NamespaceChoice, SelectedType, Selection, TargetError, TypeName, TypedQuery, Wanted, What,
+    parse::{names, type_and_name, types},
+    resolve::Search,
+    selected_types,
+};
+
+/// What one `--keep` asks for, with its types looked up.
+#[derive(Clone, Debug)]
+pub struct KeepQuery {
+    /// As it was typed.
+    pub text: String,
+    objects: TypedQuery,
+    types: Vec<SelectedType>,
+    /// Of any type where no type is given.
+    labels: Option<LabelSelector>,
+}
+
+/// The objects that a [`KeepQuery`] means, whether they would go or not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meant {
+    /// Those that it names.
+    pub named: Vec<ObjectId>,
+    /// Those that it only describes.
+    pub described: Vec<ObjectId>,
+}
+
+impl KeepQuery {
+    /// Reads what was typed.
+    ///
+    /// # Errors
+    /// What is nothing of the above, or of a type that isn't served.
+    pub fn parse(text: &str, resources: &Resources) -> Result<Self, TargetError> {
+        let empty = || TargetError::EmptyType { target: text.to_owned() };
+        let trimmed = text.trim();
+        let (first, rest) = trimmed.split_once(char::is_whitespace).map_or((trimmed, ""), |(first, rest)| (first, rest.trim()));
+        let (mut objects, mut of_types, mut labels): (Vec<TypeName>, Vec<String>, Option<&str>) = (Vec::new(), Vec::new(), None);
+        if trimmed.is_empty() {
+            return Err(empty());
+        } else if let Some(selector) = selector(trimmed) {
+            labels = Some(selector);
+        } else if let Some(selector) = selector(rest) {
+            (of_types, labels) = (types(first)?, Some(selector));
+        } else if trimmed.contains(['=', '!', '(']) {
+            labels = Some(trimmed);
+        } else if rest.is_empty() {
+            for one in trimmed.split(',') {
+                match one {
+                    "" => return Err(empty()),
+                    one if one.contains('/') => objects.push(type_and_name(one)?),
+                    one => of_types.push(one.to_owned()),
+                }
+            }
+        } else {
+            let words: Vec<String> = trimmed.split_whitespace().map(str::to_owned).collect();
+            objects = names(&words)?.unwrap_or_default();
+        }
+        let labels = match labels {
+            Some("") => return Err(empty()),
+            labels => labels.map(LabelSelector::parse).transpose()?,
+        };
+        let objects = objects.into_iter().map(|name| name.wanted(resources)).collect::<Result<Vec<Wanted>, TargetError>>()?;
+        let of_types = selected_types(&of_types, resources)?;
+        Ok(KeepQuery { text: text.to_owned(), objects: TypedQuery { what: What::Objects(objects) }, types: of_types, labels })
+    }
+
+    /// Where the named objects would be that no list covers.
+    pub fn unread(&self, snapshot: &mut Snapshot, choice: &NamespaceChoice) -> Vec<Coordinate> {
+        self.objects.unread(snapshot, choice)
+    }
+
+    /// The objects meant. `choice` says where those are that are named; what is only described may be in any namespace, for so may be
+    /// what a delete takes.
+    ///
+    /// # Errors
+    /// A named object that isn't there, and a type that could not be read: what is not known can't be kept.
+    pub fn resolve(&self, snapshot: &Snapshot, choice: &NamespaceChoice) -> Result<Meant, TargetError> {
+        let named = self.objects.resolve(snapshot, choice, &[])?;
+        let everywhere = Search { snapshot, choice: &NamespaceChoice::All };
+        let selection = Selection { labels: self.labels.clone(), fields: None };
+        let mut described = Vec::new();
+        for SelectedType { resource, of_category } in &self.types {
+            if let Some(reason) = everywhere.failure(*resource, None).filter(|_| !of_category) {
+                return Err(TargetError::Unread {
+                    resource: snapshot.resources.get(*resource).full_name(),
+                    namespace: None,
+                    reason,
+                });
+            }
+            described.extend(everywhere.matching(*resource, &selection, &[])?);
+        }
+        if self.types.is_empty() && self.labels.is_some() {
+            described.extend(snapshot.objects().filter(|(_, object)| everywhere.matches(object, &selection)).map(|(id, _)| id));
+        }
+        let mut seen: FxHashSet<ObjectId> = named.iter().copied().collect();
+        described.retain(|object| seen.insert(*object));
+        Ok(Meant { named, described })
+    }
+}
+
+/// What stands behind `-l` or `--selector`, however it is joined to that.
+fn selector(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("--selector").or_else(|| text.strip_prefix("-l"))?;
+    Some(rest.trim_start().strip_prefix('=').unwrap_or(rest).trim())
+}

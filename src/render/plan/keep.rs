@@ -1,0 +1,134 @@
+//! What is kept of what a delete would take, what that costs, and what can't be kept; in JSON and in words.
+
+use serde::Serialize;
+
+use crate::{
+    document::{ObjectJson, ReferenceJson},
+    foretell::{Cut, Unkeepable},
+    model::{ObjectId, Snapshot},
+    server::Propagation,
+    wording::{count, shell_word},
+};
+
+use super::{
+    PlanView,
+    because::{because, owners_named},
+    details::name,
+    text::by_kind,
+};
+
+/// So many objects are named.
+const NAMED: usize = 3;
+
+/// What is kept, and what that costs.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// What would go without being kept, and stays.
+    pub kept: Vec<ObjectId>,
+    /// What else would go, and stays because of that.
+    pub stays: Vec<ObjectId>,
+    /// What was asked for, each as it was typed.
+    pub asked: Vec<String>,
+}
+
+/// One object that is kept.
+#[derive(Debug, Serialize)]
+pub struct KeptJson<'a> {
+    object: ObjectJson<'a>,
+    loses: Vec<ReferenceJson<'a>>,
+}
+
+/// What is kept, as JSON says it; none where nothing was asked for.
+pub fn kept<'a>(view: &PlanView<'a>) -> Option<Vec<KeptJson<'a>>> {
+    let of = |object: &ObjectId| {
+        let loses = cut_of(view, *object).into_iter().flat_map(|cut| &cut.loses);
+        KeptJson {
+            object: ObjectJson::of(view.snapshot, *object),
+            loses: loses.map(|reference| ReferenceJson::of(view.snapshot, reference)).collect(),
+        }
+    };
+    Some(view.kept?.kept.iter().map(of).collect())
+}
+
+/// What stays because of it, as JSON says it; none where nothing was asked for.
+pub fn stays<'a>(view: &PlanView<'a>) -> Option<Vec<ObjectJson<'a>>> {
+    Some(view.kept?.stays.iter().map(|object| ObjectJson::of(view.snapshot, *object)).collect())
+}
+
+fn cut_of<'a>(view: &PlanView<'a>, object: ObjectId) -> Option<&'a Cut> {
+    view.plan.request.cuts.iter().find(|cut| cut.object == object)
+}
+
+/// What is cut from an object that is kept, in a few words; none where it isn't.
+pub fn remark(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
+    let cut = cut_of(view, object)?;
+    Some(format!("kept: cut from {} before anything is deleted", owners_named(view.snapshot, &cut.loses)))
+}
+
+/// What is kept and what stays because of it, in words.
+pub fn told(view: &PlanView<'_>) -> Vec<String> {
+    let Some(Kept { kept, stays, .. }) = view.kept else { return Vec::new() };
+    let mut told = Vec::new();
+    if !kept.is_empty() {
+        told.push(format!("{} ({})", count(kept.len(), "object", "objects"), some(view, kept)));
+    }
+    if !stays.is_empty() {
+        let kinds = by_kind(view, stays.iter().copied());
+        let verb = if stays.len() == 1 { "stays" } else { "stay" };
+        told.push(format!("because of that, {kinds} {verb}, too ({})", some(view, stays)));
+    }
+    told
+}
+
+fn some(view: &PlanView<'_>, objects: &[ObjectId]) -> String {
+    let names: Vec<String> = objects.iter().take(NAMED).map(|object| name(view, *object, None)).collect();
+    match objects.len() - names.len() {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+/// The flags that ask for it again; empty where nothing was asked for.
+pub fn flags(view: &PlanView<'_>) -> String {
+    let asked = view.kept.iter().flat_map(|kept| &kept.asked);
+    asked.map(|text| format!(" --keep={}", shell_word(text))).collect()
+}
+
+/// Why an object can't be kept, and what to do about it.
+pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> String {
+    let found = snapshot.object(object);
+    let place = match snapshot.text(found.namespace) {
+        "" => String::new(),
+        namespace => format!(" in namespace {namespace}"),
+    };
+    let why = match why {
+        Unkeepable::Target => {
+            "it is itself what is to be deleted; leave it out of the TARGETs, or say more narrowly what is to stay".to_owned()
+        }
+        Unkeepable::Terminating => "it is being deleted already, and nobody can take that back".to_owned(),
+        Unkeepable::Namespace(namespace) => format!(
+            "its namespace {} goes, with everything that is in it; make it anew elsewhere, or delete the rest without the namespace",
+            snapshot.text(snapshot.object(*namespace).name)
+        ),
+        Unkeepable::Definition(definition) => format!(
+            "its definition {} goes, with every instance of it; delete the rest without the definition",
+            snapshot.text(snapshot.object(*definition).name)
+        ),
+        Unkeepable::Besides(by) => format!(
+            "it goes because {} does, although no owner reference says so; what is cut from it makes no difference",
+            snapshot.short_name(*by)
+        ),
+        Unkeepable::Unread => {
+            "whether all its owners are there could not be read, so that nobody knows whether it stays; see the gaps \
+                               that are told without --keep"
+                .to_owned()
+        }
+        Unkeepable::Otherwise(None) => "it goes for another reason than its owners".to_owned(),
+        Unkeepable::Otherwise(Some(cause)) => {
+            // The policy only matters for targets, which are told otherwise.
+            let (_, reason) = because(snapshot, object, cause, Propagation::Background);
+            format!("it goes for another reason than its owners: {reason}")
+        }
+    };
+    format!("--keep: {}{place} can't be kept: {why}", snapshot.short_name(object))
+}
