@@ -308,6 +308,7 @@ impl Delete<'_> {
     /// Where it can't be done: something is not known that has to be, or not allowed.
     fn check(&mut self, told: &Foretold) -> Result<(), CliError> {
         let snapshot = &self.session.snapshot;
+        clear::orphaning(snapshot, &told.plan)?;
         clear::complete(snapshot, &told.plan, self.args.allow_incomplete)?;
         let wanted = clear::deletes(snapshot, &told.plan.request.targets);
         self.notes.extend(clear::allowed(&self.session, &wanted)?);
