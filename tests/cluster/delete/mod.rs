@@ -1,5 +1,6 @@
 //! `delete`: asked for, done, followed to its end.
 
 mod asking;
+mod following;
 mod kit;
 mod refusing;

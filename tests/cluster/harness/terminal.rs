@@ -65,10 +65,12 @@ impl Terminal {
         plain(&self.shown.lock().unwrap())
     }
 
-    /// Waits until this has been shown.
+    /// Waits until this has been shown, in as many lines as it takes.
     #[track_caller]
     pub fn shows(&self, words: &str) {
-        let waited = poll(DEADLINE, || if self.shown().contains(words) { Ok(()) } else { Err(Retry::Later(self.shown())) });
+        let in_one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_there = || in_one_line(self.shown()).contains(words);
+        let waited = poll(DEADLINE, || if is_there() { Ok(()) } else { Err(Retry::Later(self.shown())) });
         waited.unwrap_or_else(|shown| panic!("{words:?} is not shown:\n{shown}"));
     }
 

@@ -1,0 +1,168 @@
+//! What comes of a delete, as the built program tells it.
+
+use std::{thread, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::kit::{Family, checked, config_map};
+use crate::harness::shared;
+
+#[test]
+fn it_is_told_how_it_came_out() {
+    for policy in ["background", "foreground", "orphan"] {
+        let family = Family::of("told", 2);
+        let propagation = format!("--propagation={policy}");
+        let ran = family.cluster.gc(&family.args(&["--yes", &propagation]));
+        assert!(ran.expect(0).contains("DONE: as foretold"), "{policy}: {}", ran.stdout);
+        let left: &[&str] = if policy == "orphan" { &["leaf-0", "leaf-1"] } else { &[] };
+        assert_eq!(family.there(), left, "{policy}: it was over when that was said");
+    }
+}
+
+#[test]
+fn documents_say_it_all() {
+    let family = Family::of("documented", 2);
+    let ran = family.cluster.gc(&family.args(&["--yes", "-o", "json", "--cascade=foreground"]));
+    ran.expect(0);
+    let document = checked(ran.json());
+    assert_eq!(
+        (&document["ended"], &document["seen"]["gone"], &document["planned"]["deleted"]),
+        (&json!("AsPlanned"), &json!(3), &json!(3))
+    );
+    assert_eq!((&document["targets"][0]["name"], &document["targets"][0]["answered"]), (&json!("root"), &json!("Accepted")));
+
+    let family = Family::of("named", 1);
+    let ran = family.cluster.gc(&family.args(&["--yes", "-o", "name"]));
+    assert_eq!(ran.expect(0), "configmap/root\n");
+}
+
+/// Whoever waits is told what holds it, as soon as that is clear, and long before they give up.
+#[test]
+fn what_is_stuck_is_told_with_its_blocker() {
+    let family = Family::of("stuck", 1);
+    let mut held = config_map(&family.namespace, "held", &[&family.root]);
+    held["metadata"]["finalizers"] = json!(["acme.io/hold"]);
+    let held = family.cluster.create(held);
+    let ran = family.cluster.gc(&family.args(&["--yes", "--cascade=foreground", "--timeout=60s", "-o", "json"]));
+    ran.expect(2);
+    let document = checked(ran.json());
+    let blocker = &document["blockers"][0];
+    assert_eq!(
+        (&blocker["object"]["name"], &blocker["heldBy"], &blocker["state"]),
+        (&json!("held"), &json!(["acme.io/hold"]), &json!("stuck"))
+    );
+    assert_eq!(family.there(), ["held", "root"]);
+
+    // The time is up sooner than it is clear.
+    let family = Family::of("stuck-soon", 0);
+    let mut other = held.clone();
+    other["metadata"] = json!({
+        "name": "held",
+        "namespace": family.namespace,
+        "finalizers": ["acme.io/hold"],
+        "ownerReferences": config_map(&family.namespace, "x", &[&family.root])["metadata"]["ownerReferences"],
+    });
+    family.cluster.create(other);
+    let ran = family.cluster.gc(&family.args(&["--yes", "--cascade=foreground", "--timeout=1s"]));
+    assert!(ran.expect(2).contains("ConfigMap/held") && ran.stdout.contains("acme.io/hold"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("kubectl gc explain configmap/held") || ran.stdout.contains("gc explain"), "{}", ran.stdout);
+}
+
+/// A foretold end that somebody prevents meanwhile is told as what it is.
+#[test]
+fn what_comes_out_otherwise_is_told() {
+    let family = Family::of("otherwise", 1);
+    let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--timeout=60s", "--cascade=foreground"]));
+    terminal.shows("Delete 2 objects?");
+    // It counts as the same plan: whoever is asked is asked about what goes, not about who holds it for a while.
+    let leaf = format!("/api/v1/namespaces/{}/configmaps/leaf-0", family.namespace);
+    family.cluster.patch(&leaf, &json!({"metadata": {"finalizers": ["acme.io/late"]}}));
+    thread::sleep(Duration::from_secs(1));
+    terminal.types("y");
+    terminal.shows("It has changed meanwhile");
+    terminal.shows("STUCK");
+    terminal.types("leaf-0");
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, Some(2), "{shown}");
+    assert!(shown.contains("acme.io/late"), "{shown}");
+}
+
+#[test]
+fn nobody_has_to_wait() {
+    let family = Family::of("unawaited", 1);
+    let mut held = config_map(&family.namespace, "held", &[&family.root]);
+    held["metadata"]["finalizers"] = json!(["acme.io/hold"]);
+    family.cluster.create(held);
+    let ran = family.cluster.gc(&family.args(&["--yes", "--cascade=foreground", "--wait=false", "-o", "json"]));
+    ran.expect(0);
+    let document = checked(ran.json());
+    assert_eq!(document["ended"], "NotFollowed");
+    let root = family.cluster.get(&family.cluster.path_of(&family.root)).expect("it waits for its dependents");
+    assert!(root["metadata"]["deletionTimestamp"].is_string());
+    let ran = family.cluster.gc(&family.args(&["--yes", "--wait=false", "--timeout=3s"]));
+    ran.expect(1);
+    assert!(ran.stderr.contains("--timeout"), "{}", ran.stderr);
+}
+
+/// Ctrl-C ends the following, and nothing else.
+#[test]
+fn an_interrupt_stops_following() {
+    let family = Family::of("interrupted", 1);
+    let mut held = config_map(&family.namespace, "held", &[&family.root]);
+    held["metadata"]["finalizers"] = json!(["acme.io/hold"]);
+    let held = family.cluster.create(held);
+    let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--yes", "--cascade=foreground"]));
+    family.cluster.wait_until("the delete", Duration::from_secs(30), || {
+        let root = family.cluster.get(&family.cluster.path_of(&family.root));
+        root.is_some_and(|root| root["metadata"]["deletionTimestamp"].is_string())
+    });
+    terminal.interrupts();
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, Some(1), "{shown}");
+    let in_one_line = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(in_one_line.contains("nobody follows it any more") && in_one_line.contains("the cascade goes on"), "{shown}");
+    // It does.
+    family.cluster.patch(&family.cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
+    family.cluster.wait_until("all of it to go", Duration::from_secs(60), || family.there().is_empty());
+}
+
+/// What came into being too late to be foretold goes with the rest, and is told apart from it.
+#[test]
+fn latecomers_are_told() {
+    let family = Family::of("latecomers", 1);
+    let mut held = config_map(&family.namespace, "held", &[&family.root]);
+    held["metadata"]["finalizers"] = json!(["acme.io/hold"]);
+    let held = family.cluster.create(held);
+    let terminal = family.cluster.gc_on_terminal(&family.args(&["--yes", "--cascade=foreground"]));
+    let root = family.cluster.path_of(&family.root);
+    family.cluster.wait_until("the delete", Duration::from_secs(30), || {
+        family.cluster.get(&root).is_some_and(|root| root["metadata"]["deletionTimestamp"].is_string())
+    });
+    family.dependent("latecomer");
+    family.cluster.patch(&family.cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
+    let (code, shown) = terminal.ends();
+    let told = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("ConfigMap/latecomer") && told.contains("created meanwhile"), "{code:?}: {shown}");
+    assert_eq!(family.there(), Vec::<String>::new());
+}
+
+/// Several targets, one of which takes another along.
+#[test]
+fn a_target_that_went_with_another_is_no_error() {
+    let family = Family::of("several", 2);
+    let ran = family.cluster.gc(&["delete", "cm", "root", "leaf-0", "-n", &family.namespace, "--yes", "-o", "json"]);
+    ran.expect(0);
+    let document: Value = checked(ran.json());
+    assert_eq!(document["targets"].as_array().map(Vec::len), Some(2));
+    assert_eq!(family.there(), Vec::<String>::new());
+}
+
+#[test]
+fn a_namespace_is_followed_to_its_end() {
+    let cluster = shared();
+    let namespace = cluster.namespace("followed");
+    cluster.create(config_map(&namespace, "content", &[]));
+    let ran = cluster.gc(&["delete", &format!("ns/{namespace}"), "--yes"]);
+    assert!(ran.expect(0).contains("DONE"), "{}", ran.stdout);
+    assert_eq!(cluster.get(&format!("/api/v1/namespaces/{namespace}")), None);
+}
