@@ -9,6 +9,7 @@ mod besides;
 mod beyond;
 mod confluence;
 mod consent;
+mod course;
 mod decisions;
 mod diagnosed;
 mod explain;

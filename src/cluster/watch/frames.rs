@@ -210,6 +210,18 @@ mod tests {
         }
     }
 
+    /// A watch goes on for hours.
+    #[test]
+    fn what_was_read_is_not_kept() {
+        let mut frames = Frames::of("application/json");
+        let line = json().split_inclusive(|byte| *byte == b'\n').next().unwrap().to_vec();
+        for _ in 0..1000 {
+            frames.push(&line);
+            assert!(frames.next().unwrap().is_some());
+        }
+        assert_eq!(frames.buffer.len(), line.len());
+    }
+
     #[test]
     fn what_is_no_frame_is_an_error() {
         let long = [u32::MAX.to_be_bytes().to_vec(), vec![0; 9]].concat();
