@@ -27,7 +27,7 @@ pub enum Whole {
 }
 
 impl Connection {
-    /// GETs each of these objects and hands it over with all that the API server says of it, in whatever order the answers come.
+    /// GETs each of these objects and hands it over with all that the API server says of it, in their order.
     ///
     /// # Errors
     /// The first that `each` returns; nothing is read from then on.
@@ -38,7 +38,7 @@ impl Connection {
         mut each: impl FnMut(ObjectId, Whole) -> Result<(), E>,
     ) -> Result<(), E> {
         let requests = futures::stream::iter(objects.iter().copied());
-        let mut answers = requests.map(async |id| (id, self.whole(snapshot, id).await)).buffer_unordered(AT_ONCE);
+        let mut answers = requests.map(async |id| (id, self.whole(snapshot, id).await)).buffered(AT_ONCE);
         while let Some((id, whole)) = answers.next().await {
             each(id, whole)?;
         }
@@ -178,7 +178,7 @@ mod tests {
             Ok::<(), ()>(())
         };
         connection.fetch_whole(&snapshot, &ids, take).await.unwrap();
-        seen.sort_by_key(|(id, _)| *id);
+        assert!(seen.iter().map(|(id, _)| *id).eq(ids), "in their order");
         let mut told = seen.into_iter().map(|(_, whole)| whole);
         let Some(Whole::Object(there)) = told.next() else { panic!("it is there") };
         let mut expected: Value = serde_json::from_str(&pod("there", "u-there")).unwrap();

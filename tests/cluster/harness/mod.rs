@@ -29,7 +29,7 @@ pub use etcd::LOST_KEY;
 pub use everything::Listed;
 pub use fixtures::KINDS;
 pub use objects::{owner_reference, uid};
-pub use proxy::{CountingProxy, Fault, old_discovery};
+pub use proxy::{CountingProxy, Fault, Request, old_discovery};
 pub use run::Ran;
 pub use terminal::Terminal;
 pub use wait::{Retry, poll, wait_until};

@@ -1,0 +1,192 @@
+//! What can't be archived: nothing is written then, and whatever may be missing is told.
+
+use std::{path::Path, process::Command, thread, time::Duration};
+
+use kubectl_gc::archive::Archive;
+use serde_json::json;
+
+use super::{Folder, archive, names, objects, same, sorted, undisturbed};
+use crate::{
+    harness::{ADMIN, Api, CountingProxy, Fault, NOBODY, Ran, Request, VIEWER, uid},
+    plan::trial::Trial,
+    sweep::uncollected,
+};
+
+/// An owner with three dependents.
+fn family(prefix: &str) -> Trial<'static> {
+    let trial = Trial::on(uncollected(), prefix, "Background");
+    let owner = trial.widget("owner").create();
+    for name in ["a", "b", "c"] {
+        trial.config_map(name).owned_by(&owner).create();
+    }
+    trial
+}
+
+/// Archives the owner through a proxy.
+fn through(proxy: &CountingProxy, trial: &Trial<'_>, file: &Path, more: &[&str]) -> Ran {
+    let args = args_for(trial, file);
+    undisturbed(|| trial.cluster.gc_with(proxy.kubeconfig(), &[&args[..], more].concat()))
+}
+
+fn args_for<'a>(trial: &'a Trial<'_>, file: &'a Path) -> [&'a str; 5] {
+    ["archive", "-n", &trial.namespace, "widget/owner", file.to_str().unwrap()]
+}
+
+/// What is said about a command that can't be done, without the path of its file.
+#[track_caller]
+fn told(ran: &Ran, folder: &Folder) -> String {
+    assert_eq!(ran.expect(1), "", "{}", ran.stderr);
+    assert_eq!(folder.files(), [""; 0], "something is left");
+    ran.stderr.replace(&folder.path("").display().to_string(), "").trim_end().trim_start_matches("error: ").to_owned()
+}
+
+#[test]
+fn what_cannot_be_read_whole_stops_it_all() {
+    let trial = family("unreadable");
+    let proxy = CountingProxy::start(trial.cluster);
+    // Lists in whole are not asked for: only the objects themselves are spoilt.
+    proxy.with(|request| match request.path.rsplit_once('/') {
+        Some((list, "a" | "b")) if list.ends_with("/configmaps") => Some(Fault::status(403, "Forbidden")),
+        Some((list, "c")) if list.ends_with("/configmaps") => {
+            let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "other", "uid": "u"}});
+            Some(Fault::Answer { status: 200, headers: Vec::new(), body })
+        }
+        _ => None,
+    });
+    let folder = Folder::new();
+    let ran = through(&proxy, &trial, &folder.path("a.yaml"), &[]);
+    let namespace = &trial.namespace;
+    assert_eq!(
+        told(&ran, &folder),
+        format!(
+            "a.yaml was not written: 3 objects that go can't be read whole: ConfigMap/a in namespace {namespace}, ConfigMap/b in namespace \
+             {namespace} (forbidden: Forbidden, says the test's proxy); ConfigMap/c in namespace {namespace} (unreadable answer: another \
+             object than was asked for). Whoever archives needs the verb get on all of it"
+        )
+    );
+    proxy.without();
+    through(&proxy, &trial, &folder.path("a.yaml"), &[]).expect(0);
+    assert_eq!(objects(&folder.path("a.yaml")).len(), 4);
+}
+
+#[test]
+fn what_goes_meanwhile_is_told_and_what_takes_its_place_is_found() {
+    let trial = family("meanwhile");
+    let (cluster, namespace) = (trial.cluster, trial.namespace.clone());
+    let path = |name: &str| format!("/api/v1/namespaces/{namespace}/configmaps/{name}");
+    let owner = cluster.get(&format!("/apis/gc.test/v1/namespaces/{namespace}/widgets/owner")).unwrap();
+    let a = cluster.get(&path("a")).unwrap();
+    let proxy = CountingProxy::start(cluster);
+    let asks_for_all = |request: &Request| request.accept == "application/json" && request.path.contains("/configmaps/");
+    proxy.with(move |request| asks_for_all(request).then_some(Fault::Delay(Duration::from_secs(3))));
+    let folder = Folder::new();
+    let file = folder.path("a.yaml");
+    let args = args_for(&trial, &file);
+    let ran = thread::scope(|scope| {
+        let run = scope.spawn(|| cluster.gc_with(proxy.kubeconfig(), &args));
+        cluster.wait_until("the objects to be asked for", Duration::from_secs(60), || proxy.requests().iter().any(asks_for_all));
+        // One goes, one is replaced by a dependent of the same owner, and one by somebody else's.
+        for name in ["a", "b", "c"] {
+            cluster.delete(&path(name), Some("Background"), None);
+        }
+        trial.config_map("b").owned_by(&owner).create();
+        trial.config_map("c").create();
+        run.join().expect("it ends")
+    });
+    let told = ran.expect(0);
+    let archived = objects(&folder.path("a.yaml"));
+    assert_eq!(names(&archived), ["Widget/owner", "ConfigMap/b"]);
+    let now = cluster.get(&path("b")).unwrap();
+    same(&archived[1], &now);
+    assert!(told.contains("Gone before it could be archived: ConfigMap/"), "{told}");
+    let gone = Archive::open(&folder.path("a.yaml")).unwrap().header().gone.clone();
+    assert_eq!(sorted(gone.iter().map(|object| object.name.clone()).collect()), ["a", "b", "c"]);
+    assert!(gone.iter().any(|object| object.uid == uid(&a)));
+}
+
+#[test]
+fn a_target_that_goes_meanwhile_is_an_error() {
+    let trial = family("target");
+    let cluster = trial.cluster;
+    let proxy = CountingProxy::start(cluster);
+    proxy.with(|request| {
+        let asks_for_all = request.accept == "application/json" && request.path.ends_with("/widgets/owner");
+        asks_for_all.then(|| Fault::Answer {
+            status: 404,
+            headers: Vec::new(),
+            body: json!({"kind": "Status", "code": 404, "reason": "NotFound", "details": {"name": "owner", "kind": "widgets"}}),
+        })
+    });
+    let folder = Folder::new();
+    let ran = through(&proxy, &trial, &folder.path("a.yaml"), &[]);
+    let place =
+        format!("Widget/owner in namespace {} is gone since the cluster was read, or another has its name", trial.namespace);
+    assert_eq!(told(&ran, &folder), format!("{place}: nothing was written to a.yaml; run it again"));
+}
+
+#[test]
+fn an_archive_that_may_lack_something_is_refused_or_says_so() {
+    let trial = family("lacking");
+    let proxy = CountingProxy::start(trial.cluster);
+    proxy.with(|request| (request.path == "/api/v1/secrets").then(|| Fault::status(503, "ServiceUnavailable")));
+    let folder = Folder::new();
+    let ran = through(&proxy, &trial, &folder.path("a.yaml"), &[]);
+    let refused = told(&ran, &folder);
+    assert!(refused.starts_with("a.yaml was not written: Not seen: secrets (503 Service Unavailable"), "{refused}");
+    assert!(refused.ends_with("--allow-incomplete archives what can be seen"), "{refused}");
+    let ran = through(&proxy, &trial, &folder.path("a.yaml"), &["--allow-incomplete"]);
+    ran.expect(0);
+    assert!(ran.stderr.contains("Not seen: secrets (503 Service Unavailable"), "{}", ran.stderr);
+    let archive = Archive::open(&folder.path("a.yaml")).unwrap();
+    assert_eq!(archive.header().gaps.iter().map(|gap| gap.resource.as_str()).collect::<Vec<_>>(), ["secrets"]);
+    assert_eq!(archive.header().objects, 4);
+}
+
+#[test]
+fn whoever_sees_one_namespace_archives_what_is_in_it() {
+    let trial = family("viewer-archive");
+    let (cluster, namespace) = (trial.cluster, trial.namespace.as_str());
+    cluster.let_viewer_see(namespace);
+    let api = Api::connect(&cluster.kubeconfig(VIEWER), None).expect("the viewer has a kubeconfig");
+    let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+    cluster
+        .wait_until("the role binding to work", Duration::from_secs(30), || api.get(&path).is_ok_and(|answer| answer.is_success()));
+    let folder = Folder::new();
+    let file = folder.path("a.yaml");
+    let args = ["archive", "-n", namespace, "widget/owner", file.to_str().unwrap()];
+    let nobody = told(&cluster.gc_as(NOBODY, &args), &folder);
+    assert!(nobody.contains("lets nothing be read"), "{nobody}");
+    let other = family("viewer-elsewhere");
+    let elsewhere = cluster.gc_as(VIEWER, &["archive", "-n", &other.namespace, "widget/owner", file.to_str().unwrap()]);
+    assert!(told(&elsewhere, &folder).contains("forbidden"), "{}", elsewhere.stderr);
+    // What is forbidden elsewhere can't depend on it.
+    cluster.gc_as(VIEWER, &args).expect(0);
+    assert_eq!(sorted(names(&objects(&file))), ["ConfigMap/a", "ConfigMap/b", "ConfigMap/c", "Widget/owner"]);
+    let whole = folder.path("b.yaml");
+    archive(cluster, namespace, &["widget/owner"], &whole).expect(0);
+    assert_eq!(objects(&whole), objects(&file));
+}
+
+/// No file may become longer than so much, which is the nearest thing to a full disk that needs no disk of its own.
+#[test]
+fn what_there_is_no_space_for_is_not_written() {
+    let trial = family("full");
+    let cluster = trial.cluster;
+    let folder = Folder::new();
+    let file = folder.path("a.yaml");
+    let program = cluster.gc_command(&cluster.kubeconfig(ADMIN));
+    let limited = |blocks: u32| {
+        let mut command = Command::new("sh");
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        command.arg("-c").arg(script).arg(program.get_program()).args(args_for(&trial, &file));
+        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ran = command.output().expect("sh runs");
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ran { code: ran.status.code(), stdout: text(ran.stdout), stderr: text(ran.stderr) }
+    };
+    let error = told(&undisturbed(|| limited(1)), &folder);
+    assert!(error.starts_with("a.yaml cannot be written: "), "{error}");
+    assert!(error.ends_with("; free some space, or give a name on another disk"), "{error}");
+    undisturbed(|| limited(1_000)).expect(0);
+    assert_eq!(objects(&file).len(), 4);
+}

@@ -1,0 +1,88 @@
+//! Archives of a real cluster: whole, read alike by kubectl, there complete or not at all.
+
+mod kill;
+mod missing;
+mod shop;
+mod whole;
+
+use std::path::{Path, PathBuf};
+
+use kubectl_gc::archive::Archive;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::harness::{Cluster, Ran, Retry, poll};
+
+/// Other tests come and go on the same cluster; while they do, some list may be missing for a moment.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// A folder to write to.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The names of its files, hidden ones too.
+    fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).expect("it is there");
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// Runs a command until it doesn't find fault with what other tests are doing.
+#[track_caller]
+fn undisturbed(run: impl Fn() -> Ran) -> Ran {
+    let ran = poll(PATIENCE, || {
+        let ran = run();
+        if ran.stderr.contains("not served any more") { Err(Retry::Later(ran.stderr)) } else { Ok(ran) }
+    });
+    ran.unwrap_or_else(|told| panic!("{told}"))
+}
+
+/// Archives these targets of a namespace.
+#[track_caller]
+fn archive(cluster: &Cluster, namespace: &str, args: &[&str], file: &Path) -> Ran {
+    let file = file.to_str().expect("a readable name");
+    undisturbed(|| cluster.gc(&[&["archive", "-n", namespace], args, &[file]].concat()))
+}
+
+/// The objects of an archive, in its order.
+#[track_caller]
+fn objects(file: &Path) -> Vec<Value> {
+    let archive = Archive::open(file).unwrap_or_else(|error| panic!("{error}"));
+    let objects = archive.objects().unwrap_or_else(|error| panic!("{error}"));
+    let objects: Vec<Value> = objects.map(|object| object.unwrap_or_else(|error| panic!("{error}"))).collect();
+    assert_eq!(objects.len(), archive.header().objects);
+    objects
+}
+
+/// `Kind/name`, in the archive's order.
+fn names(objects: &[Value]) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    objects.iter().map(|object| format!("{}/{}", text(&object["kind"]), text(&object["metadata"]["name"]))).collect()
+}
+
+/// The same, sorted.
+fn sorted(mut names: Vec<String>) -> Vec<String> {
+    names.sort();
+    names
+}
+
+/// Holds an object that was archived against what the API server has of it: nothing is left out but what says who manages which field, and
+/// the version, which stands beside it.
+#[track_caller]
+fn same(archived: &Value, object: &Value) {
+    let mut object = object.clone();
+    for field in ["managedFields", "resourceVersion"] {
+        object["metadata"].as_object_mut().expect("an object has metadata").remove(field);
+    }
+    assert_eq!(*archived, object);
+}
