@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
+    io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
 };
 
@@ -16,6 +16,9 @@ use crate::dump::yaml::{self, Document};
 use super::{ArchiveError, END, End, FORMAT, HEADER, Header, SEPARATOR, TITLE, write::hexadecimal};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// No object is longer than this; what is was not written here, and is not read into memory either.
+const LONGEST: u64 = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 
 /// An archive that is complete and unchanged.
 #[derive(Debug)]
@@ -84,6 +87,23 @@ impl Iterator for Objects<'_> {
     }
 }
 
+/// A file from its start on, wherever others are in it.
+struct FromStart<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Read for FromStart<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.at)?;
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(self.file, buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
 /// One passage through the file.
 struct Scan<'a> {
     path: &'a Path,
@@ -101,10 +121,9 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn new(path: &'a Path, mut file: &'a File) -> Result<Self, ArchiveError> {
+    fn new(path: &'a Path, file: &'a File) -> Result<Self, ArchiveError> {
         let unreadable = |source| ArchiveError::Unreadable { path: path.display().to_string(), source };
-        file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
-        let mut from = BufReader::new(file);
+        let mut from = BufReader::new(FromStart { file, at: 0 });
         let packed = from.fill_buf().map_err(unreadable)?.starts_with(&GZIP_MAGIC);
         let from: Box<dyn BufRead + 'a> = if packed { Box::new(BufReader::new(MultiGzDecoder::new(from))) } else { Box::new(from) };
         Ok(Scan { path, from, packed, sum: Sha256::new(), line: Vec::new(), number: 0, objects: 0, expected: None })
@@ -126,7 +145,9 @@ impl<'a> Scan<'a> {
     /// Reads the next line. Without the line break that ends it, a line is none.
     fn advance(&mut self) -> Result<(), ArchiveError> {
         self.line.clear();
-        match self.from.read_until(b'\n', &mut self.line) {
+        let read = (&mut self.from).take(LONGEST).read_until(b'\n', &mut self.line);
+        match read {
+            Ok(_) if self.line.len() as u64 == LONGEST => Err(self.too_long()),
             Ok(_) if self.line.ends_with(b"\n") => {
                 self.number += 1;
                 Ok(())
@@ -136,6 +157,10 @@ impl<'a> Scan<'a> {
             Err(source) if self.packed => Err(ArchiveError::Gzip { path: self.shown(), source }),
             Err(source) => Err(ArchiveError::Unreadable { path: self.shown(), source }),
         }
+    }
+
+    fn too_long(&self) -> ArchiveError {
+        ArchiveError::Line { path: self.shown(), line: self.number + 1, why: "it is longer than any object can be".to_owned() }
     }
 
     /// The JSON of a line that begins like this.
@@ -230,9 +255,14 @@ impl<'a> Scan<'a> {
             return self.end().map(|()| false);
         }
         self.objects += 1;
+        let mut length = 0;
         loop {
             self.sum.update(&self.line);
             self.advance()?;
+            length += self.line.len() as u64;
+            if length > LONGEST {
+                return Err(self.too_long());
+            }
             if self.at_object() || self.line_of(END).is_some() {
                 return Ok(true);
             }

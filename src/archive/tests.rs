@@ -153,6 +153,8 @@ fn what_is_written_comes_back() {
         assert_eq!(*archive.header(), Header { objects: 2, ..header() });
         assert_eq!(archive.objects().unwrap().count(), 2);
         assert_eq!(archive.objects().unwrap().count(), 2, "it can be read again");
+        let pairs = archive.objects().unwrap().zip(archive.objects().unwrap());
+        assert!(pairs.map(|(one, other)| one.unwrap() == other.unwrap()).eq([true, true]), "and twice at once");
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -221,6 +223,21 @@ fn owners_are_written_before_their_dependents() {
 fn an_empty_archive_is_one() {
     let (_folder, path) = written("a.yaml", &[]);
     assert_eq!(read(&path).unwrap(), Vec::<Value>::new());
+}
+
+/// A few bytes may stand for any number of them: those are not all taken in.
+#[test]
+fn what_is_longer_than_any_object_is_not_read() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.yaml.gz");
+    for line in ["x".repeat(1 << 16), format!("{}\n", "x".repeat(1 << 16))] {
+        let mut file = flate2::write::GzEncoder::new(fs::File::create(&path).unwrap(), flate2::Compression::best());
+        write!(file, "{TITLE}\n{HEADER}{{}}\n---\n").unwrap();
+        (0..20).for_each(|_| file.write_all(line.as_bytes()).unwrap());
+        file.finish().unwrap();
+        let error = Archive::open(&path).unwrap_err().to_string();
+        assert!(error.contains("it is longer than any object can be"), "{error}");
+    }
 }
 
 /// Wherever a file is cut off, and whichever byte is changed, nothing of it is believed.

@@ -7,7 +7,7 @@ use crate::{
     foretell::{Plan, Request, Stage},
     graph::OwnerGraph,
     model::{Mapping, ObjectId},
-    render::{gaps, words::plural},
+    render::{gaps, go_quote::visible, words::plural},
     server::Propagation,
     wording::{count, shell_word, thousands},
 };
@@ -109,6 +109,10 @@ fn told(session: &Session, plan: &Plan, goes: &Goes, archiving: &Archiving, save
         text += &format!("{note}\n");
     }
     text += &format!("\nBring it back with: kubectl gc restore {}\n", shell_word(archiving.path()));
-    out.extend_from_slice(text.as_bytes());
+    // Some names may be made of anything.
+    for line in text.lines() {
+        out.extend_from_slice(visible(line).as_bytes());
+        out.push(b'\n');
+    }
     Report::of(out).with_gaps(&goes.hidden)
 }
