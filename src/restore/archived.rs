@@ -50,6 +50,12 @@ pub struct OwnerReference {
 }
 
 impl OwnerReference {
+    /// Whether an object at this place is where the reference says that the owner is; the version is no matter.
+    pub fn leads_to(&self, place: &Place) -> bool {
+        let in_reach = place.namespace.is_empty() || place.namespace == self.place.namespace;
+        in_reach && place.name == self.place.name && place.is(self.place.group(), &self.place.kind)
+    }
+
     /// As it is written but for the owner's uid.
     pub fn with_uid(&self, uid: &str) -> Value {
         let mut written = self.written.clone();

@@ -87,6 +87,10 @@ pub(super) fn why_left_out<'a>(
     at: impl Fn(&Place) -> Option<&'a Archived>,
 ) -> Option<LeftOut> {
     let place = &object.place;
+    if is_finished(place, &object.whole) {
+        // Whoever has made it: nobody wants it done twice.
+        return Some(LeftOut::Finished);
+    }
     if let Some(controller) = object.controller().and_then(|reference| find(&reference.uid)) {
         let made = MADE_BY_CONTROLLERS.iter().find(|((group, kind), (below_group, below_kind), _)| {
             controller.place.is(group, kind) && place.is(below_group, below_kind)
@@ -116,18 +120,19 @@ pub(super) fn why_left_out<'a>(
         ("apiregistration.k8s.io", "APIService") if !label("kube-aggregator.kubernetes.io/automanaged").is_empty() => {
             Some(LeftOut::MadeBy("the API server"))
         }
-        ("", "Pod") if matches!(object.whole["status"]["phase"].as_str(), Some("Succeeded" | "Failed")) => Some(LeftOut::Finished),
-        ("batch", "Job") if is_over(&object.whole) => Some(LeftOut::Finished),
         _ => None,
     }
 }
 
-/// Whether a Job is complete or has failed (pkg/controller/job, IsJobFinished).
-fn is_over(job: &Value) -> bool {
-    let conditions = job["status"]["conditions"].as_array().into_iter().flatten();
-    conditions
-        .into_iter()
-        .any(|condition| matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True")
+/// Whether a Pod has ended, or a Job is complete or has failed (pkg/controller/job, IsJobFinished).
+fn is_finished(place: &Place, whole: &Value) -> bool {
+    let status = &whole["status"];
+    if place.is("", "Pod") {
+        return matches!(status["phase"].as_str(), Some("Succeeded" | "Failed"));
+    }
+    let is_end =
+        |condition: &Value| matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True";
+    place.is("batch", "Job") && status["conditions"].as_array().is_some_and(|conditions| conditions.iter().any(is_end))
 }
 
 /// Whether nobody has added anything to the ServiceAccount that every namespace has.
@@ -217,6 +222,11 @@ mod tests {
         let pod = |phase: &str| why(vec![object("v1", "Pod", "once", &json!({"status": {"phase": phase}}))]);
         assert!(pod("Succeeded").is_some() && pod("Failed").is_some());
         assert_eq!((pod("Running"), pod("Pending")), (None, None));
+        // Its CronJob would make others, and not this one.
+        let mut of_cron_job = owned("batch/v1", "Job", "report-1", &[("batch/v1", "CronJob", "report")]);
+        of_cron_job["status"] = condition("Complete", "True");
+        let told = why(vec![owned("batch/v1", "CronJob", "report", &[]), of_cron_job]);
+        assert_eq!(told.as_deref(), Some("finished, and would run again"));
         assert!(LeftOut::MadeBy("x").with_all() && !LeftOut::Finished.with_all());
     }
 }

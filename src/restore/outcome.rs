@@ -49,6 +49,11 @@ impl Restored {
         Restored { outcome, uid: None, detached: Vec::new(), unfinished: Vec::new() }
     }
 
+    /// Whether it is not to be brought back.
+    pub fn is_left_out(&self) -> bool {
+        matches!(self.outcome, Outcome::LeftOut(_))
+    }
+
     /// Whether the object is there as it was archived, or need not be.
     pub fn is_fine(&self) -> bool {
         let fine = match &self.outcome {

@@ -1,12 +1,14 @@
 //! From the objects of an archive to what is created, in which order, and what is not.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
 use crate::model::well_known;
 
 use super::{
-    archived::{Archived, Malformed, Place},
+    archived::{Archived, Malformed, OwnerReference, Place},
     fields::as_created,
     left_out::{LeftOut, why_left_out},
     order::{LATEST, Need, Order, order, rank},
@@ -51,7 +53,7 @@ pub struct RestorePlan {
     /// What is created together, one step after the other.
     pub steps: Vec<Vec<ItemId>>,
     /// References that close a circle of owners: an object, and which of its references. They are added when all are there.
-    pub closing: Vec<(ItemId, usize)>,
+    pub closing: BTreeSet<(ItemId, usize)>,
 }
 
 impl RestorePlan {
@@ -67,7 +69,9 @@ impl RestorePlan {
         let custom = CustomKinds::new();
         let mut items = Vec::with_capacity(archived.len());
         for object in &archived {
-            let owner = |uid: &str| match index.by_uid.get(uid) {
+            let owner = |reference: &OwnerReference| match index.by_uid.get(reference.uid.as_str()) {
+                // It led nowhere even then.
+                Some(owner) if !reference.leads_to(&archived[*owner].place) => Owner::Elsewhere,
                 Some(owner) if left_out[*owner].is_some() => Owner::LeftOut(*owner),
                 Some(owner) => Owner::Archived(*owner),
                 None => Owner::Elsewhere,
@@ -80,7 +84,7 @@ impl RestorePlan {
             }
             items.push(Item {
                 body,
-                owners: object.references.iter().map(|reference| owner(&reference.uid)).collect(),
+                owners: object.references.iter().map(owner).collect(),
                 needs: index.needs(&object.place),
                 left_out: None,
                 status,
@@ -91,7 +95,7 @@ impl RestorePlan {
             item.left_out = left_out;
         }
         let Order { steps, closing } = in_order(&items);
-        Ok(RestorePlan { items, steps, closing })
+        Ok(RestorePlan { items, steps, closing: closing.into_iter().collect() })
     }
 }
 

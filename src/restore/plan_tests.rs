@@ -65,6 +65,28 @@ fn what_is_made_anew_is_left_out_and_what_it_owns_comes_last() {
 }
 
 #[test]
+fn a_reference_that_led_nowhere_is_to_no_object_of_the_archive() {
+    let owner = owned("v1", "ConfigMap", "owner", &[]);
+    let reference = |more: Value| {
+        let mut dependent = owned("v1", "ConfigMap", "below", &[("v1", "ConfigMap", "owner")]);
+        for (key, value) in more.as_object().unwrap() {
+            dependent["metadata"]["ownerReferences"][0][key] = value.clone();
+        }
+        plan(vec![owner.clone(), dependent], false).items[1].owners[0]
+    };
+    assert_eq!(reference(json!({})), Owner::Archived(0));
+    assert_eq!(reference(json!({"apiVersion": "v2"})), Owner::Archived(0), "the version is for the server to judge");
+    for wrong in [json!({"name": "other"}), json!({"kind": "Secret"}), json!({"apiVersion": "apps/v1"})] {
+        assert_eq!(reference(wrong.clone()), Owner::Elsewhere, "{wrong}");
+    }
+    for namespace in [json!("elsewhere"), json!("")] {
+        let mut dependent = owned("v1", "ConfigMap", "below", &[("v1", "ConfigMap", "owner")]);
+        dependent["metadata"]["namespace"] = namespace;
+        assert_eq!(plan(vec![owner.clone(), dependent], false).items[1].owners, [Owner::Elsewhere]);
+    }
+}
+
+#[test]
 fn an_archive_with_one_object_twice_is_refused() {
     let error = RestorePlan::new([object("v1", "Pod", "a", &json!({})), object("v1", "Pod", "a", &json!({}))], false).unwrap_err();
     assert!(error.to_string().starts_with("object 2 of the archive (Pod/a) is also object 1;"), "{error}");
