@@ -13,8 +13,10 @@ mod probe;
 #[cfg(test)]
 mod probe_tests;
 mod request;
+mod restore;
 
 pub use access::{Access, Denied, Verdicts, review};
 pub use delete::{Answered, Deletion, Sent, delete};
 pub use follow::{Ended, FollowEvent, Followed, Following, follow};
 pub use probe::{Probe, ProbeError, probe, probe_until};
+pub use restore::{Mode, restore};

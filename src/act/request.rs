@@ -8,6 +8,8 @@ use crate::cluster::{Answer, Connection, Failure, retry};
 use super::delete::Deletion;
 
 const JSON: &str = "application/json";
+/// A list of operations, of which the first that can't be done undoes all.
+const JSON_PATCH: &str = "application/json-patch+json";
 
 /// A request that came to nothing.
 pub(super) struct Undone {
@@ -27,11 +29,20 @@ impl From<Undone> for Failure {
 ///
 /// A try before the last may have been done, although no answer came: only what may be done twice is to be sent like this.
 pub(super) async fn persist(connection: &Connection, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, Undone> {
+    persist_as(connection, method, path, body.map(|body| (JSON, body))).await
+}
+
+/// Sends a JSON patch like [`persist`]. It says by `test` operations which state of which object it means.
+pub(super) async fn json_patch(connection: &Connection, path: &str, operations: &Value) -> Result<Answer, Undone> {
+    persist_as(connection, &Method::PATCH, path, Some((JSON_PATCH, operations))).await
+}
+
+async fn persist_as(connection: &Connection, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Result<Answer, Undone> {
     let mut tried = 0;
     let mut unsure = false;
     loop {
         tried += 1;
-        let failure = match once(connection, method, path, body).await {
+        let failure = match once_as(connection, method, path, body).await {
             Ok(answer) => return Ok(answer),
             Err(failure) => failure,
         };
@@ -46,11 +57,15 @@ pub(super) async fn persist(connection: &Connection, method: &Method, path: &str
 
 /// Sends a request once. Anything but a success is a failure.
 pub(super) async fn once(connection: &Connection, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, Failure> {
+    once_as(connection, method, path, body.map(|body| (JSON, body))).await
+}
+
+async fn once_as(connection: &Connection, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Result<Answer, Failure> {
     let mut request = Request::builder().method(method).uri(path).header(header::ACCEPT, JSON);
-    if body.is_some() {
-        request = request.header(header::CONTENT_TYPE, JSON);
+    if let Some((content_type, _)) = body {
+        request = request.header(header::CONTENT_TYPE, content_type);
     }
-    let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+    let body = body.map(|(_, body)| body.to_string().into_bytes()).unwrap_or_default();
     let request = request.body(body).map_err(|error| Failure::Malformed(error.to_string()))?;
     let answer = connection.send(request).await?;
     if answer.status.is_success() { Ok(answer) } else { Err(answer.refusal().into()) }

@@ -12,6 +12,7 @@ pub mod header;
 mod lines;
 pub mod plan;
 pub mod resources;
+pub mod restore;
 pub mod style;
 pub mod table;
 pub mod tree;

@@ -1,0 +1,89 @@
+//! References that close a circle of owners: they are added when all of the circle is there.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    act::request::json_patch,
+    cluster::{Failure, path},
+    restore::ItemId,
+};
+
+use super::{
+    Mode, Run,
+    live::{self, manager},
+    owners::Stop,
+};
+
+/// How often a reference is added to an object that others write to.
+const TRIES: usize = 5;
+
+impl Run<'_> {
+    /// Adds them all. What can't be added is told with its object.
+    pub(super) async fn close_circles(&mut self) {
+        if self.mode != Mode::Earnest {
+            return;
+        }
+        for (item, reference) in &self.plan.closing {
+            // What somebody else has created is left alone.
+            if !self.is_restored(*item) {
+                continue;
+            }
+            let closed = self.close(*item, *reference).await;
+            if let (Err(why), Some(state)) = (closed, &mut self.states[*item]) {
+                let owner = &self.plan.items[*item].archived.references[*reference].place;
+                state.unfinished.push(format!("its reference to {owner} could not be put back: {why}"));
+            }
+        }
+    }
+
+    async fn close(&self, item: ItemId, index: usize) -> Result<(), String> {
+        let written = match self.reference(item, index).await {
+            Ok(written) => written?,
+            Err(Stop::Failed(why)) => return Err(why),
+            Err(Stop::Blocked(_)) => return Err("that could not be brought back".to_owned()),
+        };
+        let place = &self.item(item).archived.place;
+        let resource = self.resource(&place.api_version, &place.kind);
+        let path = resource.and_then(|resource| path::of_object(resource, &place.namespace, &place.name));
+        let Some(path) = path else { return Err("its kind is not served any more".to_owned()) };
+        let mut failure = None;
+        for _ in 0..TRIES {
+            let there = live::get(self.connection, &path).await.map_err(|failure| failure.in_full())?;
+            let there = there.filter(|there| Some(live::uid(there)) == self.uid_of(item));
+            let there = there.ok_or_else(|| "it was deleted again".to_owned())?;
+            let current = there["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
+            if current.iter().any(|reference| reference["uid"] == written["uid"]) {
+                return Ok(());
+            }
+            let patch = json!([
+                {"op": "test", "path": "/metadata/uid", "value": there["metadata"]["uid"]},
+                {"op": "test", "path": "/metadata/resourceVersion", "value": there["metadata"]["resourceVersion"]},
+                {"op": "add", "path": "/metadata/ownerReferences", "value": self.in_order(item, index, &written, current)},
+            ]);
+            let url = format!("{path}?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
+            match json_patch(self.connection, &url, &patch).await {
+                Ok(_) => return Ok(()),
+                Err(undone) if is_conflict(&undone.failure) => failure = Some(undone.failure),
+                Err(undone) => return Err(undone.failure.in_full()),
+            }
+        }
+        Err(failure.map_or_else(String::new, |failure| failure.in_full()))
+    }
+
+    /// The references that there are with one more, which comes where it was in the archive.
+    fn in_order(&self, item: ItemId, index: usize, written: &Value, mut current: Vec<Value>) -> Vec<Value> {
+        let archived = &self.item(item).archived.references;
+        let named =
+            |reference: &Value, names: &Value| ["apiVersion", "kind", "name"].iter().all(|part| reference[*part] == names[*part]);
+        let before = |reference: &Value| archived[..index].iter().any(|earlier| named(reference, &earlier.written));
+        let at = current.iter().rposition(before).map_or(0, |last| last + 1);
+        current.insert(at, written.clone());
+        current
+    }
+}
+
+/// Whether somebody has written beside, or this was done and its answer got lost.
+fn is_conflict(failure: &Failure) -> bool {
+    matches!(failure.status(), Some(StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY))
+}

@@ -1,0 +1,196 @@
+//! One object's turn: what is there already is compared, and what isn't is created, its status with it.
+
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::{
+    act::request::{json_patch, persist},
+    cluster::{Failure, path},
+    model::Resource,
+    restore::{ItemId, Outcome, Restored, differences},
+};
+
+use super::{
+    Mode, Run,
+    live::{self, has_written_status, is_copy_of, is_terminating, manager},
+    owners::{References, Stop},
+};
+
+/// How long a refusal that passes by itself is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The pause between two tries.
+const PAUSE: Duration = Duration::from_millis(250);
+/// How often a status is put back that others write beside.
+const STATUS_TRIES: usize = 5;
+
+impl Run<'_> {
+    pub(super) async fn try_to_bring(&self, item: ItemId) -> Result<Restored, Stop> {
+        let it = self.item(item);
+        if let Some(missing) = it.needs.iter().find(|need| !self.is_available(**need)) {
+            return Err(Stop::Blocked(*missing));
+        }
+        let place = &it.archived.place;
+        let Some(resource) = self.resource(&place.api_version, &place.kind) else {
+            // Its definition would be created before it.
+            if self.mode != Mode::Earnest && it.needs.iter().any(|need| self.is_foreseen(*need)) {
+                return Ok(Restored::absent(Outcome::Foreseen));
+            }
+            let told = "restore its definition, or whatever serves it, and run this again";
+            return Err(format!("the server does not serve {} {}: {told}", place.api_version, place.kind).into());
+        };
+        let Some(path) = path::of_object(resource, &place.namespace, &place.name) else {
+            return Err(format!("{place} is not the name of an object there can be").into());
+        };
+        if let Some(there) = self.get(&path).await? {
+            return self.compare(item, &path, &there).await;
+        }
+        let references = self.references(item).await?;
+        if self.mode == Mode::Foreseen || self.mode == Mode::Judged && it.needs.iter().any(|need| self.is_foreseen(*need)) {
+            // What would be in a namespace that isn't there can't be judged.
+            return Ok(Restored { detached: references.detached, ..Restored::absent(Outcome::Foreseen) });
+        }
+        self.create(item, resource, &path, references).await
+    }
+
+    fn is_foreseen(&self, item: ItemId) -> bool {
+        self.states[item].as_ref().is_some_and(|state| state.outcome == Outcome::Foreseen)
+    }
+
+    async fn get(&self, path: &str) -> Result<Option<Value>, Stop> {
+        live::get(self.connection, path)
+            .await
+            .map_err(|failure| Stop::Failed(format!("whether it is there can't be told: {}", failure.in_full())))
+    }
+
+    /// What is there in an object's place.
+    async fn compare(&self, item: ItemId, path: &str, there: &Value) -> Result<Restored, Stop> {
+        let archived = &self.item(item).archived;
+        let uid = live::uid(there).to_owned();
+        if is_terminating(there) {
+            return Err("it is there, and is being deleted: run this again when it is gone".to_owned().into());
+        }
+        let mut restored = Restored { uid: Some(uid), ..Restored::absent(Outcome::Same) };
+        if is_copy_of(there, &archived.uid) {
+            restored.outcome = Outcome::AlreadyBack;
+            if self.mode == Mode::Earnest {
+                restored.unfinished.extend(self.put_status(item, path, there.clone()).await.err());
+            }
+            return Ok(restored);
+        }
+        let references = self.mapped(item, live::uid(there));
+        let differences = differences(&archived.place, &archived.whole, &references, there);
+        if !differences.is_empty() {
+            restored.outcome = Outcome::Different(differences);
+        }
+        Ok(restored)
+    }
+
+    async fn create(&self, item: ItemId, resource: &Resource, path: &str, references: References) -> Result<Restored, Stop> {
+        let it = self.item(item);
+        let mut body = it.body.clone();
+        if !references.written.is_empty() {
+            body["metadata"]["ownerReferences"] = Value::from(references.written);
+        }
+        let mut url = path::of_resource(resource, Some(&it.archived.place.namespace));
+        url = format!("{url}?fieldManager={}", path::encoded(&manager(&it.archived.uid)));
+        if self.mode == Mode::Judged {
+            url.push_str("&dryRun=All");
+        }
+        let there = match self.post(item, &url, &body).await {
+            Ok(there) => there,
+            // Somebody was faster, or an earlier try was done whose answer got lost.
+            Err(failure) => match self.get(path).await {
+                Ok(Some(there)) if is_copy_of(&there, &it.archived.uid) => there,
+                Ok(Some(there)) => return self.compare(item, path, &there).await,
+                _ => return Err(refused(&failure).into()),
+            },
+        };
+        if self.mode == Mode::Judged {
+            return Ok(Restored { detached: references.detached, ..Restored::absent(Outcome::Foreseen) });
+        }
+        let uid = Some(live::uid(&there).to_owned());
+        let unfinished = self.put_status(item, path, there).await.err().into_iter().collect();
+        Ok(Restored { outcome: Outcome::Created, uid, detached: references.detached, unfinished })
+    }
+
+    /// Sends a new object, again and again while what refuses it passes by itself.
+    async fn post(&self, item: ItemId, url: &str, body: &Value) -> Result<Value, Failure> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let failure = match persist(self.connection, &Method::POST, url, Some(body)).await {
+                Ok(answer) => return live::read(&answer),
+                Err(undone) => undone.failure,
+            };
+            let may_pass = passes(&failure) || is_unserved(&failure) && !self.item(item).needs.is_empty();
+            if !may_pass || Instant::now() >= until {
+                return Err(failure);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Puts back the status of an object that a restore has created, unless somebody has written one since. The error says why not.
+    async fn put_status(&self, item: ItemId, path: &str, mut there: Value) -> Result<(), String> {
+        let Some(status) = &self.item(item).status else { return Ok(()) };
+        let url = format!("{path}/status?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
+        let not_put = |failure: &Failure| Err(format!("its status could not be put back: {}", failure.in_full()));
+        for tried in 1.. {
+            // Without a status subresource it came with the rest.
+            if there["status"] == *status || has_written_status(&there) {
+                return Ok(());
+            }
+            let patch = json!([
+                {"op": "test", "path": "/metadata/uid", "value": there["metadata"]["uid"]},
+                {"op": "test", "path": "/metadata/resourceVersion", "value": there["metadata"]["resourceVersion"]},
+                {"op": "add", "path": "/status", "value": status},
+            ]);
+            let failure = match json_patch(self.connection, &url, &patch).await {
+                Ok(_) => return Ok(()),
+                Err(undone) => undone.failure,
+            };
+            // Somebody has written beside, or this was done and its answer got lost.
+            let passes = matches!(failure.status(), Some(StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY));
+            if !passes || tried >= STATUS_TRIES {
+                return not_put(&failure);
+            }
+            let uid = there["metadata"]["uid"].clone();
+            match live::get(self.connection, path).await {
+                Ok(Some(again)) if again["metadata"]["uid"] == uid => there = again,
+                Ok(_) => return Err("it was deleted again: find out who does that, and run this again".to_owned()),
+                Err(failure) => return not_put(&failure),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a refusal passes by itself: what admission looks for is made by controllers, a moment after the namespace or the quota.
+fn passes(failure: &Failure) -> bool {
+    let Failure::Refused(refusal) = failure else { return false };
+    let says = |words: &str| refusal.message.contains(words);
+    refusal.status == StatusCode::FORBIDDEN && (says("error looking up service account") || says("status unknown for quota"))
+}
+
+/// A kind is known to discovery a moment before it is served.
+fn is_unserved(failure: &Failure) -> bool {
+    matches!(failure, Failure::Refused(refusal) if refusal.status == StatusCode::NOT_FOUND && !refusal.names_object)
+}
+
+/// Why an object was not created, and what to do about it.
+fn refused(failure: &Failure) -> String {
+    let why = failure.in_full();
+    let says = |words: &str| why.contains(words);
+    let advice = if says("because it is being terminated") {
+        "; run this again when its namespace is gone"
+    } else if failure.status() == Some(StatusCode::NOT_FOUND) && says("namespaces ") {
+        "; create its namespace, and run this again"
+    } else if says("exceeded quota") {
+        "; make room in the quota, and run this again"
+    } else {
+        ""
+    };
+    format!("{why}{advice}")
+}

@@ -1,0 +1,87 @@
+//! Waiting until the kinds are served whose definitions were created.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::{
+    cluster::{ConnectError, path},
+    restore::{Item, ItemId},
+};
+
+use super::{Mode, Run, live};
+
+/// How long a definition may take to be established, and its kind to be served.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(200);
+
+impl Run<'_> {
+    /// Waits until the kinds are served that this step has defined, and learns what is served then. A definition that isn't established
+    /// in time says so; whatever is of its kind fails in its own turn.
+    pub(super) async fn await_definitions(&mut self, step: &[ItemId]) -> Result<(), ConnectError> {
+        let of_definition = |item: &ItemId| self.item(*item).archived.place.is("apiextensions.k8s.io", "CustomResourceDefinition");
+        let created = |item: &ItemId| self.uid_of(*item).is_some();
+        let definitions: Vec<ItemId> = step.iter().copied().filter(of_definition).filter(created).collect();
+        if definitions.is_empty() || self.mode != Mode::Earnest {
+            return Ok(());
+        }
+        let until = Instant::now() + PATIENCE;
+        for definition in &definitions {
+            if let Err(why) = self.await_established(*definition, until).await
+                && let Some(state) = &mut self.states[*definition]
+            {
+                state.unfinished.push(why);
+            }
+        }
+        loop {
+            (self.resources, _) = self.connection.discover().await?;
+            let served = definitions.iter().all(|definition| self.is_served(*definition));
+            if served || Instant::now() >= until {
+                return Ok(());
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn await_established(&self, definition: ItemId, until: Instant) -> Result<(), String> {
+        let place = &self.item(definition).archived.place;
+        let resource = self.resource(&place.api_version, &place.kind);
+        let Some(path) = resource.and_then(|resource| path::of_object(resource, "", &place.name)) else { return Ok(()) };
+        loop {
+            let why = match live::get(self.connection, &path).await {
+                Ok(Some(there)) => {
+                    let conditions: Vec<_> = there["status"]["conditions"].as_array().into_iter().flatten().collect();
+                    let is = |kind: &str, status: &str| conditions.iter().find(|it| it["type"] == kind && it["status"] == status);
+                    if is("Established", "True").is_some() {
+                        return Ok(());
+                    }
+                    let refused = is("NamesAccepted", "False").and_then(|condition| condition["message"].as_str());
+                    refused.unwrap_or("the server says nothing").to_owned()
+                }
+                Ok(None) => return Err("it was deleted again: find out who does that, and run this again".to_owned()),
+                Err(failure) => failure.in_full(),
+            };
+            if Instant::now() >= until {
+                return Err(format!("it is not established after {} seconds: {why}", PATIENCE.as_secs()));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Whether discovery knows every version that a definition serves. One that isn't established is not waited for.
+    fn is_served(&self, definition: ItemId) -> bool {
+        let established = self.states[definition].as_ref().is_some_and(|state| state.unfinished.is_empty());
+        !established
+            || served_versions(self.item(definition)).all(|(api_version, kind)| self.resource(&api_version, &kind).is_some())
+    }
+}
+
+/// The versions in which a definition has its kind served.
+fn served_versions(definition: &Item) -> impl Iterator<Item = (String, String)> {
+    let spec = &definition.archived.whole["spec"];
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let (group, kind) = (text(&spec["group"]), text(&spec["names"]["kind"]));
+    let served = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
+    served.map(move |version| (format!("{group}/{}", text(&version["name"])), kind.clone()))
+}

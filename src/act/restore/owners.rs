@@ -1,0 +1,161 @@
+//! The owners of an object that is about to be created. One look at each decides: a reference that leads nowhere would have the collector
+//! delete the object at once (R4.4).
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::{
+    cluster::path,
+    restore::{Detached, ItemId, Outcome, Owner, OwnerReference},
+};
+
+use super::{
+    Mode, Run,
+    live::{self, is_terminating},
+};
+
+/// How long controllers are given to make anew what others belong to: they have just been restored themselves.
+const REMADE_WITHIN: Duration = Duration::from_secs(10);
+/// The pause between two looks for it.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Why an object is not brought back.
+pub(super) enum Stop {
+    /// For this reason.
+    Failed(String),
+    /// This one is needed and could not be brought back.
+    Blocked(ItemId),
+}
+
+impl From<String> for Stop {
+    fn from(why: String) -> Self {
+        Stop::Failed(why)
+    }
+}
+
+/// What an object's references become.
+pub(super) struct References {
+    /// As they are to be written.
+    pub written: Vec<Value>,
+    /// Those that would lead nowhere.
+    pub detached: Vec<Detached>,
+}
+
+/// What is where a reference leads to.
+enum Found {
+    There(Value),
+    NotThere(String),
+}
+
+impl Run<'_> {
+    /// What the references of an object become that is about to be created, without those that close a circle.
+    pub(super) async fn references(&self, item: ItemId) -> Result<References, Stop> {
+        let mut found = References { written: Vec::new(), detached: Vec::new() };
+        for index in 0..self.item(item).owners.len() {
+            if self.plan.closing.contains(&(item, index)) {
+                continue;
+            }
+            match self.reference(item, index).await? {
+                Ok(written) => found.written.push(written),
+                Err(why) => found.detached.push(Detached { reference: index, why }),
+            }
+        }
+        Ok(found)
+    }
+
+    /// What one reference becomes, or why it would lead nowhere.
+    pub(super) async fn reference(&self, item: ItemId, index: usize) -> Result<Result<Value, String>, Stop> {
+        let reference = &self.item(item).archived.references[index];
+        let owner = self.item(item).owners[index];
+        let wanted = match owner {
+            Owner::Archived(owner) if !self.is_available(owner) => return Err(Stop::Blocked(owner)),
+            Owner::Archived(owner) => match self.uid_of(owner) {
+                Some(uid) => Some(uid),
+                // It would be created, and nobody knows its uid yet.
+                None => return Ok(Ok(reference.written.clone())),
+            },
+            // Whichever its controller has made.
+            Owner::LeftOut(_) => None,
+            Owner::Elsewhere => Some(reference.uid.as_str()),
+        };
+        let found = self.look_for(reference, matches!(owner, Owner::LeftOut(_))).await?;
+        let place = &reference.place;
+        let there = match found {
+            Found::There(there) => there,
+            Found::NotThere(_) if matches!(owner, Owner::Archived(_)) => {
+                let told = format!("its owner {place} is gone again: find out who deletes it, and run this again");
+                return Err(Stop::Failed(told));
+            }
+            // It would be made anew as soon as its controller is there.
+            Found::NotThere(_) if matches!(owner, Owner::LeftOut(_)) && self.mode != Mode::Earnest => {
+                return Ok(Ok(reference.written.clone()));
+            }
+            Found::NotThere(why) => return Ok(Err(why)),
+        };
+        let uid = live::uid(&there);
+        if wanted.is_some_and(|wanted| wanted != uid) {
+            return match owner {
+                Owner::Archived(_) => Err(Stop::Failed(format!("its owner {place} was replaced meanwhile: run this again"))),
+                Owner::LeftOut(_) | Owner::Elsewhere => Ok(Err(format!("another {place} is there now"))),
+            };
+        }
+        if is_terminating(&there) {
+            // The collector takes the dependents of what it deletes.
+            return Err(Stop::Failed(format!("its owner {place} is being deleted: run this again when that is gone")));
+        }
+        Ok(Ok(reference.with_uid(uid)))
+    }
+
+    async fn look_for(&self, reference: &OwnerReference, remade: bool) -> Result<Found, Stop> {
+        loop {
+            let found = self.look_at(reference).await?;
+            if !remade || self.mode != Mode::Earnest || matches!(found, Found::There(_)) {
+                return Ok(found);
+            }
+            if Instant::now() >= *self.remade_by.get_or_init(|| Instant::now() + REMADE_WITHIN) {
+                return Ok(found);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn look_at(&self, reference: &OwnerReference) -> Result<Found, Stop> {
+        let place = &reference.place;
+        let Some(resource) = self.resource(&place.api_version, &place.kind) else {
+            return Ok(Found::NotThere(format!("the server does not serve {} {}", place.api_version, place.kind)));
+        };
+        let namespace = if resource.namespaced { place.namespace.as_str() } else { "" };
+        let Some(path) = path::of_object(resource, namespace, &place.name) else {
+            // An owner in a namespace can't own what is in none (R4.2); and some names stand for no object.
+            return Ok(Found::NotThere(format!("there can be no {}/{} that owns it", place.kind, place.name)));
+        };
+        match live::get(self.connection, &path).await {
+            Ok(Some(object)) => Ok(Found::There(object)),
+            Ok(None) => Ok(Found::NotThere(format!("{place} is not there"))),
+            Err(failure) => Err(Stop::Failed(format!("whether its owner {place} is there can't be told: {}", failure.in_full()))),
+        }
+    }
+
+    /// The references that an object would have now, going by what is known of its owners: for a comparison with one that is there.
+    pub(super) fn mapped(&self, item: ItemId, own_uid: &str) -> Vec<Value> {
+        let archived = &self.item(item).archived;
+        let owners = archived.references.iter().zip(&self.item(item).owners);
+        let mapped = owners.map(|(reference, owner)| match owner {
+            Owner::Archived(owner) if *owner == item => reference.with_uid(own_uid),
+            Owner::Archived(owner) => match self.uid_of(*owner) {
+                Some(uid) => reference.with_uid(uid),
+                None => reference.written.clone(),
+            },
+            Owner::LeftOut(_) | Owner::Elsewhere => reference.written.clone(),
+        });
+        mapped.collect()
+    }
+
+    /// Whether an object was created by a restore, this run or one before.
+    pub(super) fn is_restored(&self, item: ItemId) -> bool {
+        let state = self.states[item].as_ref();
+        state.is_some_and(|state| matches!(state.outcome, Outcome::Created | Outcome::AlreadyBack))
+    }
+}

@@ -1,0 +1,153 @@
+//! A restore as a document.
+
+use serde::Serialize;
+
+use crate::{
+    act::Mode,
+    document::{Head, ObjectJson},
+    restore::{Archived, Outcome},
+};
+
+use super::RestoreView;
+
+/// What came of a restore: `Restoration`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RestorationDocument<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    /// Where nothing was done in earnest: what was done instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_run: Option<&'static str>,
+    objects: Vec<RestoredJson<'a>>,
+    lost: Vec<LostJson>,
+    summary: SummaryJson,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RestoredJson<'a> {
+    /// With the uid that it had when it was archived.
+    object: ObjectJson<'a>,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid_now: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needs: Option<ObjectJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differences: Vec<DifferenceJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unowned: Vec<DetachedJson<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unfinished: &'a [String],
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct DifferenceJson<'a> {
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archived: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<&'a str>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct DetachedJson<'a> {
+    reference: &'a serde_json::Value,
+    because: &'a str,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct LostJson {
+    what: &'static str,
+    instead: &'static str,
+    objects: usize,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SummaryJson {
+    created: usize,
+    already_there: usize,
+    different: usize,
+    left_out: usize,
+    failed: usize,
+    unfinished: usize,
+}
+
+impl<'a> RestorationDocument<'a> {
+    pub(super) fn of(view: &RestoreView<'a>) -> Self {
+        let objects = view.objects().map(|(_, item, restored)| {
+            let (because, needs, differences) = match &restored.outcome {
+                Outcome::LeftOut(why) => (Some(why.to_string()), None, &[][..]),
+                Outcome::Failed(why) => (Some(why.clone()), None, &[][..]),
+                Outcome::Blocked(by) => (None, Some(named(&view.plan.items[*by].archived)), &[][..]),
+                Outcome::Different(differences) => (None, None, differences.as_slice()),
+                Outcome::Foreseen | Outcome::Created | Outcome::AlreadyBack | Outcome::Same => (None, None, &[][..]),
+            };
+            let differences = differences.iter();
+            let unowned = restored.detached.iter().map(|detached| DetachedJson {
+                reference: &item.archived.references[detached.reference].written,
+                because: &detached.why,
+            });
+            RestoredJson {
+                object: named(&item.archived),
+                outcome: outcome_name(&restored.outcome),
+                uid_now: restored.uid.as_deref(),
+                because,
+                needs,
+                differences: differences
+                    .map(|it| DifferenceJson { path: &it.path, archived: it.archived.as_deref(), live: it.live.as_deref() })
+                    .collect(),
+                unowned: unowned.collect(),
+                unfinished: &restored.unfinished,
+            }
+        });
+        let lost = view.lost().into_iter();
+        RestorationDocument {
+            head: Head::new("Restoration", view.gaps),
+            dry_run: match view.mode {
+                Mode::Earnest => None,
+                Mode::Judged => Some("server"),
+                Mode::Foreseen => Some("client"),
+            },
+            objects: objects.collect(),
+            lost: lost.map(|it| LostJson { what: it.what, instead: it.instead, objects: it.objects }).collect(),
+            summary: SummaryJson {
+                created: view.count(|it| matches!(it, Outcome::Created | Outcome::Foreseen)),
+                already_there: view.count(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack)),
+                different: view.count(|it| matches!(it, Outcome::Different(_))),
+                left_out: view.count(|it| matches!(it, Outcome::LeftOut(_))),
+                failed: view.count(|it| matches!(it, Outcome::Failed(_) | Outcome::Blocked(_))),
+                unfinished: view.restored.iter().filter(|restored| !restored.unfinished.is_empty()).count(),
+            },
+        }
+    }
+}
+
+/// What an outcome is called.
+fn outcome_name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Foreseen => "WouldBeCreated",
+        Outcome::Created => "Created",
+        Outcome::AlreadyBack => "AlreadyBack",
+        Outcome::Same => "Same",
+        Outcome::Different(_) => "Different",
+        Outcome::LeftOut(_) => "LeftOut",
+        Outcome::Failed(_) => "Failed",
+        Outcome::Blocked(_) => "Blocked",
+    }
+}
+
+fn named(archived: &Archived) -> ObjectJson<'_> {
+    let place = &archived.place;
+    ObjectJson {
+        api_version: place.api_version.clone(),
+        kind: &place.kind,
+        namespace: Some(place.namespace.as_str()).filter(|namespace| !namespace.is_empty()),
+        name: &place.name,
+        uid: &archived.uid,
+    }
+}

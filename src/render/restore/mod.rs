@@ -1,0 +1,77 @@
+//! A restore: as text, before it and after, and as a document.
+
+mod document;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use crate::{
+    act::Mode,
+    model::{Gap, Mapping, Resource, Resources},
+    restore::{Archived, Item, ItemId, Outcome, RestorePlan, Restored, lost},
+};
+
+use super::words::plural;
+
+pub use document::RestorationDocument;
+
+/// What came of a restore, or would come of it, with what is needed to tell it.
+#[derive(Clone, Copy, Debug)]
+pub struct RestoreView<'a> {
+    pub plan: &'a RestorePlan,
+    /// What came of each object of the plan.
+    pub restored: &'a [Restored],
+    pub mode: Mode,
+    /// What the server serves, for the names of kinds.
+    pub resources: &'a Resources,
+    pub gaps: &'a [Gap],
+    /// The command that does the same again: `kubectl gc restore shop.yaml`.
+    pub again: &'a str,
+}
+
+impl<'a> RestoreView<'a> {
+    /// Whether everything is back that is to be, or would be.
+    pub fn is_fine(&self) -> bool {
+        self.restored.iter().all(Restored::is_fine)
+    }
+
+    /// For JSON and YAML.
+    pub fn document(&self) -> RestorationDocument<'a> {
+        RestorationDocument::of(self)
+    }
+
+    /// How many objects came to such an outcome.
+    pub fn count(&self, of: impl Fn(&Outcome) -> bool) -> usize {
+        self.restored.iter().filter(|restored| of(&restored.outcome)).count()
+    }
+
+    fn objects(&self) -> impl Iterator<Item = (ItemId, &'a Item, &'a Restored)> + use<'a> {
+        self.plan.items.iter().zip(self.restored).enumerate().map(|(id, (item, restored))| (id, item, restored))
+    }
+
+    /// What cannot come back of the objects that do.
+    fn lost(&self) -> Vec<crate::restore::Lost> {
+        let created = self.objects().filter(|(_, _, restored)| matches!(restored.outcome, Outcome::Created | Outcome::Foreseen));
+        lost(created.map(|(_, item, _)| &item.archived))
+    }
+
+    /// How many of each kind: `1 Namespace, 3 ConfigMaps`, in the order of the archive.
+    fn kinds(&self, objects: impl Iterator<Item = &'a Archived>) -> String {
+        let mut counts: Vec<(&Archived, usize)> = Vec::new();
+        for object in objects {
+            match counts.iter_mut().find(|(first, _)| first.place.is(object.place.group(), &object.place.kind)) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((object, 1)),
+            }
+        }
+        let told = counts.into_iter().map(|(object, count)| {
+            let place = &object.place;
+            let named = match self.resources.map(&place.api_version, &place.kind) {
+                Mapping::Served(id) => plural(self.resources.get(id), count),
+                _ => plural(&Resource { kind: place.kind.clone(), ..Resource::default() }, count),
+            };
+            format!("{} {named}", crate::wording::thousands(count))
+        });
+        told.collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,161 @@
+//! Every outcome, in every form.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    model::well_known,
+    render::{document, style::Style},
+    restore::{Detached, Difference},
+};
+
+fn object(api_version: &str, kind: &str, name: &str, more: &Value) -> Value {
+    let mut object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "shop", "uid": name}});
+    for (key, value) in more.as_object().unwrap() {
+        match key.as_str() {
+            "owners" => object["metadata"]["ownerReferences"] = value.clone(),
+            key => object[key] = value.clone(),
+        }
+    }
+    object
+}
+
+/// An archive, and what came of each of its objects.
+fn restored() -> (RestorePlan, Vec<Restored>) {
+    let reference = |kind: &str, name: &str, controller: bool| json!([{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": controller}]);
+    let gone = json!({"owners": reference("Deployment", "gone", false)});
+    let objects = [
+        object("apps/v1", "Deployment", "web", &json!({})),
+        object("apps/v1", "ReplicaSet", "web-1", &json!({"owners": reference("Deployment", "web", true)})),
+        object("v1", "Pod", "done", &json!({"status": {"phase": "Succeeded"}})),
+        object(
+            "v1",
+            "Service",
+            "web",
+            &json!({"metadata": {"name": "web", "namespace": "shop", "uid": "s"}, "spec": {"clusterIP": "10.0.0.1"}}),
+        ),
+        object("v1", "ConfigMap", "free", &gone),
+        object("acme.io/v1", "Shop", "main", &json!({"status": {}})),
+        object("v1", "ConfigMap", "same", &json!({})),
+        object("v1", "Secret", "changed", &json!({})),
+        object("nowhere.io/v1", "Nothing", "n", &json!({})),
+        object(
+            "v1",
+            "ConfigMap",
+            "below",
+            &json!({"owners": [{"apiVersion": "nowhere.io/v1", "kind": "Nothing", "name": "n", "uid": "n"}]}),
+        ),
+        object("v1", "ConfigMap", "back", &json!({})),
+    ];
+    let plan = RestorePlan::new(objects, false).unwrap();
+    let difference = |path: &str, archived: Option<&str>, live: Option<&str>| Difference {
+        path: path.to_owned(),
+        archived: archived.map(str::to_owned),
+        live: live.map(str::to_owned),
+    };
+    let differences = vec![
+        difference("data.password", None, None),
+        difference("immutable", Some("true"), None),
+        difference("type", Some("\"Opaque\""), Some("\"a type with a name that is very long\"")),
+        difference("metadata.labels.a", None, Some("\"b\"")),
+    ];
+    let there = |outcome: Outcome| Restored { uid: Some("now".to_owned()), ..Restored::absent(outcome) };
+    let left_out = |item: usize| Restored::absent(Outcome::LeftOut(plan.items[item].left_out.clone().unwrap()));
+    let restored = vec![
+        there(Outcome::Created),
+        left_out(1),
+        left_out(2),
+        there(Outcome::Created),
+        Restored {
+            detached: vec![Detached { reference: 0, why: "Deployment/gone in namespace shop is not there".to_owned() }],
+            ..there(Outcome::Created)
+        },
+        Restored { unfinished: vec!["its status could not be put back: forbidden".to_owned()], ..there(Outcome::Created) },
+        there(Outcome::Same),
+        there(Outcome::Different(differences)),
+        Restored::absent(Outcome::Failed("the server does not serve nowhere.io/v1 Nothing\u{1b}[31m".to_owned())),
+        Restored::absent(Outcome::Blocked(8)),
+        there(Outcome::AlreadyBack),
+    ];
+    (plan, restored)
+}
+
+fn told(mode: Mode, plan: &RestorePlan, restored: &[Restored]) -> (String, Value) {
+    let known = well_known::resources();
+    let resources = Resources::new(known.resources, known.preferred_versions);
+    let view = RestoreView { plan, restored, mode, resources: &resources, gaps: &[], again: "kubectl gc restore shop.yaml" };
+    let mut text = Vec::new();
+    view.write(Some(80), &Style::default(), &mut text).unwrap();
+    (String::from_utf8(text).unwrap(), serde_json::from_str(&document::json(&view.document())).unwrap())
+}
+
+#[track_caller]
+fn check(document: &Value) {
+    let schema = |file: &str| -> Value {
+        let path = format!("{}/docs/schema/{file}.json", env!("CARGO_MANIFEST_DIR"));
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let registry = jsonschema::Registry::new().add("urn:kubectl-gc:v1:plan", schema("plan")).unwrap().prepare().unwrap();
+    let options = jsonschema::options().with_draft(jsonschema::Draft::Draft202012).with_registry(&registry);
+    let validator = options.build(&schema("restoration")).unwrap();
+    let errors: Vec<String> = validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{}\n{document:#}", errors.join("\n"));
+}
+
+#[test]
+fn every_outcome_is_told() {
+    let (plan, restored) = restored();
+    let (text, document) = told(Mode::Earnest, &plan, &restored);
+    insta::assert_snapshot!(text);
+    check(&document);
+    assert_eq!(
+        document["summary"],
+        json!({"created": 4, "alreadyThere": 2, "different": 1, "leftOut": 2, "failed": 2, "unfinished": 1})
+    );
+    let outcomes: std::collections::BTreeSet<&str> =
+        document["objects"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes.len(), 7, "all but what is only foreseen: {outcomes:?}");
+    assert_eq!(document["objects"][9]["needs"]["name"], "n");
+    // A schema that takes anything proves nothing.
+    let mut broken = document;
+    broken["objects"][0]["outcome"] = json!("Failed");
+    assert!(std::panic::catch_unwind(|| check(&broken)).is_err());
+}
+
+#[test]
+fn what_would_be_done_is_told_as_such() {
+    let (plan, mut restored) = restored();
+    for one in &mut restored {
+        if !one.is_left_out() {
+            *one = Restored::absent(Outcome::Foreseen);
+        }
+    }
+    let (text, document) = told(Mode::Judged, &plan, &restored);
+    insta::assert_snapshot!(text);
+    check(&document);
+    assert_eq!((&document["dryRun"], &document["objects"][0]["outcome"]), (&json!("server"), &json!("WouldBeCreated")));
+    assert!(told(Mode::Foreseen, &plan, &restored).1["dryRun"] == "client");
+}
+
+#[test]
+fn verdicts_count_what_they_say() {
+    let (plan, restored) = restored();
+    let verdict = |mode: Mode, outcome: fn(usize) -> Outcome| {
+        let made = |(index, one): (usize, &Restored)| match one.is_left_out() {
+            true => one.clone(),
+            false => Restored { uid: Some("u".to_owned()), ..Restored::absent(outcome(index)) },
+        };
+        let all: Vec<Restored> = restored.iter().enumerate().map(made).collect();
+        told(mode, &plan, &all).0.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(verdict(Mode::Earnest, |_| Outcome::Created), "BACK: 9 objects created.");
+    assert_eq!(verdict(Mode::Earnest, |_| Outcome::Same), "BACK: all 9 objects were there already.");
+    let mixed = |index: usize| if index == 0 { Outcome::Created } else { Outcome::AlreadyBack };
+    assert_eq!(verdict(Mode::Earnest, mixed), "BACK: 1 object created, 8 were there already.");
+    let failed = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::Created };
+    assert_eq!(verdict(Mode::Earnest, failed), "NOT ALL BACK: 1 of 9 objects not as archived.");
+    assert_eq!(verdict(Mode::Foreseen, |_| Outcome::Same), "NOTHING TO DO: all 9 objects are there.");
+    assert_eq!(verdict(Mode::Foreseen, |_| Outcome::Foreseen), "CREATES 9 objects.");
+    let some = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::Foreseen };
+    assert_eq!(verdict(Mode::Foreseen, some), "CREATES 8 objects; 1 of 9 objects would not be as archived.");
+}

@@ -1,0 +1,204 @@
+//! A restore for people: the verdict, then only what isn't as it was.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
+
+use crate::{
+    act::Mode,
+    render::{
+        doctor::{UNPASTEABLE, WIDTH, pasteable, set},
+        go_quote::visible,
+        style::{Style, Tone},
+    },
+    restore::{Archived, Difference, Item, ItemId, Outcome, Restored},
+    wording::{count, thousands},
+};
+
+use super::RestoreView;
+
+/// What is said stands so far from the left, behind its label.
+const MARGIN: usize = 12;
+/// So many objects are told one by one under a label.
+const SHOWN: usize = 12;
+/// So many of an object's differences are told.
+const DIFFERENCES: usize = 3;
+/// A value is told up to this length.
+const VALUE: usize = 24;
+
+impl RestoreView<'_> {
+    /// Writes the verdict, and what there is to say of the objects.
+    pub fn write(&self, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+        let page = Page { width: width.unwrap_or(WIDTH), style };
+        let (tone, verdict) = self.verdict();
+        page.verdict(tone, &verdict, out)?;
+        writeln!(out)?;
+        let done = self.mode == Mode::Earnest;
+        let of = |wanted: fn(&Outcome) -> bool| {
+            let objects = self.objects().filter(move |(_, _, restored)| wanted(&restored.outcome));
+            self.kinds(objects.map(|(_, item, _)| &item.archived))
+        };
+        page.line(if done { "Created" } else { "Creates" }, &of(|it| matches!(it, Outcome::Created | Outcome::Foreseen)), out)?;
+        page.line("There", &of(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack)), out)?;
+        page.list("Differs", &self.each(|_, item, restored| differs(item, restored)), out)?;
+        page.list(if done { "Failed" } else { "Fails" }, &self.each(|_, item, restored| self.failed(item, restored)), out)?;
+        page.list("Unfinished", &self.each(|_, item, restored| unfinished(item, restored)), out)?;
+        page.list("Unowned", &self.each(|_, item, restored| detached(item, restored)), out)?;
+        self.write_left_out(&page, out)?;
+        let lost: Vec<String> =
+            self.lost().iter().map(|lost| format!("{} ({}): {}", lost.what, thousands(lost.objects), lost.instead)).collect();
+        page.list("Lost", &lost, out)?;
+        if done && !self.is_fine() {
+            page.line("Next", "see to what is told above, and run this again:", out)?;
+            match pasteable(self.again) {
+                Some(command) => writeln!(out, "{}{command}", " ".repeat(MARGIN))?,
+                None => writeln!(out, "{}{UNPASTEABLE} {}", " ".repeat(MARGIN), visible(self.again))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn verdict(&self) -> (Tone, String) {
+        let wanted = self.restored.len() - self.count(|outcome| matches!(outcome, Outcome::LeftOut(_)));
+        let not_fine = self.restored.iter().filter(|restored| !restored.is_fine()).count();
+        let created = self.count(|outcome| matches!(outcome, Outcome::Created | Outcome::Foreseen));
+        let there = wanted - not_fine - created.min(wanted - not_fine);
+        let objects = count(wanted, "object", "objects");
+        match (self.mode == Mode::Earnest, not_fine) {
+            (true, 0) if created == 0 => (Tone::Good, format!("BACK: all {objects} were there already.")),
+            (true, 0) => {
+                let there = if there == 0 { String::new() } else { format!(", {} were there already", thousands(there)) };
+                (Tone::Good, format!("BACK: {} created{there}.", count(created, "object", "objects")))
+            }
+            (true, _) => (Tone::Error, format!("NOT ALL BACK: {} of {objects} not as archived.", thousands(not_fine))),
+            (false, 0) if created == 0 => (Tone::Good, format!("NOTHING TO DO: all {objects} are there.")),
+            (false, 0) => (Tone::Strong, format!("CREATES {}.", count(created, "object", "objects"))),
+            (false, _) => {
+                let creates = count(created, "object", "objects");
+                (Tone::Warning, format!("CREATES {creates}; {} of {objects} would not be as archived.", thousands(not_fine)))
+            }
+        }
+    }
+
+    /// What a line tells of each object, of which there is something to be told.
+    fn each(&self, line: impl Fn(ItemId, &Item, &Restored) -> Option<String>) -> Vec<String> {
+        self.objects().filter_map(|(id, item, restored)| line(id, item, restored)).collect()
+    }
+
+    fn failed(&self, item: &Item, restored: &Restored) -> Option<String> {
+        match &restored.outcome {
+            Outcome::Failed(why) => Some(format!("{}: {why}", item.archived.place)),
+            Outcome::Blocked(by) => {
+                let by = &self.plan.items[*by].archived.place;
+                Some(format!("{}: not tried, because it needs {by}", item.archived.place))
+            }
+            _ => None,
+        }
+    }
+
+    fn write_left_out(&self, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let mut by_reason: BTreeMap<String, Vec<&Archived>> = BTreeMap::new();
+        let mut any_with_all = false;
+        for (_, item, restored) in self.objects() {
+            if let Outcome::LeftOut(why) = &restored.outcome {
+                any_with_all |= why.with_all();
+                by_reason.entry(why.to_string()).or_default().push(&item.archived);
+            }
+        }
+        let told = by_reason.iter().map(|(why, objects)| format!("{}: {why}", self.kinds(objects.iter().copied())));
+        let mut told: Vec<String> = told.collect();
+        if any_with_all {
+            told.push("--all brings back also what is made anew".to_owned());
+        }
+        page.list("Left out", &told, out)
+    }
+}
+
+fn differs(item: &Item, restored: &Restored) -> Option<String> {
+    let Outcome::Different(differences) = &restored.outcome else { return None };
+    let mut told: Vec<String> = differences.iter().take(DIFFERENCES).map(difference).collect();
+    if differences.len() > DIFFERENCES {
+        told.push(format!("and {} more", differences.len() - DIFFERENCES));
+    }
+    Some(format!("{} was left alone: {}", item.archived.place, told.join("; ")))
+}
+
+fn difference(difference: &Difference) -> String {
+    let Difference { path, archived, live } = difference;
+    let path = if path.is_empty() { "all of it" } else { path };
+    match (archived, live) {
+        (Some(archived), Some(live)) => format!("{path} was {}, is {}", short(archived), short(live)),
+        (Some(archived), None) => format!("{path} was {}, is unset", short(archived)),
+        (None, Some(live)) => format!("{path} was unset, is {}", short(live)),
+        (None, None) => format!("{path} is another"),
+    }
+}
+
+fn short(value: &str) -> String {
+    match value.char_indices().nth(VALUE) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
+}
+
+fn unfinished(item: &Item, restored: &Restored) -> Option<String> {
+    let what = restored.unfinished.join("; ");
+    (!what.is_empty()).then(|| format!("{}: {what}", item.archived.place))
+}
+
+fn detached(item: &Item, restored: &Restored) -> Option<String> {
+    let told = restored.detached.iter().map(|detached| {
+        let owner = &item.archived.references[detached.reference].place;
+        format!("no longer owned by {}/{} ({})", owner.kind, owner.name, detached.why)
+    });
+    let told = told.collect::<Vec<_>>().join("; ");
+    (!told.is_empty()).then(|| format!("{}: {told}", item.archived.place))
+}
+
+/// Where text is set.
+struct Page<'a> {
+    width: usize,
+    style: &'a Style,
+}
+
+impl Page<'_> {
+    fn verdict(&self, tone: Tone, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        for (index, line) in set(text, self.width).iter().enumerate() {
+            let end = if index == 0 { line.find(':').or(line.find(' ')).unwrap_or(line.len()) } else { 0 };
+            writeln!(out, "{}{}", self.style.paint(tone, &line[..end]), &line[end..])?;
+        }
+        Ok(())
+    }
+
+    /// Writes a text beside its label; nothing where there is none.
+    fn line(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.paragraph(label, text, out)
+    }
+
+    /// Writes several, the first beside the label.
+    fn list(&self, label: &str, texts: &[String], out: &mut dyn Write) -> io::Result<()> {
+        for (index, text) in texts.iter().take(SHOWN).enumerate() {
+            self.paragraph(if index == 0 { label } else { "" }, text, out)?;
+        }
+        match texts.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => self.paragraph("", &format!("… and {} more: -o json tells all", thousands(more)), out),
+        }
+    }
+
+    fn paragraph(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        // What hangs stands further from the left, so that objects are told apart.
+        let room = self.width.saturating_sub(MARGIN + 2);
+        for (index, line) in set(text, room).iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let hanging = if index == 0 { "" } else { "  " };
+            let gap = " ".repeat(MARGIN.saturating_sub(label.len()));
+            writeln!(out, "{}{gap}{hanging}{line}", self.style.paint(Tone::Strong, label))?;
+        }
+        Ok(())
+    }
+}
