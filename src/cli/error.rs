@@ -39,7 +39,7 @@ pub enum CliError {
     /// A file could not be written.
     #[error("{path}: cannot be written: {source}")]
     Unwritable { path: String, source: std::io::Error },
-    /// An archive could not be written.
+    /// An archive could not be written, or can't be believed.
     #[error(transparent)]
     Archive(Box<ArchiveError>),
     /// Something that goes can't be archived, so that nothing is.

@@ -68,6 +68,37 @@ impl Progress for Telling {
     }
 }
 
+/// Tells on a terminal how work gets on that is done object by object.
+#[derive(Debug)]
+pub struct Steps(Option<ProgressBar>);
+
+impl Steps {
+    /// So much to do. Nothing is told unless it is `wanted`, and somebody is there to be told.
+    pub fn new(doing: &'static str, objects: usize, wanted: bool) -> Self {
+        if !wanted || !io::stderr().is_terminal() {
+            return Steps(None);
+        }
+        let style = ProgressStyle::with_template("{msg} {pos}/{len} objects");
+        let bar = ProgressBar::new(objects as u64).with_message(doing);
+        Steps(Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))))
+    }
+
+    /// One more is done.
+    pub fn step(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.inc(1);
+        }
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// `GET /api/v1/pods?limit=500 200 in 12 ms`
 fn line(exchange: &Exchange<'_>) -> String {
     let Exchange { method, url, status, took } = exchange;

@@ -1,12 +1,213 @@
 //! `kubectl gc restore`
 
-use super::{
-    args::{GlobalArgs, RestoreArgs},
-    error::CliError,
-    report::Report,
+use std::{
+    collections::BTreeSet,
+    io::{self, IsTerminal, Write as _},
 };
 
-/// See the command's help.
-pub fn run(_global: &GlobalArgs, _args: &RestoreArgs) -> Result<Report, CliError> {
-    Err(CliError::Usage("restore is not there yet".to_owned()))
+use serde_json::Value;
+
+use crate::{
+    act::{Access, Denied, Mode, restore, review},
+    archive::{Archive, ArchiveError, Header},
+    cluster::Connection,
+    model::{Gap, Mapping, Resources},
+    render::{document, go_quote::visible, restore::RestoreView, style::Style},
+    restore::{Outcome, RestorePlan, Restored},
+    wording::{count, shell_word},
+};
+
+use super::{
+    args::{DocumentFormat, DryRunArg, GlobalArgs, RestoreArgs},
+    colour,
+    error::CliError,
+    exit::Exit,
+    progress::Steps,
+    report::{Report, terminal_width},
+    session::Live,
+    tree::in_memory,
+};
+
+/// So many of what is forbidden are named in an error.
+const NAMED: usize = 12;
+
+/// Brings back what an archive holds.
+pub fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, CliError> {
+    // What is wrong with the file shows before anything else is looked at.
+    let archive = Archive::open(&args.archive)?;
+    let objects: Vec<Value> = archive.objects()?.collect::<Result<_, ArchiveError>>()?;
+    let plan = RestorePlan::new(objects, args.all).map_err(|malformed| CliError::Refusal(malformed.to_string()))?;
+    let live = Live::open(global)?;
+    let (resources, gaps) = live.discover()?;
+    let again = again(args);
+    let run = Restore { global, args, header: archive.header(), plan, live, resources, gaps, again };
+    run.run()
+}
+
+/// The command that does the same again.
+fn again(args: &RestoreArgs) -> String {
+    let all = if args.all { " --all" } else { "" };
+    format!("kubectl gc restore {}{all}", shell_word(&args.archive.display().to_string()))
+}
+
+struct Restore<'a> {
+    global: &'a GlobalArgs,
+    args: &'a RestoreArgs,
+    header: &'a Header,
+    plan: RestorePlan,
+    live: Live,
+    /// What is served before anything is created.
+    resources: Resources,
+    gaps: Vec<Gap>,
+    again: String,
+}
+
+impl Restore<'_> {
+    fn run(&self) -> Result<Report, CliError> {
+        match self.args.dry_run {
+            DryRunArg::Client => self.report(Mode::Foreseen, &self.go(Mode::Foreseen, false)?),
+            DryRunArg::Server => self.report(Mode::Judged, &self.go(Mode::Judged, false)?),
+            DryRunArg::None => {
+                let foreseen = self.go(Mode::Foreseen, false)?;
+                self.check_access(&foreseen)?;
+                if !self.args.yes {
+                    self.ask(&foreseen)?;
+                }
+                self.report(Mode::Earnest, &self.go(Mode::Earnest, true)?)
+            }
+        }
+    }
+
+    fn go(&self, mode: Mode, tell: bool) -> Result<Vec<Restored>, CliError> {
+        let mut steps = Steps::new("Restoring", self.plan.steps.iter().map(Vec::len).sum(), tell);
+        let connection = &self.live.connection;
+        let mut told = |_: usize, _: &Restored| steps.step();
+        let restored = restore(connection, &self.plan, self.resources.clone(), mode, &mut told);
+        Ok(self.live.runtime.block_on(restored)?)
+    }
+
+    /// # Errors
+    /// Where the API server would forbid any of what is to be created, all of which is told at once.
+    fn check_access(&self, foreseen: &[Restored]) -> Result<(), CliError> {
+        let wanted = self.wanted(foreseen);
+        let verdicts = self.live.runtime.block_on(review(&self.live.connection, &self.resources, &wanted));
+        if verdicts.denied.is_empty() {
+            return Ok(());
+        }
+        let told = |Denied { access, reason }: &Denied| {
+            let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+            format!("{}{because}", access.told(&self.resources))
+        };
+        let (first, rest) = verdicts.denied.split_at(verdicts.denied.len().min(NAMED));
+        let more = if rest.is_empty() { String::new() } else { format!("; and {} more", rest.len()) };
+        let denied = first.iter().map(told).collect::<Vec<_>>().join("; ");
+        Err(CliError::Refusal(format!("nothing was restored: you may not {denied}{more}")))
+    }
+
+    /// What will be sent. Kinds that are yet to be defined can't be asked about.
+    fn wanted(&self, foreseen: &[Restored]) -> BTreeSet<Access> {
+        let mut wanted = BTreeSet::new();
+        for (item, restored) in self.plan.items.iter().zip(foreseen) {
+            let place = &item.archived.place;
+            let Mapping::Served(resource) = self.resources.map(&place.api_version, &place.kind) else { continue };
+            if restored.is_left_out() {
+                continue;
+            }
+            let access = |verb, subresource| {
+                let (namespace, name) = (place.namespace.clone(), String::new());
+                Access { verb, resource, subresource, namespace, name }
+            };
+            wanted.insert(access("get", ""));
+            // Where it can't be told whether it is there, it may have to be created.
+            if matches!(restored.outcome, Outcome::Foreseen | Outcome::Failed(_)) {
+                wanted.insert(access("create", ""));
+                if item.status.is_some() {
+                    wanted.insert(access("patch", "status"));
+                }
+            }
+        }
+        wanted
+    }
+
+    /// Shows what would be done, and asks whether it is to be.
+    ///
+    /// # Errors
+    /// Where the answer is no, or there is nobody to answer.
+    fn ask(&self, foreseen: &[Restored]) -> Result<(), CliError> {
+        let create = foreseen.iter().filter(|restored| restored.outcome == Outcome::Foreseen).count();
+        let complete = foreseen.iter().filter(|restored| restored.outcome == Outcome::AlreadyBack).count();
+        if create + complete == 0 {
+            // Nothing will be written.
+            return Ok(());
+        }
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            let why = "nothing was restored: there is no terminal to ask on; give --yes if it is to be done without asking";
+            return Err(CliError::Refusal(why.to_owned()));
+        }
+        let style = Style::new(colour::wanted(self.global.color, &io::stderr()));
+        let text = self.text(Mode::Foreseen, foreseen, &style)?;
+        io::stderr().write_all(&text).and_then(|()| io::stderr().write_all(b"\n")).map_err(CliError::Print)?;
+        let place = place(&self.live.connection);
+        let what = match create {
+            0 => format!("Complete {} that an earlier restore has created", count(complete, "object", "objects")),
+            _ => format!("Create {}", count(create, "object", "objects")),
+        };
+        let prompt = format!("{what} in {place}? [y/N]");
+        let input = dialoguer::Input::<String>::new().with_prompt(visible(&prompt)).allow_empty(true);
+        match input.interact_text() {
+            Ok(line) if ["y", "yes"].contains(&line.trim().to_lowercase().as_str()) => Ok(()),
+            // An interrupt, too, or the terminal is gone.
+            _ => Err(CliError::Refusal("nothing was restored: that was no yes".to_owned())),
+        }
+    }
+
+    fn report(&self, mode: Mode, restored: &[Restored]) -> Result<Report, CliError> {
+        let view = self.view(mode, restored);
+        let data = match self.args.output {
+            Some(DocumentFormat::Json) => document::json(&view.document()).into_bytes(),
+            Some(DocumentFormat::Yaml) => document::yaml(&view.document()).into_bytes(),
+            None => self.text(mode, restored, &Style::new(colour::wanted(self.global.color, &io::stdout())))?,
+        };
+        let mut report = Report::of(data).with_gaps(&self.gaps);
+        if !view.is_fine() {
+            report.exit = Exit::BadNews;
+        }
+        Ok(report)
+    }
+
+    fn view<'a>(&'a self, mode: Mode, restored: &'a [Restored]) -> RestoreView<'a> {
+        let (resources, gaps, again) = (&self.resources, &self.gaps, self.again.as_str());
+        RestoreView { plan: &self.plan, restored, mode, resources, gaps, again }
+    }
+
+    fn text(&self, mode: Mode, restored: &[Restored], style: &Style) -> Result<Vec<u8>, CliError> {
+        let nothing = if mode == Mode::Earnest { "" } else { " Nothing was changed." };
+        let mut heading = place(&self.live.connection);
+        heading[..1].make_ascii_uppercase();
+        let mut out = format!("{}.{nothing}\n{}\n\n", visible(&heading), visible(&self.origin())).into_bytes();
+        self.view(mode, restored).write(terminal_width(), style, &mut out).map_err(in_memory)?;
+        Ok(out)
+    }
+
+    /// Where the archive is from.
+    fn origin(&self) -> String {
+        let Header { context, server, time, .. } = self.header;
+        let file = self.args.archive.display();
+        let objects = count(self.plan.items.len(), "object", "objects");
+        let endpoint = self.live.connection.endpoint();
+        let from = match *server == endpoint.server || server.is_empty() {
+            true => String::new(),
+            false => format!(" from another cluster: context {context} ({server})"),
+        };
+        format!("Archive {file}: {objects}, archived {time}{from}.")
+    }
+}
+
+/// `context prod-eu (api.prod-eu:6443)`
+fn place(connection: &Connection) -> String {
+    let endpoint = connection.endpoint();
+    match endpoint.context.as_str() {
+        "" => format!("server {}", endpoint.server),
+        context => format!("context {context} ({})", endpoint.server),
+    }
 }

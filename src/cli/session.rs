@@ -47,13 +47,13 @@ pub struct Session {
 }
 
 /// An open connection with what drives it.
-struct Live {
-    runtime: tokio::runtime::Runtime,
-    connection: Connection,
+pub(super) struct Live {
+    pub(super) runtime: tokio::runtime::Runtime,
+    pub(super) connection: Connection,
 }
 
 impl Live {
-    fn open(global: &GlobalArgs) -> Result<Self, CliError> {
+    pub(super) fn open(global: &GlobalArgs) -> Result<Self, CliError> {
         let options = global.connection.options()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CliError::Runtime)?;
         let mut connection = runtime.block_on(Connection::open(&options))?;
@@ -66,7 +66,7 @@ impl Live {
         Ok(Live { runtime, connection })
     }
 
-    fn discover(&self) -> Result<(Resources, Vec<Gap>), CliError> {
+    pub(super) fn discover(&self) -> Result<(Resources, Vec<Gap>), CliError> {
         Ok(self.runtime.block_on(self.connection.discover())?)
     }
 }

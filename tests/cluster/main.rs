@@ -23,6 +23,7 @@ mod plan;
 mod probe;
 mod reading;
 mod requests;
+mod restore;
 mod self_test;
 mod snapshots;
 mod sweep;

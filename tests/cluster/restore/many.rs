@@ -1,0 +1,65 @@
+//! A thousand objects, custom resources in three levels with a status.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::kit::{Archives, archived, live, outcomes, owned, quiet, remove, restore, tree};
+
+/// `roots` trees of custom resources in three levels, each with a status, and a ConfigMap that two of them own; 41 objects in each.
+pub fn stages(namespace: &str, roots: usize) -> Vec<Value> {
+    let stage = |name: String, level: usize| {
+        let more = json!({"spec": {"level": level}, "status": {"level": level, "ready": true, "seen": ["a", null, 1.5], "id": format!("x-{name}")}});
+        archived("restore.test/v1", "Stage", namespace, &name, &more)
+    };
+    let mut all = vec![archived("v1", "Namespace", "", namespace, &json!({}))];
+    for root in 0..roots {
+        let top = stage(format!("top-{root}"), 1);
+        for middle in 0..8 {
+            let middle = owned(stage(format!("middle-{root}-{middle}"), 2), &[&top]);
+            for leaf in 0..3 {
+                let name = middle["metadata"]["name"].as_str().unwrap_or_default();
+                all.push(owned(stage(format!("leaf-{name}-{leaf}"), 3), &[&middle]));
+            }
+            let config =
+                archived("v1", "ConfigMap", namespace, middle["metadata"]["name"].as_str().unwrap_or_default(), &json!({}));
+            all.push(owned(config, &[&middle, &top]));
+            all.push(middle);
+        }
+        all.push(top);
+    }
+    all
+}
+
+#[test]
+fn a_thousand_objects_come_back_with_their_status() {
+    let cluster = quiet();
+    let archives = Archives::new();
+    let all = stages(&cluster.unique("many"), 25);
+    assert!(all.len() > 1000);
+    let begun = Instant::now();
+    let ran = restore(cluster, &archives.write("many", &all), &[]);
+    ran.expect(0);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    assert!(outcomes(&ran).values().all(|outcome| outcome == "Created"));
+    let first = live(cluster, &all);
+    assert_eq!(tree(&first), tree(&all));
+    for (before, after) in all.iter().zip(&first) {
+        assert!(before["kind"] != "Stage" || before["status"] == after["status"], "{before}\n{after}");
+    }
+    // What the server has made of it is archived, goes, and comes back, too; of that, one tree below its root is enough.
+    let of_tree = |object: &&Value| object["metadata"]["name"].as_str().unwrap_or_default().contains("middle-7-");
+    let part: Vec<Value> = first.iter().filter(of_tree).cloned().collect();
+    assert_eq!(part.len(), 40);
+    let archive = archives.write("part", &part);
+    remove(cluster, &part);
+    restore(cluster, &archive, &[]).expect(0);
+    let mut second = first.clone();
+    for object in &mut second {
+        if part.contains(object) {
+            *object = live(cluster, std::slice::from_ref(object)).remove(0);
+        }
+    }
+    assert_eq!(tree(&second), tree(&first));
+    assert!(first.iter().zip(&second).all(|(before, after)| before["status"] == after["status"]));
+}

@@ -1,0 +1,8 @@
+//! What was archived is brought back, to the real API server.
+
+mod killed;
+mod kit;
+mod many;
+mod shop;
+mod single;
+mod workloads;

@@ -1,0 +1,91 @@
+//! The shop of the examples: brought to a cluster that never had it, deleted there, and brought back.
+
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+
+use super::kit::{Archives, coordinate, live, merge, outcomes, quiet, remove, restore, told, tree};
+
+/// The objects of `examples/shop.yaml`, with what their specs lack for an API server to take them.
+fn shop() -> Vec<Value> {
+    let text = include_str!("../../../examples/shop.yaml");
+    let objects =
+        serde_yaml::Deserializer::from_str(text).map(|document| Value::deserialize(document).expect("the example is YAML"));
+    objects.filter(|object| !object.is_null()).map(completed).collect()
+}
+
+fn completed(mut object: Value) -> Value {
+    let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    let app = object["spec"]["selector"]["matchLabels"]["app"].as_str().unwrap_or(&name).to_owned();
+    let template = json!({"metadata": {"labels": {"app": app}}, "spec": {"containers": [{"name": "main", "image": "main"}]}});
+    let once = json!({"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "main"}]}});
+    let more = match object["kind"].as_str().unwrap_or_default() {
+        "Deployment" | "StatefulSet" => json!({"spec": {"template": template}}),
+        "ReplicaSet" => json!({"spec": {"template": template, "selector": {"matchLabels": {"app": app}}}}),
+        "CronJob" => json!({"spec": {"jobTemplate": {"spec": {"template": once}}}}),
+        "Job" => json!({"spec": {"template": once}}),
+        "ControllerRevision" => json!({"data": {"spec": {}}}),
+        "PersistentVolume" => json!({"spec": {"hostPath": {"path": "/data"}}}),
+        _ => json!({}),
+    };
+    merge(&mut object, &more);
+    object
+}
+
+fn is(object: &Value, kinds: &[&str]) -> bool {
+    kinds.iter().any(|kind| object["kind"] == *kind)
+}
+
+#[test]
+fn a_shop_comes_back_as_it_was() {
+    let cluster = quiet();
+    let archives = Archives::new();
+    let all = shop();
+    let ran = restore(cluster, &archives.write("example", &all), &["--all"]);
+    ran.expect(0);
+
+    // Jobs that have finished, and their pods, would run again.
+    let outcomes_of_all = outcomes(&ran);
+    let left_out: Vec<&str> = outcomes_of_all.iter().filter(|(_, it)| *it == "LeftOut").map(|(name, _)| name.as_str()).collect();
+    assert_eq!(left_out, ["Job/report-29495700", "Job/report-29497140", "Pod/report-29495700-d5wzr", "Pod/report-29497140-kx8nb"]);
+    // Its owner is in another namespace, where no collector looks for it.
+    let dashboard = told(&ran, "ConfigMap/web-dashboard");
+    assert_eq!(dashboard["unowned"][0]["reference"]["name"], "web");
+    let expected: Vec<Value> = all
+        .iter()
+        .filter(|object| !object["metadata"]["name"].as_str().is_some_and(|name| name.starts_with("report-")))
+        .cloned()
+        .map(|mut object| {
+            if object["metadata"]["name"] == "web-dashboard" {
+                object["metadata"].as_object_mut().expect("metadata").remove("ownerReferences");
+            }
+            object
+        })
+        .collect();
+    let first = live(cluster, &expected);
+    assert_eq!(tree(&first), tree(&expected));
+
+    // The same again, from what the API server has made of them.
+    let archive = archives.write("real", &first);
+    remove(cluster, &first);
+    let ran = restore(cluster, &archive, &["--all"]);
+    ran.expect(0);
+    assert!(outcomes(&ran).values().all(|outcome| outcome == "Created"), "{:?}", outcomes(&ran));
+    let second = live(cluster, &first);
+    assert_eq!(tree(&second), tree(&first));
+    for (before, after) in first.iter().zip(&second) {
+        assert_ne!(before["metadata"]["uid"], after["metadata"]["uid"]);
+        for field in ["labels", "annotations", "finalizers"] {
+            assert_eq!(before["metadata"][field], after["metadata"][field], "{field} of {}", coordinate(before));
+        }
+        // What the server gives anew is the only thing that differs in specs.
+        if !is(before, &["Service", "PersistentVolumeClaim", "PersistentVolume", "Pod"]) {
+            assert_eq!(before["spec"], after["spec"], "{}", coordinate(before));
+        }
+        assert_eq!(before["data"], after["data"], "{}", coordinate(before));
+    }
+    // And once more, when there is nothing to be done.
+    let ran = restore(cluster, &archive, &["--all"]);
+    ran.expect(0);
+    assert!(outcomes(&ran).values().all(|outcome| outcome == "AlreadyBack"), "{:?}", outcomes(&ran));
+    assert_eq!(live(cluster, &first), second, "a second restore changes nothing");
+}

@@ -1,0 +1,259 @@
+//! What is there already, what is missing, and what goes in circles, where a collector runs.
+
+use std::{fs, path::Path};
+
+use serde_json::{Value, json};
+
+use super::kit::{Archives, archived, live, outcomes, owned, quiet, restore, told, tree};
+use crate::harness::{ADMIN, Cluster, NOBODY, owner_reference, shared, uid};
+
+fn config(namespace: &str, name: &str) -> Value {
+    archived("v1", "ConfigMap", namespace, name, &json!({"data": {"name": name}}))
+}
+
+/// The uid and resourceVersion of everything that there is at these places.
+fn versions(cluster: &Cluster, objects: &[Value]) -> Vec<Value> {
+    let version = |object: &Value| {
+        cluster.get(&cluster.path_of(object)).map(|it| json!([it["metadata"]["uid"], it["metadata"]["resourceVersion"]]))
+    };
+    objects.iter().map(|object| json!(version(object))).collect()
+}
+
+#[test]
+fn what_is_there_is_compared_and_left_alone_and_its_dependents_are_attached_to_it() {
+    let cluster = shared();
+    let archives = Archives::new();
+    let namespace = cluster.namespace("there");
+    let (same, different) = (config(&namespace, "same"), config(&namespace, "different"));
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same", "namespace": namespace}, "data": {"name": "same"}}));
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "different", "namespace": namespace}, "data": {"name": "another"}}));
+    let all = [same.clone(), different.clone(), owned(config(&namespace, "below"), &[&same, &different])];
+    let before = versions(cluster, &all[..2]);
+    let ran = restore(cluster, &archives.write("there", &all), &[]);
+    ran.expect(2);
+    let outcomes = outcomes(&ran);
+    assert_eq!(
+        outcomes.iter().map(|(name, outcome)| format!("{name} {outcome}")).collect::<Vec<_>>(),
+        ["ConfigMap/below Created", "ConfigMap/different Different", "ConfigMap/same Same"]
+    );
+    assert_eq!(
+        told(&ran, "ConfigMap/different")["differences"],
+        json!([{"path": "data.name", "archived": "\"different\"", "live": "\"another\""}])
+    );
+    assert_eq!(versions(cluster, &all[..2]), before);
+    assert_eq!(tree(&live(cluster, &all)), tree(&all));
+    // The collector finds its owners.
+    cluster.settled();
+    assert!(cluster.get(&cluster.path_of(&all[2])).is_some());
+}
+
+#[test]
+fn a_reference_that_would_lead_nowhere_is_dropped_and_said() {
+    let cluster = shared();
+    let archives = Archives::new();
+    let namespace = cluster.namespace("dangling");
+    let living =
+        cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "living", "namespace": namespace}}));
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "replaced", "namespace": namespace}}));
+    let mut below = config(&namespace, "below");
+    let gone = config(&namespace, "gone");
+    let unserved = json!({"apiVersion": "nowhere.test/v1", "kind": "Nothing", "metadata": {"name": "n", "uid": "n"}});
+    below["metadata"]["ownerReferences"] = json!([
+        owner_reference(&gone),
+        owner_reference(&living),
+        owner_reference(&config(&namespace, "replaced")),
+        owner_reference(&unserved)
+    ]);
+    let alone = owned(config(&namespace, "alone"), &[&gone]);
+    let archive = archives.write("dangling", &[below.clone(), alone.clone()]);
+    let ran = restore(cluster, &archive, &[]);
+    ran.expect(0);
+    let unowned = &told(&ran, "ConfigMap/below")["unowned"];
+    let because: Vec<&str> = unowned.as_array().unwrap().iter().map(|it| it["because"].as_str().unwrap()).collect();
+    assert_eq!(
+        because,
+        [
+            format!("ConfigMap/gone in namespace {namespace} is not there").as_str(),
+            format!("another ConfigMap/replaced in namespace {namespace} is there now").as_str(),
+            "the server does not serve nowhere.test/v1 Nothing",
+        ]
+    );
+    let there = live(cluster, &[below, alone]);
+    assert_eq!(there[0]["metadata"]["ownerReferences"], json!([owner_reference(&living)]));
+    assert!(there[1]["metadata"]["ownerReferences"].is_null());
+    cluster.settled();
+    assert!(live(cluster, &there).iter().zip(&there).all(|(now, then)| uid(now) == uid(then)), "nothing was collected");
+}
+
+#[test]
+fn circles_are_closed() {
+    let cluster = shared();
+    let archives = Archives::new();
+    let namespace = cluster.namespace("circles");
+    let names = ["one", "two", "three"].map(|name| config(&namespace, name));
+    let [one, two, three] = &names;
+    let other = config(&namespace, "other");
+    let own = config(&namespace, "own");
+    // The reference that closes the circle stands between two others.
+    let all = [
+        owned(one.clone(), &[&other, three, &own]),
+        owned(two.clone(), &[one]),
+        owned(three.clone(), &[two]),
+        other.clone(),
+        owned(own.clone(), &[&own, &other]),
+    ];
+    let archive = archives.write("circles", &all);
+    restore(cluster, &archive, &[]).expect(0);
+    assert_eq!(tree(&live(cluster, &all)), tree(&all));
+    cluster.settled();
+    let before = versions(cluster, &all);
+    restore(cluster, &archive, &[]).expect(0);
+    assert_eq!(versions(cluster, &all), before, "a second time there is nothing to be done");
+}
+
+#[test]
+fn dry_runs_change_nothing() {
+    let cluster = shared();
+    let archives = Archives::new();
+    let namespace = cluster.namespace("dry");
+    let there = config(&namespace, "there");
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "there", "namespace": namespace}, "data": {"name": "there"}}));
+    let elsewhere = cluster.unique("not-there");
+    let invalid = archived("v1", "ConfigMap", &namespace, "invalid", &json!({"data": {"not a key": "x"}}));
+    let all = [
+        there.clone(),
+        owned(config(&namespace, "below"), &[&there]),
+        invalid,
+        archived("v1", "Namespace", "", &elsewhere, &json!({})),
+        config(&elsewhere, "inside"),
+    ];
+    let archive = archives.write("dry", &all);
+    let before = versions(cluster, &all);
+    let client = restore(cluster, &archive, &["--dry-run"]);
+    client.expect(0);
+    assert_eq!(client.json()["dryRun"], "client");
+    let foreseen = outcomes(&client);
+    assert_eq!((foreseen["ConfigMap/there"].as_str(), foreseen["ConfigMap/invalid"].as_str()), ("Same", "WouldBeCreated"));
+    let server = restore(cluster, &archive, &["--dry-run=server"]);
+    server.expect(2);
+    let judged = outcomes(&server);
+    assert_eq!(judged["ConfigMap/invalid"], "Failed");
+    assert_eq!((judged["ConfigMap/below"].as_str(), judged["ConfigMap/inside"].as_str()), ("WouldBeCreated", "WouldBeCreated"));
+    assert_eq!(versions(cluster, &all), before);
+}
+
+#[test]
+fn what_needs_something_that_fails_is_not_tried_and_the_rest_comes_back() {
+    let cluster = shared();
+    let archives = Archives::new();
+    let namespace = cluster.namespace("partly");
+    let unknown = archived("nowhere.test/v1", "Nothing", &namespace, "unknown", &json!({}));
+    let all = [
+        unknown.clone(),
+        owned(config(&namespace, "below"), &[&unknown]),
+        config("no-such-namespace", "homeless"),
+        archived("v1", "ConfigMap", &namespace, "invalid", &json!({"data": {"not a key": "x"}})),
+        config(&namespace, "fine"),
+    ];
+    let ran = restore(cluster, &archives.write("partly", &all), &[]);
+    ran.expect(2);
+    let because = |name: &str| told(&ran, name)["because"].as_str().unwrap_or_default().to_owned();
+    assert!(
+        because("Nothing/unknown").starts_with("the server does not serve nowhere.test/v1 Nothing"),
+        "{}",
+        because("Nothing/unknown")
+    );
+    assert_eq!(told(&ran, "ConfigMap/below")["outcome"], "Blocked");
+    assert_eq!(told(&ran, "ConfigMap/below")["needs"]["name"], "unknown");
+    assert!(
+        because("ConfigMap/homeless").contains("namespaces \"no-such-namespace\" not found; create its namespace"),
+        "{}",
+        because("ConfigMap/homeless")
+    );
+    assert!(because("ConfigMap/invalid").contains("422"), "{}", because("ConfigMap/invalid"));
+    assert_eq!(outcomes(&ran)["ConfigMap/fine"], "Created");
+}
+
+#[test]
+fn a_missing_definition_comes_first_and_its_kind_is_waited_for() {
+    let cluster = quiet();
+    let archives = Archives::new();
+    let group = format!("{}.test", cluster.unique("late"));
+    let namespace = cluster.unique("late");
+    let definition = archived(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        "",
+        &format!("lates.{group}"),
+        &json!({"spec": {
+            "group": group, "scope": "Namespaced", "names": {"kind": "Late", "listKind": "LateList", "singular": "late", "plural": "lates"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                          "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]},
+            "status": {"storedVersions": ["v1"], "conditions": [], "acceptedNames": {"kind": "", "plural": ""}}}),
+    );
+    let late = archived(&format!("{group}/v1"), "Late", &namespace, "late", &json!({"status": {"kept": true}}));
+    let all =
+        [owned(config(&namespace, "below"), &[&late]), late, definition, archived("v1", "Namespace", "", &namespace, &json!({}))];
+    let archive = archives.write("late", &all);
+    let foreseen = restore(cluster, &archive, &["--dry-run=server"]);
+    foreseen.expect(0);
+    assert!(outcomes(&foreseen).values().all(|outcome| outcome == "WouldBeCreated"), "{}", foreseen.stdout);
+    restore(cluster, &archive, &[]).expect(0);
+    let back = live(cluster, &all);
+    assert_eq!(tree(&back), tree(&all));
+    // Without a status subresource it is a field like any other.
+    assert_eq!(back[1]["status"], json!({"kept": true}));
+}
+
+#[test]
+fn what_is_being_deleted_is_not_there_and_nothing_is_attached_to_it() {
+    let cluster = shared();
+    let archives = Archives::new();
+    let namespace = cluster.namespace("going");
+    let going = cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "going", "namespace": namespace, "finalizers": ["gc.test/hold"]}}));
+    cluster.delete(&cluster.path_of(&going), Some("Background"), None);
+    let archived_going = config(&namespace, "going");
+    let mut elsewhere = config(&namespace, "elsewhere");
+    elsewhere["metadata"]["ownerReferences"] = json!([owner_reference(&going)]);
+    let all = [archived_going.clone(), owned(config(&namespace, "below"), &[&archived_going]), elsewhere];
+    let archive = archives.write("going", &all);
+    let ran = restore(cluster, &archive, &[]);
+    ran.expect(2);
+    let because = |name: &str| told(&ran, name)["because"].as_str().unwrap_or_default().to_owned();
+    assert!(because("ConfigMap/going").contains("is being deleted"));
+    assert!(because("ConfigMap/elsewhere").contains("is being deleted"));
+    assert_eq!(outcomes(&ran)["ConfigMap/below"], "Blocked");
+    // When it is gone, the rest comes back.
+    cluster.patch(&cluster.path_of(&going), &json!({"metadata": {"finalizers": null}}));
+    restore(cluster, &archive, &[]).expect(0);
+}
+
+/// Runs it as somebody, without `--yes` unless that is given.
+#[track_caller]
+fn refused(user: &str, archive: &Path, more: &[&str]) -> String {
+    let ran = shared().gc_as(user, &[&["restore", archive.to_str().unwrap()], more].concat());
+    assert_eq!(ran.expect(1), "");
+    ran.stderr
+}
+
+#[test]
+fn what_may_not_be_done_is_not_begun() {
+    let cluster = shared();
+    let archives = Archives::new();
+    let namespace = cluster.namespace("refused");
+    let all = [config(&namespace, "a"), archived("gc.test/v1", "Widget", &namespace, "w", &json!({"status": {"a": 1}}))];
+    let archive = archives.write("refused", &all);
+    let told = refused(ADMIN, &archive, &[]);
+    assert!(told.contains("there is no terminal to ask on; give --yes"), "{told}");
+
+    let told = refused(NOBODY, &archive, &["--yes"]);
+    assert!(told.contains("nothing was restored: you may not "), "{told}");
+
+    let text = fs::read(&archive).unwrap();
+    let cut = archive.with_file_name("cut.yaml");
+    fs::write(&cut, &text[..text.len() - 20]).unwrap();
+    let told = refused(ADMIN, &cut, &["--yes"]);
+    assert!(told.contains("cut off"), "{told}");
+    assert!(all.iter().all(|object| cluster.get(&cluster.path_of(object)).is_none()));
+}
