@@ -10,7 +10,7 @@ use crate::{
     act::request::{json_patch, persist},
     cluster::{Failure, path},
     model::Resource,
-    restore::{ItemId, Outcome, Restored, differences},
+    restore::{Archived, ItemId, Outcome, Restored, differences},
 };
 
 use super::{
@@ -33,6 +33,10 @@ impl Run<'_> {
             return Err(Stop::Blocked(*missing));
         }
         let place = &it.archived.place;
+        if self.missing_namespaces.contains(&place.namespace) {
+            let name = &place.namespace;
+            return Err(format!("there is no namespace {name}, and the archive has none: create it, and run this again").into());
+        }
         let Some(resource) = self.resource(&place.api_version, &place.kind) else {
             // Its definition would be created before it.
             if self.mode != Mode::Earnest && it.needs.iter().any(|need| self.is_foreseen(*need)) {
@@ -92,7 +96,7 @@ impl Run<'_> {
         let it = self.item(item);
         let mut body = it.body.clone();
         if !references.written.is_empty() {
-            body["metadata"]["ownerReferences"] = Value::from(references.written);
+            body["metadata"]["ownerReferences"] = Value::from(references.written.as_slice());
         }
         let mut url = path::of_resource(resource, Some(&it.archived.place.namespace));
         url = format!("{url}?fieldManager={}", path::encoded(&manager(&it.archived.uid)));
@@ -108,11 +112,12 @@ impl Run<'_> {
                 _ => return Err(refused(&failure).into()),
             },
         };
+        let mut unfinished: Vec<String> = not_kept(&it.archived, &references.written, &there).into_iter().collect();
         if self.mode == Mode::Judged {
-            return Ok(Restored { detached: references.detached, ..Restored::absent(Outcome::Foreseen) });
+            return Ok(Restored { detached: references.detached, unfinished, ..Restored::absent(Outcome::Foreseen) });
         }
         let uid = Some(live::uid(&there).to_owned());
-        let unfinished = self.put_status(item, path, there).await.err().into_iter().collect();
+        unfinished.extend(self.put_status(item, path, there).await.err());
         Ok(Restored { outcome: Outcome::Created, uid, detached: references.detached, unfinished })
     }
 
@@ -167,6 +172,15 @@ impl Run<'_> {
     }
 }
 
+/// What the server took without keeping it: fields that a definition, or this version of Kubernetes, doesn't have. What it, or a webhook,
+/// has changed or added is how this cluster wants its objects.
+fn not_kept(archived: &Archived, references: &[Value], there: &Value) -> Option<String> {
+    let differences = differences(&archived.place, &archived.whole, references, there);
+    let lost = differences.into_iter().filter(|it| it.archived.is_some() && it.live.is_none());
+    let lost: Vec<String> = lost.map(|it| it.path).collect();
+    (!lost.is_empty()).then(|| format!("the server has not kept {}", lost.join(", ")))
+}
+
 /// Whether a refusal passes by itself: what admission looks for is made by controllers, a moment after the namespace or the quota.
 fn passes(failure: &Failure) -> bool {
     let Failure::Refused(refusal) = failure else { return false };
@@ -186,7 +200,7 @@ fn refused(failure: &Failure) -> String {
     let advice = if says("because it is being terminated") {
         "; run this again when its namespace is gone"
     } else if failure.status() == Some(StatusCode::NOT_FOUND) && says("namespaces ") {
-        "; create its namespace, and run this again"
+        "; find out who deletes its namespace, and run this again"
     } else if says("exceeded quota") {
         "; make room in the quota, and run this again"
     } else {

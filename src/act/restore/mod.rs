@@ -7,11 +7,15 @@ mod closing;
 mod create;
 mod definitions;
 mod live;
+mod namespaces;
 mod owners;
+#[cfg(test)]
+mod tests;
 
 use std::sync::OnceLock;
 
 use futures::StreamExt as _;
+use rustc_hash::FxHashSet;
 use tokio::time::Instant;
 
 use crate::{
@@ -51,7 +55,9 @@ pub async fn restore(
 ) -> Result<Vec<Restored>, ConnectError> {
     let left_out = |item: &Item| item.left_out.clone().map(|why| Restored::absent(Outcome::LeftOut(why)));
     let states = plan.items.iter().map(left_out).collect();
-    let mut run = Run { connection, plan, resources, mode, states, remade_by: OnceLock::new() };
+    let mut run =
+        Run { connection, plan, resources, mode, states, missing_namespaces: FxHashSet::default(), remade_by: OnceLock::new() };
+    run.look_for_namespaces().await;
     for step in &plan.steps {
         let mut done = Vec::with_capacity(step.len());
         let mut turns = futures::stream::iter(step).map(async |item| (*item, run.bring(*item).await)).buffer_unordered(AT_ONCE);
@@ -79,6 +85,8 @@ struct Run<'a> {
     mode: Mode,
     /// What came of each object; none before its turn.
     states: Vec<Option<Restored>>,
+    /// Namespaces that are neither in the archive nor in the cluster.
+    missing_namespaces: FxHashSet<String>,
     /// Until when controllers are given time to make owners anew; from the first such owner on.
     remade_by: OnceLock<Instant>,
 }

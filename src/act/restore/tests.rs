@@ -1,0 +1,280 @@
+//! What goes wrong on the way, with a server that does it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    cluster::testing::{Asked, Say, json as say, serve},
+    model::well_known,
+};
+
+/// Objects by their paths, and every request: method and path.
+#[derive(Default)]
+struct Store {
+    objects: BTreeMap<String, Value>,
+    log: Vec<String>,
+    made: usize,
+}
+
+fn status(code: u16, message: &str) -> Say {
+    let details = if code == 404 { json!({"name": "x"}) } else { json!({}) };
+    say(code, json!({"kind": "Status", "code": code, "message": message, "details": details}).to_string())
+}
+
+impl Store {
+    fn answer(&mut self, asked: &Asked) -> Say {
+        let (path, query) = asked.url.split_once('?').unwrap_or((&asked.url, ""));
+        self.log.push(format!("{} {}", asked.method, path.rsplit('/').next().unwrap_or_default()));
+        let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
+        match asked.method.as_str() {
+            "GET" => match self.objects.get(path) {
+                Some(object) => say(200, object.to_string()),
+                None => status(404, "not found"),
+            },
+            "POST" => self.create(path, query, body),
+            "PATCH" => self.patch(path, query, &body),
+            other => panic!("{other}"),
+        }
+    }
+
+    fn create(&mut self, path: &str, query: &str, mut body: Value) -> Say {
+        let path = format!("{path}/{}", body["metadata"]["name"].as_str().unwrap());
+        if self.objects.contains_key(&path) {
+            return status(409, "already exists");
+        }
+        self.made += 1;
+        body["metadata"]["uid"] = json!(format!("new-{}", self.made));
+        body["metadata"]["resourceVersion"] = json!("1");
+        body["metadata"]["managedFields"] = json!([{"manager": manager_of(query)}]);
+        if path.contains("acme.io") {
+            body.as_object_mut().unwrap().remove("status");
+        }
+        self.objects.insert(path, body.clone());
+        say(201, body.to_string())
+    }
+
+    fn patch(&mut self, path: &str, query: &str, operations: &Value) -> Say {
+        let object = self.objects.get_mut(path.trim_end_matches("/status")).expect("what is patched is there");
+        for operation in operations.as_array().unwrap() {
+            let pointer = operation["path"].as_str().unwrap();
+            match operation["op"].as_str().unwrap() {
+                "test" if object.pointer(pointer) != Some(&operation["value"]) => return status(422, "the test failed"),
+                "test" => {}
+                _ => {
+                    let (parent, key) = pointer.rsplit_once('/').unwrap();
+                    object.pointer_mut(parent).unwrap()[key] = operation["value"].clone();
+                }
+            }
+        }
+        let subresource = if path.ends_with("/status") { "status" } else { "" };
+        let entry = json!({"manager": manager_of(query), "subresource": subresource});
+        object["metadata"]["managedFields"].as_array_mut().unwrap().push(entry);
+        say(200, object.to_string())
+    }
+}
+
+fn manager_of(query: &str) -> String {
+    query.trim_start_matches("fieldManager=").to_owned()
+}
+
+/// A shop that owns a ConfigMap, in a namespace that is there.
+fn objects() -> Vec<Value> {
+    let owner = json!([{"apiVersion": "acme.io/v1", "kind": "Shop", "name": "main", "uid": "old-shop"}]);
+    vec![
+        json!({"apiVersion": "acme.io/v1", "kind": "Shop", "metadata": {"name": "main", "namespace": "shop", "uid": "old-shop"},
+               "status": {"ready": true}}),
+        json!({"apiVersion": "v1", "kind": "ConfigMap",
+               "metadata": {"name": "settings", "namespace": "shop", "uid": "old-settings", "ownerReferences": owner}}),
+    ]
+}
+
+const SHOP: &str = "/apis/acme.io/v1/namespaces/shop/shops/main";
+const SETTINGS: &str = "/api/v1/namespaces/shop/configmaps/settings";
+
+fn resources() -> Resources {
+    let known = well_known::resources();
+    let shops = Resource {
+        group: "acme.io".to_owned(),
+        version: "v1".to_owned(),
+        plural: "shops".to_owned(),
+        kind: "Shop".to_owned(),
+        namespaced: true,
+        ..Resource::default()
+    };
+    Resources::new(known.resources.into_iter().chain([shops]).collect(), known.preferred_versions)
+}
+
+/// Restores the shop on a server that holds these; `first` may answer in its stead.
+async fn run(
+    there: Vec<(&str, Value)>,
+    first: impl Fn(&Asked, &mut Store) -> Option<Say> + Send + Sync + 'static,
+) -> (Vec<Restored>, Store) {
+    let namespace = ("/api/v1/namespaces/shop", json!({"metadata": {"name": "shop", "uid": "n"}}));
+    let objects_there = there.into_iter().chain([namespace]).map(|(path, object)| (path.to_owned(), object)).collect();
+    let store = Arc::new(Mutex::new(Store { objects: objects_there, ..Store::default() }));
+    let kept = store.clone();
+    let connection = serve(move |asked| {
+        let mut store = kept.lock().unwrap();
+        first(asked, &mut store).unwrap_or_else(|| store.answer(asked))
+    });
+    let plan = RestorePlan::new(objects(), false).unwrap();
+    let mut heard = Vec::new();
+    let restored = restore(&connection.await, &plan, resources(), Mode::Earnest, &mut |item, _| heard.push(item)).await.unwrap();
+    assert_eq!(heard, [0, 1], "each is told once, in its turn");
+    let store = std::mem::take(&mut *store.lock().unwrap());
+    (restored, store)
+}
+
+/// Everything is back: what was created in this run, and what was there from an earlier one.
+#[track_caller]
+fn is_back(restored: &[Restored], store: &Store, outcomes: [Outcome; 2]) {
+    assert!(restored.iter().all(Restored::is_fine), "{restored:?}\n{:?}", store.log);
+    assert_eq!(restored.iter().map(|it| it.outcome.clone()).collect::<Vec<_>>(), outcomes);
+    let shop = &store.objects[SHOP];
+    assert_eq!(shop["status"], json!({"ready": true}), "{:?}", store.log);
+    assert_eq!(store.objects[SETTINGS]["metadata"]["ownerReferences"][0]["uid"], shop["metadata"]["uid"]);
+}
+
+#[tokio::test]
+async fn each_object_is_looked_for_its_owner_looked_at_and_then_it_is_created() {
+    let (restored, store) = run(vec![], |_, _| None).await;
+    is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
+    assert_eq!(store.log, ["GET shop", "GET main", "POST shops", "PATCH status", "GET settings", "GET main", "POST configmaps"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_got_lost_is_found_again() {
+    for lost in ["POST", "PATCH"] {
+        let (restored, store) = run(vec![], move |asked, store| {
+            (asked.method == lost && asked.before == 0).then(|| {
+                store.answer(asked);
+                Say { status: 0, content_type: "", headers: "", body: Vec::new(), open: false }
+            })
+        })
+        .await;
+        is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
+        assert_eq!(store.made, 2, "{:?}", store.log);
+    }
+}
+
+#[tokio::test]
+async fn what_an_interrupted_run_left_undone_is_done() {
+    // Created, and its status not yet written.
+    let entry = json!([{"manager": "kubectl-gc-restore:old-shop"}]);
+    let half = json!({"metadata": {"name": "main", "uid": "half", "resourceVersion": "5", "managedFields": entry}});
+    let (restored, store) = run(vec![(SHOP, half.clone())], |_, _| None).await;
+    is_back(&restored, &store, [Outcome::AlreadyBack, Outcome::Created]);
+    // What somebody has written since stays.
+    let mut written = half;
+    written["status"] = json!({"ready": false});
+    written["metadata"]["managedFields"] =
+        json!([{"manager": "kubectl-gc-restore:old-shop"}, {"manager": "operator", "subresource": "status"}]);
+    let (restored, store) = run(vec![(SHOP, written)], |_, _| None).await;
+    assert_eq!(restored[0].outcome, Outcome::AlreadyBack);
+    assert_eq!(store.objects[SHOP]["status"], json!({"ready": false}));
+    assert!(!store.log.iter().any(|request| request.starts_with("PATCH")), "{:?}", store.log);
+}
+
+#[tokio::test]
+async fn only_a_copy_of_this_very_object_is_known_as_one() {
+    let entry = json!([{"manager": "kubectl-gc-restore:another"}]);
+    let other = json!({"apiVersion": "acme.io/v1", "kind": "Shop", "status": {},
+        "metadata": {"name": "main", "namespace": "shop", "uid": "other", "managedFields": entry}});
+    let (restored, store) = run(vec![(SHOP, other)], |_, _| None).await;
+    assert_eq!(restored[0].outcome, Outcome::Same);
+    assert_eq!(store.objects[SHOP]["status"], json!({}), "what others have made is left alone");
+    assert_eq!(store.objects[SETTINGS]["metadata"]["ownerReferences"][0]["uid"], "other");
+}
+
+#[tokio::test]
+async fn whoever_writes_beside_is_not_overwritten() {
+    // A controller adds something between the create and the status.
+    let (restored, store) = run(vec![], |asked, store| {
+        if asked.method == "PATCH" && asked.before == 0 {
+            let shop = store.objects.get_mut(SHOP).unwrap();
+            shop["metadata"]["resourceVersion"] = json!("2");
+            shop["metadata"]["finalizers"] = json!(["acme.io/operator"]);
+        }
+        None
+    })
+    .await;
+    is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
+    assert_eq!(store.objects[SHOP]["metadata"]["finalizers"], json!(["acme.io/operator"]));
+    // One that never stops is given up, and told.
+    let (restored, _) = run(vec![], |asked, _| (asked.method == "PATCH").then(|| status(422, "the test failed"))).await;
+    assert_eq!(restored[0].outcome, Outcome::Created);
+    assert!(restored[0].unfinished[0].starts_with("its status could not be put back: 422"), "{restored:?}");
+    assert!(!restored[0].is_fine());
+}
+
+#[tokio::test]
+async fn somebody_who_is_faster_is_left_alone() {
+    // Between the look and the create.
+    let (restored, store) = run(vec![], |asked, store| {
+        if asked.method == "POST" && asked.url.contains("/shops?") {
+            let other = json!({"apiVersion": "acme.io/v1", "kind": "Shop", "spec": {"size": 3},
+                "metadata": {"name": "main", "namespace": "shop", "uid": "faster"}});
+            store.objects.insert(SHOP.to_owned(), other);
+        }
+        None
+    })
+    .await;
+    assert!(matches!(&restored[0].outcome, Outcome::Different(differences) if differences[0].path == "spec"), "{restored:?}");
+    assert_eq!(store.objects[SETTINGS]["metadata"]["ownerReferences"][0]["uid"], "faster");
+}
+
+#[tokio::test]
+async fn what_passes_by_itself_is_waited_for() {
+    for message in ["pods \"a\" is forbidden: error looking up service account shop/default", "status unknown for quota: few"] {
+        let (restored, store) =
+            run(vec![], move |asked, _| (asked.method == "POST" && asked.before == 0).then(|| status(403, message))).await;
+        is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
+    }
+}
+
+#[tokio::test]
+async fn an_owner_that_goes_or_cannot_be_seen_keeps_its_dependents_from_being_created() {
+    let told = async |owner: fn(&Asked, &mut Store) -> Option<Say>| {
+        // Once it is created, the owner is looked at only for its dependent.
+        let (restored, store) =
+            run(vec![], move |asked, store| if store.made == 1 && asked.url == SHOP { owner(asked, store) } else { None }).await;
+        assert!(!store.objects.contains_key(SETTINGS));
+        match &restored[1].outcome {
+            Outcome::Failed(why) => why.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(told(|_, _| Some(status(404, "not found"))).await.contains("is gone again"));
+    assert!(told(|_, _| Some(status(403, "not you"))).await.contains("can't be told: forbidden: not you"));
+    let replaced = told(|_, _| Some(say(200, json!({"metadata": {"uid": "another"}}).to_string()))).await;
+    assert!(replaced.contains("was replaced meanwhile"), "{replaced}");
+    let going = |_: &Asked, store: &mut Store| {
+        let mut shop = store.objects[SHOP].clone();
+        shop["metadata"]["deletionTimestamp"] = json!("2026-01-31T08:00:00Z");
+        Some(say(200, shop.to_string()))
+    };
+    assert!(told(going).await.contains("is being deleted"));
+}
+
+#[tokio::test]
+async fn what_fails_blocks_what_needs_it() {
+    let (restored, store) = run(vec![], |asked, _| (asked.url.contains("/shops?")).then(|| status(422, "spec is wrong"))).await;
+    assert_eq!(restored[0].outcome, Outcome::Failed("422 Unprocessable Entity: spec is wrong".to_owned()));
+    assert_eq!(restored[1].outcome, Outcome::Blocked(0));
+    assert!(!store.log.iter().any(|request| request.contains("configmaps")), "{:?}", store.log);
+}
+
+#[tokio::test]
+async fn a_namespace_that_is_not_there_is_told_before_anything_is_sent() {
+    let (restored, store) = run(vec![], |asked, _| asked.url.ends_with("/namespaces/shop").then(|| status(404, "not found"))).await;
+    assert!(restored.iter().all(|it| matches!(&it.outcome, Outcome::Failed(why) if why.starts_with("there is no namespace shop"))));
+    assert_eq!(store.log, [""; 0]);
+    // Whoever may not look at namespaces may still create what is in them.
+    let (restored, store) = run(vec![], |asked, _| asked.url.ends_with("/namespaces/shop").then(|| status(403, "not you"))).await;
+    is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
+}
