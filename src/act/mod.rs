@@ -8,6 +8,9 @@ mod delete;
 #[cfg(test)]
 mod delete_tests;
 mod follow;
+mod keep;
+#[cfg(test)]
+mod keep_tests;
 mod look;
 mod probe;
 #[cfg(test)]
@@ -18,5 +21,6 @@ mod restore;
 pub use access::{Access, Denied, Verdicts, review};
 pub use delete::{Answered, Deletion, Sent, delete};
 pub use follow::{Ended, FollowEvent, Followed, Following, follow};
+pub use keep::{KeepError, KeepFailure, Loosened, Released, cut, put_back, release};
 pub use probe::{Probe, ProbeError, probe, probe_until};
 pub use restore::{Mode, restore};

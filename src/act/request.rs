@@ -11,6 +11,9 @@ const JSON: &str = "application/json";
 /// A list of operations, of which the first that can't be done undoes all.
 const JSON_PATCH: &str = "application/json-patch+json";
 
+/// An object of which what is missing stays as it is.
+const MERGE_PATCH: &str = "application/merge-patch+json";
+
 /// A request that came to nothing.
 pub(super) struct Undone {
     /// Why the last try failed.
@@ -58,6 +61,11 @@ async fn persist_as(connection: &Connection, method: &Method, path: &str, body: 
 /// Sends a request once. Anything but a success is a failure.
 pub(super) async fn once(connection: &Connection, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, Failure> {
     once_as(connection, method, path, body.map(|body| (JSON, body))).await
+}
+
+/// Sends a JSON merge patch once. What it says of `metadata.uid` and `metadata.resourceVersion` has to be so, or else the answer is 409.
+pub(super) async fn merge_patch(connection: &Connection, path: &str, body: &Value) -> Result<Answer, Failure> {
+    once_as(connection, &Method::PATCH, path, Some((MERGE_PATCH, body))).await
 }
 
 async fn once_as(connection: &Connection, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Result<Answer, Failure> {

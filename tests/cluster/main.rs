@@ -18,6 +18,7 @@ mod events;
 mod explain;
 mod facts;
 mod follow;
+mod keep;
 mod looking;
 mod plan;
 mod probe;

@@ -194,9 +194,15 @@ fn plan(cluster: &Cluster, args: &[String]) -> Value {
 /// Deletes and compares; all that is wrong is told at once. What is not as foretold yet may still come so; what is, has to stay so.
 #[track_caller]
 pub fn all_come_true(foretold: &[Foretold<'_>]) {
+    all_come_true_by(foretold, Foretold::delete);
+}
+
+/// The same of what is deleted in another way.
+#[track_caller]
+pub fn all_come_true_by<'c>(foretold: &[Foretold<'c>], delete: impl Fn(&Foretold<'c>)) {
     let cluster = foretold[0].case.trial.cluster;
     for one in foretold {
-        one.delete();
+        delete(one);
     }
     let is_there = |kind: &Listed| foretold.iter().any(|one| one.before.iter().any(|object| kind.is_of(object)));
     let kinds: Vec<Listed> = cluster.listed().into_iter().filter(is_there).collect();

@@ -1,0 +1,451 @@
+//! What is kept of what a delete would take: references are cut before anything is deleted, a guard stands in for them, and it goes again
+//! when nobody is left who would take the object back.
+//!
+//! Living controllers adopt what matches their selector and has no controller, within milliseconds (R9.3). Were the references merely
+//! dropped, a ReplicaSet that is about to die would take back its pod before its own delete, and the pod would go with it. So the one
+//! PATCH that drops them puts a *guard* in their place: a reference of the object to itself, as its controller.
+//!
+//! * Controllers leave alone what has a controller (R9.5).
+//! * To the collector the object has an owner that is there (R4.2, row 1): it lives for as long as it carries the guard, even if somebody
+//!   adds a reference to a dying owner meanwhile. It blocks nobody, not even its own foreground deletion (R5.13).
+//! * Whoever is interrupted in between leaves an object that lives. A command removes the guard.
+//!
+//! The guard goes once the former owners, and whoever else might adopt the object and goes, are terminating or gone: a controller that is
+//! terminating adopts nothing, and looks up on the API server whether it is, after it has seen an object without a controller.
+
+use std::time::{Duration, Instant};
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::{
+    cluster::{Connection, Failure, path, retry},
+    doctor::commands::Commands,
+    foretell::{Cut, Plan, adopters_of},
+    model::{ObjectId, Reference, Snapshot},
+};
+
+use super::request::{merge_patch, once};
+
+/// So many times an object is read and patched again that somebody else writes to.
+const TRIES: u32 = 30;
+/// So many times all are looked at again, until nobody has put anything back.
+const PASSES: u32 = 5;
+/// Between two looks at owners that are not terminating yet.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// An object whose references are cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loosened {
+    pub object: ObjectId,
+    /// What it has lost.
+    pub loses: Vec<Reference>,
+    /// Its references as they were, to be put back.
+    before: Value,
+    /// Its references as they are now.
+    now: Value,
+    /// It has itself as its controller for now. Where another controller stays, nobody else adopts it.
+    pub guarded: bool,
+}
+
+impl Loosened {
+    /// The command that takes the guard from it; none where it has none. `kubectl` is how kubectl is called for this cluster.
+    pub fn release_command(&self, snapshot: &Snapshot, kubectl: &str) -> Option<String> {
+        let uid = snapshot.text(snapshot.object(self.object).uid);
+        let place = self.now.as_array().filter(|_| self.guarded)?.iter().rposition(|reference| reference["uid"] == uid)?;
+        let path = format!("/metadata/ownerReferences/{place}");
+        let steps = vec![json!({"op": "test", "path": format!("{path}/uid"), "value": uid}), json!({"op": "remove", "path": path})];
+        Some(Commands { snapshot, kubectl }.patch(self.object, steps))
+    }
+}
+
+/// What became of an object whose guard was to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// It lives, without the guard and without any reference to what dies.
+    Free,
+    /// It keeps the guard, because this object is still there, lives, and would take it back.
+    Guarded(ObjectId),
+    /// It is gone, or being deleted: somebody else has done that.
+    Lost,
+}
+
+/// Why something could not be kept. Nothing is deleted then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{object}{place} can't be kept: {why}{}", told(.left))]
+pub struct KeepError {
+    /// `Kind/name`
+    pub object: String,
+    /// ` in namespace …`; empty for cluster scope.
+    pub place: String,
+    pub why: KeepFailure,
+    /// What was cut before, and could not be put back: the object, why, and the command that takes the guard from it.
+    pub left: Vec<(String, String)>,
+}
+
+fn told(left: &[(String, String)]) -> String {
+    if left.is_empty() {
+        return "; all references are as they were".to_owned();
+    }
+    let told = left.iter().map(|(object, what)| format!("\n{object} {what}"));
+    format!("; what has lost its owners by now, and lives on without them:{}", told.collect::<String>())
+}
+
+/// What is wrong with one object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeepFailure {
+    /// It isn't there any more, or another has its name.
+    #[error("it is gone; plan again")]
+    Gone,
+    /// Somebody deletes it already.
+    #[error("it is being deleted by somebody else")]
+    Terminating,
+    /// Its references are others than those that were planned with.
+    #[error("its owner references have changed meanwhile ({0}); plan again")]
+    Changed(String),
+    /// Somebody keeps writing to it, or puts back what was cut.
+    #[error("somebody else keeps changing its owner references; find out who, and stop them first")]
+    Unstable,
+    /// The API server says no, or nothing.
+    #[error("{doing} it failed: {reason}")]
+    Failed {
+        /// `reading`, `patching`
+        doing: &'static str,
+        /// The server's own words.
+        reason: String,
+    },
+}
+
+/// Cuts references, and puts guards in their place, before anything is deleted. Afterwards every object has been seen with what it is to
+/// have. May be done again after it was interrupted.
+///
+/// # Errors
+/// When one of them can't be cut. What was cut until then is put back.
+pub async fn cut(connection: &Connection, snapshot: &Snapshot, cuts: &[Cut]) -> Result<Vec<Loosened>, KeepError> {
+    let mut done: Vec<Loosened> = Vec::with_capacity(cuts.len());
+    for _ in 0..PASSES {
+        let mut calm = true;
+        for (place, cut) in cuts.iter().enumerate() {
+            let object = Kept::of(connection, snapshot, cut);
+            match object.loosen().await {
+                Ok((written, loosened)) => {
+                    calm &= !written;
+                    match done.get_mut(place) {
+                        // What it had at first is what is put back.
+                        Some(known) => known.now = loosened.now,
+                        None => done.push(loosened),
+                    }
+                }
+                Err(why) => return Err(object.error(why, put_back(connection, snapshot, &done).await)),
+            }
+        }
+        if calm {
+            return Ok(done);
+        }
+    }
+    let left = put_back(connection, snapshot, &done).await;
+    match cuts.first() {
+        Some(first) => Err(Kept::of(connection, snapshot, first).error(KeepFailure::Unstable, left)),
+        None => Ok(done),
+    }
+}
+
+/// Puts references back as they were, where nothing is deleted after all. Says of which objects that failed, and what can be done.
+pub async fn put_back(connection: &Connection, snapshot: &Snapshot, loosened: &[Loosened]) -> Vec<(String, String)> {
+    let mut left = Vec::new();
+    for one in loosened {
+        let cut = Cut { object: one.object, loses: one.loses.clone() };
+        let object = Kept::of(connection, snapshot, &cut);
+        if let Err(why) = object.put_back(one).await {
+            let guard = one
+                .release_command(snapshot, "kubectl")
+                .map_or(String::new(), |command| format!("; it has itself as its controller, which is removed with: {command}"));
+            left.push((format!("{}{}", object.name, object.place), format!("could not be put back ({why}){guard}")));
+        }
+    }
+    left
+}
+
+/// Takes away the guards, and references to dying owners that somebody has added meanwhile, once nobody is left who would take the objects
+/// back. `plan` says who goes. Waits for that up to `patience`; where it takes longer, the guard stays.
+///
+/// # Errors
+/// The first object that could not be read or patched; those after it keep their guards, too, and can be released again.
+pub async fn release(
+    connection: &Connection,
+    snapshot: &Snapshot,
+    plan: &Plan,
+    loosened: &[Loosened],
+    patience: Duration,
+) -> Result<Vec<(ObjectId, Released)>, KeepError> {
+    let begun = Instant::now();
+    let mut released = Vec::with_capacity(loosened.len());
+    for one in loosened {
+        let cut = Cut { object: one.object, loses: one.loses.clone() };
+        let object = Kept::of(connection, snapshot, &cut);
+        let told = object.release(plan, one, begun + patience).await;
+        match told {
+            Ok(told) => released.push((one.object, told)),
+            Err(why) => {
+                let rest = loosened[released.len()..].iter().filter_map(|one| {
+                    let command = one.release_command(snapshot, "kubectl")?;
+                    Some((
+                        snapshot.short_name(one.object),
+                        format!("has itself as its controller, which is removed with: {command}"),
+                    ))
+                });
+                return Err(object.error(why, rest.collect()));
+            }
+        }
+    }
+    Ok(released)
+}
+
+/// One object that is to be kept.
+struct Kept<'a> {
+    connection: &'a Connection,
+    snapshot: &'a Snapshot,
+    cut: &'a Cut,
+    name: String,
+    place: String,
+    uid: &'a str,
+}
+
+/// What was read of an object.
+struct Seen {
+    version: String,
+    terminating: bool,
+    references: Vec<Value>,
+}
+
+impl<'a> Kept<'a> {
+    fn of(connection: &'a Connection, snapshot: &'a Snapshot, cut: &'a Cut) -> Self {
+        let object = snapshot.object(cut.object);
+        let place = match snapshot.text(object.namespace) {
+            "" => String::new(),
+            namespace => format!(" in namespace {namespace}"),
+        };
+        Kept { connection, snapshot, cut, name: snapshot.short_name(cut.object), place, uid: snapshot.text(object.uid) }
+    }
+
+    fn error(&self, why: KeepFailure, left: Vec<(String, String)>) -> KeepError {
+        KeepError { object: self.name.clone(), place: self.place.clone(), why, left }
+    }
+
+    /// Cuts it, unless that is done already. Says whether anything was written.
+    async fn loosen(&self) -> Result<(bool, Loosened), KeepFailure> {
+        // A write may have been done although its answer was lost: what was there before it is what was seen first.
+        let mut before = None;
+        for _ in 0..TRIES {
+            let seen = self.read().await?;
+            if seen.terminating {
+                return Err(KeepFailure::Terminating);
+            }
+            let (wanted, guarded) = self.wanted(&seen.references)?;
+            let is_done = wanted == seen.references;
+            if !is_done || before.is_none() {
+                before = Some(seen.references.clone());
+            }
+            if is_done || self.write(&seen, &wanted).await? {
+                let (object, loses) = (self.cut.object, self.cut.loses.clone());
+                let before = Value::Array(before.unwrap_or_default());
+                return Ok((!is_done, Loosened { object, loses, before, now: Value::Array(wanted), guarded }));
+            }
+        }
+        Err(KeepFailure::Unstable)
+    }
+
+    /// The references that it is to have: what it doesn't lose, and the guard, unless another controller stays.
+    /// Says whether it has a guard.
+    fn wanted(&self, live: &[Value]) -> Result<(Vec<Value>, bool), KeepFailure> {
+        let owners = &self.snapshot.object(self.cut.object).owners;
+        let leaves = self.cut.leaves(owners);
+        let is_one_of = |live: &Value, known: &[Reference]| known.iter().any(|reference| self.is(live, reference));
+        let mut wanted: Vec<Value> = Vec::new();
+        for reference in live.iter().filter(|reference| reference["uid"] != self.uid || is_one_of(reference, owners)) {
+            match (is_one_of(reference, &leaves), is_one_of(reference, &self.cut.loses)) {
+                (true, _) => wanted.push(reference.clone()),
+                (_, true) => {}
+                _ => return Err(KeepFailure::Changed(format!("{} is new", written(reference)))),
+            }
+        }
+        if let Some(missing) = leaves.iter().find(|reference| !live.iter().any(|live| self.is(live, reference))) {
+            let name = format!("{}/{}", self.snapshot.text(missing.kind), self.snapshot.text(missing.name));
+            return Err(KeepFailure::Changed(format!("{name} is gone from them")));
+        }
+        let guarded = !wanted.iter().any(|reference| reference["controller"] == true);
+        if guarded {
+            wanted.push(self.guard());
+        }
+        Ok((wanted, guarded))
+    }
+
+    fn guard(&self) -> Value {
+        let object = self.snapshot.object(self.cut.object);
+        let resource = self.snapshot.resources.get(object.resource);
+        json!({
+            "apiVersion": resource.api_version(),
+            "kind": resource.kind,
+            "name": self.snapshot.text(object.name),
+            "uid": self.uid,
+            "controller": true,
+        })
+    }
+
+    /// Whether a reference that was read is this one of the snapshot.
+    fn is(&self, live: &Value, known: &Reference) -> bool {
+        let text = |field: &str| live[field].as_str().unwrap_or_default();
+        text("uid") == self.snapshot.text(known.uid)
+            && text("kind") == self.snapshot.text(known.kind)
+            && text("name") == self.snapshot.text(known.name)
+            && text("apiVersion") == self.snapshot.text(known.api_version)
+    }
+
+    async fn put_back(&self, done: &Loosened) -> Result<(), KeepFailure> {
+        for _ in 0..TRIES {
+            let seen = self.read().await?;
+            let before = done.before.as_array().map_or(&[][..], Vec::as_slice);
+            if seen.references == before {
+                return Ok(());
+            }
+            if Value::Array(seen.references.clone()) != done.now {
+                return Err(KeepFailure::Changed("somebody else has written them".to_owned()));
+            }
+            if self.write(&seen, before).await? {
+                return Ok(());
+            }
+        }
+        Err(KeepFailure::Unstable)
+    }
+
+    async fn release(&self, plan: &Plan, done: &Loosened, until: Instant) -> Result<Released, KeepFailure> {
+        for owner in self.would_take_it_back(plan) {
+            while self.lives(owner).await? {
+                if Instant::now() >= until {
+                    return Ok(Released::Guarded(owner));
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+        let guard = done.guarded.then(|| self.guard());
+        for _ in 0..TRIES {
+            let seen = match self.read().await {
+                Ok(seen) => seen,
+                Err(KeepFailure::Gone) => return Ok(Released::Lost),
+                Err(why) => return Err(why),
+            };
+            if seen.terminating {
+                return Ok(Released::Lost);
+            }
+            let dies = |reference: &Value| self.cut.loses.iter().any(|lost| reference["uid"] == self.snapshot.text(lost.uid));
+            let wanted: Vec<Value> = seen
+                .references
+                .iter()
+                .filter(|reference| Some(*reference) != guard.as_ref() && !dies(reference))
+                .cloned()
+                .collect();
+            if wanted == seen.references || self.write(&seen, &wanted).await? {
+                return Ok(Released::Free);
+            }
+        }
+        Err(KeepFailure::Unstable)
+    }
+
+    /// Everybody who goes and would adopt it while they live: its former owners, and controllers in its namespace that adopt such objects.
+    fn would_take_it_back(&self, plan: &Plan) -> Vec<ObjectId> {
+        let object = self.snapshot.object(self.cut.object);
+        let resource = self.snapshot.resources.get(object.resource);
+        let adopters = adopters_of(&resource.group, &resource.kind);
+        let former = self.cut.loses.iter().filter_map(|lost| self.snapshot.by_uid(lost.uid));
+        let others =
+            plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).filter(|other| {
+                let other = self.snapshot.object(*other);
+                let kind = self.snapshot.resources.get(other.resource);
+                other.namespace == object.namespace && adopters.contains(&(kind.group.as_str(), kind.kind.as_str()))
+            });
+        let mut all: Vec<ObjectId> = former.chain(others).filter(|other| *other != self.cut.object).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Whether an object is there and not terminating.
+    async fn lives(&self, other: ObjectId) -> Result<bool, KeepFailure> {
+        match self.get(other).await {
+            Ok(object) => {
+                let is_it = object["metadata"]["uid"] == self.snapshot.text(self.snapshot.object(other).uid);
+                Ok(is_it && object["metadata"]["deletionTimestamp"].is_null())
+            }
+            Err(failure) if failure.proves_absence() => Ok(false),
+            Err(failure) => Err(KeepFailure::Failed { doing: "looking at who would take back", reason: failure.in_full() }),
+        }
+    }
+
+    async fn read(&self) -> Result<Seen, KeepFailure> {
+        let object = match self.get(self.cut.object).await {
+            Ok(object) => object,
+            Err(failure) if failure.proves_absence() => return Err(KeepFailure::Gone),
+            Err(failure) => return Err(KeepFailure::Failed { doing: "reading", reason: failure.in_full() }),
+        };
+        let metadata = &object["metadata"];
+        if metadata["uid"] != self.uid {
+            return Err(KeepFailure::Gone);
+        }
+        Ok(Seen {
+            version: metadata["resourceVersion"].as_str().unwrap_or_default().to_owned(),
+            terminating: !metadata["deletionTimestamp"].is_null(),
+            references: metadata["ownerReferences"].as_array().cloned().unwrap_or_default(),
+        })
+    }
+
+    async fn get(&self, object: ObjectId) -> Result<Value, Failure> {
+        let path = self.path(object)?;
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let failure = match once(self.connection, &Method::GET, &path, None).await {
+                Ok(answer) => {
+                    return serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()));
+                }
+                Err(failure) => failure,
+            };
+            match retry::pause_after(&failure, tried, true) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(failure),
+            }
+        }
+    }
+
+    fn path(&self, object: ObjectId) -> Result<String, Failure> {
+        let found = self.snapshot.object(object);
+        let resource = self.snapshot.resources.get(found.resource);
+        let (namespace, name) = (self.snapshot.text(found.namespace), self.snapshot.text(found.name));
+        path::of_object(resource, namespace, name)
+            .ok_or_else(|| Failure::Malformed(format!("{name:?} is no name that can be asked for")))
+    }
+
+    /// Writes its references if nothing about it has changed since it was seen. Says whether they are written: otherwise it has to be
+    /// read again, also where an answer was lost.
+    async fn write(&self, seen: &Seen, references: &[Value]) -> Result<bool, KeepFailure> {
+        let body = json!({"metadata": {"uid": self.uid, "resourceVersion": seen.version, "ownerReferences": references}});
+        let failed = |failure: Failure| KeepFailure::Failed { doing: "patching", reason: failure.in_full() };
+        let path = self.path(self.cut.object).map_err(failed)?;
+        match merge_patch(self.connection, &path, &body).await {
+            Ok(_) => Ok(true),
+            Err(failure) if failure.status() == Some(StatusCode::CONFLICT) || failure.proves_absence() => Ok(false),
+            Err(failure) => match retry::pause_after(&failure, 1, true) {
+                Some(pause) => {
+                    tokio::time::sleep(pause).await;
+                    Ok(false)
+                }
+                None => Err(failed(failure)),
+            },
+        }
+    }
+}
+
+fn written(reference: &Value) -> String {
+    let text = |field: &str| reference[field].as_str().unwrap_or_default().to_owned();
+    format!("{}/{}", text("kind"), text("name"))
+}

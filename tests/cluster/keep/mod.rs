@@ -1,0 +1,148 @@
+//! Deletes that keep something, under the real controllers, who adopt what is free within milliseconds.
+
+mod guard;
+mod workloads;
+
+use std::time::Duration;
+
+use kubectl_gc::{
+    act::{self, Loosened, Released},
+    cluster::{Connection, Scope},
+    foretell::{Assume, Keeping, Request, Stage, explore, keep},
+    graph::OwnerGraph,
+    model::{Coordinate, ObjectId, Presence, Snapshot},
+    server::Propagation,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{ADMIN, Cluster, uid, wait_until},
+    plan::trial::{Foretold, Trial, wait_for_items},
+    reading::connect,
+};
+
+/// For what takes a while on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is needed to keep something: a connection, and what was read over it.
+struct Keeper {
+    runtime: tokio::runtime::Runtime,
+    connection: Connection,
+    snapshot: Snapshot,
+}
+
+impl Keeper {
+    /// Reads the whole cluster.
+    fn read(cluster: &Cluster) -> Self {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let connection = connect(cluster, ADMIN, &runtime);
+        let (resources, _) = runtime.block_on(connection.discover()).expect("discovery");
+        let snapshot = runtime.block_on(connection.read(resources, &Scope::Everything, &[])).expect("lists");
+        Keeper { runtime, connection, snapshot }
+    }
+
+    /// The object of a uid.
+    fn id(&self, uid: &str) -> ObjectId {
+        let symbol = self.snapshot.strings.find(uid).unwrap_or_else(|| panic!("nothing has the uid {uid}"));
+        self.snapshot.by_uid(symbol).unwrap_or_else(|| panic!("nothing has the uid {uid}"))
+    }
+
+    /// Plays the delete, with everything read that it rests on.
+    fn plan(&mut self, targets: &[ObjectId], propagation: Propagation, wanted: &[ObjectId]) -> Keeping {
+        loop {
+            let graph = OwnerGraph::new(&self.snapshot);
+            let stage = Stage::new(&self.snapshot, &graph, Assume::Known);
+            let keeping = keep(&stage, &Request::delete(targets.to_vec(), propagation), wanted, explore);
+            let facts: Vec<ObjectId> = keeping.needs.facts.iter().copied().collect();
+            let unknown = |coordinate: &Coordinate| self.snapshot.look_up(*coordinate) == Presence::Unknown;
+            let look_ups: Vec<Coordinate> = keeping.needs.look_ups.iter().copied().filter(unknown).collect();
+            if facts.is_empty() && look_ups.is_empty() {
+                return keeping;
+            }
+            let before = self.snapshot.facts.len();
+            self.runtime.block_on(self.connection.fetch_facts(&mut self.snapshot, &facts));
+            self.runtime.block_on(self.connection.look_up(&mut self.snapshot, &look_ups));
+            if self.snapshot.facts.len() == before && look_ups.is_empty() {
+                return keeping;
+            }
+        }
+    }
+
+    fn cut(&self, keeping: &Keeping) -> Vec<Loosened> {
+        let cut = act::cut(&self.connection, &self.snapshot, &keeping.plan.request.cuts);
+        self.runtime.block_on(cut).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn release(&self, keeping: &Keeping, loosened: &[Loosened]) {
+        let release = act::release(&self.connection, &self.snapshot, &keeping.plan, loosened, PATIENCE);
+        let released = self.runtime.block_on(release).unwrap_or_else(|error| panic!("{error}"));
+        for (object, released) in released {
+            assert_eq!(released, Released::Free, "{}", self.snapshot.short_name(object));
+        }
+    }
+}
+
+/// Does what was foretold: cuts, deletes, and releases.
+#[track_caller]
+fn keep_and_delete(foretold: &Foretold<'_>) {
+    let plan = &foretold.plan;
+    let mut keeper = Keeper::read(foretold.case.trial.cluster);
+    let ids = |objects: &Value, at: &str| -> Vec<ObjectId> {
+        let objects = objects.as_array().into_iter().flatten();
+        objects.map(|object| keeper.id(object.pointer(at).and_then(Value::as_str).unwrap_or_default())).collect()
+    };
+    let (targets, wanted) = (ids(&plan["targets"], "/uid"), ids(&plan["kept"], "/object/uid"));
+    assert!(!wanted.is_empty(), "nothing is kept: {plan}");
+    let policy = policy(foretold.case.trial.policy);
+    let keeping = keeper.plan(&targets, policy, &wanted);
+    assert_eq!((keeping.kept.len(), &keeping.lost[..]), (wanted.len(), &[][..]));
+    let loosened = keeper.cut(&keeping);
+    foretold.delete();
+    keeper.release(&keeping, &loosened);
+}
+
+fn policy(name: &str) -> Propagation {
+    match name {
+        "Background" => Propagation::Background,
+        "Foreground" => Propagation::Foreground,
+        _ => Propagation::Orphan,
+    }
+}
+
+/// A Deployment of two pods, which no node takes. Returns the Deployment, its ReplicaSet, and the pods.
+#[track_caller]
+fn deployment(trial: &Trial<'_>) -> (Value, Value, Vec<Value>) {
+    let labels = json!({"app": "web"});
+    let made = trial.cluster.create(json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": trial.namespace},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "main"}]}},
+        },
+    }));
+    let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
+    let sets = trial.cluster.list(&format!("/apis/apps/v1/namespaces/{}/replicasets", trial.namespace));
+    (made, typed("apps/v1", "ReplicaSet", &sets[0]), pods.iter().map(|pod| typed("v1", "Pod", pod)).collect())
+}
+
+/// An item of a list, which has no type of its own.
+fn typed(api_version: &str, kind: &str, item: &Value) -> Value {
+    let mut item = item.clone();
+    item["apiVersion"] = json!(api_version);
+    item["kind"] = json!(kind);
+    item
+}
+
+/// An object as it is now.
+fn now(trial: &Trial<'_>, object: &Value) -> Option<Value> {
+    trial.cluster.get(&trial.cluster.path_of(object)).filter(|now| uid(now) == uid(object))
+}
+
+/// Waits until an object is gone.
+#[track_caller]
+fn gone(trial: &Trial<'_>, object: &Value) {
+    wait_until("it is gone", PATIENCE, || now(trial, object).is_none());
+}

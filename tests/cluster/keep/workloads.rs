@@ -1,0 +1,111 @@
+//! Foretold, cut, deleted, released: everything has to come out as the plan says, for each policy.
+
+use kubectl_gc::server::Propagation;
+use serde_json::{Value, json};
+
+use super::{Keeper, deployment, gone, keep_and_delete, now};
+use crate::{
+    harness::uid,
+    plan::trial::{POLICIES, Trial, all_come_true_by, foretell},
+};
+
+/// Builds the same for each policy; `build` returns the targets and what is kept.
+#[track_caller]
+fn kept_three_ways(prefix: &str, policies: &[&'static str], build: impl Fn(&Trial<'_>) -> (Vec<String>, String)) {
+    let cases = policies.iter().map(|policy| {
+        let trial = Trial::new(prefix, policy);
+        let (targets, keep) = build(&trial);
+        let mut case = trial.deleting(targets);
+        case.flags = vec![format!("--keep={keep}").leak()];
+        case
+    });
+    all_come_true_by(&foretell(cases.collect()), keep_and_delete);
+}
+
+#[test]
+fn a_replica_set_of_a_deployment() {
+    kept_three_ways("keep-rs", &POLICIES[..2], |trial| {
+        deployment(trial);
+        (vec!["deployment/web".to_owned()], "rs".to_owned())
+    });
+}
+
+#[test]
+fn one_pod_of_a_deployment() {
+    kept_three_ways("keep-pod", &POLICIES[..2], |trial| {
+        let (_, _, pods) = deployment(trial);
+        let name = pods[0]["metadata"]["name"].as_str().unwrap_or_default();
+        (vec!["deployment/web".to_owned()], format!("pod/{name}"))
+    });
+}
+
+#[test]
+fn one_pod_of_a_replica_set_that_is_deleted_itself() {
+    kept_three_ways("keep-rs-pod", &POLICIES[..2], |trial| {
+        let labels = json!({"app": "db"});
+        trial.cluster.create(json!({
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": {"name": "db", "namespace": trial.namespace},
+            "spec": {
+                "replicas": 3,
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "main"}]}},
+            },
+        }));
+        let pods = crate::plan::trial::wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 3);
+        let name = pods[0]["metadata"]["name"].as_str().unwrap_or_default();
+        (vec!["replicaset/db".to_owned()], format!("pod/{name}"))
+    });
+}
+
+/// Nobody adopts these, and one of two owners stays; a chain in between goes.
+#[test]
+fn what_has_no_selector() {
+    kept_three_ways("keep-widgets", &POLICIES[..2], |trial| {
+        let root = trial.widget("root").create();
+        let stays = trial.widget("stays").create();
+        let middle = trial.widget("middle").blocking(&root).create();
+        trial.config_map("leaf").blocking(&middle).create();
+        trial.config_map("other").blocking(&middle).create();
+        trial.config_map("both").blocking(&middle).blocking(&root).create();
+        trial.config_map("safe").blocking(&root).blocking(&stays).create();
+        (vec!["widget/root".to_owned()], "cm/leaf,cm/both".to_owned())
+    });
+}
+
+/// How often a Deployment is deleted while its ReplicaSet, or one of its pods, is kept: `KEEP_TIMES`.
+fn times() -> usize {
+    std::env::var("KEEP_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(4)
+}
+
+/// A wrong delete can't be made good, and it would be a matter of milliseconds: again and again, with every policy in turn.
+#[test]
+fn again_and_again_nothing_that_is_kept_goes() {
+    for time in 0..times() {
+        let policy = [Propagation::Background, Propagation::Foreground][time % 2];
+        let trial = Trial::new("keep-again", policy.name());
+        let (web, set, pods) = deployment(&trial);
+        trial.cluster.settled();
+        let mut keeper = Keeper::read(trial.cluster);
+        let wanted = if time / 2 % 2 == 0 { &set } else { &pods[0] };
+        let keeping = keeper.plan(&[keeper.id(uid(&web))], policy, &[keeper.id(uid(wanted))]);
+        let loosened = keeper.cut(&keeping);
+        trial.cluster.delete(&trial.cluster.path_of(&web), Some(policy.name()), None);
+        keeper.release(&keeping, &loosened);
+        gone(&trial, &web);
+        trial.cluster.settled();
+        let after = now(&trial, wanted).unwrap_or_else(|| panic!("{time}: {wanted} is kept, and gone"));
+        let metadata = &after["metadata"];
+        assert_eq!((&metadata["deletionTimestamp"], &metadata["ownerReferences"]), (&Value::Null, &Value::Null), "{time}");
+        if wanted == &set {
+            for pod in &pods {
+                let pod = now(&trial, pod).unwrap_or_else(|| panic!("{time}: a pod of what is kept is gone"));
+                assert!(pod["metadata"]["deletionTimestamp"].is_null(), "{time}");
+            }
+        } else {
+            gone(&trial, &set);
+            gone(&trial, &pods[1]);
+        }
+    }
+}
