@@ -90,7 +90,7 @@ fn sets() -> Resource {
 
 const SET: &str = "/apis/apps/v1/namespaces/shop/replicasets/r";
 
-/// A ReplicaSet `r` that controls the pods `a` and `b`; both also belong to the ReplicaSet `s`, as its own controller or not.
+/// A ReplicaSet `r` that controls the pods `a` and `b`, and is to be deleted.
 struct Scene {
     snapshot: Snapshot,
     plan: Plan,
@@ -161,6 +161,11 @@ impl Scene {
         released.into_iter().map(|(_, released)| released).collect()
     }
 
+    /// Somebody else changes what is there.
+    fn change(&self, change: impl FnOnce(&mut Store)) {
+        change(&mut self.store.lock().unwrap());
+    }
+
     fn log(&self) -> Vec<String> {
         std::mem::take(&mut self.store.lock().unwrap().log)
     }
@@ -189,14 +194,12 @@ async fn what_is_cut_has_itself_as_controller_until_it_is_released() {
     assert_eq!(scene.release(&loosened).await, [Released::Guarded(set), Released::Guarded(set)]);
     assert_eq!(scene.owners(), ["a*", "b*"]);
     // Terminating is enough: who is terminating adopts nothing. What came in meanwhile goes with the guard.
-    let mut store = scene.store.lock().unwrap();
-    store.put(SET, json!({"metadata": {"name": "r", "uid": "r", "deletionTimestamp": "2026-01-01T00:00:00Z"}}));
-    let owners = json!([reference("Pod", "other", false), reference("ReplicaSet", "r", false), reference("Pod", "b", true)]);
-    let guard = store.objects[&path("b")]["metadata"]["ownerReferences"][0].clone();
-    let mut owners = owners.as_array().unwrap().clone();
-    owners[2] = guard;
-    store.put(&path("b"), json!({"metadata": {"name": "b", "uid": "b", "ownerReferences": owners}}));
-    drop(store);
+    scene.change(|store| {
+        store.put(SET, json!({"metadata": {"name": "r", "uid": "r", "deletionTimestamp": "2026-01-01T00:00:00Z"}}));
+        let guard = store.objects[&path("b")]["metadata"]["ownerReferences"][0].clone();
+        let owners = json!([reference("Pod", "other", false), reference("ReplicaSet", "r", false), guard]);
+        store.put(&path("b"), json!({"metadata": {"name": "b", "uid": "b", "ownerReferences": owners}}));
+    });
     assert_eq!(scene.release(&loosened).await, [Released::Free, Released::Free]);
     assert_eq!(scene.owners(), ["", "other"]);
 }
@@ -205,11 +208,11 @@ async fn what_is_cut_has_itself_as_controller_until_it_is_released() {
 async fn released_is_what_is_there() {
     let scene = Scene::new(|_, _| None).await;
     let loosened = scene.cut().await.unwrap();
-    let mut store = scene.store.lock().unwrap();
-    store.objects.remove(SET);
-    store.objects.remove(&path("a"));
-    store.put(&path("b"), json!({"metadata": {"name": "b", "uid": "another"}}));
-    drop(store);
+    scene.change(|store| {
+        store.objects.remove(SET);
+        store.objects.remove(&path("a"));
+        store.put(&path("b"), json!({"metadata": {"name": "b", "uid": "another"}}));
+    });
     assert_eq!(scene.release(&loosened).await, [Released::Lost, Released::Lost]);
 }
 
@@ -269,12 +272,11 @@ async fn nothing_stays_cut_if_something_can_not_be() {
             (asked.method == "PATCH" && forbidden).then(|| status(403, "not you"))
         })
         .await;
-        {
-            let mut store = scene.store.lock().unwrap();
+        scene.change(|store| {
             let mut object = store.objects[&path("b")].clone();
             spoil(&mut object["metadata"]);
             store.put(&path("b"), object);
-        }
+        });
         let error = scene.cut().await.unwrap_err().to_string();
         assert_eq!(error, format!("Pod/b in namespace shop can't be kept: {why}; all references are as they were"));
         assert_eq!(scene.owners()[0], "r*", "{why}");

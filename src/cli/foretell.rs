@@ -7,7 +7,7 @@ use crate::{
         Assume, Besides, Gates, Keeping, Needs, Plan, Request, Shut, Stage, Summary, Unkeepable, besides, explore, keep, plan, shut,
     },
     graph::OwnerGraph,
-    model::{ObjectId, Resources},
+    model::{ObjectId, Resources, Snapshot},
     render::plan::{Kept, unkeepable_told},
     server::Propagation,
 };
@@ -87,6 +87,26 @@ pub fn foretell(session: &mut Session, request: &Request, assume: Assume, asked:
     let besides = session.count(besides);
     let shut = shut(&session.snapshot, &plan, &besides, &asked.gates);
     Ok(Foretold { plan, instead, besides, shut, kept, notes })
+}
+
+/// Refuses to orphan what orphaning doesn't save: what is in a Namespace, and the instances of a definition, go all the same (R1.25, R1.26).
+/// A plan tells it as a note; a delete does nothing like that.
+///
+/// # Errors
+/// One line for each such target.
+pub fn refuse_orphaning_in_vain(snapshot: &Snapshot, plan: &Plan) -> Result<(), CliError> {
+    let propagation = plan.request.propagation;
+    let in_vain = plan.notes.iter().filter(|note| note.kind.saves_nothing(propagation));
+    let told: Vec<String> = in_vain
+        .map(|note| {
+            format!(
+                "{}: {}; move what is to survive out of it first, or, if all of it may go, delete it with --propagation=background",
+                snapshot.short_name(note.object),
+                note.kind.message(propagation)
+            )
+        })
+        .collect();
+    if told.is_empty() { Ok(()) } else { Err(CliError::Unkeepable(told)) }
 }
 
 /// The objects that are to be kept, by what asks for them.

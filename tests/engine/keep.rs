@@ -1,6 +1,7 @@
 //! Keeping dependents: what is cut, what that costs, and what can't be kept.
 
 use kubectl_gc::{
+    cli::foretell::refuse_orphaning_in_vain,
     foretell::{Assume, Keeping, OutcomeKind, Plan, Request, Stage, Uncertainty, Unkeepable, explore, keep},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
@@ -305,6 +306,33 @@ fn what_is_kept_and_what_that_costs() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Whoever orphans wants to keep something.
+#[test]
+fn orphaning_that_keeps_nothing_is_no_delete() {
+    let refused = |graph: &str, target: &str, policy: Propagation| {
+        let scene = Scene::new(graph);
+        let plan = scene.plan_with(target, policy, Assume::Known);
+        refuse_orphaning_in_vain(&scene.snapshot, &plan).map_err(|error| error.to_string()).err().unwrap_or_default()
+    };
+    let (namespace, definition) = ("Namespace ns\nConfigMap c", "CustomResourceDefinition Shop\nShop a");
+    let then = "; move what is to survive out of it first, or, if all of it may go, delete it with --propagation=background";
+    assert_eq!(
+        refused(namespace, "Namespace/ns", Orphan),
+        format!(
+            "Namespace/ns: --cascade=orphan doesn't save what is in a namespace: only references to the Namespace itself are taken \
+             off{then}"
+        )
+    );
+    let told = refused(definition, "CustomResourceDefinition/Shop", Orphan);
+    assert!(told.starts_with("CustomResourceDefinition/Shop: ") && told.ends_with(then), "{told}");
+    for policy in [Background, Foreground] {
+        assert_eq!(refused(namespace, "Namespace/ns", policy), "");
+        assert_eq!(refused(definition, "CustomResourceDefinition/Shop", policy), "");
+    }
+    assert_eq!(refused("Shop a\nConfigMap c <- Shop/a", "Shop/a", Orphan), "");
+    assert_eq!(refused("Shop a", "Shop/a", Orphan), "", "where there is nothing to save, nothing is lost");
 }
 
 /// Whatever becomes of an object in any end.

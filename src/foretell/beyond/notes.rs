@@ -45,6 +45,11 @@ impl NoteKind {
         }
     }
 
+    /// Whether the policy that was asked for saves nothing, although it is there to save something.
+    pub fn saves_nothing(self, propagation: Propagation) -> bool {
+        propagation == Propagation::Orphan && matches!(self, NoteKind::DefinitionIgnoresPolicy | NoteKind::NamespaceContentGoes)
+    }
+
     /// In a sentence about the target.
     pub fn message(self, propagation: Propagation) -> String {
         let policy = propagation.name().to_lowercase();

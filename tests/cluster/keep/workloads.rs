@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 use super::{Keeper, deployment, gone, keep_and_delete, now};
 use crate::{
     harness::uid,
-    plan::trial::{POLICIES, Trial, all_come_true_by, foretell},
+    plan::{
+        trial::{POLICIES, Trial, all_come_true_by, foretell, wait_for_items},
+        workloads::{cron_job, job, stateful_set},
+    },
 };
 
 /// Builds the same for each policy; `build` returns the targets and what is kept.
@@ -53,9 +56,33 @@ fn one_pod_of_a_replica_set_that_is_deleted_itself() {
                 "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "main"}]}},
             },
         }));
-        let pods = crate::plan::trial::wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 3);
+        let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 3);
         let name = pods[0]["metadata"]["name"].as_str().unwrap_or_default();
         (vec!["replicaset/db".to_owned()], format!("pod/{name}"))
+    });
+}
+
+/// Claims go with their StatefulSet because of references that its controller looks after; pods are adopted by their names.
+#[test]
+fn a_claim_and_a_pod_of_a_stateful_set() {
+    kept_three_ways("keep-sts", &POLICIES[..2], |trial| {
+        let targets = stateful_set(trial, None);
+        (targets, "pvc/data-db-0,pod/db-1".to_owned())
+    });
+}
+
+/// The Job controller takes its finalizer from a pod that is not its own any more.
+#[test]
+fn a_job_of_a_cron_job_and_a_pod_of_a_job() {
+    kept_three_ways("keep-job", &POLICIES[..2], |trial| {
+        cron_job(trial);
+        (vec!["cronjob/nightly".to_owned()], "job".to_owned())
+    });
+    kept_three_ways("keep-job-pod", &POLICIES[..2], |trial| {
+        job(trial, None);
+        let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 2);
+        let name = pods[0]["metadata"]["name"].as_str().unwrap_or_default();
+        (vec!["job/batch".to_owned()], format!("pod/{name}"))
     });
 }
 

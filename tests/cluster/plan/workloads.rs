@@ -87,22 +87,27 @@ fn a_job_whose_pods_are_tracked() {
     });
 }
 
+/// A suspended CronJob `nightly` with a Job.
+pub fn cron_job(trial: &Trial<'_>) {
+    let mut template = pod(None);
+    template["restartPolicy"] = json!("Never");
+    let owner = trial.cluster.create(json!({
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "nightly", "namespace": trial.namespace},
+        "spec": {
+            "schedule": "0 0 1 1 *",
+            "suspend": true,
+            "jobTemplate": {"spec": {"template": {"spec": template}}},
+        },
+    }));
+    job(trial, Some(&owner));
+}
+
 #[test]
 fn a_cron_job_with_a_job() {
     three_ways("cron-job", |trial| {
-        let mut template = pod(None);
-        template["restartPolicy"] = json!("Never");
-        let owner = trial.cluster.create(json!({
-            "apiVersion": "batch/v1",
-            "kind": "CronJob",
-            "metadata": {"name": "nightly", "namespace": trial.namespace},
-            "spec": {
-                "schedule": "0 0 1 1 *",
-                "suspend": true,
-                "jobTemplate": {"spec": {"template": {"spec": template}}},
-            },
-        }));
-        job(trial, Some(&owner));
+        cron_job(trial);
         vec!["cronjob/nightly".to_owned()]
     });
 }
