@@ -237,7 +237,7 @@ async fn an_answer_that_gets_lost() {
     let scene = Scene::new(|asked, store| {
         (asked.method == "PATCH" && asked.before == 0).then(|| {
             store.answer(asked);
-            Say { status: 0, content_type: "", headers: "", body: Vec::new() }
+            Say { status: 0, content_type: "", headers: "", body: Vec::new(), open: false }
         })
     })
     .await;

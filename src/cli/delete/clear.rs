@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     act::{Access, Denied},
-    foretell::{Incomplete, Note, NoteKind, Plan},
+    foretell::{Incomplete, Plan},
     model::{ObjectId, Snapshot},
-    server::Propagation,
     wording::count,
 };
 
@@ -31,21 +30,6 @@ pub fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), C
     }
     why += " See that they can be read, or give --allow-incomplete.";
     Err(CliError::Refusal(why))
-}
-
-/// # Errors
-/// Where everything in a Namespace, or of a definition, is to be orphaned: it goes all the same (R1.25, R1.26).
-pub fn orphaning(snapshot: &Snapshot, plan: &Plan) -> Result<(), CliError> {
-    let orphans = plan.request.propagation == Propagation::Orphan;
-    let in_vain = |note: &&Note| matches!(note.kind, NoteKind::DefinitionIgnoresPolicy | NoteKind::NamespaceContentGoes);
-    match plan.notes.iter().find(in_vain).filter(|_| orphans) {
-        None => Ok(()),
-        Some(Note { object, kind }) => Err(CliError::Refusal(format!(
-            "nothing was deleted: {}: {}; give --propagation=background if it is to go",
-            snapshot.short_name(*object),
-            kind.message(Propagation::Orphan)
-        ))),
-    }
 }
 
 /// # Errors

@@ -35,7 +35,7 @@ use super::{
     colour,
     error::CliError,
     exit::Exit,
-    foretell::{Asked, Foretold, foretell},
+    foretell::{Asked, Foretold, foretell, refuse_orphaning_in_vain},
     plan::{in_form, namespace_of, text_options},
     report::{Report, error_told, heading, print_data},
     session::{Reach, Session},
@@ -308,7 +308,7 @@ impl Delete<'_> {
     /// Where it can't be done: something is not known that has to be, or not allowed.
     fn check(&mut self, told: &Foretold) -> Result<(), CliError> {
         let snapshot = &self.session.snapshot;
-        clear::orphaning(snapshot, &told.plan)?;
+        refuse_orphaning_in_vain(snapshot, &told.plan)?;
         clear::complete(snapshot, &told.plan, self.args.allow_incomplete)?;
         let wanted = clear::deletes(snapshot, &told.plan.request.targets);
         self.notes.extend(clear::allowed(&self.session, &wanted)?);
