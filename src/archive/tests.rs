@@ -169,7 +169,7 @@ fn an_archive_looks_like_this() {
         "a.yaml",
         &[object(
             "a",
-            &json!({"on": "y", "plain": "nginx", "text": "two\nlines: 🦀\u{7f}", "list": [1, "1", {"a": "b", "c": []}]}),
+            &json!({"on": "y", "plain": "nginx", "text": "two\nlines: 🦀\u{7f}\u{85}\u{feff}", "list": [1, "1", {"a": "b", "c": []}]}),
         )],
     );
     let text = fs::read_to_string(&path).unwrap();
@@ -190,7 +190,7 @@ data:
     c: []
   "on": "y"
   plain: nginx
-  text: "two\nlines: 🦀\u007f"
+  text: "two\nlines: 🦀\u007f\u0085\ufeff"
 kind: ConfigMap
 metadata:
   name: a
