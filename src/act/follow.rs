@@ -28,11 +28,8 @@ use super::{delete::Sent, look::Looker};
 const QUIET: Duration = Duration::from_millis(500);
 /// And judged again after pauses that double up to this one, as long as nothing moves.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// How long nothing may move before it is called over where something is left that nobody will finish, or that came otherwise: a controller that
-/// nobody knows of may be about to.
-const STUCK: Duration = Duration::from_secs(2);
-/// The same where it is left to a controller that may well be alive.
-const UNKNOWN: Duration = Duration::from_secs(10);
+/// How long nothing may move before it is called over where it came out otherwise.
+const OTHERWISE: Duration = Duration::from_secs(2);
 /// The same where everything is as foretold and something more was to come of it, which doesn't: a plan knows better what the collector has seen.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// When nothing has moved for this long, what is waited for is told, and told again.
@@ -107,6 +104,9 @@ pub struct Following<'c> {
     pub assume: Assume,
     /// How long at most; none: to the end.
     pub timeout: Option<Duration>,
+    /// How long nothing may move before it is called over where something is left that nobody is known to finish: a controller that nobody
+    /// knows of may be about to.
+    pub patience: Duration,
 }
 
 /// Follows a plan to its end. `snapshot` is the one that it was made on, and has taken in nothing since; it takes in everything from now on, so that **ids change**. `sent` is what came of the targets' DELETEs.
@@ -121,13 +121,14 @@ pub async fn follow(
     told: &mut dyn FnMut(FollowEvent),
 ) -> Followed {
     let begun = Instant::now();
-    let Following { connection, watches, assume, timeout } = following;
+    let Following { connection, watches, assume, timeout, patience } = following;
     let looker = Looker::new(snapshot, watches.begun());
     let mut follower = Follower {
         connection,
         snapshot,
         course,
         assume,
+        patience,
         looker,
         told,
         last_moved: begun,
@@ -160,6 +161,7 @@ struct Follower<'f> {
     snapshot: &'f mut Snapshot,
     course: Course,
     assume: Assume,
+    patience: Duration,
     looker: Looker,
     told: &'f mut dyn FnMut(FollowEvent),
     last_moved: Instant,
@@ -272,14 +274,13 @@ impl Follower<'_> {
         let quiet = self.last_moved.elapsed();
         let lasting = match self.judgement.worst() {
             _ if left == 0 => QUIET,
-            Some(State::Unknown) => UNKNOWN,
-            _ => STUCK,
+            _ => self.patience,
         };
         if arrived {
             let nothing_more = !more_outside && (!more || (certain && left == 0));
             return (quiet >= if nothing_more { lasting } else { PATIENCE }).then_some(Ended::AsPlanned);
         }
-        if more || more_outside || quiet < lasting.max(STUCK) {
+        if more || more_outside || quiet < lasting.max(OTHERWISE) {
             return None;
         }
         let stuck = self.judgement.blockers.iter().any(|blocker| blocker.state == State::Stuck);

@@ -1,6 +1,6 @@
 //! Everything that keeps a command from being done, and how it is told.
 
-use crate::{archive::ArchiveError, cluster::ConnectError, dump::DumpError, wording::count};
+use crate::{act::KeepError, archive::ArchiveError, cluster::ConnectError, dump::DumpError, wording::count};
 
 use super::{connection::TimeoutError, targets::TargetError};
 
@@ -30,6 +30,9 @@ pub enum CliError {
     /// kubectl refuses these flags together (R1.41).
     #[error("{0}")]
     Grace(&'static str),
+    /// Something can't be kept, and nothing was deleted.
+    #[error("nothing was deleted: {0}")]
+    Keep(#[from] KeepError),
     /// It is not done, although it could be.
     #[error("{0}")]
     Refusal(String),

@@ -73,7 +73,9 @@ pub fn error_told(error: &CliError) -> String {
             missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")
         }
         // What can't be kept is told line by line. What a credential plugin says comes from this machine, in as many lines as it likes.
-        CliError::Connect(_) | CliError::Unkeepable(_) => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
+        CliError::Connect(_) | CliError::Unkeepable(_) | CliError::Keep(_) => {
+            text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
+        }
         _ => visible(&text).into_owned(),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     act::{Access, Denied},
-    foretell::{Incomplete, Plan},
+    foretell::{Incomplete, Plan, Request},
     model::{ObjectId, Snapshot},
     wording::count,
 };
@@ -49,13 +49,14 @@ pub fn allowed(session: &Session, wanted: &BTreeSet<Access>) -> Result<Option<St
     Err(CliError::Refusal(format!("nothing was deleted: you may not {}", named(&denied))))
 }
 
-/// What the user sends: a DELETE for each target. The cascade is the collector's.
-pub fn deletes(snapshot: &Snapshot, targets: &[ObjectId]) -> BTreeSet<Access> {
-    targets.iter().map(|target| access(snapshot, *target, "delete")).collect()
+/// What the user sends: a PATCH for each object that is kept, and a DELETE for each target. The cascade is the collector's.
+pub fn requests(snapshot: &Snapshot, request: &Request) -> BTreeSet<Access> {
+    let kept = request.cuts.iter().map(|cut| access(snapshot, cut.object, "patch"));
+    kept.chain(request.targets.iter().map(|target| access(snapshot, *target, "delete"))).collect()
 }
 
 /// The right to do something with one object.
-pub fn access(snapshot: &Snapshot, object: ObjectId, verb: &'static str) -> Access {
+fn access(snapshot: &Snapshot, object: ObjectId, verb: &'static str) -> Access {
     let found = snapshot.object(object);
     let (namespace, name) = (snapshot.text(found.namespace).to_owned(), snapshot.text(found.name).to_owned());
     Access { verb, resource: found.resource, subresource: "", namespace, name }

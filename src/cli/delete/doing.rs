@@ -8,11 +8,12 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
-    act::{FollowEvent, Followed, Sent},
+    act::{FollowEvent, Followed, KeepError, Loosened, Released, Sent},
     foretell::{
         Course, Plan,
         course::{Blocker, Progress},
     },
+    model::Identity,
     render::{deletion::why, go_quote::visible},
     wording::{age, count, thousands},
 };
@@ -24,20 +25,36 @@ const BETWEEN_LINES: Duration = Duration::from_secs(5);
 /// So many of those that are waited for are named.
 const NAMED: usize = 3;
 
+/// How long former owners may take to let go of what is kept.
+const UNTIL_RELEASED: Duration = Duration::from_secs(60);
+
 /// What came of a delete.
 pub struct Done {
     pub sent: Vec<Sent>,
     pub followed: Option<Followed>,
     pub took: Duration,
+    /// What was kept, and is as it is to be.
+    pub kept: Vec<Identity>,
+    /// What is to be told of what is kept and is not as it is to be.
+    pub unfinished: Vec<String>,
 }
 
-/// Sends the DELETEs, and follows what comes of them unless nobody is to wait.
-pub fn carry_out(session: &mut Session, plan: &Plan, order: &Order, wait: bool) -> Done {
+/// Cuts loose what is to be kept, sends the DELETEs, and follows what comes of them unless nobody is to wait. `kubectl` is how kubectl is
+/// called for this cluster.
+///
+/// # Errors
+/// What can't be kept; nothing was deleted then.
+pub fn carry_out(session: &mut Session, plan: &Plan, order: &Order, wait: bool, kubectl: &str) -> Result<Done, KeepError> {
     let begun = Instant::now();
     let course = Course::new(&session.snapshot, plan);
+    let loosened = session.cut(&plan.request.cuts)?;
     let sent = session.delete(&plan.request.targets, &order.deletion(false), &mut |_| ());
-    let nothing_done = sent.iter().all(|sent| sent.answered.failed());
-    let followed = if wait && !nothing_done {
+    if sent.iter().all(|sent| sent.answered.failed()) {
+        let unfinished = session.put_back(&loosened).into_iter().map(|(object, why)| format!("{object} {why}")).collect();
+        return Ok(Done { sent, followed: None, took: begun.elapsed(), kept: Vec::new(), unfinished });
+    }
+    let (kept, unfinished) = release(session, plan, order, &loosened, kubectl);
+    let followed = if wait {
         let mut telling = Telling::new(begun);
         let followed = session.follow(course, &sent, order.assume, order.timeout, &mut |event| telling.told(event));
         telling.end();
@@ -45,7 +62,40 @@ pub fn carry_out(session: &mut Session, plan: &Plan, order: &Order, wait: bool) 
     } else {
         None
     };
-    Done { sent, followed, took: begun.elapsed() }
+    Ok(Done { sent, followed, took: begun.elapsed(), kept, unfinished })
+}
+
+/// Takes the guards from what was kept. Says of what, and what is to be told of the rest.
+fn release(session: &Session, plan: &Plan, order: &Order, loosened: &[Loosened], kubectl: &str) -> (Vec<Identity>, Vec<String>) {
+    let snapshot = &session.snapshot;
+    let guarded = |one: &Loosened, why: &str| {
+        let name = snapshot.short_name(one.object);
+        let command = one.release_command(snapshot, kubectl)?;
+        Some(format!(
+            "{name} is kept, and has itself as its controller for now, because {why}. Take that away later with: {command}"
+        ))
+    };
+    if loosened.is_empty() {
+        return Default::default();
+    }
+    let patience = order.timeout.unwrap_or(UNTIL_RELEASED).min(UNTIL_RELEASED);
+    let released = match session.release(plan, loosened, patience) {
+        Ok(Some(released)) => released,
+        Ok(None) => return (Vec::new(), loosened.iter().filter_map(|one| guarded(one, "nobody waited any longer")).collect()),
+        Err(error) => return (Vec::new(), vec![error.to_string()]),
+    };
+    let (mut kept, mut unfinished) = (Vec::new(), Vec::new());
+    for ((object, released), one) in released.into_iter().zip(loosened) {
+        match released {
+            Released::Free => kept.push(Identity::of(snapshot, object)),
+            Released::Guarded(owner) => {
+                let why = format!("{} is still there and would take it back", snapshot.short_name(owner));
+                unfinished.extend(guarded(one, &why));
+            }
+            Released::Lost => unfinished.push(format!("{} is gone: somebody else has deleted it.", snapshot.short_name(object))),
+        }
+    }
+    (kept, unfinished)
 }
 
 /// How it gets on, on standard error: one line that changes on a terminal, and plain lines elsewhere.

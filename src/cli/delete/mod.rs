@@ -125,6 +125,7 @@ impl Delete<'_> {
             }
             let request = Request { grace: self.order.grace, ..Request::delete(targets, self.order.propagation) };
             let told = foretell(&mut self.session, &request, self.order.assume, &self.asked)?;
+            self.notes.extend(told.notes.iter().filter(|note| !self.notes.contains(note)).cloned().collect::<Vec<_>>());
             if self.order.dry_run != DryRunArg::None {
                 return self.try_out(&told).map(Decision::Stop);
             }
@@ -180,8 +181,9 @@ impl Delete<'_> {
     fn carry_out(mut self, told: &Foretold) -> Result<Report, CliError> {
         let plan = &told.plan;
         let namespace = namespace_of(&self.session, &plan.request.targets);
-        let done = doing::carry_out(&mut self.session, plan, &self.order, self.args.wait);
         let kubectl = self.global.connection.kubectl();
+        let done = doing::carry_out(&mut self.session, plan, &self.order, self.args.wait, &kubectl)?;
+        self.notes.extend(done.unfinished.iter().cloned());
         let view = DeletionView {
             propagation: plan.request.propagation,
             namespace: namespace.as_deref(),
@@ -190,6 +192,7 @@ impl Delete<'_> {
             sent: &done.sent,
             followed: done.followed.as_ref(),
             took: done.took,
+            kept: &done.kept,
             archive: self.archived.as_ref().map(|archived| archived.path.as_path()),
             kubectl: &kubectl,
         };
@@ -205,7 +208,7 @@ impl Delete<'_> {
         }
         let exit = match () {
             () if view.failed() => Exit::Failed,
-            () if view.bad_news() => Exit::BadNews,
+            () if view.bad_news() || !done.unfinished.is_empty() => Exit::BadNews,
             () => Exit::Fine,
         };
         let mut report = Report { exit, ..Report::of(out).with_gaps(&self.session.snapshot.gaps) };
@@ -310,7 +313,7 @@ impl Delete<'_> {
         let snapshot = &self.session.snapshot;
         refuse_orphaning_in_vain(snapshot, &told.plan)?;
         clear::complete(snapshot, &told.plan, self.args.allow_incomplete)?;
-        let wanted = clear::deletes(snapshot, &told.plan.request.targets);
+        let wanted = clear::requests(snapshot, &told.plan.request);
         self.notes.extend(clear::allowed(&self.session, &wanted)?);
         Ok(())
     }

@@ -3,9 +3,11 @@
 use std::{future, time::Duration};
 
 use crate::{
-    act::{Deletion, FollowEvent, Followed, Following, Sent, delete, follow},
+    act::{
+        Deletion, FollowEvent, Followed, Following, KeepError, Loosened, Released, Sent, cut, delete, follow, put_back, release,
+    },
     cluster::Lost,
-    foretell::{Assume, Course},
+    foretell::{Assume, Course, Cut, Plan},
     model::ObjectId,
 };
 
@@ -13,6 +15,9 @@ use super::Session;
 
 /// How long what is on its way is waited for: on a healthy line events take milliseconds.
 const ON_ITS_WAY: Duration = Duration::from_millis(100);
+
+/// How long nothing may move before what nobody is known to finish is called stuck: operators take their time.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Session {
     /// Begins to watch everything that was listed, from where the lists ended: nothing is listed again. Does nothing where there is no cluster, or
@@ -40,6 +45,40 @@ impl Session {
         self.watches.as_ref().map(crate::cluster::Watches::lost).unwrap_or_default()
     }
 
+    /// Cuts what is to be kept loose from what dies ([`cut`]), where there is a cluster.
+    ///
+    /// # Errors
+    /// What can't be kept; all references are as they were then, or it is said which are not.
+    pub fn cut(&self, cuts: &[Cut]) -> Result<Vec<Loosened>, KeepError> {
+        let Some(live) = &self.live else { return Ok(Vec::new()) };
+        live.runtime.block_on(cut(&live.connection, &self.snapshot, cuts))
+    }
+
+    /// Puts references back, where nothing is deleted after all ([`put_back`]).
+    pub fn put_back(&self, loosened: &[Loosened]) -> Vec<(String, String)> {
+        let Some(live) = &self.live else { return Vec::new() };
+        live.runtime.block_on(put_back(&live.connection, &self.snapshot, loosened))
+    }
+
+    /// Takes away the guards of what was cut loose ([`release`]), once that is safe; none where somebody interrupted it, or that took longer.
+    ///
+    /// # Errors
+    /// The first object that could not be released.
+    pub fn release(
+        &self,
+        plan: &Plan,
+        loosened: &[Loosened],
+        patience: Duration,
+    ) -> Result<Option<Vec<(ObjectId, Released)>>, KeepError> {
+        let Some(live) = &self.live else { return Ok(None) };
+        live.runtime.block_on(async {
+            tokio::select! {
+                released = release(&live.connection, &self.snapshot, plan, loosened, patience) => released.map(Some),
+                () = interrupted() => Ok(None),
+            }
+        })
+    }
+
     /// Deletes these objects one after the other ([`delete`]), where there is a cluster. An interrupt stops it after the one that is under way.
     pub fn delete(&mut self, targets: &[ObjectId], deletion: &Deletion, told: &mut dyn FnMut(&Sent)) -> Vec<Sent> {
         let Some(live) = &self.live else { return Vec::new() };
@@ -58,7 +97,7 @@ impl Session {
         told: &mut dyn FnMut(FollowEvent),
     ) -> Option<Followed> {
         let (Some(live), Some(watches)) = (&self.live, &self.watches) else { return None };
-        let following = Following { connection: &live.connection, watches, assume, timeout };
+        let following = Following { connection: &live.connection, watches, assume, timeout, patience: PATIENCE };
         Some(live.runtime.block_on(follow(following, &mut self.snapshot, course, sent, interrupted(), told)))
     }
 }

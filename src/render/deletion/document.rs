@@ -28,6 +28,8 @@ pub struct DeletionDocument<'a> {
     otherwise: Vec<OtherwiseJson<'a>>,
     blockers: Vec<BlockerJson<'a>>,
     besides: Vec<BesidesJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    kept: Vec<ObjectJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     archive: Option<String>,
 }
@@ -101,6 +103,7 @@ impl<'a> DeletionDocument<'a> {
             otherwise: followed.into_iter().flat_map(|followed| &followed.otherwise).map(OtherwiseJson::of).collect(),
             blockers: followed.into_iter().flat_map(|followed| &followed.blockers).map(BlockerJson::of).collect(),
             besides: followed.into_iter().flat_map(|followed| &followed.outside).map(BesidesJson::of).collect(),
+            kept: view.kept.iter().map(ObjectJson::named).collect(),
             archive: view.archive.map(|path| path.display().to_string()),
         }
     }

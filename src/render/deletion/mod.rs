@@ -33,6 +33,8 @@ pub struct DeletionView<'a> {
     pub followed: Option<&'a Followed>,
     /// Since the first DELETE.
     pub took: Duration,
+    /// What was kept, and is as it is to be.
+    pub kept: &'a [Identity],
     /// The file that has all of it.
     pub archive: Option<&'a Path>,
     /// kubectl with the flags that choose the cluster, for commands.

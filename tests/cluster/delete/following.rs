@@ -72,7 +72,7 @@ fn what_is_stuck_is_told_with_its_blocker() {
 #[test]
 fn what_comes_out_otherwise_is_told() {
     let family = Family::of("otherwise", 1);
-    let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--timeout=60s", "--cascade=foreground"]));
+    let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--timeout=4s", "--cascade=foreground"]));
     terminal.shows("Delete 2 objects?");
     // It counts as the same plan: whoever is asked is asked about what goes, not about who holds it for a while.
     let leaf = format!("/api/v1/namespaces/{}/configmaps/leaf-0", family.namespace);

@@ -99,7 +99,8 @@ impl<'t> Carried<'t> {
             tokio::task::block_in_place(after);
             let mut events = Vec::new();
             let mut told = |event| events.push(event);
-            let following = Following { connection: &connection, watches: &watches, assume: self.assume, timeout: self.timeout };
+            let (assume, timeout, patience) = (self.assume, self.timeout, Duration::from_secs(2));
+            let following = Following { connection: &connection, watches: &watches, assume, timeout, patience };
             let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut told).await;
             Outcome { plan, sent, followed, events }
         })

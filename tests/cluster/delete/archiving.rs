@@ -1,0 +1,133 @@
+//! What is archived before it is deleted.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use kubectl_gc::archive::Archive;
+use serde_json::Value;
+
+use super::kit::Family;
+use crate::harness::ADMIN;
+
+/// A place for an archive that nobody else has.
+fn place(family: &Family, ending: &str) -> PathBuf {
+    family.cluster.folder().join(format!("{}.{ending}", family.namespace))
+}
+
+/// The names in an archive, which is believed.
+fn names(path: &PathBuf) -> Vec<String> {
+    let archive = Archive::open(path).unwrap_or_else(|error| panic!("{error}"));
+    let objects: Result<Vec<Value>, _> = archive.objects().unwrap().collect();
+    let mut names: Vec<String> =
+        objects.unwrap().iter().filter_map(|object| object["metadata"]["name"].as_str()).map(str::to_owned).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn everything_that_goes_is_archived_first() {
+    for ending in ["yaml", "yaml.gz"] {
+        let family = Family::of("archived", 2);
+        let path = place(&family, ending);
+        let ran = family.cluster.gc(&family.args(&["--yes", "--archive", path.to_str().unwrap()]));
+        assert!(ran.expect(0).contains(path.to_str().unwrap()), "{}", ran.stdout);
+        assert_eq!(names(&path), ["leaf-0", "leaf-1", "root"]);
+        assert_eq!(family.there(), [""; 0]);
+    }
+}
+
+/// Nothing is deleted that can't be archived.
+#[test]
+fn without_its_archive_nothing_is_deleted() {
+    let family = Family::of("unarchived", 1);
+    let folder = family.cluster.folder().join("no-such-folder").join("file.yaml");
+    family.cluster.gc(&family.args(&["--yes", "--archive", folder.to_str().unwrap()])).expect(1);
+    family.cluster.gc(&family.args(&["--yes", "--archive", "file.txt"])).expect(1);
+    let taken = place(&family, "yaml");
+    fs::write(&taken, "something else").unwrap();
+    family.cluster.gc(&family.args(&["--yes", "--archive", taken.to_str().unwrap()])).expect(1);
+    assert_eq!(fs::read_to_string(&taken).unwrap(), "something else");
+    assert_eq!(family.there(), ["leaf-0", "root"]);
+}
+
+/// An archive of something else is never added to.
+#[test]
+fn another_archive_is_left_alone() {
+    let family = Family::of("first", 1);
+    let path = place(&family, "yaml");
+    family.cluster.gc(&family.args(&["--yes", "--archive", path.to_str().unwrap()])).expect(0);
+    let before = fs::read(&path).unwrap();
+    let other = Family::of("second", 1);
+    let ran = other.cluster.gc(&other.args(&["--yes", "--archive", path.to_str().unwrap()]));
+    ran.expect(1);
+    assert!(ran.stderr.contains("archive of something else"), "{}", ran.stderr);
+    assert_eq!((fs::read(&path).unwrap(), other.there().len()), (before, 2));
+}
+
+/// One key archives, and whoever pressed it is asked again.
+#[test]
+fn a_key_archives_first() {
+    let family = Family::of("asked-archive", 1);
+    let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+    terminal.shows("a: archive first");
+    terminal.types("a");
+    terminal.shows("Archived 2 objects in configmap-root-");
+    terminal.shows(&format!("namespace {} [y/N]", family.namespace));
+    assert_eq!(family.there().len(), 2);
+    terminal.types("y");
+    let (code, shown) = terminal.ends();
+    let file = shown.split_whitespace().find(|word| word.starts_with("configmap-root-")).unwrap().trim_end_matches('.').to_owned();
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file);
+    let archived = names(&path);
+    fs::remove_file(path).unwrap();
+    assert_eq!((code, archived, family.there()), (Some(0), vec!["leaf-0".to_owned(), "root".to_owned()], vec![]), "{shown}");
+}
+
+/// Killed at any moment: an archive that is there is complete, nothing is gone that it lacks, and the same command again finishes the job.
+#[test]
+fn killed_at_any_moment_nothing_is_lost() {
+    const KILLS: u32 = 50;
+    // How long it takes when nobody kills it.
+    let begun = Instant::now();
+    let family = Family::of("unkilled", 6);
+    let path = place(&family, "yaml");
+    let started = Instant::now();
+    family.cluster.gc(&family.args(&["--yes", "--archive", path.to_str().unwrap()])).expect(0);
+    let whole = started.elapsed();
+    let (mut before, mut between, mut after) = (0, 0, 0);
+    for kill in 0..KILLS {
+        let family = Family::of("killed", 6);
+        let path = place(&family, "yaml");
+        let args = family.args(&["--yes", "--archive", path.to_str().unwrap()]);
+        let mut command = family.cluster.gc_command(&family.cluster.kubeconfig(ADMIN));
+        command.args(&args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        // Spread over the time that it takes, and no two alike.
+        thread::sleep(whole * (2 * kill + 1) / (2 * KILLS) + Duration::from_micros(u64::from(kill * kill % 977)));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let there = family.there();
+        let expected: Vec<String> = (0..6).map(|number| format!("leaf-{number}")).chain(["root".to_owned()]).collect();
+        if path.exists() {
+            assert_eq!(names(&path), expected, "kill {kill}: an archive that is there is complete");
+            if there.len() == 7 { between += 1 } else { after += 1 }
+        } else {
+            assert_eq!(there, expected, "kill {kill}: nothing is gone without an archive");
+            before += 1;
+        }
+        let ran = family.cluster.gc(&args);
+        ran.expect(0);
+        family.cluster.wait_until("the rest to go", Duration::from_secs(60), || family.there().is_empty());
+        assert_eq!(names(&path), expected, "kill {kill}: {}", ran.stderr);
+    }
+    println!(
+        "killed {before} times before the archive was there, {between} times before the delete, {after} times after; {:?}",
+        begun.elapsed()
+    );
+    assert!(before > 0 && after > 0, "the kills hit nothing: {before} {between} {after}");
+}
