@@ -36,6 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const WAITING: Duration = Duration::from_secs(10);
 /// Progress is not told more often.
 const BETWEEN_TOLD: Duration = Duration::from_millis(100);
+/// News is taken in together that comes within this time: where anything is gone, that costs as much as the snapshot is large.
+const TOGETHER: Duration = Duration::from_millis(100);
 /// What a judgement finds missing leads to more that is missing, but not for ever.
 const ROUNDS: usize = 8;
 
@@ -232,8 +234,9 @@ impl Follower<'_> {
             if let Some(told) = self.last_told.filter(|_| self.untold) {
                 next = next.min(told + BETWEEN_TOLD);
             }
+            let taken = Instant::now();
             tokio::select! {
-                () = watches.changed() => {}
+                () = watches.changed() => sleep_until((taken + TOGETHER).into()).await,
                 () = sleep_until(next.into()) => {}
             }
         }

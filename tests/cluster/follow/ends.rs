@@ -219,6 +219,19 @@ fn time_runs_out_where_nobody_collects() {
     assert_eq!(outcome.followed.progress.gone, 1);
 }
 
+/// Whoever has enough of it is told how far it has come.
+#[test]
+fn following_can_be_called_off() {
+    let trial = Trial::on(uncollected(), "follow-off", "Foreground");
+    let owner = trial.widget("owner").create();
+    trial.config_map("dependent").blocking(&owner).create();
+    let after = Duration::from_secs(1);
+    let outcome = Carried::new(&trial, vec![&owner]).called_off_after(after).unsettled(|| (), || ());
+    let followed = &outcome.followed;
+    assert_eq!((followed.ended, followed.left, followed.progress.terminating), (Ended::CalledOff, 1, 1), "{followed:#?}");
+    assert_eq!(outcome.otherwise().len(), 2);
+}
+
 /// A namespace with what is in it, the namespace controller's pace included.
 #[test]
 fn namespaces_go_as_foretold() {

@@ -1,13 +1,13 @@
 //! A plan, its deletes, and how following them ended.
 
-use std::{future, path::Path, time::Duration};
+use std::{collections::HashMap, future, path::Path, time::Duration};
 
 use kubectl_gc::{
     act::{Deletion, Ended, FollowEvent, Followed, Following, Sent, delete, follow},
     cluster::Scope,
     foretell::{Assume, Course, OutcomeKind, Plan, Request, Stage, explore},
     graph::OwnerGraph,
-    model::{ObjectId, Snapshot},
+    model::{Again, ObjectId, Snapshot, Symbol},
     server::Propagation,
 };
 use serde_json::Value;
@@ -25,6 +25,7 @@ pub struct Carried<'t> {
     targets: Vec<&'t Value>,
     assume: Assume,
     timeout: Option<Duration>,
+    called_off: Option<Duration>,
     kubeconfig: std::path::PathBuf,
 }
 
@@ -40,7 +41,7 @@ impl<'t> Carried<'t> {
     /// The delete of these objects, in the trial's policy.
     pub fn new(trial: &'t Trial<'t>, targets: Vec<&'t Value>) -> Self {
         let kubeconfig = trial.cluster.kubeconfig(crate::harness::ADMIN);
-        Carried { trial, targets, assume: Assume::Known, timeout: Some(PATIENCE), kubeconfig }
+        Carried { trial, targets, assume: Assume::Known, timeout: Some(PATIENCE), called_off: None, kubeconfig }
     }
 
     /// By another way than straight to the server.
@@ -52,6 +53,12 @@ impl<'t> Carried<'t> {
     /// Up to this time.
     pub fn within(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
+        self
+    }
+
+    /// Until somebody has enough of it.
+    pub fn called_off_after(mut self, time: Duration) -> Self {
+        self.called_off = Some(time);
         self
     }
 
@@ -93,6 +100,8 @@ impl<'t> Carried<'t> {
             };
             tokio::task::block_in_place(between);
             let course = Course::new(&snapshot, &plan);
+            let uids: HashMap<ObjectId, Symbol> =
+                plan.outcomes.iter().map(|outcome| (outcome.object, snapshot.object(outcome.object).uid)).collect();
             let targets = self.targets(&snapshot);
             let deletion = Deletion::by(propagation);
             let sent = delete(&connection, &snapshot, &targets, &deletion, future::pending(), &mut |_| ()).await;
@@ -101,7 +110,22 @@ impl<'t> Carried<'t> {
             let mut told = |event| events.push(event);
             let (assume, timeout, patience) = (self.assume, self.timeout, Duration::from_secs(2));
             let following = Following { connection: &connection, watches: &watches, assume, timeout, patience };
-            let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut told).await;
+            let called_off = async {
+                match self.called_off {
+                    Some(time) => tokio::time::sleep(time).await,
+                    None => future::pending().await,
+                }
+            };
+            let followed = follow(following, &mut snapshot, course, &sent, called_off, &mut told).await;
+            if matches!(followed.ended, Ended::AsPlanned | Ended::Otherwise | Ended::Stuck) {
+                tokio::task::block_in_place(|| self.trial.cluster.settled());
+                let named = plan.outcomes.iter().filter_map(|outcome| snapshot.by_uid(uids.get(&outcome.object).copied()?));
+                let named: Vec<ObjectId> = named.collect();
+                let again = connection.look_again(&snapshot, &named).await;
+                let moved: Vec<_> = again.into_iter().filter(|(_, again)| *again != Again::Same).collect();
+                assert!(moved.is_empty(), "it was said to be over, and then came more: {moved:#?} {followed:#?}");
+                assert_eq!(named.len(), followed.progress.all - followed.progress.gone, "{followed:#?}");
+            }
             Outcome { plan, sent, followed, events }
         })
     }

@@ -3,3 +3,4 @@
 mod ends;
 mod kit;
 mod lost;
+mod many;

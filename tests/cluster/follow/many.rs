@@ -1,0 +1,111 @@
+//! A cascade of ten thousand, by the built program: what it asks for, and what it takes.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{COLLECTOR, Cluster, CountingProxy, KINDS, Options, owner_reference, wait_until},
+    plan::trial::Trial,
+};
+
+const MANY: usize = 10_000;
+/// So many are created at a time.
+const AT_A_TIME: usize = 8;
+/// As much as the process may take at its height, in kB.
+const MOST_MEMORY: usize = 100 << 10;
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// An owner of so many; they block it.
+fn crowd(trial: &Trial<'_>) -> Value {
+    let owner = trial.widget("owner").create();
+    let mut reference = owner_reference(&owner);
+    reference["blockOwnerDeletion"] = json!(true);
+    thread::scope(|scope| {
+        for part in 0..AT_A_TIME {
+            let reference = &reference;
+            let (cluster, namespace) = (trial.cluster, &trial.namespace);
+            scope.spawn(move || {
+                for number in (part..MANY).step_by(AT_A_TIME) {
+                    cluster.create(json!({
+                        "apiVersion": "v1",
+                        "kind": "ConfigMap",
+                        "metadata": {"name": format!("dependent-{number}"), "namespace": namespace, "ownerReferences": [reference]},
+                    }));
+                }
+            });
+        }
+    });
+    owner
+}
+
+/// Runs to the end; returns the exit code, what was said, and the most memory it had, in kB.
+#[track_caller]
+fn measured(mut command: Command, folder: &std::path::Path) -> (Option<i32>, String, usize) {
+    let said = folder.join("said");
+    let file = fs::File::create(&said).expect("a file in the cluster's folder");
+    let err = file.try_clone().expect("another handle of it");
+    let mut child = command.stdin(Stdio::null()).stdout(file).stderr(err).spawn().expect("the program runs");
+    let status = format!("/proc/{}/status", child.id());
+    let (begun, mut most) = (Instant::now(), 0);
+    let ended = loop {
+        let memory = fs::read_to_string(&status).unwrap_or_default();
+        let peak = memory.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        most = most.max(peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0));
+        if let Some(ended) = child.try_wait().expect("the program can be waited for") {
+            break ended;
+        }
+        if begun.elapsed() > PATIENCE {
+            let _ = child.kill();
+            break child.wait().expect("the program can be waited for");
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    (ended.code(), fs::read_to_string(&said).unwrap_or_default(), most)
+}
+
+/// Each list is read once, and never again; what is watched is watched from there. Memory is bounded.
+#[test]
+fn ten_thousand_dependents_are_followed() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.apply_yaml(KINDS);
+    cluster.start_controllers(&[COLLECTOR]);
+    for policy in ["Background", "Foreground"] {
+        let trial = Trial::on(&cluster, "many", policy);
+        let owner = crowd(&trial);
+        cluster.settled();
+        let proxy = CountingProxy::start(&cluster);
+        let mut command = cluster.gc_command(proxy.kubeconfig());
+        let propagation = format!("--propagation={}", policy.to_lowercase());
+        command.args(["delete", "widget/owner", "-n", &trial.namespace, &propagation, "--yes"]);
+        let begun = Instant::now();
+        let (code, said, most) = measured(command, cluster.folder());
+        println!("{policy}: {:?}, {most} kB\n{said}", begun.elapsed());
+        assert_eq!(code, Some(0), "{said}");
+        let path = format!("/api/v1/namespaces/{}/configmaps", trial.namespace);
+        assert_eq!(cluster.list(&path), [] as [Value; 0], "it was said to be over");
+        assert!(cluster.get(&cluster.path_of(&owner)).is_none());
+        assert!(most < MOST_MEMORY, "{most} kB at its height");
+        assert!(most > 0, "it could be measured");
+        let mut asked: BTreeMap<String, usize> = BTreeMap::new();
+        for request in proxy.requests() {
+            if request.query.contains("limit=") || (request.method == "GET" && request.path.contains("configmaps")) {
+                let page = request.query.split('&').filter(|part| !part.starts_with("timeoutSeconds="));
+                *asked.entry(format!("{} {}", request.path, page.collect::<Vec<_>>().join("&"))).or_default() += 1;
+            }
+        }
+        assert!(asked.len() > 20, "{asked:#?}");
+        let again: Vec<&String> = asked.iter().filter(|(_, times)| **times > 1).map(|(asked, _)| asked).collect();
+        assert!(again.is_empty(), "asked again: {again:#?}");
+        // Pages of the one list, and its watch.
+        let of_kind = asked.keys().filter(|asked| asked.contains("/configmaps")).count();
+        assert!(of_kind <= 2 + MANY.div_ceil(2000) + 1, "{asked:#?}");
+        wait_until("the collector to be done with it", PATIENCE, || cluster.list(&path).is_empty());
+    }
+}
