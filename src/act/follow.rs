@@ -63,7 +63,7 @@ pub enum FollowEvent {
 }
 
 /// How following ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ended {
     /// Everything is in an end that was foretold. What is left, was to be left.
     AsPlanned,

@@ -8,13 +8,13 @@
 //! `tests/engine/rules.rs` and `found.txt`. What was foretold right is recorded (`RECORD=FILE`) and replayed by `tests/engine/recorded.rs`.
 
 mod batch;
-mod build;
+pub mod build;
 mod fidelity;
-mod kinds;
+pub mod kinds;
 mod records;
 mod report;
 mod smallest;
-mod state;
+pub mod state;
 
 use std::{collections::BTreeMap, env, time::Instant};
 

@@ -72,6 +72,18 @@ impl<'t> Carried<'t> {
     /// The same where no collector has to come to rest before.
     #[track_caller]
     pub fn unsettled(self, between: impl FnOnce(), after: impl FnOnce()) -> Outcome {
+        let targets = self.targets.len();
+        let outcome = self.carry(between, after).expect("the targets are there");
+        assert_eq!(outcome.sent.len(), targets, "the targets are there");
+        outcome
+    }
+
+    /// The same of those targets that are there; none where none is.
+    pub fn if_there(self) -> Option<Outcome> {
+        self.carry(|| (), || ())
+    }
+
+    fn carry(self, between: impl FnOnce(), after: impl FnOnce()) -> Option<Outcome> {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let connection = connect_with(&self.kubeconfig, &runtime);
         runtime.block_on(async {
@@ -83,6 +95,9 @@ impl<'t> Carried<'t> {
                 "Orphan" => Propagation::Orphan,
                 _ => Propagation::Background,
             };
+            if self.targets(&snapshot).is_empty() {
+                return None;
+            }
             let mut rounds = 0;
             let plan = loop {
                 let targets = self.targets(&snapshot);
@@ -126,13 +141,13 @@ impl<'t> Carried<'t> {
                 assert!(moved.is_empty(), "it was said to be over, and then came more: {moved:#?} {followed:#?}");
                 assert_eq!(named.len(), followed.progress.all - followed.progress.gone, "{followed:#?}");
             }
-            Outcome { plan, sent, followed, events }
+            Some(Outcome { plan, sent, followed, events })
         })
     }
 
     fn targets(&self, snapshot: &Snapshot) -> Vec<ObjectId> {
         let find = |target: &&Value| snapshot.by_uid(snapshot.strings.find(uid(target))?);
-        self.targets.iter().map(|target| find(target).expect("the target is there")).collect()
+        self.targets.iter().filter_map(find).collect()
     }
 }
 

@@ -4,3 +4,4 @@ mod ends;
 mod kit;
 mod lost;
 mod many;
+mod random;
