@@ -142,6 +142,7 @@ impl Wanted {
 
     /// What is asked for and is no matter of this delete.
     fn notes(&self, session: &Session, kept: &[ObjectId]) -> Vec<String> {
+        let kept: FxHashSet<ObjectId> = kept.iter().copied().collect();
         let mut notes = Vec::new();
         for (text, meant) in &self.0 {
             let safe = meant.named.iter().filter(|object| !kept.contains(object));

@@ -9,7 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::Verdict,
-    model::{Coordinate, ObjectId, Presence, Reference, Symbol, effects::EffectKind},
+    model::{Coordinate, ObjectId, Presence, Reference, ResourceId, Symbol, effects::EffectKind},
+    server::OwnDelete,
 };
 
 use super::{
@@ -51,6 +52,8 @@ pub enum Unkeepable {
     Besides(ObjectId),
     /// Whether it goes rests on something that could not be read.
     Unread,
+    /// Whether it goes in some order of events could not be found out: there are too many.
+    Unexplored,
     /// It goes for another reason than its owners.
     Otherwise(Option<Cause>),
 }
@@ -63,10 +66,17 @@ pub fn keep(stage: &Stage<'_>, request: &Request, wanted: &[ObjectId], play: imp
         let needs = without.needs.clone();
         return Keeping { plan: without, kept: Vec::new(), safe: Vec::new(), stays: Vec::new(), lost: Vec::new(), needs };
     }
-    let mut keeping = Keeper { stage, request: request.clone(), lost: Vec::new(), is_lost: FxHashSet::default() };
+    let mut keeping = Keeper {
+        stage,
+        request: request.clone(),
+        targets: request.targets.iter().copied().collect(),
+        places: FxHashMap::default(),
+        lost: Vec::new(),
+        is_lost: FxHashSet::default(),
+    };
     let mut needs = without.needs.clone();
     for object in wanted {
-        if request.targets.contains(object) {
+        if keeping.targets.contains(object) {
             keeping.lose(*object, Unkeepable::Target);
         }
     }
@@ -95,10 +105,22 @@ fn removed(plan: &Plan) -> FxHashSet<ObjectId> {
     plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).collect()
 }
 
+/// What a plan takes, and by what else than by owner references.
+struct Takes {
+    dying: FxHashSet<ObjectId>,
+    /// Objects by what takes them along.
+    besides: FxHashMap<ObjectId, ObjectId>,
+    /// Definitions that go, by what they define.
+    instances: FxHashMap<ResourceId, ObjectId>,
+}
+
 struct Keeper<'s, 'a> {
     stage: &'s Stage<'a>,
     /// The delete with the cuts that were found to be needed so far.
     request: Request,
+    targets: FxHashSet<ObjectId>,
+    /// Where in the request each object's cut is.
+    places: FxHashMap<ObjectId, usize>,
     lost: Vec<(ObjectId, Unkeepable)>,
     is_lost: FxHashSet<ObjectId>,
 }
@@ -116,13 +138,13 @@ impl Keeper<'_, '_> {
         let mut dying = removed(plan);
         dying.extend(plan.request.targets.iter().filter(|target| plan.refused.iter().all(|(refused, _)| refused != *target)));
         let outcomes: FxHashMap<ObjectId, &Outcome> = plan.outcomes.iter().map(|outcome| (outcome.object, outcome)).collect();
-        let besides = self.goes_besides(plan);
+        let takes = Takes { besides: self.goes_besides(plan), instances: self.instances_that_go(&dying), dying };
+        let dying = &takes.dying;
         // What is given up may be in the way of what is below it: each turn cuts something, or gives something up.
         loop {
-            let going = self.going(wanted, &dying, &besides);
+            let going = self.going(wanted, &takes);
             let is_going: FxHashSet<ObjectId> = going.iter().copied().collect();
-            let topmost: Vec<ObjectId> =
-                going.iter().copied().filter(|object| !self.is_below(*object, &is_going, &dying)).collect();
+            let topmost: Vec<ObjectId> = going.iter().copied().filter(|object| !self.is_below(*object, &is_going, dying)).collect();
             // In a circle of such objects, each is below another.
             let chosen = if topmost.is_empty() { going } else { topmost };
             if chosen.is_empty() {
@@ -147,19 +169,14 @@ impl Keeper<'_, '_> {
     }
 
     /// What goes of what is wanted, and may be saved by a cut; what may not is lost.
-    fn going(
-        &mut self,
-        wanted: &[ObjectId],
-        dying: &FxHashSet<ObjectId>,
-        besides: &FxHashMap<ObjectId, ObjectId>,
-    ) -> Vec<ObjectId> {
+    fn going(&mut self, wanted: &[ObjectId], takes: &Takes) -> Vec<ObjectId> {
         let mut going = Vec::new();
         for object in wanted {
             if self.is_lost.contains(object) {
                 continue;
             }
-            let goes = dying.contains(object);
-            match self.beyond_saving(*object, goes, dying, besides) {
+            let goes = takes.dying.contains(object);
+            match self.beyond_saving(*object, goes, takes) {
                 Some(why) => self.lose(*object, why),
                 None if goes => going.push(*object),
                 None => {}
@@ -169,13 +186,7 @@ impl Keeper<'_, '_> {
     }
 
     /// Why no cut helps an object, if that is so.
-    fn beyond_saving(
-        &self,
-        object: ObjectId,
-        goes: bool,
-        dying: &FxHashSet<ObjectId>,
-        besides: &FxHashMap<ObjectId, ObjectId>,
-    ) -> Option<Unkeepable> {
+    fn beyond_saving(&self, object: ObjectId, goes: bool, takes: &Takes) -> Option<Unkeepable> {
         let snapshot = self.stage.snapshot;
         let found = snapshot.object(object);
         if found.terminating() && goes {
@@ -184,16 +195,20 @@ impl Keeper<'_, '_> {
         if let Some(namespaces) = self.stage.built_in.namespaces.filter(|_| !found.namespace.is_empty()) {
             let coordinate = Coordinate { resource: namespaces, namespace: Symbol::EMPTY, name: found.namespace };
             if let Presence::Present(namespace) = snapshot.look_up(coordinate)
-                && (dying.contains(&namespace) || goes && snapshot.object(namespace).terminating())
+                && (takes.dying.contains(&namespace) || goes && snapshot.object(namespace).terminating())
             {
                 return Some(Unkeepable::Namespace(namespace));
             }
         }
-        let defines = |definition: &&ObjectId| self.stage.instances(**definition) == Some(found.resource);
-        if let Some(definition) = dying.iter().filter(defines).min() {
-            return Some(Unkeepable::Definition(*definition));
-        }
-        besides.get(&object).map(|by| Unkeepable::Besides(*by))
+        let definition = takes.instances.get(&found.resource).map(|definition| Unkeepable::Definition(*definition));
+        definition.or_else(|| takes.besides.get(&object).map(|by| Unkeepable::Besides(*by)))
+    }
+
+    /// The definition of each resource whose instances all go.
+    fn instances_that_go(&self, dying: &FxHashSet<ObjectId>) -> FxHashMap<ResourceId, ObjectId> {
+        let is_definition = |object: &&ObjectId| self.stage.rules(**object).own_delete == OwnDelete::Definition;
+        let defined = |definition: &ObjectId| Some((self.stage.instances(*definition)?, *definition));
+        dying.iter().filter(is_definition).filter_map(defined).collect()
     }
 
     /// What goes because of something that goes, although no reference says so: pods of a Node, a claim's volume, a Service's Endpoints.
@@ -225,7 +240,7 @@ impl Keeper<'_, '_> {
             let owners = self.stage.snapshot.object(below).owners.iter();
             let owners = owners.filter_map(|reference| self.stage.graph.object(self.stage.graph.by_uid(reference.uid)?));
             // A target goes, whoever owns it.
-            let dies_with_its_owner = |owner: &ObjectId| dying.contains(owner) && !self.request.targets.contains(owner);
+            let dies_with_its_owner = |owner: &ObjectId| dying.contains(owner) && !self.targets.contains(owner);
             for owner in owners.filter(dies_with_its_owner) {
                 if owner != object && is_going.contains(&owner) {
                     return true;
@@ -243,7 +258,7 @@ impl Keeper<'_, '_> {
     fn cut(&mut self, object: ObjectId, doomed: &FxHashSet<Symbol>) -> bool {
         let stage = self.stage;
         let found = stage.snapshot.object(object);
-        let known = self.request.cuts.iter().position(|cut| cut.object == object);
+        let known = self.places.get(&object).copied();
         let before: &[Reference] = known.map_or(&[], |place| &self.request.cuts[place].loses);
         let keeps_nobody = |reference: &Reference| {
             let verdict = Verdict::of(stage.snapshot, stage.graph, reference, found.namespace);
@@ -256,7 +271,10 @@ impl Keeper<'_, '_> {
         if more {
             match known {
                 Some(place) => self.request.cuts[place].loses = loses,
-                None => self.request.cuts.push(Cut { object, loses }),
+                None => {
+                    self.places.insert(object, self.request.cuts.len());
+                    self.request.cuts.push(Cut { object, loses });
+                }
             }
         }
         more
@@ -266,7 +284,7 @@ impl Keeper<'_, '_> {
     /// before it sees what was cut.
     fn rests_on_what_is_not_known(&self, object: ObjectId) -> bool {
         let found = self.stage.snapshot.object(object);
-        let cut = self.request.cuts.iter().find(|cut| cut.object == object);
+        let cut = self.places.get(&object).map(|place| &self.request.cuts[*place]);
         let left = cut.map_or_else(|| found.owners.to_vec(), |cut| cut.leaves(&found.owners));
         let verdict = |reference: &Reference| Verdict::of(self.stage.snapshot, self.stage.graph, reference, found.namespace);
         left.iter().any(|reference| verdict(reference) == Verdict::Unknown)
@@ -276,8 +294,10 @@ impl Keeper<'_, '_> {
 
 /// Why an object goes from which nothing can be cut: what takes it in the first of its ends in which it goes.
 fn reason(outcome: &Outcome) -> Unkeepable {
-    if outcome.uncertain == Some(Uncertainty::Gap) {
-        return Unkeepable::Unread;
+    match outcome.uncertain {
+        Some(Uncertainty::Gap) => return Unkeepable::Unread,
+        Some(Uncertainty::Bound) => return Unkeepable::Unexplored,
+        Some(Uncertainty::Order) | None => {}
     }
     let goes = |kind| matches!(kind, OutcomeKind::Deleted | OutcomeKind::Terminating);
     let others = outcome.alternatives.iter().map(|other| (other.kind, &other.because));

@@ -56,7 +56,7 @@ pub fn stays<'a>(view: &PlanView<'a>) -> Option<Vec<ObjectJson<'a>>> {
 }
 
 fn cut_of<'a>(view: &PlanView<'a>, object: ObjectId) -> Option<&'a Cut> {
-    view.plan.request.cuts.iter().find(|cut| cut.object == object)
+    view.cuts.get(&object).copied()
 }
 
 /// What is cut from an object that is kept, in a few words; none where it isn't.
@@ -121,6 +121,10 @@ pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> St
         Unkeepable::Unread => {
             "whether all its owners are there could not be read, so that nobody knows whether it stays; see the gaps \
                                that are told without --keep"
+                .to_owned()
+        }
+        Unkeepable::Unexplored => {
+            "whether it stays in every order of events could not be found out, because there are too many; delete less at a time"
                 .to_owned()
         }
         Unkeepable::Otherwise(None) => "it goes for another reason than its owners".to_owned(),

@@ -32,7 +32,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
-    foretell::{Besides, Outcome, OutcomeKind, OutsideEffect, Plan, Shut, Start, Summary},
+    foretell::{Besides, Cut, Outcome, OutcomeKind, OutsideEffect, Plan, Shut, Start, Summary},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     render::{tree::Options, words::full_name},
@@ -57,6 +57,7 @@ pub struct PlanView<'a> {
     to_be_done: bool,
     /// What is kept, where that was asked for.
     kept: Option<&'a Kept>,
+    cuts: FxHashMap<ObjectId, &'a Cut>,
     by_object: FxHashMap<ObjectId, &'a Outcome>,
     effects: FxHashMap<ObjectId, Vec<usize>>,
 }
@@ -71,6 +72,7 @@ impl<'a> PlanView<'a> {
         namespace: Option<&'a str>,
     ) -> Self {
         let by_object = plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect();
+        let cuts = plan.request.cuts.iter().map(|cut| (cut.object, cut)).collect();
         let mut effects: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
         for (index, effect) in plan.effects.iter().enumerate() {
             effects.entry(effect.object).or_default().push(index);
@@ -85,6 +87,7 @@ impl<'a> PlanView<'a> {
             gates: &[],
             kept: None,
             to_be_done: false,
+            cuts,
             by_object,
             effects,
         }
