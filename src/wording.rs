@@ -7,6 +7,14 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
+/// The first few of many, as an error names them: `a; b; and 3 more`.
+pub fn named(all: &[String]) -> String {
+    const NAMED: usize = 12;
+    let (first, rest) = all.split_at(all.len().min(NAMED));
+    let more = if rest.is_empty() { String::new() } else { format!("; and {} more", rest.len()) };
+    format!("{}{more}", first.join("; "))
+}
+
 /// A number as people read it: `101,204`.
 pub fn thousands(number: usize) -> String {
     let digits = number.to_string();
@@ -56,6 +64,13 @@ mod tests {
         assert_eq!(shell_word("deployment.apps/web-1"), "deployment.apps/web-1");
         assert_eq!(shell_word("clusterrole/a $(reboot) isn't"), r"'clusterrole/a $(reboot) isn'\''t'");
         assert_eq!(shell_word(""), "''");
+    }
+
+    #[test]
+    fn of_many_the_first_are_named() {
+        let all: Vec<String> = (0..13).map(|number| number.to_string()).collect();
+        assert_eq!(named(&all[..2]), "0; 1");
+        assert_eq!(named(&all), "0; 1; 2; 3; 4; 5; 6; 7; 8; 9; 10; 11; and 1 more");
     }
 
     #[test]

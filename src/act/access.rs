@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::{
     cluster::{Connection, Failure},
     model::{ResourceId, Resources},
+    wording::named,
 };
 
 use super::request::persist;
@@ -127,6 +128,18 @@ async fn ask(connection: &Connection, resources: &Resources, access: &Access) ->
     let answer = persist(connection, &Method::POST, REVIEWS, Some(&body)).await?;
     let review: Review = serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()))?;
     Ok(review.status)
+}
+
+impl Verdicts {
+    /// All that may not be done, as an error names it: `delete pods web-1 in namespace shop (why)`. None where all may be done.
+    pub fn forbidden(&self, resources: &Resources) -> Option<String> {
+        let told = |Denied { access, reason }: &Denied| {
+            let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+            format!("{}{because}", access.told(resources))
+        };
+        let denied: Vec<String> = self.denied.iter().map(told).collect();
+        (!denied.is_empty()).then(|| named(&denied))
+    }
 }
 
 impl Access {

@@ -2,24 +2,25 @@
 
 use std::{
     collections::BTreeSet,
-    io::{self, IsTerminal, Write as _},
+    io::{self, Write as _},
 };
 
 use serde_json::Value;
 
 use crate::{
-    act::{Access, Denied, Mode, restore, review},
+    act::{Access, Mode, restore, review},
     archive::{Archive, ArchiveError, Header},
     cluster::Connection,
     model::{Gap, Mapping, Resources},
     render::{document, go_quote::visible, restore::RestoreView, style::Style},
-    restore::{Outcome, RestorePlan, Restored},
+    restore::{Item, Outcome, RestorePlan, Restored},
     wording::{count, shell_word},
 };
 
 use super::{
     args::{DocumentFormat, DryRunArg, GlobalArgs, RestoreArgs},
     colour,
+    delete::can_ask,
     error::CliError,
     exit::Exit,
     progress::Steps,
@@ -27,9 +28,6 @@ use super::{
     session::Live,
     tree::in_memory,
 };
-
-/// So many of what is forbidden are named in an error.
-const NAMED: usize = 12;
 
 /// Brings back what an archive holds.
 pub fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, CliError> {
@@ -89,27 +87,24 @@ impl Restore<'_> {
     /// # Errors
     /// Where the API server would forbid any of what is to be created, all of which is told at once.
     fn check_access(&self, foreseen: &[Restored]) -> Result<(), CliError> {
-        let wanted = self.wanted(foreseen);
-        let verdicts = self.live.runtime.block_on(review(&self.live.connection, &self.resources, &wanted));
-        if verdicts.denied.is_empty() {
-            return Ok(());
+        // What the archive itself defines is served by the time it is needed.
+        let served = self.resources.iter().map(|(_, resource)| resource.clone());
+        let defined = self.plan.items.iter().flat_map(Item::defines);
+        let resources = Resources::new(served.chain(defined).collect(), self.resources.preferred_versions().to_vec());
+        let wanted = self.wanted(&resources, foreseen);
+        let verdicts = self.live.runtime.block_on(review(&self.live.connection, &resources, &wanted));
+        match verdicts.forbidden(&resources) {
+            None => Ok(()),
+            Some(forbidden) => Err(CliError::Refusal(format!("nothing was restored: you may not {forbidden}"))),
         }
-        let told = |Denied { access, reason }: &Denied| {
-            let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-            format!("{}{because}", access.told(&self.resources))
-        };
-        let (first, rest) = verdicts.denied.split_at(verdicts.denied.len().min(NAMED));
-        let more = if rest.is_empty() { String::new() } else { format!("; and {} more", rest.len()) };
-        let denied = first.iter().map(told).collect::<Vec<_>>().join("; ");
-        Err(CliError::Refusal(format!("nothing was restored: you may not {denied}{more}")))
     }
 
-    /// What will be sent. Kinds that are yet to be defined can't be asked about.
-    fn wanted(&self, foreseen: &[Restored]) -> BTreeSet<Access> {
+    /// What will be sent.
+    fn wanted(&self, resources: &Resources, foreseen: &[Restored]) -> BTreeSet<Access> {
         let mut wanted = BTreeSet::new();
         for (item, restored) in self.plan.items.iter().zip(foreseen) {
             let place = &item.archived.place;
-            let Mapping::Served(resource) = self.resources.map(&place.api_version, &place.kind) else { continue };
+            let Mapping::Served(resource) = resources.map(&place.api_version, &place.kind) else { continue };
             if restored.is_left_out() {
                 continue;
             }
@@ -119,7 +114,7 @@ impl Restore<'_> {
             };
             wanted.insert(access("get", ""));
             // Where it can't be told whether it is there, it may have to be created.
-            if matches!(restored.outcome, Outcome::Foreseen | Outcome::Failed(_)) {
+            if matches!(restored.outcome, Outcome::Foreseen | Outcome::Failed(_) | Outcome::Blocked(_)) {
                 wanted.insert(access("create", ""));
                 if item.status.is_some() {
                     wanted.insert(access("patch", "status"));
@@ -140,7 +135,7 @@ impl Restore<'_> {
             // Nothing will be written.
             return Ok(());
         }
-        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        if !can_ask() {
             let why = "nothing was restored: there is no terminal to ask on; give --yes if it is to be done without asking";
             return Err(CliError::Refusal(why.to_owned()));
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
-use crate::model::well_known;
+use crate::model::{Resource, well_known};
 
 use super::{
     archived::{Archived, Malformed, OwnerReference, Place},
@@ -43,6 +43,27 @@ pub struct Item {
     /// What is put back through its status subresource, if it has one: only of custom resources. What built-in kinds have in their status
     /// is what their controllers see, and these look again; an old one would speak of pods and addresses that are gone.
     pub status: Option<Value>,
+}
+
+impl Item {
+    /// What is served because of it: the kind of a definition, in each version that is to be served.
+    pub fn defines(&self) -> Vec<Resource> {
+        let spec = &self.archived.whole["spec"];
+        if !self.archived.place.is("apiextensions.k8s.io", "CustomResourceDefinition") {
+            return Vec::new();
+        }
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let served = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
+        let resource = |version: &Value| Resource {
+            group: text(&spec["group"]),
+            version: text(&version["name"]),
+            plural: text(&spec["names"]["plural"]),
+            kind: text(&spec["names"]["kind"]),
+            namespaced: spec["scope"] == "Namespaced",
+            ..Resource::default()
+        };
+        served.map(resource).collect()
+    }
 }
 
 /// What a restore does.

@@ -11,6 +11,7 @@ mod inputs;
 mod pipes;
 mod readme;
 mod refusals;
+mod restore;
 mod run;
 mod streams;
 mod targets;

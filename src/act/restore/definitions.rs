@@ -6,7 +6,8 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::{ConnectError, path},
-    restore::{Item, ItemId},
+    model::Resource,
+    restore::ItemId,
 };
 
 use super::{Mode, Run, live};
@@ -72,16 +73,7 @@ impl Run<'_> {
     /// Whether discovery knows every version that a definition serves. One that isn't established is not waited for.
     fn is_served(&self, definition: ItemId) -> bool {
         let established = self.states[definition].as_ref().is_some_and(|state| state.unfinished.is_empty());
-        !established
-            || served_versions(self.item(definition)).all(|(api_version, kind)| self.resource(&api_version, &kind).is_some())
+        let is_known = |it: &Resource| self.resource(&it.api_version(), &it.kind).is_some();
+        !established || self.item(definition).defines().iter().all(is_known)
     }
-}
-
-/// The versions in which a definition has its kind served.
-fn served_versions(definition: &Item) -> impl Iterator<Item = (String, String)> {
-    let spec = &definition.archived.whole["spec"];
-    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-    let (group, kind) = (text(&spec["group"]), text(&spec["names"]["kind"]));
-    let served = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
-    served.map(move |version| (format!("{group}/{}", text(&version["name"])), kind.clone()))
 }

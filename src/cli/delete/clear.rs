@@ -3,16 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    act::{Access, Denied},
+    act::Access,
     foretell::{Incomplete, Plan, Request},
     model::{ObjectId, Snapshot},
-    wording::count,
+    wording::{count, named},
 };
 
 use super::super::{error::CliError, session::Session};
-
-/// So many of a kind are named in an error.
-const NAMED: usize = 12;
 
 /// # Errors
 /// Where something that could not be read may change what goes, unless that is allowed.
@@ -36,17 +33,11 @@ pub fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), C
 /// Where the API server would forbid any of this, all of which is told at once.
 pub fn allowed(session: &Session, wanted: &BTreeSet<Access>) -> Result<Option<String>, CliError> {
     let Some(verdicts) = session.review(wanted) else { return Ok(None) };
-    if verdicts.denied.is_empty() {
-        let unknown = |why| format!("Whether you may do this could not be found out beforehand ({why}).");
-        return Ok(verdicts.unknown.map(unknown));
+    if let Some(forbidden) = verdicts.forbidden(&session.snapshot.resources) {
+        return Err(CliError::Refusal(format!("nothing was deleted: you may not {forbidden}")));
     }
-    let resources = &session.snapshot.resources;
-    let told = |Denied { access, reason }: &Denied| {
-        let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-        format!("{}{because}", access.told(resources))
-    };
-    let denied: Vec<String> = verdicts.denied.iter().map(told).collect();
-    Err(CliError::Refusal(format!("nothing was deleted: you may not {}", named(&denied))))
+    let unknown = |why| format!("Whether you may do this could not be found out beforehand ({why}).");
+    Ok(verdicts.unknown.map(unknown))
 }
 
 /// What the user sends: a PATCH for each object that is kept, and a DELETE for each target. The cascade is the collector's.
@@ -60,10 +51,4 @@ fn access(snapshot: &Snapshot, object: ObjectId, verb: &'static str) -> Access {
     let found = snapshot.object(object);
     let (namespace, name) = (snapshot.text(found.namespace).to_owned(), snapshot.text(found.name).to_owned());
     Access { verb, resource: found.resource, subresource: "", namespace, name }
-}
-
-fn named(all: &[String]) -> String {
-    let (first, rest) = all.split_at(all.len().min(NAMED));
-    let more = if rest.is_empty() { String::new() } else { format!("; and {} more", rest.len()) };
-    format!("{}{more}", first.join("; "))
 }

@@ -7,6 +7,8 @@ mod doing;
 mod essence;
 mod order;
 
+pub(super) use self::ask::can_ask;
+
 use std::io::Write as _;
 
 use crate::{

@@ -51,10 +51,15 @@ impl Archives {
         Archives(tempfile::tempdir().expect("a temporary folder"))
     }
 
+    /// Where an archive of this name would be.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
     /// Writes an archive of these objects.
     #[track_caller]
     pub fn write(&self, name: &str, objects: &[Value]) -> PathBuf {
-        let path = self.0.path().join(format!("{name}.yaml"));
+        let path = self.path(&format!("{name}.yaml"));
         let mut writer = ArchiveWriter::create(&path).expect("an archive can be begun");
         for object in objects {
             writer.add(object.clone()).expect("an object can be archived");

@@ -3,6 +3,7 @@
 mod killed;
 mod kit;
 mod many;
+mod round_trip;
 mod shop;
 mod single;
 mod workloads;

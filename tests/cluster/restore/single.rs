@@ -175,13 +175,9 @@ fn what_needs_something_that_fails_is_not_tried_and_the_rest_comes_back() {
     assert_eq!(outcomes(&ran)["ConfigMap/fine"], "Created");
 }
 
-#[test]
-fn a_missing_definition_comes_first_and_its_kind_is_waited_for() {
-    let cluster = quiet();
-    let archives = Archives::new();
-    let group = format!("{}.test", cluster.unique("late"));
-    let namespace = cluster.unique("late");
-    let definition = archived(
+/// The definition of `Late` in this group.
+fn definition(group: &str) -> Value {
+    archived(
         "apiextensions.k8s.io/v1",
         "CustomResourceDefinition",
         "",
@@ -191,7 +187,16 @@ fn a_missing_definition_comes_first_and_its_kind_is_waited_for() {
             "versions": [{"name": "v1", "served": true, "storage": true,
                           "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]},
             "status": {"storedVersions": ["v1"], "conditions": [], "acceptedNames": {"kind": "", "plural": ""}}}),
-    );
+    )
+}
+
+#[test]
+fn a_missing_definition_comes_first_and_its_kind_is_waited_for() {
+    let cluster = quiet();
+    let archives = Archives::new();
+    let group = format!("{}.test", cluster.unique("late"));
+    let namespace = cluster.unique("late");
+    let definition = definition(&group);
     let late = archived(&format!("{group}/v1"), "Late", &namespace, "late", &json!({"status": {"kept": true}}));
     let all =
         [owned(config(&namespace, "below"), &[&late]), late, definition, archived("v1", "Namespace", "", &namespace, &json!({}))];
@@ -246,6 +251,32 @@ fn what_is_being_deleted_is_not_there_and_nothing_is_attached_to_it() {
     restore(cluster, &archive, &[]).expect(0);
 }
 
+#[test]
+fn whoever_restores_is_asked_and_told_where() {
+    let cluster = shared();
+    let archives = Archives::new();
+    let namespace = cluster.namespace("asked");
+    let all = [config(&namespace, "a"), config(&namespace, "b")];
+    let archive = archives.write("asked", &all);
+    let there = || all.iter().filter(|object| cluster.get(&cluster.path_of(object)).is_some()).count();
+    for (answer, code, back) in [("n", 1, 0), ("", 1, 0), ("y", 0, 2)] {
+        let mut terminal = cluster.gc_on_terminal(&["restore", archive.to_str().unwrap()]);
+        terminal.shows("CREATES 2 objects.");
+        terminal.shows("Create 2 objects in context test (127.0.0.1:");
+        assert_eq!(there(), 0, "nothing is created before the answer");
+        terminal.types(answer);
+        let (ended, shown) = terminal.ends();
+        assert_eq!((ended, there()), (Some(code), back), "{answer:?}: {shown}");
+        assert!(shown.contains(if code == 0 { "BACK: 2 objects created." } else { "nothing was restored" }), "{shown}");
+    }
+    // Where nothing can be created, nobody is asked.
+    let ran = cluster.gc(&["restore", archives.write("there", &[config(&namespace, "same")]).to_str().unwrap()]);
+    ran.expect(1);
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same", "namespace": namespace}, "data": {"name": "same"}}));
+    let told = cluster.gc(&["restore", archives.write("same", &[config(&namespace, "same")]).to_str().unwrap()]);
+    assert!(told.expect(0).contains("BACK: all 1 object were there already."), "{}", told.stdout);
+}
+
 /// Runs it as somebody, without `--yes` unless that is given.
 #[track_caller]
 fn refused(user: &str, archive: &Path, more: &[&str]) -> String {
@@ -259,18 +290,32 @@ fn what_may_not_be_done_is_not_begun() {
     let cluster = shared();
     let archives = Archives::new();
     let namespace = cluster.namespace("refused");
-    let all = [config(&namespace, "a"), archived("gc.test/v1", "Widget", &namespace, "w", &json!({"status": {"a": 1}}))];
+    let all = [
+        config(&namespace, "a"),
+        archived("gc.test/v1", "Widget", &namespace, "w", &json!({"status": {"a": 1}})),
+        definition("late.test"),
+        archived("late.test/v1", "Late", &namespace, "late", &json!({})),
+    ];
     let archive = archives.write("refused", &all);
     let told = refused(ADMIN, &archive, &[]);
     assert!(told.contains("there is no terminal to ask on; give --yes"), "{told}");
 
     let told = refused(NOBODY, &archive, &["--yes"]);
+    let forbidden = [
+        format!("get configmaps in namespace {namespace}"),
+        format!("create configmaps in namespace {namespace}"),
+        format!("patch widgets.gc.test/status in namespace {namespace}"),
+        // Nothing serves it yet: the archive defines it.
+        format!("create lates.late.test in namespace {namespace}"),
+        "create customresourcedefinitions.apiextensions.k8s.io".to_owned(),
+    ];
     assert!(told.contains("nothing was restored: you may not "), "{told}");
+    assert!(forbidden.iter().all(|it| told.contains(it)), "{told}");
 
     let text = fs::read(&archive).unwrap();
     let cut = archive.with_file_name("cut.yaml");
     fs::write(&cut, &text[..text.len() - 20]).unwrap();
     let told = refused(ADMIN, &cut, &["--yes"]);
     assert!(told.contains("cut off"), "{told}");
-    assert!(all.iter().all(|object| cluster.get(&cluster.path_of(object)).is_none()));
+    assert!(all[..3].iter().all(|object| cluster.get(&cluster.path_of(object)).is_none()));
 }

@@ -1,0 +1,50 @@
+//! What is wrong with an archive shows before any cluster is asked: there is none here.
+
+use std::fs;
+
+use kubectl_gc::archive::{ArchiveWriter, FORMAT, Header};
+use serde_json::json;
+
+use super::run::{Ran, gc, write};
+
+#[track_caller]
+fn told(ran: &Ran) -> &str {
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    ran.err.strip_prefix("error: ").expect("an error").trim_end()
+}
+
+#[test]
+fn only_a_whole_archive_is_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("none.yaml").display().to_string();
+    assert_eq!(told(&gc(&["restore", &missing, "--yes"])), format!("{missing}: no such file"));
+    let other = write(folder.path(), "other.yaml", "apiVersion: v1\nkind: Pod\n");
+    assert!(
+        told(&gc(&["restore", &other, "--yes"])).starts_with(&format!("{other} is not an archive: it begins with something else;"))
+    );
+
+    let path = folder.path().join("archive.yaml");
+    let mut writer = ArchiveWriter::create(&path).unwrap();
+    for (name, uid) in [("a", "1"), ("a", "2")] {
+        writer.add(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "uid": uid}})).unwrap();
+    }
+    writer.save(&Header { format: FORMAT, ..Header::default() }).unwrap();
+    let archive = path.display().to_string();
+    let twice = "object 2 of the archive (ConfigMap/a) is also object 1; take an archive that nobody has changed";
+    assert_eq!(told(&gc(&["restore", &archive, "--yes"])), twice);
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+    assert!(told(&gc(&["restore", &archive, "--dry-run"])).contains("is cut off after 1 of 2 objects"));
+}
+
+#[test]
+fn without_a_cluster_or_an_archive_nothing_is_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("archive.yaml");
+    ArchiveWriter::create(&path).unwrap().save(&Header { format: FORMAT, ..Header::default() }).unwrap();
+    let no_cluster = gc(&["restore", &path.display().to_string(), "--yes"]);
+    assert!(told(&no_cluster).contains("kubeconfig"), "{}", no_cluster.err);
+    let nothing = gc(&["restore"]);
+    assert_eq!(nothing.code, 1);
+    assert!(nothing.err.contains("<ARCHIVE>"), "{}", nothing.err);
+}

@@ -1,0 +1,81 @@
+//! There and back again: what the other commands have archived.
+
+use std::{path::Path, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::kit::{Archives, live, restore, told, tree};
+use crate::{
+    harness::{Cluster, shared},
+    plan::{draft::HOLD, trial::Trial},
+};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn wait_until_gone(cluster: &Cluster, objects: &[Value]) {
+    cluster.wait_until("everything to be gone", PATIENCE, || {
+        objects.iter().all(|object| cluster.get(&cluster.path_of(object)).is_none())
+    });
+}
+
+fn path(file: &Path) -> &str {
+    file.to_str().expect("a temporary folder has a readable name")
+}
+
+/// A custom resource with dependents in two levels, one of which has a second owner that stays.
+fn family(trial: &Trial<'_>) -> Vec<Value> {
+    let root = trial.widget("root").create();
+    let middle = trial.widget("middle").blocking(&root).create();
+    let leaf = trial.config_map("leaf").owned_by(&middle).blocking(&root).create();
+    vec![root, middle, leaf]
+}
+
+#[test]
+fn what_a_delete_has_archived_is_brought_back() {
+    let trial = Trial::new("there-and-back", "Foreground");
+    let archives = Archives::new();
+    let before = family(&trial);
+    trial.cluster.seen_by_collector(&before.iter().map(crate::harness::uid).collect::<Vec<_>>());
+    let archive = archives.path("family.yaml.gz");
+    let archive_flag = format!("--archive={}", path(&archive));
+    let delete = ["delete", "widget/root", "-n", &trial.namespace, "--propagation=foreground", "--yes", &archive_flag];
+    trial.cluster.gc(&delete).expect(0);
+    wait_until_gone(trial.cluster, &before);
+    restore(trial.cluster, &archive, &[]).expect(0);
+    let after = live(trial.cluster, &before);
+    assert_eq!(tree(&after), tree(&before));
+    // Nothing of it is taken for garbage.
+    trial.cluster.settled();
+    assert_eq!(live(trial.cluster, &before), after);
+}
+
+#[test]
+fn what_was_on_its_way_out_when_it_was_archived_comes_back_to_stay() {
+    let trial = Trial::new("terminating", "Foreground");
+    let archives = Archives::new();
+    let cluster = shared();
+    let root = trial.widget("root").create();
+    let held = trial.config_map("held").blocking(&root).finalizer(HOLD).create();
+    let all = [root.clone(), held.clone()];
+    cluster.seen_by_collector(&all.iter().map(crate::harness::uid).collect::<Vec<_>>());
+    cluster.delete(&cluster.path_of(&root), Some("Foreground"), None);
+    cluster.wait_until("the dependent to be deleted", PATIENCE, || {
+        live(cluster, &all).iter().all(|object| object["metadata"]["deletionTimestamp"].is_string())
+    });
+    let archive = archives.path("terminating.yaml");
+    cluster.gc(&["archive", "widget/root", "-n", &trial.namespace, path(&archive)]).expect(0);
+    // As long as it is there, nothing can take its place.
+    let ran = restore(cluster, &archive, &[]);
+    ran.expect(2);
+    assert!(told(&ran, "Widget/root")["because"].as_str().is_some_and(|why| why.contains("is being deleted")));
+
+    cluster.patch(&cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
+    wait_until_gone(cluster, &all);
+    restore(cluster, &archive, &[]).expect(0);
+    let after = live(cluster, &all);
+    assert_eq!(tree(&after), tree(&all));
+    assert!(after.iter().all(|object| object["metadata"]["deletionTimestamp"].is_null()));
+    let finalizers: Vec<&Value> = after.iter().map(|object| &object["metadata"]["finalizers"]).collect();
+    assert_eq!(finalizers, [&Value::Null, &json!([HOLD])], "the collector's is not brought back, the other one is");
+    cluster.patch(&cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
+}
