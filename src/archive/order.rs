@@ -4,6 +4,8 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::restore;
+
 /// What decides an object's place.
 #[derive(Clone, Debug)]
 pub struct Standing {
@@ -13,23 +15,9 @@ pub struct Standing {
     pub rank: u8,
 }
 
-/// How early a kind has to be there: what others can't be created without comes first, and what has a say in creations last.
+/// How early a kind is to be created, which is the same for whoever creates it with kubectl and for a restore.
 pub fn rank(api_version: &str, kind: &str) -> u8 {
-    let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    match (group, kind) {
-        ("", "Namespace") => 0,
-        ("apiextensions.k8s.io", "CustomResourceDefinition") => 1,
-        // Admission asks for these when a pod or a claim is created.
-        ("", "ServiceAccount" | "LimitRange")
-        | ("scheduling.k8s.io", "PriorityClass")
-        | ("node.k8s.io", "RuntimeClass")
-        | ("storage.k8s.io", "StorageClass")
-        | ("networking.k8s.io", "IngressClass") => 2,
-        ("rbac.authorization.k8s.io", "Role" | "ClusterRole") | ("", "Secret" | "ConfigMap" | "PersistentVolume") => 3,
-        ("apiregistration.k8s.io", "APIService") => 8,
-        ("admissionregistration.k8s.io", _) => 9,
-        _ => 4,
-    }
+    restore::rank(api_version.split_once('/').map_or("", |(group, _)| group), kind)
 }
 
 /// The indices in an order in which every object comes after its owners among them; apart from that by rank, and as they were given.

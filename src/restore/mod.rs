@@ -20,5 +20,7 @@ pub use archived::{Archived, Malformed, OwnerReference, Place};
 pub use compare::{Difference, differences};
 pub use left_out::LeftOut;
 pub use lost::{Lost, lost};
+#[cfg(feature = "dump")]
+pub(crate) use order::rank;
 pub use outcome::{Detached, Outcome, Restored};
 pub use plan::{Item, ItemId, Owner, RestorePlan};

@@ -9,8 +9,6 @@ use petgraph::{
 };
 use rustc_hash::FxHashMap;
 
-use super::archived::Place;
-
 /// What comes early and what comes late, with the source of each.
 const RANKS: &[(u8, &str, &[&str])] = &[
     (0, "", &["Namespace"]),
@@ -22,6 +20,8 @@ const RANKS: &[(u8, &str, &[&str])] = &[
     (2, "networking.k8s.io", &["IngressClass"]),
     // The token controller deletes the Secret of an account that isn't there.
     (2, "", &["ServiceAccount"]),
+    // It gives pods their limits, also those that a restored controller makes at once.
+    (2, "", &["LimitRange"]),
     (2, "rbac.authorization.k8s.io", &["ClusterRole", "Role"]),
     // A binding refers to its role, and a pod mounts what is in its namespace.
     (3, "rbac.authorization.k8s.io", &["ClusterRoleBinding", "RoleBinding"]),
@@ -32,7 +32,7 @@ const RANKS: &[(u8, &str, &[&str])] = &[
     (6, "batch", &["Job", "CronJob"]),
     (6, "", &["Pod", "ReplicationController"]),
     // Last, what would refuse or change the others: webhooks whose servers don't run yet, and quotas that nobody has counted yet.
-    (8, "", &["ResourceQuota", "LimitRange"]),
+    (8, "", &["ResourceQuota"]),
     (8, "apiregistration.k8s.io", &["APIService"]),
     (
         9,
@@ -54,8 +54,8 @@ const OTHERS: u8 = 5;
 pub(super) const LATEST: u8 = 10;
 
 /// How early a kind comes.
-pub(super) fn rank(place: &Place) -> u8 {
-    let row = RANKS.iter().find(|(_, group, kinds)| place.group() == *group && kinds.contains(&place.kind.as_str()));
+pub(crate) fn rank(group: &str, kind: &str) -> u8 {
+    let row = RANKS.iter().find(|(_, of, kinds)| group == *of && kinds.contains(&kind));
     row.map_or(OTHERS, |(rank, ..)| *rank)
 }
 

@@ -124,7 +124,7 @@ fn in_order(items: &[Item]) -> Order {
     let wanted: Vec<ItemId> = (0..items.len()).filter(|item| items[*item].left_out.is_none()).collect();
     let rank_of = |item: &Item| {
         let of_left_out = item.owners.iter().any(|owner| matches!(owner, Owner::LeftOut(_)));
-        if of_left_out { LATEST } else { rank(&item.archived.place) }
+        if of_left_out { LATEST } else { rank(item.archived.place.group(), &item.archived.place.kind) }
     };
     let needs_of = |item: &Item| -> Vec<Need> {
         let owners = item.owners.iter().enumerate().filter_map(|(reference, owner)| match owner {

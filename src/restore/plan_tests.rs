@@ -65,6 +65,36 @@ fn what_is_made_anew_is_left_out_and_what_it_owns_comes_last() {
 }
 
 #[test]
+fn what_others_need_comes_before_them_and_what_would_refuse_them_last() {
+    let of = |api_version: &str, kind: &str| object(api_version, kind, &kind.to_lowercase(), &json!({}));
+    let objects = vec![
+        of("v1", "ResourceQuota"),
+        of("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
+        of("v1", "Pod"),
+        of("v1", "PersistentVolumeClaim"),
+        of("rbac.authorization.k8s.io/v1", "RoleBinding"),
+        of("acme.io/v1", "Shop"),
+        of("v1", "Secret"),
+        of("v1", "PersistentVolume"),
+        of("rbac.authorization.k8s.io/v1", "Role"),
+        of("v1", "ServiceAccount"),
+        of("v1", "LimitRange"),
+    ];
+    assert_eq!(
+        steps(&plan(objects, false)),
+        [
+            vec!["role", "serviceaccount", "limitrange"],
+            vec!["rolebinding", "secret", "persistentvolume"],
+            vec!["persistentvolumeclaim"],
+            vec!["shop"],
+            vec!["pod"],
+            vec!["resourcequota"],
+            vec!["mutatingwebhookconfiguration"],
+        ]
+    );
+}
+
+#[test]
 fn a_reference_that_led_nowhere_is_to_no_object_of_the_archive() {
     let owner = owned("v1", "ConfigMap", "owner", &[]);
     let reference = |more: Value| {
