@@ -53,7 +53,12 @@ pub fn may_hide(snapshot: &Snapshot, removed: &[ObjectId]) -> Vec<Gap> {
         resources.deletable().filter(|(id, _)| hides(*id)).map(|(_, resource)| resource.full_name()).collect();
     // A group version that could not be discovered may have anything in it.
     let undiscovered = |gap: &Gap| gap.resource.contains('/') && !measures_only(gap);
-    let gaps = snapshot.gaps.iter().filter(|gap| undiscovered(gap) || hiding.contains(&gap.resource));
+    let is_here = |gap: &Gap| {
+        let here = |namespace: &String| namespaces.iter().any(|of_removed| snapshot.text(*of_removed) == namespace.as_str());
+        any_of_the_cluster || gap.namespace.as_ref().is_none_or(here)
+    };
+    let hides = |gap: &Gap| hiding.contains(&gap.resource) && is_here(gap);
+    let gaps = snapshot.gaps.iter().filter(|gap| undiscovered(gap) || hides(gap));
     gaps.filter(|_| !removed.is_empty()).cloned().collect()
 }
 

@@ -78,7 +78,8 @@ impl Frames {
             if from + length > self.buffer.len() {
                 return Ok(None);
             }
-            self.read = from + length;
+            // With the line break that ends it.
+            self.read = from + length + usize::from(!self.protobuf);
             let frame = &self.buffer[from..from + length];
             return if self.protobuf { of_protobuf(frame, &self.content_type) } else { of_json(frame) }.map(Some);
         }
