@@ -15,6 +15,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures::future::join_all;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -29,6 +30,8 @@ use super::request::{merge_patch, once};
 
 /// So many times an object is read and patched again that somebody else writes to.
 const TRIES: u32 = 30;
+/// So many objects are cut side by side.
+const AT_ONCE: usize = 8;
 /// So many times all are looked at again, until nobody has put anything back.
 const PASSES: u32 = 5;
 /// Between two looks at owners that are not terminating yet.
@@ -123,32 +126,50 @@ pub enum KeepFailure {
 /// # Errors
 /// When one of them can't be cut. What was cut until then is put back.
 pub async fn cut(connection: &Connection, snapshot: &Snapshot, cuts: &[Cut]) -> Result<Vec<Loosened>, KeepError> {
-    let mut done: Vec<Loosened> = Vec::with_capacity(cuts.len());
+    let objects: Vec<Kept<'_>> = cuts.iter().map(|cut| Kept::of(connection, snapshot, cut)).collect();
+    let mut done: Vec<Option<Loosened>> = vec![None; cuts.len()];
+    let mut found = Ok(None);
     for _ in 0..PASSES {
-        let mut calm = true;
-        for (place, cut) in cuts.iter().enumerate() {
-            let object = Kept::of(connection, snapshot, cut);
-            match object.loosen().await {
+        found = pass(&objects, &mut done).await;
+        if !matches!(found, Ok(Some(_))) {
+            break;
+        }
+    }
+    let done: Vec<Loosened> = done.into_iter().flatten().collect();
+    let (place, why) = match found {
+        Ok(None) => return Ok(done),
+        Ok(Some(place)) => (place, KeepFailure::Unstable),
+        Err(failed) => failed,
+    };
+    Err(objects[place].error(why, put_back(connection, snapshot, &done).await))
+}
+
+/// Looks at every object once, several at a time, and cuts what is not cut. Says which of them had to be written to, if any, or what went
+/// wrong with the first that can't be; nothing more is begun then, and what is under way comes to its end.
+async fn pass(objects: &[Kept<'_>], done: &mut [Option<Loosened>]) -> Result<Option<usize>, (usize, KeepFailure)> {
+    let mut written_to = None;
+    for first in (0..objects.len()).step_by(AT_ONCE) {
+        let some = first..objects.len().min(first + AT_ONCE);
+        let loosening: Vec<_> = some.clone().map(|place| objects[place].loosen()).collect();
+        let mut failed = None;
+        for (place, result) in some.zip(join_all(loosening).await) {
+            match result {
                 Ok((written, loosened)) => {
-                    calm &= !written;
-                    match done.get_mut(place) {
+                    written_to = written_to.or(written.then_some(place));
+                    match &mut done[place] {
                         // What it had at first is what is put back.
                         Some(known) => known.now = loosened.now,
-                        None => done.push(loosened),
+                        unknown => *unknown = Some(loosened),
                     }
                 }
-                Err(why) => return Err(object.error(why, put_back(connection, snapshot, &done).await)),
+                Err(why) => failed = failed.or(Some((place, why))),
             }
         }
-        if calm {
-            return Ok(done);
+        if let Some(failed) = failed {
+            return Err(failed);
         }
     }
-    let left = put_back(connection, snapshot, &done).await;
-    match cuts.first() {
-        Some(first) => Err(Kept::of(connection, snapshot, first).error(KeepFailure::Unstable, left)),
-        None => Ok(done),
-    }
+    Ok(written_to)
 }
 
 /// Puts references back as they were, where nothing is deleted after all. Says of which objects that failed, and what can be done.

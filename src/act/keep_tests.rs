@@ -166,8 +166,11 @@ impl Scene {
         change(&mut self.store.lock().unwrap());
     }
 
+    /// What was written so far, sorted: objects are cut side by side.
     fn log(&self) -> Vec<String> {
-        std::mem::take(&mut self.store.lock().unwrap().log)
+        let mut log = std::mem::take(&mut self.store.lock().unwrap().log);
+        log.sort();
+        log
     }
 
     fn owners(&self) -> [String; 2] {
@@ -228,7 +231,7 @@ async fn who_is_overtaken_reads_again() {
     })
     .await;
     scene.cut().await.unwrap();
-    assert_eq!(scene.log(), ["conflict", "a: a*", "conflict", "b: b*"]);
+    assert_eq!(scene.log(), ["a: a*", "b: b*", "conflict", "conflict"]);
 }
 
 /// The write was done, and its answer was lost: that is seen, and what was there before can be put back.
@@ -315,6 +318,19 @@ async fn somebody_who_puts_everything_back() {
     let error = scene.cut().await.unwrap_err();
     assert_eq!(error.why, KeepFailure::Unstable);
     assert_eq!(scene.owners()[1], "r*", "the other one is put back");
+}
+
+/// What is under way may be awaited anywhere.
+#[tokio::test]
+async fn everything_can_be_sent_to_another_thread() {
+    fn sendable<T: Send>(what: T) -> T {
+        what
+    }
+    let scene = Scene::new(|_, _| None).await;
+    let cuts = scene.cuts();
+    let loosened = sendable(cut(&scene.connection, &scene.snapshot, &cuts)).await.unwrap();
+    assert_eq!(sendable(put_back(&scene.connection, &scene.snapshot, &loosened)).await, []);
+    sendable(release(&scene.connection, &scene.snapshot, &scene.plan, &loosened, Duration::ZERO)).await.unwrap();
 }
 
 /// Where another controller stays, nobody adopts it.

@@ -96,7 +96,9 @@ pub fn keep(stage: &Stage<'_>, request: &Request, wanted: &[ObjectId], play: imp
         .partition(|object| is_saved(object) || cut.contains(object));
     let is_wanted: FxHashSet<ObjectId> = wanted.iter().copied().collect();
     let others = without.outcomes.iter().map(|outcome| outcome.object);
-    let stays = others.filter(|object| is_saved(object) && !is_wanted.contains(object)).collect();
+    // What was terminating before only stays so for longer.
+    let lives = |object: &ObjectId| !stage.snapshot.object(*object).terminating();
+    let stays = others.filter(|object| is_saved(object) && lives(object) && !is_wanted.contains(object)).collect();
     Keeping { plan, kept, safe, stays, lost: keeping.lost, needs }
 }
 

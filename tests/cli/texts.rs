@@ -65,6 +65,7 @@ fn keep() {
     assert_snapshot!("keep-json", shown("plan deploy/api -n shop --keep rs -o json"));
     assert_snapshot!("keep-name", shown("plan deploy/api -n shop --keep rs -o name"));
     assert_snapshot!("keep-gates", shown("plan deploy/api -n shop --keep po --deny=po --max=1"));
+    assert_snapshot!("keep-adopted", shown("plan rs/api-7c9d5f6b8 -n shop --keep pod/api-7c9d5f6b8-4hjwk"));
     assert_snapshot!("keep-wide", shown("plan deploy/api -n shop --keep rs -o wide"));
 }
 

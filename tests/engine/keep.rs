@@ -282,6 +282,18 @@ const ROWS: &[Row] = &[
         "lost ConfigMap/c (terminating); Shop/r Deleted, Shop/b Terminating(foregroundDeletion acme.io/x), ConfigMap/c Terminating(acme.io/x)",
     ),
     (
+        "what is terminating already is saved by nothing; it only takes longer",
+        "
+        Shop r
+        ConfigMap c <- Shop/r!
+        Shop b T=0 fin=foregroundDeletion <- ConfigMap/c!
+        Secret d <- Shop/b! ConfigMap/c!",
+        "Shop/r",
+        Background,
+        "ConfigMap/c",
+        "cut ConfigMap/c: r; kept ConfigMap/c; stays Secret/d; Shop/r Deleted, ConfigMap/c Orphaned",
+    ),
+    (
         "a pod of a Node that goes",
         "
         Node n
@@ -376,6 +388,9 @@ fn whatever_is_kept_survives_and_nobody_pays_with_their_life() {
             for object in keeping.kept.iter().chain(&keeping.safe).chain(&keeping.stays) {
                 let ends = ends(&keeping.plan, *object);
                 assert!(!ends.iter().copied().any(goes), "{object:?} is kept: {ends:?}\n{}", told());
+            }
+            for object in &keeping.stays {
+                assert!(!snapshot.object(*object).terminating(), "{object:?} is saved from nothing\n{}", told());
             }
             for (object, _) in snapshot.objects() {
                 let safe_before = !ends(&without, object).into_iter().any(goes);

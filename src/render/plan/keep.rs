@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     document::{ObjectJson, ReferenceJson},
-    foretell::{Cut, Unkeepable},
+    foretell::{Afterwards, Cut, Unkeepable},
     model::{ObjectId, Snapshot},
     server::Propagation,
     wording::{count, shell_word},
@@ -77,7 +77,26 @@ pub fn told(view: &PlanView<'_>) -> Vec<String> {
         let verb = if stays.len() == 1 { "stays" } else { "stay" };
         told.push(format!("because of that, {kinds} {verb}, too ({})", some(view, stays)));
     }
+    told.extend(adopted(view, kept));
     told
+}
+
+/// What is kept from one owner may come to harm from the next: whoever adopts more than it wants deletes what is too much.
+fn adopted(view: &PlanView<'_>, kept: &[ObjectId]) -> Option<String> {
+    let adopter = |object: &ObjectId| {
+        view.outcome(*object)?.afterwards.iter().find_map(|after| match after {
+            Afterwards::Adopted { by } => Some((*object, *by)),
+            _ => None,
+        })
+    };
+    let adopted: Vec<(ObjectId, ObjectId)> = kept.iter().filter_map(adopter).collect();
+    let (_, by) = adopted.first()?;
+    let objects: Vec<ObjectId> = adopted.iter().map(|(object, _)| *object).collect();
+    Some(format!(
+        "but {} lives on: what it makes anew adopts what is kept ({}), and may delete it as one too many",
+        name(view, *by, None),
+        some(view, &objects)
+    ))
 }
 
 fn some(view: &PlanView<'_>, objects: &[ObjectId]) -> String {

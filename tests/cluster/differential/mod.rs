@@ -10,6 +10,7 @@
 mod batch;
 pub mod build;
 mod fidelity;
+mod kept;
 pub mod kinds;
 mod records;
 mod report;

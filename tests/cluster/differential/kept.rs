@@ -1,0 +1,208 @@
+//! Random graphs of which something is kept: foretold, cut, deleted under the real collector, released, and compared.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use kubectl_gc::{
+    act::{self, Loosened, Released},
+    foretell::{After, Assume, Keeping, Outcome, Plan, Request, Stage, explore, keep, plan},
+    graph::OwnerGraph,
+    model::{ObjectId, Snapshot},
+    server::Propagation,
+};
+
+use crate::{
+    graphs::{
+        end::{State, Written},
+        generate::{Case, Mix, case},
+    },
+    harness::{ADMIN, COLLECTOR, Cluster, NAMESPACES, Options},
+    reading::{connect, read_all},
+};
+
+use super::{build::Place, kinds, number, state};
+
+/// Nothing happening for so long is rest.
+const REST: Duration = Duration::from_secs(3);
+/// What is not as foretold yet may still come so: what failed comes again after a back-off.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A graph that is built, and the delete of which something is kept.
+struct Job {
+    from: String,
+    targets: Vec<ObjectId>,
+    propagation: Propagation,
+    keeping: Keeping,
+    loosened: Vec<Loosened>,
+    objects: Vec<ObjectId>,
+}
+
+/// The objects on the cluster by uid.
+fn now(cluster: &Cluster) -> BTreeMap<String, State> {
+    state::read(cluster).into_values().map(|found| (found.uid, found.state)).collect()
+}
+
+fn at_rest(cluster: &Cluster) -> BTreeMap<String, State> {
+    cluster.settled();
+    let (mut seen, mut since) = (now(cluster), Instant::now());
+    while since.elapsed() < REST {
+        std::thread::sleep(Duration::from_millis(500));
+        let again = now(cluster);
+        if again != seen {
+            (seen, since) = (again, Instant::now());
+        }
+    }
+    seen
+}
+
+/// Everything that goes but the targets, one half of it, or one object; less of it as long as some of that can't be kept.
+fn job(stage: &Stage<'_>, from: String, case: &Case, place: &Place, seed: u64) -> Option<Job> {
+    let snapshot = stage.snapshot;
+    let is_own = |id: &ObjectId| place.name_in_graph(snapshot.text(snapshot.object(*id).name)).is_some();
+    let objects: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(is_own).collect();
+    let round = &case.rounds[0];
+    // Whatever takes most: many graphs have little left to lose once the collector has been there.
+    let propagation = [Propagation::Background, Propagation::Foreground, round.propagation][seed as usize / 3 % 3];
+    let takes = |target: &ObjectId| plan(stage, &Request::delete(vec![*target], propagation)).outcomes.len();
+    let targets: Vec<ObjectId> = objects.iter().copied().max_by_key(takes).into_iter().collect();
+    let request = Request::delete(targets.clone(), propagation);
+    let going = plan(stage, &request).outcomes.into_iter().filter(Outcome::may_be_removed).map(|outcome| outcome.object);
+    let going: Vec<ObjectId> = going.filter(|id| !targets.contains(id) && !snapshot.object(*id).terminating()).collect();
+    let every = [1, 2, going.len().max(1)][seed as usize % 3];
+    let mut wanted: Vec<ObjectId> =
+        going.iter().copied().skip(seed as usize % every.min(going.len().max(1))).step_by(every).collect();
+    loop {
+        let keeping = keep(stage, &request, &wanted, explore);
+        if keeping.lost.is_empty() {
+            let loosened = Vec::new();
+            return (!keeping.kept.is_empty()).then_some(Job { from, targets, propagation, keeping, loosened, objects });
+        }
+        wanted.retain(|object| keeping.lost.iter().all(|(lost, _)| lost != object));
+    }
+}
+
+fn foretold(snapshot: &Snapshot, after: &After) -> State {
+    let text = |symbol| snapshot.text(symbol).to_owned();
+    State {
+        terminating: after.terminating,
+        finalizers: after.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
+        owners: after
+            .owners
+            .iter()
+            .map(|reference| Written {
+                api_version: text(reference.api_version),
+                kind: text(reference.kind),
+                name: text(reference.name),
+                uid: text(reference.uid),
+                controller: reference.controller,
+                block: reference.block_owner_deletion,
+            })
+            .collect(),
+    }
+}
+
+/// What is not as one of the ends that were told, and what should live and doesn't. What keeps its guard, because its former owner lives on
+/// in one of several ends, has only to live.
+fn wrong(
+    snapshot: &Snapshot,
+    job: &Job,
+    guarded: &[ObjectId],
+    before: &BTreeMap<String, State>,
+    now: &BTreeMap<String, State>,
+) -> Vec<String> {
+    let plan: &Plan = &job.keeping.plan;
+    let is = |object: ObjectId| now.get(snapshot.text(snapshot.object(object).uid));
+    let mut wrong = Vec::new();
+    let Keeping { kept, safe, stays, .. } = &job.keeping;
+    for (list, objects) in [("kept", kept), ("safe", safe), ("stays", stays)] {
+        let gone = objects.iter().filter(|object| is(**object).is_none_or(|state| state.terminating));
+        wrong.extend(gone.map(|object| format!("{} is to live ({list})", snapshot.short_name(*object))));
+    }
+    for object in job.objects.iter().filter(|object| !guarded.contains(object)) {
+        let ends: Vec<Option<State>> = match plan.outcome(*object) {
+            None => vec![before.get(snapshot.text(snapshot.object(*object).uid)).cloned()],
+            Some(outcome) => {
+                let after = std::iter::once(&outcome.after).chain(outcome.alternatives.iter().map(|other| &other.after));
+                after.map(|after| after.as_ref().map(|after| foretold(snapshot, after))).collect()
+            }
+        };
+        if !ends.iter().any(|end| end.as_ref() == is(*object)) {
+            wrong.push(format!("{}: told {ends:?}, is {:?}", snapshot.short_name(*object), is(*object)));
+        }
+    }
+    wrong.into_iter().map(|what| format!("{}: {what}", job.from)).collect()
+}
+
+/// `KEPT` graphs of each mix from `SEED` on.
+#[test]
+fn graphs_of_which_something_is_kept_end_as_foretold() {
+    let (graphs, first) = (number("KEPT", 40), number("SEED", 1));
+    let cluster = Cluster::start(&Options::default());
+    cluster.apply_yaml(kinds::DEFINITIONS);
+    cluster.wait_until("the kinds of the graphs to be served", Duration::from_secs(30), || state::is_served(&cluster));
+    let seeds = Mix::ALL.into_iter().flat_map(|mix| (first..first + graphs).map(move |seed| (mix, seed)));
+    let built: Vec<(String, Case, Place, u64)> = seeds
+        .enumerate()
+        .map(|(index, (mix, seed))| {
+            let (place, case) = (Place::prepare(&cluster, index), case(seed, mix));
+            place.build(&cluster, &case.graph);
+            (format!("{} {seed}", mix.name()), case, place, seed)
+        })
+        .collect();
+    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let before = at_rest(&cluster);
+
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let connection = connect(&cluster, ADMIN, &runtime);
+    let snapshot = read_all(&cluster, &runtime);
+    let graph = OwnerGraph::new(&snapshot);
+    let stage = Stage::new(&snapshot, &graph, Assume::None);
+    let jobs = built.iter().filter_map(|(from, case, place, seed)| job(&stage, from.clone(), case, place, *seed));
+    let mut jobs: Vec<Job> = jobs.collect();
+    let kept: usize = jobs.iter().map(|job| job.keeping.kept.len()).sum();
+    assert!(kept as u64 > graphs / 2, "of {} graphs {kept} objects are kept: nothing was put to the test", built.len());
+
+    for job in &mut jobs {
+        let cut = act::cut(&connection, &snapshot, &job.keeping.plan.request.cuts);
+        job.loosened = runtime.block_on(cut).unwrap_or_else(|error| panic!("{}: {error}", job.from));
+        for target in &job.targets {
+            let object = snapshot.object(*target);
+            let resource = snapshot.resources.get(object.resource);
+            let mut metadata = serde_json::json!({"name": snapshot.text(object.name)});
+            if !object.namespace.is_empty() {
+                metadata["namespace"] = serde_json::json!(snapshot.text(object.namespace));
+            }
+            let named = serde_json::json!({"apiVersion": resource.api_version(), "kind": resource.kind, "metadata": metadata});
+            cluster.delete(&cluster.path_of(&named), Some(job.propagation.name()), None);
+        }
+    }
+    at_rest(&cluster);
+    let mut guarded: Vec<ObjectId> = Vec::new();
+    for job in &jobs {
+        let release = act::release(&connection, &snapshot, &job.keeping.plan, &job.loosened, Duration::from_secs(1));
+        for (object, released) in runtime.block_on(release).unwrap_or_else(|error| panic!("{}: {error}", job.from)) {
+            match released {
+                Released::Free => {}
+                Released::Guarded(owner) => {
+                    let lives = |kind| !matches!(kind, kubectl_gc::foretell::OutcomeKind::Deleted);
+                    let outcome = job.keeping.plan.outcome(owner).expect("it is said to go");
+                    assert!(lives(outcome.kind) || outcome.alternatives.iter().any(|other| lives(other.kind)), "{}", job.from);
+                    guarded.push(object);
+                }
+                Released::Lost => panic!("{}: {} is lost", job.from, snapshot.short_name(object)),
+            }
+        }
+    }
+    let begun = Instant::now();
+    loop {
+        let now = at_rest(&cluster);
+        let wrong: Vec<String> = jobs.iter().flat_map(|job| wrong(&snapshot, job, &guarded, &before, &now)).collect();
+        if wrong.is_empty() {
+            break;
+        }
+        assert!(begun.elapsed() < PATIENCE, "of {} graphs:\n{}", jobs.len(), wrong.join("\n"));
+    }
+    println!("{} graphs, {kept} objects kept, {} keep their guards", jobs.len(), guarded.len());
+}
