@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     act::{Access, Mode, restore, review},
-    archive::{Archive, ArchiveError, Header},
+    archive::{Archive, ArchiveError, Header, LeftOut},
     cluster::Connection,
     model::{Gap, Mapping, Resources},
     render::{document, go_quote::visible, restore::RestoreView, style::Style},
@@ -67,11 +67,13 @@ impl Restore<'_> {
             DryRunArg::Server => self.report(Mode::Judged, &self.go(Mode::Judged, false)?),
             DryRunArg::None => {
                 let foreseen = self.go(Mode::Foreseen, false)?;
-                self.check_access(&foreseen)?;
+                let unknown = self.check_access(&foreseen)?;
                 if !self.args.yes {
                     self.ask(&foreseen)?;
                 }
-                self.report(Mode::Earnest, &self.go(Mode::Earnest, true)?)
+                let mut report = self.report(Mode::Earnest, &self.go(Mode::Earnest, true)?)?;
+                report.notes.extend(unknown);
+                Ok(report)
             }
         }
     }
@@ -84,9 +86,11 @@ impl Restore<'_> {
         Ok(self.live.runtime.block_on(restored)?)
     }
 
+    /// Says why it is not known whether all may be done, where it isn't.
+    ///
     /// # Errors
     /// Where the API server would forbid any of what is to be created, all of which is told at once.
-    fn check_access(&self, foreseen: &[Restored]) -> Result<(), CliError> {
+    fn check_access(&self, foreseen: &[Restored]) -> Result<Option<String>, CliError> {
         // What the archive itself defines is served by the time it is needed.
         let served = self.resources.iter().map(|(_, resource)| resource.clone());
         let defined = self.plan.items.iter().flat_map(Item::defines);
@@ -94,7 +98,7 @@ impl Restore<'_> {
         let wanted = self.wanted(&resources, foreseen);
         let verdicts = self.live.runtime.block_on(review(&self.live.connection, &resources, &wanted));
         match verdicts.forbidden(&resources) {
-            None => Ok(()),
+            None => Ok(verdicts.unknown.map(|why| format!("Whether you may do this could not be found out beforehand ({why})."))),
             Some(forbidden) => Err(CliError::Refusal(format!("nothing was restored: you may not {forbidden}"))),
         }
     }
@@ -164,6 +168,7 @@ impl Restore<'_> {
             None => self.text(mode, restored, &Style::new(colour::wanted(self.global.color, &io::stdout())))?,
         };
         let mut report = Report::of(data).with_gaps(&self.gaps);
+        report.notes.extend(self.not_archived());
         if !view.is_fine() {
             report.exit = Exit::BadNews;
         }
@@ -182,6 +187,19 @@ impl Restore<'_> {
         let mut out = format!("{}.{nothing}\n{}\n\n", visible(&heading), visible(&self.origin())).into_bytes();
         self.view(mode, restored).write(terminal_width(), style, &mut out).map_err(in_memory)?;
         Ok(out)
+    }
+
+    /// What the archive says that it lacks.
+    fn not_archived(&self) -> impl Iterator<Item = String> + '_ {
+        let Header { gaps, gone, left_out, .. } = self.header;
+        let gaps =
+            gaps.iter().map(|gap| format!("{gap} could not be read when it was archived: what is missing of it can't come back."));
+        let gone = gone.iter().map(|object| format!("{}/{} was gone already when it was archived.", object.kind, object.name));
+        let left_out = left_out.iter().map(|LeftOut { resource, namespace, why }| match namespace {
+            Some(namespace) => format!("{resource} in namespace {namespace} were not archived: {why}."),
+            None => format!("{resource} were not archived: {why}."),
+        });
+        gaps.chain(gone).chain(left_out)
     }
 
     /// Where the archive is from.

@@ -59,12 +59,18 @@ impl Archives {
     /// Writes an archive of these objects.
     #[track_caller]
     pub fn write(&self, name: &str, objects: &[Value]) -> PathBuf {
+        self.write_with(name, objects, Header::default())
+    }
+
+    /// The same, with more in its header.
+    #[track_caller]
+    pub fn write_with(&self, name: &str, objects: &[Value], header: Header) -> PathBuf {
         let path = self.path(&format!("{name}.yaml"));
         let mut writer = ArchiveWriter::create(&path).expect("an archive can be begun");
         for object in objects {
             writer.add(object.clone()).expect("an object can be archived");
         }
-        let header = Header { format: FORMAT, time: "2026-01-31T08:00:00Z".to_owned(), ..Header::default() };
+        let header = Header { format: FORMAT, time: "2026-01-31T08:00:00Z".to_owned(), ..header };
         writer.save(&header).expect("an archive can be saved");
         path
     }

@@ -2,9 +2,13 @@
 
 use std::{path::Path, time::Duration};
 
+use kubectl_gc::{
+    archive::{Header, LeftOut},
+    model::Gap,
+};
 use serde_json::{Value, json};
 
-use super::kit::{Archives, live, restore, told, tree};
+use super::kit::{Archives, archived, live, restore, told, tree};
 use crate::{
     harness::{Cluster, shared},
     plan::{draft::HOLD, trial::Trial},
@@ -47,6 +51,40 @@ fn what_a_delete_has_archived_is_brought_back() {
     // Nothing of it is taken for garbage.
     trial.cluster.settled();
     assert_eq!(live(trial.cluster, &before), after);
+}
+
+#[test]
+fn what_the_archive_lacks_is_told() {
+    let cluster = shared();
+    let archives = Archives::new();
+    let namespace = cluster.namespace("lacking");
+    let header = Header {
+        context: "elsewhere".to_owned(),
+        server: "elsewhere:6443".to_owned(),
+        gaps: vec![Gap { resource: "secrets".to_owned(), namespace: None, reason: "forbidden".to_owned() }],
+        left_out: vec![LeftOut {
+            resource: "events".to_owned(),
+            namespace: Some("shop".to_owned()),
+            why: "they expire".to_owned(),
+        }],
+        ..Header::default()
+    };
+    let archive = archives.write_with("lacking", &[archived("v1", "ConfigMap", &namespace, "a", &json!({}))], header);
+    let ran = cluster.gc(&["restore", path(&archive), "--dry-run"]);
+    let told = ran.expect(0).replace('\n', " ");
+    assert!(
+        told.contains("1 object, archived 2026-01-31T08:00:00Z from another cluster: context elsewhere (elsewhere:6443)."),
+        "{told}"
+    );
+    assert!(told.contains("Nothing was changed.") && told.contains("CREATES 1 object."), "{told}");
+    let notes: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(
+        notes,
+        [
+            "secrets (forbidden) could not be read when it was archived: what is missing of it can't come back.",
+            "events in namespace shop were not archived: they expire.",
+        ]
+    );
 }
 
 #[test]
