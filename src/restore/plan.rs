@@ -22,7 +22,7 @@ pub type ItemId = usize;
 pub enum Owner {
     /// An object of the archive that is brought back, or is there already.
     Archived(ItemId),
-    /// An object of the archive that is left out; its controller makes another of its name, or not.
+    /// An object of the archive that is left out, because its controller makes another, under its name or not.
     LeftOut(ItemId),
     /// Something that the archive doesn't hold.
     Elsewhere,
@@ -87,33 +87,29 @@ impl RestorePlan {
         let archived: Vec<Archived> = read.collect::<Result<_, _>>()?;
         let index = Index::new(&archived)?;
         let left_out: Vec<Option<LeftOut>> = archived.iter().map(|object| index.why_left_out(object, all)).collect();
+        let owner = |reference: &OwnerReference| match index.by_uid.get(reference.uid.as_str()) {
+            // It led nowhere even then.
+            Some(owner) if !reference.leads_to(&archived[*owner].place) => Owner::Elsewhere,
+            Some(owner) => match left_out[*owner] {
+                None => Owner::Archived(*owner),
+                Some(LeftOut::MadeBy(_)) => Owner::LeftOut(*owner),
+                // Nobody makes it anew.
+                Some(LeftOut::Finished) => Owner::Elsewhere,
+            },
+            None => Owner::Elsewhere,
+        };
+        let owners: Vec<Vec<Owner>> = archived.iter().map(|object| object.references.iter().map(owner).collect()).collect();
+        let needs: Vec<Vec<ItemId>> = archived.iter().map(|object| index.needs(&object.place)).collect();
         let custom = CustomKinds::new();
         let mut items = Vec::with_capacity(archived.len());
-        for object in &archived {
-            let owner = |reference: &OwnerReference| match index.by_uid.get(reference.uid.as_str()) {
-                // It led nowhere even then.
-                Some(owner) if !reference.leads_to(&archived[*owner].place) => Owner::Elsewhere,
-                Some(owner) if left_out[*owner].is_some() => Owner::LeftOut(*owner),
-                Some(owner) => Owner::Archived(*owner),
-                None => Owner::Elsewhere,
-            };
-            let mut body = as_created(&object.place, &object.whole);
-            let status = custom.status(object);
+        for (((archived, owners), needs), left_out) in archived.into_iter().zip(owners).zip(needs).zip(left_out) {
+            let mut body = as_created(&archived.place, &archived.whole);
+            let status = custom.status(&archived);
             // Without a status subresource it is a field like any other; with one, the server ignores it here.
             if let (Some(status), Some(body)) = (&status, body.as_object_mut()) {
                 body.insert("status".to_owned(), status.clone());
             }
-            items.push(Item {
-                body,
-                owners: object.references.iter().map(owner).collect(),
-                needs: index.needs(&object.place),
-                left_out: None,
-                status,
-                archived: object.clone(),
-            });
-        }
-        for (item, left_out) in items.iter_mut().zip(left_out) {
-            item.left_out = left_out;
+            items.push(Item { body, owners, needs, left_out, status, archived });
         }
         let Order { steps, closing } = in_order(&items);
         Ok(RestorePlan { items, steps, closing: closing.into_iter().collect() })

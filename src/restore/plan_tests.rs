@@ -59,6 +59,10 @@ fn what_is_made_anew_is_left_out_and_what_it_owns_comes_last() {
     assert_eq!(steps(&without), [["db"], ["hook"], ["of-pod"]]);
     assert_eq!(without.items[1].left_out, Some(LeftOut::MadeBy("its StatefulSet")));
     assert_eq!(without.items[2].owners, [Owner::LeftOut(1), Owner::Elsewhere]);
+    // Nobody makes anew what has finished.
+    let mut finished = objects();
+    finished[1]["status"] = json!({"phase": "Failed"});
+    assert_eq!(plan(finished, true).items[2].owners[0], Owner::Elsewhere);
     let with = plan(objects(), true);
     assert_eq!(steps(&with), [["db"], ["db-0"], ["of-pod"], ["hook"]]);
     assert_eq!(with.items[2].owners, [Owner::Archived(1), Owner::Elsewhere]);
