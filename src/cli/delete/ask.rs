@@ -1,15 +1,15 @@
 //! The question before a delete, and what an answer means. The heavier what follows, the more has to be typed.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal as _, Write as _};
 
 use crate::{
     foretell::{Consent, Plan, Weight},
     model::{Snapshot, effects::EffectKind},
-    render::{go_quote::visible, header::header},
-    wording::{count, thousands},
+    render::{go_quote::visible, header::header, words::wrapped},
+    wording::count,
 };
 
-use super::super::error::CliError;
+use super::super::{error::CliError, report::terminal_width};
 
 /// The key that archives first.
 const ARCHIVE: &str = "a";
@@ -28,8 +28,10 @@ pub enum Answer {
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
+    /// Where it is, and what is heavy about it.
+    preface: String,
     /// What stands before the answer.
-    pub prompt: String,
+    prompt: String,
     /// What is to be typed; none where it is yes or no.
     word: Option<String>,
     /// The key that archives first, unless that was done.
@@ -40,33 +42,35 @@ impl Question {
     /// The question about a plan. `namespace` is the one that is looked at; `archived`: everything that goes is in an archive.
     pub fn about(snapshot: &Snapshot, plan: &Plan, consent: Consent, namespace: Option<&str>, archived: bool) -> Self {
         let place = header(snapshot, namespace, &[]);
-        let place = place.trim_end_matches('.');
-        let going = plan.summary.deleted + plan.summary.terminating;
-        let objects = format!("{} {}", thousands(going), if going == 1 { "object" } else { "objects" });
+        let going = match consent {
+            Consent::Number(number) => number,
+            _ => plan.summary.deleted + plan.summary.terminating,
+        };
+        let objects = count(going, "object", "objects");
         let (word, why) = match consent {
             Consent::Yes => (None, String::new()),
             Consent::Number(number) => (Some(number.to_string()), String::new()),
             Consent::Name { object, weight, more } => {
                 let others = if more == 0 { String::new() } else { format!(", and {} like it", count(more, "other", "others")) };
                 let name = snapshot.text(snapshot.object(object).name).to_owned();
-                (Some(name), format!("{}{others}: {}. ", snapshot.short_name(object), heavy(weight)))
+                (Some(name), format!(" {}{others}: {}.", snapshot.short_name(object), heavy(weight)))
             }
         };
         let archive = (!archived).then(|| if word.as_deref() == Some(ARCHIVE) { ARCHIVE_OTHERWISE } else { ARCHIVE });
         let key = archive.map(|key| format!("{key}: archive first")).unwrap_or_default();
-        let prompt = match &word {
-            None if key.is_empty() => format!("Delete {objects}? {place} [y/N]"),
-            None => format!("Delete {objects}? {place} [y/N, {key}]"),
-            Some(word) => {
-                let what = match consent {
-                    Consent::Number(_) => "their number",
-                    _ => "the name",
-                };
-                let key = if key.is_empty() { String::new() } else { format!("{key}, ") };
-                format!("{why}Delete {objects}? {place}. Type {what}, {word}, to do it ({key}anything else: stop)")
-            }
+        let answers = match (&word, consent) {
+            (None, _) if key.is_empty() => "[y/N]".to_owned(),
+            (None, _) => format!("[y/N, {key}]"),
+            (Some(word), Consent::Number(_)) => format!("Type their number, {word} ({})", or_stop(&key)),
+            (Some(word), _) => format!("Type the name, {word} ({})", or_stop(&key)),
         };
-        Question { prompt: visible(&prompt).into_owned(), word, archive }
+        let visible = |text: String| visible(&text).into_owned();
+        Question {
+            preface: visible(format!("{place}{why}")),
+            prompt: visible(format!("Delete {objects}? {answers}")),
+            word,
+            archive,
+        }
     }
 
     /// What a line that was typed means.
@@ -89,6 +93,9 @@ impl Question {
             let why = "nothing was deleted: there is no terminal to ask on; give --yes if it is to be done without asking";
             return Err(CliError::Refusal(why.to_owned()));
         }
+        let lines = wrapped(self.preface.split(' '), terminal_width().unwrap_or(usize::MAX));
+        // Nobody is left to tell when standard error is closed.
+        let _ = writeln!(std::io::stderr(), "\n{}", lines.join("\n"));
         let input = dialoguer::Input::<String>::new().with_prompt(&self.prompt).allow_empty(true);
         match input.interact_text() {
             Ok(line) => Ok(self.judge(&line)),
@@ -96,6 +103,10 @@ impl Question {
             Err(_) => Ok(Answer::No),
         }
     }
+}
+
+fn or_stop(key: &str) -> String {
+    if key.is_empty() { "anything else: stop".to_owned() } else { format!("{key}, anything else: stop") }
 }
 
 /// Whether there is somebody to ask.
@@ -123,7 +134,7 @@ mod tests {
     use super::*;
 
     fn question(word: Option<&str>, archive: Option<&'static str>) -> Question {
-        Question { prompt: String::new(), word: word.map(str::to_owned), archive }
+        Question { preface: String::new(), prompt: String::new(), word: word.map(str::to_owned), archive }
     }
 
     #[test]

@@ -199,6 +199,11 @@ impl Delete<'_> {
             kubectl: &kubectl,
         };
         let mut out = Vec::new();
+        let text = self.args.output.is_none_or(|form| form == PlanFormat::Wide);
+        if text {
+            // What was shown before stands above.
+            out.push(b'\n');
+        }
         match self.args.output {
             Some(PlanFormat::Json) => out = document::json(&view.document()).into_bytes(),
             Some(PlanFormat::Yaml) => out = document::yaml(&view.document()).into_bytes(),

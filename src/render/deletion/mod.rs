@@ -1,6 +1,8 @@
 //! What came of a delete, as people read it and as a document.
 
 mod document;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::{io, path::Path, time::Duration};

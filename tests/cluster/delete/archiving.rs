@@ -77,7 +77,7 @@ fn a_key_archives_first() {
     terminal.shows("a: archive first");
     terminal.types("a");
     terminal.shows("Archived 2 objects in configmap-root-");
-    terminal.shows(&format!("namespace {} [y/N]", family.namespace));
+    terminal.shows(&format!("namespace {}. Delete 2 objects? [y/N]", family.namespace));
     assert_eq!(family.there().len(), 2);
     terminal.types("y");
     let (code, shown) = terminal.ends();

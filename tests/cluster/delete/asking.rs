@@ -9,8 +9,8 @@ use crate::harness::shared;
 fn a_yes_is_a_yes() {
     let family = Family::of("asked-yes", 2);
     let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
-    terminal.shows("Delete 3 objects? Context test");
-    terminal.shows(&format!("namespace {} [y/N, a: archive first]", family.namespace));
+    terminal.shows("Context test (127.0.0.1:");
+    terminal.shows(&format!("namespace {}. Delete 3 objects? [y/N, a: archive first]", family.namespace));
     assert_eq!(family.there().len(), 3, "nothing is deleted before the answer");
     terminal.types("y");
     let (code, shown) = terminal.ends();
@@ -38,7 +38,7 @@ fn many_are_counted_by_whoever_deletes_them() {
     let family = Family::of("asked-many", 3);
     for (answer, left) in [("y", 4), ("3", 4), ("4", 0)] {
         let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--confirm-above=3"]));
-        terminal.shows("Type their number, 4, to do it");
+        terminal.shows("Type their number, 4 (a: archive first, anything else: stop)");
         terminal.types(answer);
         let (code, shown) = terminal.ends();
         assert_eq!((code, family.there().len()), (Some(i32::from(left > 0)), left), "{answer:?}: {shown}");
@@ -58,7 +58,9 @@ fn what_is_heavy_is_named() {
     let claims = format!("/api/v1/namespaces/{namespace}/persistentvolumeclaims");
     for (answer, left) in [("y", 1), ("data", 0)] {
         let mut terminal = cluster.gc_on_terminal(&["delete", "pvc/data", "-n", &namespace]);
-        terminal.shows("Type the name, data, to do it");
+        terminal.shows(
+            "PersistentVolumeClaim/data: stored data may go with it. Delete 1 object? Type the name, data (a: archive first",
+        );
         terminal.types(answer);
         let (code, shown) = terminal.ends();
         assert_eq!((code, cluster.list(&claims).len()), (Some(i32::from(left > 0)), left), "{answer:?}: {shown}");

@@ -1,0 +1,171 @@
+//! How it is told what came of a delete.
+
+use std::{path::Path, time::Duration};
+
+use super::DeletionView;
+use crate::{
+    act::{Answered, Ended, Followed, Sent},
+    foretell::{
+        OutcomeKind, State, Summary,
+        course::{Blocker, HeldBy, Otherwise, Outside, Progress, Relation},
+    },
+    model::Identity,
+    render::{style::Style, tree::Options},
+    server::Propagation,
+};
+
+fn object(kind: &str, namespace: &str, name: &str) -> Identity {
+    let api_version = if kind == "Deployment" { "apps/v1" } else { "v1" }.to_owned();
+    let (kind, namespace, name) = (kind.to_owned(), namespace.to_owned(), name.to_owned());
+    let uid = format!("{kind}-{name}");
+    Identity { api_version, kind, namespace, name, uid }
+}
+
+fn sent(name: &str, answered: Answered) -> Sent {
+    Sent { target: object("Deployment", "shop", name), answered, seen: None }
+}
+
+fn followed(ended: Ended) -> Followed {
+    Followed {
+        ended,
+        progress: Progress { all: 7, arrived: 7, to_go: 6, gone: 6, terminating: 0, changed: 1 },
+        otherwise: Vec::new(),
+        left: 0,
+        blockers: Vec::new(),
+        outside: Vec::new(),
+        unrelated: 0,
+        lost: Vec::new(),
+    }
+}
+
+fn stuck(ended: Ended) -> Followed {
+    let blocker = Blocker {
+        object: object("Pod", "shop", "web-1"),
+        state: State::Stuck,
+        held_by: vec![HeldBy::Finalizer("acme.io/drain".to_owned())],
+        waits_for: Vec::new(),
+        holds_up: 2,
+    };
+    let progress = Progress { all: 7, arrived: 4, to_go: 6, gone: 4, terminating: 2, changed: 0 };
+    Followed { progress, left: 2, blockers: vec![blocker], ..followed(ended) }
+}
+
+/// The text at 80 columns, and the exit code that follows from it.
+fn told(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
+    let view = DeletionView {
+        propagation: Propagation::Foreground,
+        namespace: Some("shop"),
+        gaps: &[],
+        planned: Summary::default(),
+        sent,
+        followed,
+        took: Duration::from_millis(1_234),
+        kept: &[],
+        archive: None,
+        kubectl: "kubectl --context=prod",
+    };
+    let style = Style::default();
+    let options = Options { width: Some(80), fold: true, wide: false, now: None, style: &style };
+    let mut out = Vec::new();
+    view.write(&options, &mut out).unwrap();
+    (String::from_utf8(out).unwrap(), if view.failed() { 1 } else { 2 * i32::from(view.bad_news()) })
+}
+
+#[test]
+fn what_came_as_foretold_takes_one_sentence() {
+    let target = [sent("web", Answered::Accepted)];
+    let (text, code) = told(&target, Some(&followed(Ended::AsPlanned)));
+    assert_eq!((text.as_str(), code), ("DONE: as foretold, after 1.2s: 6 objects are gone, 1 survives, changed.\n", 0));
+    let (text, code) = told(&target, None);
+    assert_eq!((text.as_str(), code), ("SENT: 1 target is deleted, and nobody waits for the rest.\n", 0));
+}
+
+#[test]
+fn what_is_stuck_is_told_with_what_holds_it() {
+    let below = "\n  Pod/web-1  STUCK  finalizer acme.io/drain; holds up 2 others\n\n\
+                 Next      kubectl --context=prod gc explain pod/web-1 -n shop\n";
+    let target = [sent("web", Answered::Accepted)];
+    for (ended, first, code) in [
+        (Ended::AsPlanned, "STUCK: as foretold, after 1.2s: 4 of 6 objects are gone, 2 are left Terminating.\n", 2),
+        (
+            Ended::Stuck,
+            "STUCK: after 1.2s: 4 of 6 objects are gone, 2 are left Terminating, and nobody\nis known to finish it.\n",
+            2,
+        ),
+        (
+            Ended::TimedOut,
+            "STUCK: the time was up after 1.2s: 4 of 6 objects are gone, 2 are left\nTerminating. Nobody is known to finish it.\n",
+            2,
+        ),
+    ] {
+        assert_eq!(told(&target, Some(&stuck(ended))), (format!("{first}{below}"), code), "{ended:?}");
+    }
+    let (text, code) = told(&target, Some(&stuck(Ended::CalledOff)));
+    assert!(text.starts_with("NOT OVER: nobody follows it any more") && text.contains("the cascade goes on"), "{text}");
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn what_came_otherwise_is_told_one_by_one() {
+    let otherwise = Otherwise {
+        object: object("ConfigMap", "other", "kept"),
+        foretold: vec![OutcomeKind::Deleted],
+        came: OutcomeKind::Orphaned,
+        finalizers: Vec::new(),
+        uncertain: None,
+        together: false,
+    };
+    let outside = Outside {
+        object: object("Pod", "shop", "late"),
+        new: true,
+        terminating: false,
+        gone: true,
+        because: Relation::Owner(object("Deployment", "shop", "web")),
+    };
+    let came = Followed { otherwise: vec![otherwise], outside: vec![outside], ..followed(Ended::Otherwise) };
+    let (text, code) = told(&[sent("web", Answered::Accepted)], Some(&came));
+    assert_eq!(
+        text,
+        "OTHERWISE: 1 object came out otherwise than foretold, after 1.2s: 6 objects are\ngone, 1 survives, changed.\n\
+         \n  ConfigMap/kept -n other  there  foretold: gone\n\
+         \n  Pod/late  gone, too  created meanwhile, owned by Deployment/web\n"
+    );
+    assert_eq!(code, 2);
+}
+
+#[test]
+fn what_was_not_deleted_is_never_called_done() {
+    let refused = || Answered::Refused { reason: "denied by policy".to_owned() };
+    let (text, code) = told(&[sent("web", refused()), sent("api", Answered::NotSent)], None);
+    assert_eq!(
+        text,
+        "NOT DONE: nothing was deleted.\n\n  Deployment/web  REFUSED    denied by policy\n  \
+         Deployment/api  not tried  it was to come after the one that failed\n"
+    );
+    assert_eq!(code, 1);
+    let (text, code) = told(&[sent("web", Answered::Accepted), sent("api", refused())], Some(&followed(Ended::AsPlanned)));
+    assert!(text.starts_with("IN PART: after 1.2s: 6 objects are gone, 1 survives, changed. 1 target was not"), "{text}");
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn an_archive_is_named() {
+    let target = [sent("web", Answered::Accepted)];
+    let view = DeletionView {
+        propagation: Propagation::Background,
+        namespace: None,
+        gaps: &[],
+        planned: Summary::default(),
+        sent: &target,
+        followed: None,
+        took: Duration::ZERO,
+        kept: &[],
+        archive: Some(Path::new("web.yaml")),
+        kubectl: "kubectl",
+    };
+    let style = Style::default();
+    let mut out = Vec::new();
+    view.write(&Options { width: None, fold: true, wide: false, now: None, style: &style }, &mut out).unwrap();
+    assert!(String::from_utf8(out).unwrap().ends_with("All of it is in web.yaml.\n"));
+    assert_eq!(view.names(), "deployment.apps/web\n");
+}
