@@ -5,7 +5,6 @@
 //! was touched, it is over, as foretold or otherwise.
 
 use std::{
-    collections::BTreeSet,
     pin::pin,
     time::{Duration, Instant},
 };
@@ -218,13 +217,16 @@ impl Follower<'_> {
             }
             if judged.elapsed() >= pause {
                 self.judge().await;
-                if let Some(ended) = self.over()
+                let over = self.over();
+                let quiet = self.last_moved.elapsed();
+                if let Some((ended, _)) = over.filter(|(_, lasting)| quiet >= *lasting)
                     && self.sure(watches).await
                 {
                     return ended;
                 }
                 judged = Instant::now();
-                pause = (pause * 2).min(LONGEST_PAUSE);
+                let until_over = over.and_then(|(_, lasting)| lasting.checked_sub(quiet)).filter(|left| !left.is_zero());
+                pause = (pause * 2).min(LONGEST_PAUSE).min(until_over.unwrap_or(LONGEST_PAUSE));
             }
             self.tell_waiting();
             let mut next = (judged + pause).min(self.last_moved.max(self.last_waiting) + WAITING);
@@ -271,31 +273,30 @@ impl Follower<'_> {
         !look_ups.is_empty() || self.snapshot.facts.len() != before
     }
 
-    /// How it ended, if it is over.
-    fn over(&self) -> Option<Ended> {
+    /// How it has ended if nothing moves for so long, counted from the last movement; none where more is to come.
+    fn over(&self) -> Option<(Ended, Duration)> {
         let Judgement { arrived, certain, more, more_outside, left, .. } = self.judgement;
-        let quiet = self.last_moved.elapsed();
         let lasting = match self.judgement.worst() {
             _ if left == 0 => QUIET,
             _ => self.patience,
         };
         if arrived {
             let nothing_more = !more_outside && (!more || (certain && left == 0));
-            return (quiet >= if nothing_more { lasting } else { PATIENCE }).then_some(Ended::AsPlanned);
+            return Some((Ended::AsPlanned, if nothing_more { lasting } else { PATIENCE }));
         }
-        if more || more_outside || quiet < lasting.max(OTHERWISE) {
+        if more || more_outside {
             return None;
         }
         let stuck = self.judgement.blockers.iter().any(|blocker| blocker.state == State::Stuck);
-        Some(if stuck { Ended::Stuck } else { Ended::Otherwise })
+        Some((if stuck { Ended::Stuck } else { Ended::Otherwise }, lasting.max(OTHERWISE)))
     }
 
-    /// Before it is called over, what the watches may be late with is asked for: whatever was not to be there, or not like this.
+    /// Before it is called over, what the watches may be late with is asked for: whatever is not where it was to be, and what is left.
     async fn sure(&mut self, watches: &Watches) -> bool {
         self.take_in(watches.news());
         let before = self.last_moved;
-        let astray: BTreeSet<String> = self.course.otherwise().into_iter().map(|otherwise| otherwise.object.uid).collect();
-        self.looker.ask(astray);
+        self.looker.ask(self.course.otherwise().into_iter().map(|otherwise| otherwise.object.uid));
+        self.looker.ask(self.course.left().map(|identity| identity.uid.clone()));
         self.look().await;
         self.last_moved == before
     }

@@ -8,6 +8,8 @@ mod delete;
 #[cfg(test)]
 mod delete_tests;
 mod follow;
+#[cfg(test)]
+mod follow_tests;
 mod keep;
 #[cfg(test)]
 mod keep_tests;

@@ -220,6 +220,12 @@ impl Course {
         }
     }
 
+    /// The objects that are marked for deletion and still there, in the order of the plan.
+    pub fn left(&self) -> impl Iterator<Item = &Identity> {
+        let left = self.objects.iter().filter(|followed| followed.now.as_ref().is_some_and(|now| now.terminating));
+        left.map(|followed| &followed.identity)
+    }
+
     /// The objects that are there and may still move, by what names them: those that are not in an end that was foretold come first.
     pub fn outstanding(&self) -> Vec<&Identity> {
         let mut outstanding: Vec<&Followed> = self.objects.iter().filter(|followed| followed.now.is_some()).collect();

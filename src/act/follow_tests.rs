@@ -1,0 +1,179 @@
+//! Following by way of watches that say nothing: whatever decides is asked for before it is told.
+
+use std::{
+    future,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use super::{
+    delete::{Answered, Sent},
+    follow::*,
+};
+use crate::{
+    cluster::testing::{Asked, Say, json, pods, serve},
+    foretell::{Assume, Course, OutcomeKind, Request, Stage, plan},
+    graph::OwnerGraph,
+    model::{
+        Identity, ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Sighting, Snapshot,
+        SnapshotBuilder,
+    },
+    server::Propagation,
+};
+
+/// How long nothing may move where something is left.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A pod without a node that somebody's finalizer holds, from a list.
+fn held() -> RawObject<'static> {
+    RawObject {
+        namespace: "shop".into(),
+        name: "held".into(),
+        uid: "u-held".into(),
+        resource_version: "5".into(),
+        finalizers: vec!["acme.io/x".into()],
+        ..RawObject::default()
+    }
+}
+
+fn snapshot() -> Snapshot {
+    let pods = Resource { verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(), kind: "Thing".into(), ..pods() };
+    let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods], Vec::new()));
+    builder.add(ResourceId(0), &held());
+    builder.list(ListRecord { resource: ResourceId(0), namespace: None, resource_version: "7".to_owned(), failure: None });
+    builder.build()
+}
+
+/// Follows the delete of the held object, whose DELETE was answered like this, while the server answers GETs like that.
+async fn followed(answered: Answered, get: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> (Followed, usize) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let connection = serve(move |asked: &Asked| {
+        if asked.url.contains("watch=true") {
+            return Say { open: true, ..json(200, "") };
+        }
+        assert_eq!((asked.method.as_str(), asked.url.as_str()), ("GET", "/api/v1/namespaces/shop/pods/held"));
+        count.fetch_add(1, Ordering::Relaxed);
+        get(asked)
+    });
+    let connection = connection.await;
+    let mut snapshot = snapshot();
+    let watches = connection.watch(&snapshot);
+    let course = {
+        let graph = OwnerGraph::new(&snapshot);
+        let stage = Stage::new(&snapshot, &graph, Assume::Known);
+        Course::new(&snapshot, &plan(&stage, &Request::delete(vec![ObjectId(0)], Propagation::Background)))
+    };
+    let target = Identity::of(&snapshot, ObjectId(0));
+    let marked = Sighting { resource: ResourceId(0), object: RawObject { deleted: Some(9), ..held() }, gone: false };
+    let seen = (answered == Answered::Accepted).then_some(marked);
+    let sent = [Sent { target, answered, seen }];
+    let following = Following {
+        connection: &connection,
+        watches: &watches,
+        assume: Assume::Known,
+        timeout: Some(Duration::from_secs(30)),
+        patience: PATIENCE,
+    };
+    let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut |_| ()).await;
+    (followed, asked.load(Ordering::Relaxed))
+}
+
+fn gone(_: &Asked) -> Say {
+    json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"held","kind":"pods"}}"#)
+}
+
+fn marked(_: &Asked) -> Say {
+    json(
+        200,
+        r#"{"metadata":{"name":"held","namespace":"shop","uid":"u-held","resourceVersion":"9","finalizers":["acme.io/x"],
+            "deletionTimestamp":"1970-01-01T00:00:09Z"}}"#,
+    )
+}
+
+#[tokio::test]
+async fn what_is_left_is_looked_at_before_it_is_told() {
+    let (followed, asked) = followed(Answered::Accepted, marked).await;
+    assert_eq!((followed.ended, followed.left, asked), (Ended::AsPlanned, 1, 1), "{followed:#?}");
+}
+
+/// Somebody has removed the finalizer, and the watch doesn't tell.
+#[tokio::test]
+async fn what_a_watch_does_not_tell_is_seen() {
+    let (followed, _) = followed(Answered::Accepted, gone).await;
+    assert_eq!((followed.ended, followed.left, followed.progress.gone), (Ended::Otherwise, 0, 1), "{followed:#?}");
+    let [otherwise] = followed.otherwise.as_slice() else { panic!("{followed:#?}") };
+    assert_eq!((otherwise.foretold[0], otherwise.came), (OutcomeKind::Terminating, OutcomeKind::Deleted));
+}
+
+/// The answer to the DELETE got lost: whether it was done is asked at once.
+#[tokio::test]
+async fn what_is_not_known_of_a_delete_is_asked() {
+    let unsure = || Answered::Unsure { reason: "connection reset".to_owned() };
+    let (done, _) = followed(unsure(), marked).await;
+    assert_eq!((done.ended, done.left), (Ended::AsPlanned, 1), "{done:#?}");
+    let unmarked = |_: &Asked| {
+        json(
+            200,
+            r#"{"metadata":{"name":"held","namespace":"shop","uid":"u-held","resourceVersion":"5","finalizers":["acme.io/x"]}}"#,
+        )
+    };
+    let (not_done, asked) = followed(unsure(), unmarked).await;
+    assert_eq!((not_done.ended, not_done.otherwise.len()), (Ended::Otherwise, 1), "{not_done:#?}");
+    assert_eq!(asked, 2, "at once, and before it is told");
+}
+
+/// A watch that is late tells of an owner which is gone by the word of its DELETE. Whoever depends on it is still to go.
+#[tokio::test]
+async fn what_is_late_brings_nothing_back() {
+    let event =
+        r#"{"type":"MODIFIED","object":{"metadata":{"name":"held","namespace":"shop","uid":"u-held","resourceVersion":"6"}}}"#;
+    let dependent = r#"{"metadata":{"name":"dependent","namespace":"shop","uid":"u-dependent","ownerReferences":[
+        {"apiVersion":"v1","kind":"Thing","name":"held","uid":"u-held"}]}}"#;
+    let connection = serve(move |asked| match asked.url.as_str() {
+        "/api/v1/namespaces/shop/pods/dependent" => json(200, dependent),
+        watch if watch.contains("watch=true") => Say { open: true, ..json(200, format!("{event}\n")) },
+        other => panic!("{other}"),
+    });
+    let connection = connection.await;
+    let mut snapshot = snapshot();
+    snapshot.take_in([Sighting {
+        resource: ResourceId(0),
+        object: RawObject {
+            name: "dependent".into(),
+            uid: "u-dependent".into(),
+            finalizers: Vec::new(),
+            owners: vec![RawReference {
+                api_version: "v1".into(),
+                kind: "Thing".into(),
+                name: "held".into(),
+                uid: "u-held".into(),
+                ..RawReference::default()
+            }],
+            ..held()
+        },
+        gone: false,
+    }]);
+    snapshot.take_in([Sighting { object: RawObject { finalizers: Vec::new(), ..held() }, resource: ResourceId(0), gone: false }]);
+    let watches = connection.watch(&snapshot);
+    let course = {
+        let graph = OwnerGraph::new(&snapshot);
+        let stage = Stage::new(&snapshot, &graph, Assume::Known);
+        Course::new(&snapshot, &plan(&stage, &Request::delete(vec![ObjectId(0)], Propagation::Background)))
+    };
+    let target = Identity::of(&snapshot, ObjectId(0));
+    let seen = Some(Sighting { resource: ResourceId(0), object: RawObject { resource_version: "".into(), ..held() }, gone: true });
+    let sent = [Sent { target, answered: Answered::Removed, seen }];
+    let following = Following {
+        connection: &connection,
+        watches: &watches,
+        assume: Assume::Known,
+        timeout: Some(Duration::from_secs(4)),
+        patience: PATIENCE,
+    };
+    let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut |_| ()).await;
+    assert_eq!((followed.ended, followed.progress.gone, followed.progress.to_go), (Ended::TimedOut, 1, 2), "{followed:#?}");
+}
