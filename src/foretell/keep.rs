@@ -58,7 +58,7 @@ pub enum Unkeepable {
     Otherwise(Option<Cause>),
 }
 
-/// Plays a delete so that these objects survive it. `play` is how: [`super::explore`] for what is to be relied on, [`super::plan`] for a
+/// Plays a delete so that these objects survive it. `play` is how: [`explore`](super::explore()) for what is to be relied on, [`plan`](super::plan()) for a
 /// comparison. Of the objects, those that the delete would not take are left alone.
 pub fn keep(stage: &Stage<'_>, request: &Request, wanted: &[ObjectId], play: impl Fn(&Stage<'_>, &Request) -> Plan) -> Keeping {
     let without = play(stage, request);

@@ -60,7 +60,8 @@ pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, CliError> {
     }
     let targets = session.targets.clone().unwrap_or_default();
     let targets = targets.into_iter().map(|target| Target::of(&session.snapshot, target)).collect();
-    Delete { global, args, order, session, asked, targets, archived, shown: None, agreed: args.yes, notes: Vec::new() }.run()
+    Delete { global, args, order, session, asked, targets, archived, lost: 0, shown: None, agreed: args.yes, notes: Vec::new() }
+        .run()
 }
 
 /// A delete on its way from being planned to its end.
@@ -74,6 +75,8 @@ struct Delete<'a> {
     targets: Vec<Target>,
     /// What has all that goes, if that is wanted.
     archived: Option<Archived>,
+    /// How many of the places where something may have been missed were looked at.
+    lost: usize,
     /// What was shown last.
     shown: Option<Essence>,
     /// Whether what was shown last is to be done.
@@ -165,7 +168,9 @@ impl Delete<'_> {
     /// Where something may have been missed, the objects that were known there are asked for again; what is new there was missed, which is told.
     fn catch_up(&mut self) -> bool {
         let mut changed = self.session.catch_up();
-        for lost in self.session.lost() {
+        let all = self.session.lost();
+        let lost = all.iter().skip(std::mem::replace(&mut self.lost, all.len()));
+        for lost in lost {
             let resources = &self.session.snapshot.resources;
             let (picked, name) = (resources.picked(lost.resource), resources.get(lost.resource).full_name());
             let note = format!("New {name} may have been missed since they were listed ({}).", lost.reason);

@@ -29,7 +29,7 @@ pub struct Judgement {
     pub more_outside: bool,
     /// How many of these objects are marked for deletion and still there.
     pub left: usize,
-    /// What holds them: those with a reason of their own, and those that wait in a circle. The first [`MOST_BLOCKERS`].
+    /// What holds them: those with a reason of their own, and those that wait in a circle. The first hundred.
     pub blockers: Vec<Blocker>,
     /// What would have to be read to be sure. Judge again then.
     pub needs: Needs,

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Stdio,
     thread,
     time::{Duration, Instant},
@@ -20,7 +20,7 @@ fn place(family: &Family, ending: &str) -> PathBuf {
 }
 
 /// The names in an archive, which is believed.
-fn names(path: &PathBuf) -> Vec<String> {
+fn names(path: &Path) -> Vec<String> {
     let archive = Archive::open(path).unwrap_or_else(|error| panic!("{error}"));
     let objects: Result<Vec<Value>, _> = archive.objects().unwrap().collect();
     let mut names: Vec<String> =
