@@ -71,6 +71,13 @@ impl Answered {
     }
 }
 
+impl Answered {
+    /// Whether the target is on its way out, or gone, or may be.
+    pub fn may_be_done(&self) -> bool {
+        matches!(self, Answered::Unsure { .. }) || !self.failed()
+    }
+}
+
 /// Deletes these objects one after the other, each by the uid it has in the snapshot, so that nothing is deleted which has taken the name of
 /// one meanwhile. `told` is called after each answer. Returns what happened to each, in the order of the targets.
 ///

@@ -144,8 +144,9 @@ pub async fn follow(
     let mut called_off = pin!(called_off);
     let ended = {
         let limited = async {
-            match timeout {
-                Some(limit) => timeout_at((begun + limit).into(), over).await.unwrap_or(Ended::TimedOut),
+            // A time that no clock will ever show is none.
+            match timeout.and_then(|limit| begun.checked_add(limit)) {
+                Some(end) => timeout_at(end.into(), over).await.unwrap_or(Ended::TimedOut),
                 None => over.await,
             }
         };
@@ -276,10 +277,7 @@ impl Follower<'_> {
     /// How it has ended if nothing moves for so long, counted from the last movement; none where more is to come.
     fn over(&self) -> Option<(Ended, Duration)> {
         let Judgement { arrived, certain, more, more_outside, left, .. } = self.judgement;
-        let lasting = match self.judgement.worst() {
-            _ if left == 0 => QUIET,
-            _ => self.patience,
-        };
+        let lasting = if left == 0 { QUIET } else { self.patience };
         if arrived {
             let nothing_more = !more_outside && (!more || (certain && left == 0));
             return Some((Ended::AsPlanned, if nothing_more { lasting } else { PATIENCE }));

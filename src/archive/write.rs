@@ -36,6 +36,8 @@ pub struct ArchiveWriter {
     spooled: u64,
     entries: Vec<Entry>,
     by_uid: FxHashMap<String, usize>,
+    /// By group, kind, namespace and name: there can be one object of each at a time.
+    by_place: FxHashMap<[String; 4], usize>,
     /// The file that is at the path since it was saved.
     saved: Option<File>,
 }
@@ -86,8 +88,9 @@ impl ArchiveWriter {
         }
         clear_away(&path);
         let spool = tempfile::tempfile_in(folder).map_err(unwritable)?;
-        let (spool, entries, by_uid) = (BufWriter::new(spool), Vec::new(), FxHashMap::default());
-        Ok(ArchiveWriter { path, spool, spooled: 0, entries, by_uid, saved: None })
+        let (spool, entries) = (BufWriter::new(spool), Vec::new());
+        let (by_uid, by_place) = Default::default();
+        Ok(ArchiveWriter { path, spool, spooled: 0, entries, by_uid, by_place, saved: None })
     }
 
     /// Goes on with an archive that is complete: what is in it stays in it, and the file is replaced once more is saved.
@@ -99,8 +102,9 @@ impl ArchiveWriter {
         let unwritable = |source| ArchiveError::Unwritable { path: path.display().to_string(), source };
         let spool = tempfile::tempfile_in(folder_of(path)).map_err(unwritable)?;
         let saved = Some(File::open(path).map_err(unwritable)?);
-        let (spool, entries, by_uid) = (BufWriter::new(spool), Vec::new(), FxHashMap::default());
-        let mut writer = ArchiveWriter { path: path.to_owned(), spool, spooled: 0, entries, by_uid, saved };
+        let (spool, entries) = (BufWriter::new(spool), Vec::new());
+        let (by_uid, by_place) = Default::default();
+        let mut writer = ArchiveWriter { path: path.to_owned(), spool, spooled: 0, entries, by_uid, by_place, saved };
         for object in archive.objects()? {
             writer.add(object?)?;
         }
@@ -108,7 +112,8 @@ impl ArchiveWriter {
     }
 
     /// Takes an object as the API server gave it. Of what that said nothing is left out but `managedFields`; its `resourceVersion`, with
-    /// which nothing can be created, becomes a comment. An object that is known already, by its uid, is replaced.
+    /// which nothing can be created, becomes a comment. An object that is known already, by its uid, is replaced, and so is one whose place it has
+    /// taken: only one of them can be brought back.
     ///
     /// # Errors
     /// [`ArchiveError::NoObject`] for what lacks what makes it an object; `Unwritable`.
@@ -116,6 +121,8 @@ impl ArchiveWriter {
         let text_at = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (api_version, kind) = (text_at("/apiVersion"), text_at("/kind"));
         let (name, uid) = (text_at("/metadata/name"), text_at("/metadata/uid"));
+        let group = api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
+        let place = [group, kind.clone(), text_at("/metadata/namespace"), name.clone()];
         let needed = [("apiVersion", &api_version), ("kind", &kind), ("name", &name), ("uid", &uid)];
         if let Some((field, _)) = needed.into_iter().find(|(_, text)| text.is_empty()) {
             return Err(ArchiveError::NoObject { field, object: format!("{kind}/{name}") });
@@ -137,13 +144,17 @@ impl ArchiveWriter {
         self.spool.write_all(text.as_bytes()).map_err(|source| self.unwritable(source))?;
         let entry = Entry { standing, api_version, kind, start: self.spooled, length: text.len() as u64 };
         self.spooled += entry.length;
-        match self.by_uid.get(&uid) {
-            Some(index) => self.entries[*index] = entry,
-            None => {
-                self.by_uid.insert(uid, self.entries.len());
-                self.entries.push(entry);
+        let known = self.by_uid.get(&uid).or_else(|| self.by_place.get(&place)).copied();
+        let index = known.unwrap_or(self.entries.len());
+        match self.entries.get_mut(index) {
+            Some(before) => {
+                self.by_uid.remove(&before.standing.uid);
+                *before = entry;
             }
+            None => self.entries.push(entry),
         }
+        self.by_uid.insert(uid, index);
+        self.by_place.insert(place, index);
         Ok(())
     }
 

@@ -54,6 +54,8 @@ pub struct Archiving {
     gone: BTreeMap<String, ObjectName>,
     left_out: Vec<LeftOut>,
     hidden: Vec<Gap>,
+    /// The uids of what was read since it was last said that time has passed.
+    fresh: FxHashSet<String>,
 }
 
 impl Archiving {
@@ -66,7 +68,15 @@ impl Archiving {
         let now = jiff::Timestamp::now();
         let time = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string();
         let path = path.display().to_string();
-        Ok(Archiving { path, writer, time, gone: BTreeMap::new(), left_out: Vec::new(), hidden: Vec::new() })
+        Ok(Archiving {
+            path,
+            writer,
+            time,
+            gone: BTreeMap::new(),
+            left_out: Vec::new(),
+            hidden: Vec::new(),
+            fresh: FxHashSet::default(),
+        })
     }
 
     /// Goes on with the archive that is there, if it is one, and complete: a command that was cut short is given again. What it says of itself
@@ -82,15 +92,21 @@ impl Archiving {
         let Ok((writer, header)) = ArchiveWriter::resume(path) else { return Err(CliError::Archive(exists)) };
         let gone = header.gone.iter().map(|name| (name.uid.clone(), name.clone())).collect();
         let (path, time) = (path.display().to_string(), header.time.clone());
-        Ok((Archiving { path, writer, time, gone, left_out: Vec::new(), hidden: Vec::new() }, Some(header)))
+        let (left_out, hidden) = (header.left_out.clone(), header.gaps.clone());
+        Ok((Archiving { path, writer, time, gone, left_out, hidden, fresh: FxHashSet::default() }, Some(header)))
     }
 
-    /// Whether it has all of this.
+    /// Whether it has all of this, as it is now.
     pub fn has(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> bool {
         objects.iter().all(|id| {
             let uid = snapshot.text(snapshot.object(*id).uid);
-            self.writer.contains(uid) || self.gone.contains_key(uid)
+            self.fresh.contains(uid) || self.gone.contains_key(uid)
         })
+    }
+
+    /// Time has passed: what was read may be otherwise by now, and is read again when it is taken the next time.
+    pub fn grow_stale(&mut self) {
+        self.fresh.clear();
     }
 
     /// How many objects it has.
@@ -103,7 +119,7 @@ impl Archiving {
         &self.path
     }
 
-    /// Reads all of this that was not taken yet, whole, and says which of it verifiably is not there any more: it went, or another has taken
+    /// Reads all of this that was not taken yet, or not lately, whole, and says which of it verifiably is not there any more: it went, or another has taken
     /// its name. What that changes about what goes is for the caller to find out.
     ///
     /// # Errors
@@ -112,17 +128,19 @@ impl Archiving {
         let snapshot = &session.snapshot;
         let (mut gone, mut failures) = (Vec::new(), Vec::new());
         let lacking: Vec<ObjectId> =
-            goes.objects.iter().copied().filter(|id| !self.writer.contains(snapshot.text(snapshot.object(*id).uid))).collect();
-        let writer = &mut self.writer;
+            goes.objects.iter().copied().filter(|id| !self.fresh.contains(snapshot.text(snapshot.object(*id).uid))).collect();
+        let (writer, fresh) = (&mut self.writer, &mut self.fresh);
         session.fetch_whole(&lacking, |id, whole| {
             match whole {
-                Whole::Object(object) => writer.add(*object)?,
+                Whole::Object(object) => {
+                    writer.add(*object)?;
+                    fresh.insert(snapshot.text(snapshot.object(id).uid).to_owned());
+                }
                 Whole::Gone => gone.push(id),
                 Whole::Unreadable(reason) => failures.push((placed(snapshot, id), reason)),
             }
             Ok::<(), ArchiveError>(())
         })?;
-        self.left_out.clear();
         for (namespace, resource) in &goes.unlisted {
             if let Err(failure) = self.take_unlisted(session, *namespace, *resource)? {
                 failures.push(failure);
@@ -136,7 +154,8 @@ impl Archiving {
             let name = ObjectName::from(ObjectJson::of(snapshot, *id));
             self.gone.insert(name.uid.clone(), name);
         }
-        self.hidden.clone_from(&goes.hidden);
+        let news: Vec<Gap> = goes.hidden.iter().filter(|gap| !self.hidden.contains(gap)).cloned().collect();
+        self.hidden.extend(news);
         Ok(gone)
     }
 
@@ -162,7 +181,10 @@ impl Archiving {
             }
         };
         let (resource, namespace) = (found.full_name(), Some(namespace_name.to_owned()));
-        self.left_out.push(LeftOut { resource, namespace, why: why.to_owned() });
+        let left_out = LeftOut { resource, namespace, why: why.to_owned() };
+        if !self.left_out.contains(&left_out) {
+            self.left_out.push(left_out);
+        }
         Ok(Ok(()))
     }
 

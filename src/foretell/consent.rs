@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{ObjectId, Resource, Snapshot, effects::EffectKind};
 
-use super::{beyond::may_go, plan::Plan};
+use super::plan::Plan;
 
 /// Why a name has to be typed, the heaviest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,7 +41,8 @@ impl Consent {
     /// What a plan takes, where `above` is the number of objects up to which a yes is enough. One name stands for all: that of the
     /// heaviest object, and among those alike that of a target before others.
     pub fn to(snapshot: &Snapshot, plan: &Plan, above: usize) -> Self {
-        let going: Vec<ObjectId> = plan.outcomes.iter().filter(|outcome| may_go(outcome)).map(|outcome| outcome.object).collect();
+        let going: Vec<ObjectId> =
+            plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).collect();
         let outside = weights_outside(plan);
         let heavy = |object: &ObjectId| {
             let resource = snapshot.resources.get(snapshot.object(*object).resource);

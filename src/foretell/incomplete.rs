@@ -12,7 +12,7 @@ use super::{
 /// What could not be read, and may matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Incomplete {
-    /// How many outcomes are not certain for that reason.
+    /// How many outcomes are not certain for that reason, or because the search for other ends was given up.
     pub uncertain: usize,
     /// What may hold dependents that nobody has seen: they would go, too.
     pub unseen: Vec<Gap>,
@@ -21,7 +21,8 @@ pub struct Incomplete {
 impl Incomplete {
     /// What is missing for this plan to be the whole truth.
     pub fn of(snapshot: &Snapshot, plan: &Plan) -> Self {
-        let uncertain = plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(Uncertainty::Gap)).count();
+        let uncertain =
+            plan.outcomes.iter().filter(|outcome| matches!(outcome.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound))).count();
         let named = plan.outcomes.iter().map(|outcome| outcome.object);
         let concerned: BTreeSet<ObjectId> = plan.request.targets.iter().copied().chain(named).collect();
         Incomplete { uncertain, unseen: may_hide(snapshot, &concerned.into_iter().collect::<Vec<_>>()) }

@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     cause::Cause,
-    plan::{OutcomeKind, Plan, Uncertainty, begin},
+    plan::{Plan, begin},
     start::Lists,
     world::{Stage, World},
 };
@@ -21,11 +21,7 @@ use super::{
 /// targets, what goes in any of the ends that the plan knows, what something unknown could remove, and what is terminating already beneath
 /// one of these.
 pub fn removed(stage: &Stage<'_>, plan: &Plan) -> Vec<ObjectId> {
-    let of_plan = plan.outcomes.iter().filter(|outcome| {
-        let goes = |kind| matches!(kind, OutcomeKind::Deleted | OutcomeKind::Terminating);
-        let undecided = matches!(outcome.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound));
-        goes(outcome.kind) || undecided || outcome.alternatives.iter().any(|other| goes(other.kind))
-    });
+    let of_plan = plan.outcomes.iter().filter(|outcome| outcome.may_be_removed());
     let known: BTreeSet<ObjectId> = plan.request.targets.iter().copied().chain(of_plan.map(|outcome| outcome.object)).collect();
     let (mut world, _) = begin(stage, &plan.request, Lists::default());
     world.settle();

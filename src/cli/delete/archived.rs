@@ -84,6 +84,11 @@ impl Archived {
         Ok(true)
     }
 
+    /// Time has passed since it was made complete.
+    pub fn grow_stale(&mut self) {
+        self.archiving.grow_stale();
+    }
+
     /// What is in it, and what is not.
     pub fn told(&self) -> Vec<String> {
         let mut told = vec![format!("Archived {} in {}.", count(self.archiving.size(), "object", "objects"), self.path.display())];

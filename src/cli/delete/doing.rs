@@ -47,9 +47,11 @@ pub struct Done {
 pub fn carry_out(session: &mut Session, plan: &Plan, order: &Order, wait: bool, kubectl: &str) -> Result<Done, KeepError> {
     let begun = Instant::now();
     let course = Course::new(&session.snapshot, plan);
+    session.hear_interrupts();
     let loosened = session.cut(&plan.request.cuts)?;
     let sent = session.delete(&plan.request.targets, &order.deletion(false), &mut |_| ());
-    if sent.iter().all(|sent| sent.answered.failed()) {
+    // Where an answer got lost, the delete may have been done: what is kept stays loose then.
+    if !sent.iter().any(|sent| sent.answered.may_be_done()) {
         let unfinished = session.put_back(&loosened).into_iter().map(|(object, why)| format!("{object} {why}")).collect();
         return Ok(Done { sent, followed: None, took: begun.elapsed(), kept: Vec::new(), unfinished });
     }
@@ -82,7 +84,11 @@ fn release(session: &Session, plan: &Plan, order: &Order, loosened: &[Loosened],
     let released = match session.release(plan, loosened, patience) {
         Ok(Some(released)) => released,
         Ok(None) => return (Vec::new(), loosened.iter().filter_map(|one| guarded(one, "nobody waited any longer")).collect()),
-        Err(error) => return (Vec::new(), vec![error.to_string()]),
+        Err(KeepError { object, place, why, .. }) => {
+            let mut unfinished = vec![format!("{object}{place} is kept, and could not be set free: {why}")];
+            unfinished.extend(loosened.iter().filter_map(|one| guarded(one, "setting what is kept free was given up")));
+            return (Vec::new(), unfinished);
+        }
     };
     let (mut kept, mut unfinished) = (Vec::new(), Vec::new());
     for ((object, released), one) in released.into_iter().zip(loosened) {
@@ -160,7 +166,9 @@ impl Telling {
 
 /// `1,204 of 10,001 gone, 3 Terminating`
 fn in_words(progress: Progress) -> String {
-    let mut told = format!("{} of {} gone", thousands(progress.gone), thousands(progress.to_go));
+    // What was foretold to get stuck may go all the same.
+    let all = progress.to_go.max(progress.gone);
+    let mut told = format!("{} of {} gone", thousands(progress.gone), thousands(all));
     if progress.terminating > 0 {
         told += &format!(", {} Terminating", thousands(progress.terminating));
     }

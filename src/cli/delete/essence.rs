@@ -1,15 +1,20 @@
 //! What of a plan somebody agrees to: if any of this is different, it is another plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    foretell::{OutcomeKind, Plan, State, Uncertainty},
-    model::Snapshot,
+    foretell::{Consent, Outcome, OutcomeKind, Plan, State, Uncertainty},
+    model::{ObjectId, Snapshot, effects::EffectKind},
 };
 
-/// What becomes of each object, by its uid, in whichever order.
+/// What becomes of each object, and happens because of it, by uid and in whichever order; and what has to be typed for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Essence(BTreeMap<String, End>);
+pub struct Essence {
+    ends: BTreeMap<String, End>,
+    effects: BTreeSet<(String, EffectKind)>,
+    cuts: BTreeSet<String>,
+    word: Option<String>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct End {
@@ -20,13 +25,22 @@ struct End {
 }
 
 impl Essence {
-    /// Of a plan on this snapshot; ids don't matter.
-    pub fn of(snapshot: &Snapshot, plan: &Plan) -> Self {
-        let end = |outcome: &crate::foretell::Outcome| {
-            let uid = snapshot.text(snapshot.object(outcome.object).uid).to_owned();
+    /// Of a plan on this snapshot, to be agreed to like this; ids don't matter.
+    pub fn of(snapshot: &Snapshot, plan: &Plan, consent: Consent) -> Self {
+        let uid = |object: ObjectId| snapshot.text(snapshot.object(object).uid).to_owned();
+        let end = |outcome: &Outcome| {
             let otherwise = outcome.alternatives.iter().map(|other| (other.kind, other.state)).collect();
-            (uid, End { kind: outcome.kind, state: outcome.state, uncertain: outcome.uncertain, otherwise })
+            (uid(outcome.object), End { kind: outcome.kind, state: outcome.state, uncertain: outcome.uncertain, otherwise })
         };
-        Essence(plan.outcomes.iter().map(end).collect())
+        Essence {
+            ends: plan.outcomes.iter().map(end).collect(),
+            effects: plan.effects.iter().map(|effect| (uid(effect.object), effect.kind)).collect(),
+            cuts: plan.request.cuts.iter().map(|cut| uid(cut.object)).collect(),
+            word: match consent {
+                Consent::Yes => None,
+                Consent::Number(number) => Some(number.to_string()),
+                Consent::Name { object, .. } => Some(uid(object)),
+            },
+        }
     }
 }

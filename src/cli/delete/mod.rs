@@ -9,11 +9,11 @@ mod order;
 
 pub(super) use self::ask::can_ask;
 
-use std::io::Write as _;
+use std::{io::Write as _, time::Duration};
 
 use crate::{
     act::{Answered, Sent},
-    foretell::{Consent, Request},
+    foretell::{Consent, Request, Summary},
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, Presence, Snapshot, Symbol},
     render::{
@@ -44,6 +44,9 @@ use super::{
     tree::in_memory,
 };
 
+/// So often what goes may change before it is given up to delete it.
+const ROUNDS: usize = 20;
+
 /// Plans, shows, asks, deletes and follows.
 pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, CliError> {
     let mut order = Order::read(args)?;
@@ -60,8 +63,21 @@ pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, CliError> {
     }
     let targets = session.targets.clone().unwrap_or_default();
     let targets = targets.into_iter().map(|target| Target::of(&session.snapshot, target)).collect();
-    Delete { global, args, order, session, asked, targets, archived, lost: 0, shown: None, agreed: args.yes, notes: Vec::new() }
-        .run()
+    Delete {
+        global,
+        args,
+        order,
+        session,
+        asked,
+        targets,
+        archived,
+        lost: 0,
+        forgot: false,
+        shown: None,
+        agreed: args.yes,
+        notes: Vec::new(),
+    }
+    .run()
 }
 
 /// A delete on its way from being planned to its end.
@@ -77,6 +93,8 @@ struct Delete<'a> {
     archived: Option<Archived>,
     /// How many of the places where something may have been missed were looked at.
     lost: usize,
+    /// Whether what was known beyond metadata was forgotten, because it may be otherwise by now.
+    forgot: bool,
     /// What was shown last.
     shown: Option<Essence>,
     /// Whether what was shown last is to be done.
@@ -119,14 +137,14 @@ impl Delete<'_> {
 
     /// Plans, shows and asks, until what was agreed to is what would happen now.
     fn decide(&mut self) -> Result<Decision, CliError> {
-        let mut first = true;
+        let mut rounds = 0;
         loop {
             let targets = self.targets_now()?;
             if let Some(archived) = &self.archived {
                 archived.check(&self.session.snapshot, &targets)?;
             }
             if targets.is_empty() {
-                return Ok(Decision::Stop(Report::of("Nothing is deleted: no such object is there.\n")));
+                return self.nothing_there().map(Decision::Stop);
             }
             let request = Request { grace: self.order.grace, ..Request::delete(targets, self.order.propagation) };
             let told = foretell(&mut self.session, &request, self.order.assume, &self.asked)?;
@@ -134,54 +152,112 @@ impl Delete<'_> {
             if self.order.dry_run != DryRunArg::None {
                 return self.try_out(&told).map(Decision::Stop);
             }
-            let essence = Essence::of(&self.session.snapshot, &told.plan);
+            let consent = Consent::to(&self.session.snapshot, &told.plan, self.args.confirm_above);
+            let essence = Essence::of(&self.session.snapshot, &told.plan, consent);
             if self.shown.as_ref() != Some(&essence) {
                 self.show(&told)?;
-                if !told.shut.is_empty() {
-                    return Ok(Decision::Stop(Report { exit: Exit::BadNews, ..self.stopped("a gate is shut") }));
-                }
-                self.check(&told)?;
                 // Whoever said yes said it to something else.
                 self.agreed = self.args.yes;
                 self.shown = Some(essence);
             }
-            let mut time_has_passed = first;
+            if !told.shut.is_empty() {
+                return Ok(Decision::Stop(Report { exit: Exit::BadNews, ..self.stopped("a gate is shut") }));
+            }
+            self.check(&told)?;
+            let mut time_has_passed = rounds == 0;
             if !self.agreed {
-                if !self.ask(&told)? {
+                if !self.ask(&told, consent)? {
                     return Ok(Decision::Stop(Report { exit: Exit::Failed, ..self.stopped("that was no yes") }));
                 }
                 (self.agreed, time_has_passed) = (true, true);
+                // Who knows how long that took.
+                self.forgot = self.session.snapshot.facts.len() > 0;
+                self.session.snapshot.facts.clear();
+                if let Some(archived) = &mut self.archived {
+                    archived.grow_stale();
+                }
             }
             if let Some(archived) = &mut self.archived {
                 time_has_passed |= archived.complete(&self.session, &told.plan, &self.order, self.args.allow_incomplete)?;
             }
-            first = false;
+            rounds += 1;
             // Only where it took time: on a busy cluster there is always something new, and mostly it makes no difference.
-            if !(time_has_passed && self.catch_up()) {
+            if !(time_has_passed && self.catch_up()?) {
                 return Ok(Decision::Do(Box::new(told)));
+            }
+            if rounds == ROUNDS {
+                let why = format!(
+                    "nothing was deleted: what goes has changed {ROUNDS} times while it was looked at; try again when it is quieter"
+                );
+                return Err(CliError::Refusal(why));
             }
         }
     }
 
-    /// Takes in what has happened meanwhile. Says whether anything is otherwise.
+    /// Takes in what has happened meanwhile. Says whether anything is otherwise, or was forgotten and has to be read anew.
     ///
-    /// Where something may have been missed, the objects that were known there are asked for again; what is new there was missed, which is told.
-    fn catch_up(&mut self) -> bool {
+    /// # Errors
+    /// Where something new may have been missed, unless that is allowed.
+    fn catch_up(&mut self) -> Result<bool, CliError> {
+        let forgotten = std::mem::take(&mut self.forgot);
         let mut changed = self.session.catch_up();
         let all = self.session.lost();
         let lost = all.iter().skip(std::mem::replace(&mut self.lost, all.len()));
         for lost in lost {
             let resources = &self.session.snapshot.resources;
             let (picked, name) = (resources.picked(lost.resource), resources.get(lost.resource).full_name());
-            let note = format!("New {name} may have been missed since they were listed ({}).", lost.reason);
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
+            let missed = format!("new {name} may have been missed since they were listed ({})", lost.reason);
+            if !self.args.allow_incomplete {
+                let why = format!("nothing was deleted: {missed}; try again, or give --allow-incomplete");
+                return Err(CliError::Refusal(why));
             }
+            self.notes.push(format!("{missed}."));
             let objects = self.session.snapshot.objects();
             let objects: Vec<ObjectId> = objects.filter(|(_, object)| object.resource == picked).map(|(id, _)| id).collect();
             changed |= self.session.look_again(&objects);
         }
-        changed
+        Ok(changed || forgotten)
+    }
+
+    /// What is said where no target is there.
+    fn nothing_there(&self) -> Result<Report, CliError> {
+        let nothing = "Nothing is deleted: no such object is there.";
+        if self.args.output.is_none_or(|form| form == PlanFormat::Wide) {
+            return Ok(Report::of(format!("{nothing}\n")));
+        }
+        let view = DeletionView {
+            propagation: self.order.propagation,
+            namespace: None,
+            gaps: &self.session.snapshot.gaps,
+            planned: Summary::default(),
+            sent: &[],
+            followed: None,
+            took: Duration::ZERO,
+            kept: &[],
+            unfinished: &[],
+            archive: self.archived.as_ref().map(|archived| archived.path.as_path()),
+            kubectl: "",
+        };
+        let mut report = Report::of(self.in_form(&view)?);
+        report.notes.push(nothing.to_owned());
+        Ok(report)
+    }
+
+    /// What came of it, in the form that was asked for.
+    fn in_form(&self, view: &DeletionView<'_>) -> Result<Vec<u8>, CliError> {
+        let mut out = Vec::new();
+        match self.args.output {
+            Some(PlanFormat::Json) => out = document::json(&view.document()).into_bytes(),
+            Some(PlanFormat::Yaml) => out = document::yaml(&view.document()).into_bytes(),
+            Some(PlanFormat::Name) => out = view.names().into_bytes(),
+            None | Some(PlanFormat::Wide) => {
+                // What was shown before stands above.
+                out.push(b'\n');
+                let style = Style::new(colour::wanted(self.global.color, &std::io::stdout()));
+                view.write(&text_options(self.args.output, self.args.targets.all, &style), &mut out).map_err(in_memory)?;
+            }
+        }
+        Ok(out)
     }
 
     /// Does it, and says what came of it.
@@ -200,24 +276,11 @@ impl Delete<'_> {
             followed: done.followed.as_ref(),
             took: done.took,
             kept: &done.kept,
+            unfinished: &done.unfinished,
             archive: self.archived.as_ref().map(|archived| archived.path.as_path()),
             kubectl: &kubectl,
         };
-        let mut out = Vec::new();
-        let text = self.args.output.is_none_or(|form| form == PlanFormat::Wide);
-        if text {
-            // What was shown before stands above.
-            out.push(b'\n');
-        }
-        match self.args.output {
-            Some(PlanFormat::Json) => out = document::json(&view.document()).into_bytes(),
-            Some(PlanFormat::Yaml) => out = document::yaml(&view.document()).into_bytes(),
-            Some(PlanFormat::Name) => out = view.names().into_bytes(),
-            None | Some(PlanFormat::Wide) => {
-                let style = Style::new(colour::wanted(self.global.color, &std::io::stdout()));
-                view.write(&text_options(self.args.output, self.args.targets.all, &style), &mut out).map_err(in_memory)?;
-            }
-        }
+        let out = self.in_form(&view)?;
         let exit = match () {
             () if view.failed() => Exit::Failed,
             () if view.bad_news() || !done.unfinished.is_empty() => Exit::BadNews,
@@ -331,9 +394,8 @@ impl Delete<'_> {
     }
 
     /// Asks, and archives first where that is the answer.
-    fn ask(&mut self, told: &Foretold) -> Result<bool, CliError> {
+    fn ask(&mut self, told: &Foretold, consent: Consent) -> Result<bool, CliError> {
         let snapshot = &self.session.snapshot;
-        let consent = Consent::to(snapshot, &told.plan, self.args.confirm_above);
         let namespace = namespace_of(&self.session, &told.plan.request.targets);
         let question = Question::about(snapshot, &told.plan, consent, namespace.as_deref(), self.archived.is_some());
         match question.ask()? {
@@ -348,7 +410,7 @@ impl Delete<'_> {
                     let _ = writeln!(std::io::stderr(), "{}", visible(&line));
                 }
                 self.archived = Some(archived);
-                self.ask(told)
+                self.ask(told, consent)
             }
         }
     }

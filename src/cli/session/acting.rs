@@ -1,6 +1,8 @@
 //! What a session does to a cluster: it deletes, and follows what comes of it.
 
-use std::{future, time::Duration};
+use std::{future, sync::OnceLock, time::Duration};
+
+use tokio::sync::watch;
 
 use crate::{
     act::{
@@ -19,7 +21,34 @@ const ON_ITS_WAY: Duration = Duration::from_millis(100);
 /// How long nothing may move before what nobody is known to finish is called stuck: operators take their time.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Whether somebody has pressed Ctrl-C. None before anybody wants to know: then it ends the process, as ever.
+static INTERRUPTED: OnceLock<watch::Receiver<bool>> = OnceLock::new();
+
 impl Session {
+    /// From now on Ctrl-C calls off what is under way, in good order, instead of ending the process: something is about to be done that must
+    /// not be left half-done without a word. Pressed again, it ends the process.
+    pub fn hear_interrupts(&self) {
+        let Some(live) = &self.live else { return };
+        INTERRUPTED.get_or_init(|| {
+            let (heard, receiver) = watch::channel(false);
+            live.runtime.spawn(async move {
+                while tokio::signal::ctrl_c().await.is_ok() {
+                    if heard.send_replace(true) {
+                        std::process::exit(130);
+                    }
+                }
+                // Interrupts can't be heard of: nobody is to wait for one.
+                heard.closed().await;
+            });
+            receiver
+        });
+    }
+
+    /// Whether somebody has pressed Ctrl-C.
+    pub fn was_interrupted(&self) -> bool {
+        INTERRUPTED.get().is_some_and(|heard| *heard.borrow())
+    }
+
     /// Begins to watch everything that was listed, from where the lists ended: nothing is listed again. Does nothing where there is no cluster, or
     /// it is watched already.
     pub fn watch(&mut self) {
@@ -102,10 +131,11 @@ impl Session {
     }
 }
 
-/// Done when somebody presses Ctrl-C.
+/// Done when somebody has pressed Ctrl-C since [`Session::hear_interrupts`]; from the second time on, the process ends at once.
 async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        // Interrupts can't be heard of: then they end the process, as ever.
-        future::pending::<()>().await;
+    match INTERRUPTED.get() {
+        // Who is heard once is heard until the end.
+        Some(heard) => drop(heard.clone().wait_for(|heard| *heard).await),
+        None => future::pending::<()>().await,
     }
 }

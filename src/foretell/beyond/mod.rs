@@ -103,7 +103,7 @@ fn goes(kind: OutcomeKind) -> bool {
 }
 
 /// Whether an object goes in some order of events, at least.
-pub(super) fn may_go(outcome: &Outcome) -> bool {
+fn may_go(outcome: &Outcome) -> bool {
     goes(outcome.kind) || outcome.alternatives.iter().any(|other| goes(other.kind))
 }
 

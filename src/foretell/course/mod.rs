@@ -28,6 +28,8 @@ pub struct Course {
     by_uid: FxHashMap<Symbol, usize>,
     /// For each group whose outcomes hang together: the ends they may come to together, by their places.
     groups: Vec<Vec<Vec<(usize, End)>>>,
+    /// The places of those that others are in.
+    containers: Vec<usize>,
     bystanders: Bystanders,
 }
 
@@ -89,6 +91,7 @@ impl Course {
             objects: Vec::with_capacity(plan.outcomes.len()),
             by_uid: FxHashMap::default(),
             groups: Vec::new(),
+            containers: Vec::new(),
             bystanders: Bystanders::default(),
         };
         let mut places: FxHashMap<ObjectId, usize> = FxHashMap::default();
@@ -104,6 +107,8 @@ impl Course {
             let joint = joint.collect();
             course.groups.push(joint);
         }
+        let all = course.objects.iter().enumerate();
+        course.containers = all.filter(|(_, followed)| followed.contains_others()).map(|(place, _)| place).collect();
         course
     }
 

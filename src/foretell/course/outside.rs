@@ -38,6 +38,8 @@ pub(super) struct Bystanders {
     by_uid: FxHashMap<Symbol, usize>,
     /// Everything that was created since the plan was made.
     new: FxHashSet<Symbol>,
+    /// What has been seen gone: that it is told again is no news.
+    past: FxHashSet<Symbol>,
     /// How many went, or were marked, that have nothing to do with it.
     unrelated: usize,
 }
@@ -67,10 +69,15 @@ impl Course {
             (outside.gone, outside.terminating) = (outside.gone || seen.gone, terminating);
             return moved;
         }
-        let new = self.bystanders.new.contains(&uid);
+        // Whoever comes and goes between two looks is only seen gone.
+        let came_and_went = known.is_none() && seen.gone && !self.bystanders.past.contains(&uid);
+        let new = came_and_went || self.bystanders.new.contains(&uid);
         // What was on its way out before is on its own way.
         let before = known.is_some_and(|id| snapshot.object(id).terminating());
-        if (before && !new) || (known.is_none() && seen.gone) {
+        if seen.gone {
+            self.bystanders.past.insert(uid);
+        }
+        if (before && !new) || (known.is_none() && seen.gone && !came_and_went) {
             return false;
         }
         let goes = seen.gone || terminating;
@@ -110,11 +117,11 @@ impl Course {
 
     /// Namespaces and definitions that go.
     fn containers(&self) -> impl Iterator<Item = &Identity> {
-        let container = |identity: &&Identity| {
-            let names = (identity.api_version.as_str(), identity.kind.as_str());
-            names == ("v1", "Namespace") || (names.1 == "CustomResourceDefinition" && names.0.starts_with("apiextensions.k8s.io/"))
-        };
-        self.objects.iter().filter(|followed| followed.may_go()).map(|followed| &followed.identity).filter(container)
+        self.containers
+            .iter()
+            .map(|place| &self.objects[*place])
+            .filter(|followed| followed.may_go())
+            .map(|followed| &followed.identity)
     }
 
     /// The object of a uid, if it goes, or may.
@@ -132,6 +139,12 @@ impl Course {
 }
 
 impl super::Followed {
+    /// Whether others are in it: a Namespace, or a definition.
+    pub(super) fn contains_others(&self) -> bool {
+        let names = (self.identity.api_version.as_str(), self.identity.kind.as_str());
+        names == ("v1", "Namespace") || (names.1 == "CustomResourceDefinition" && names.0.starts_with("apiextensions.k8s.io/"))
+    }
+
     /// Whether it goes, or is on its way out, now or in an end that was foretold.
     fn may_go(&self) -> bool {
         let going = |end: &super::End| end.as_ref().is_none_or(|after| after.terminating);

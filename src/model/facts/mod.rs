@@ -109,6 +109,11 @@ impl Facts {
         });
     }
 
+    /// Forgets everything, because it may be otherwise by now.
+    pub fn clear(&mut self) {
+        self.known.clear();
+    }
+
     /// What is known of an object.
     pub fn get(&self, object: ObjectId) -> Option<&Fact> {
         self.known.get(&object)

@@ -30,6 +30,8 @@ pub struct DeletionDocument<'a> {
     besides: Vec<BesidesJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     kept: Vec<ObjectJson<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unfinished: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     archive: Option<String>,
 }
@@ -79,6 +81,7 @@ struct BesidesJson<'a> {
     object: ObjectJson<'a>,
     new: bool,
     gone: bool,
+    terminating: bool,
     because: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<ObjectJson<'a>>,
@@ -104,6 +107,7 @@ impl<'a> DeletionDocument<'a> {
             blockers: followed.into_iter().flat_map(|followed| &followed.blockers).map(BlockerJson::of).collect(),
             besides: followed.into_iter().flat_map(|followed| &followed.outside).map(BesidesJson::of).collect(),
             kept: view.kept.iter().map(ObjectJson::named).collect(),
+            unfinished: view.unfinished,
             archive: view.archive.map(|path| path.display().to_string()),
         }
     }
@@ -157,7 +161,7 @@ impl<'a> BesidesJson<'a> {
             Relation::Definition => ("definition", None),
         };
         let object = ObjectJson::named(&outside.object);
-        BesidesJson { object, new: outside.new, gone: outside.gone, because, owner }
+        BesidesJson { object, new: outside.new, gone: outside.gone, terminating: outside.terminating, because, owner }
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{
     act::{Ended, Followed, Sent},
-    foretell::Summary,
+    foretell::{OutcomeKind, Summary, course::Otherwise},
     model::{Gap, Identity},
     render::{go_quote::visible, tree::Options},
     server::Propagation,
@@ -37,6 +37,8 @@ pub struct DeletionView<'a> {
     pub took: Duration,
     /// What was kept, and is as it is to be.
     pub kept: &'a [Identity],
+    /// What is to be told of what is kept and is not as it is to be.
+    pub unfinished: &'a [String],
     /// The file that has all of it.
     pub archive: Option<&'a Path>,
     /// kubectl with the flags that choose the cluster, for commands.
@@ -66,7 +68,8 @@ impl DeletionView<'_> {
     /// Whether it is the answer that nobody wants: something stays, or came out otherwise than foretold.
     pub fn bad_news(&self) -> bool {
         self.followed.is_some_and(|followed| match followed.ended {
-            Ended::AsPlanned => followed.left > 0,
+            Ended::AsPlanned => followed.left > 0 || surprises(followed) > 0,
+            Ended::Otherwise if went_all_the_same(followed) => false,
             Ended::Otherwise | Ended::Stuck | Ended::TimedOut => true,
             Ended::CalledOff => false,
         })
@@ -79,10 +82,23 @@ impl DeletionView<'_> {
     }
 }
 
+/// Whether all that came out otherwise is gone where it was to get stuck: somebody has let go of it whom nobody knew of.
+fn went_all_the_same(followed: &Followed) -> bool {
+    let let_go = |otherwise: &Otherwise| {
+        otherwise.came == OutcomeKind::Deleted && otherwise.foretold.iter().all(|kind| *kind == OutcomeKind::Terminating)
+    };
+    followed.left == 0 && surprises(followed) == 0 && followed.otherwise.iter().all(let_go)
+}
+
+/// How many objects went that were there when it was foretold that they would not.
+fn surprises(followed: &Followed) -> usize {
+    followed.outside.iter().filter(|one| !one.new && (one.gone || one.terminating)).count()
+}
+
 /// How it ended, in one word that never changes meaning.
 fn ended(view: &DeletionView<'_>) -> &'static str {
     match view.followed.map(|followed| followed.ended) {
-        _ if view.sent.iter().all(|sent| sent.answered.failed()) => "NotDeleted",
+        _ if !view.sent.iter().any(|sent| sent.answered.may_be_done()) => "NotDeleted",
         None => "NotFollowed",
         Some(Ended::AsPlanned) => "AsPlanned",
         Some(Ended::Otherwise) => "Otherwise",

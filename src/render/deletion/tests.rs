@@ -61,6 +61,7 @@ fn told(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
         followed,
         took: Duration::from_millis(1_234),
         kept: &[],
+        unfinished: &[],
         archive: None,
         kubectl: "kubectl --context=prod",
     };
@@ -133,6 +134,35 @@ fn what_came_otherwise_is_told_one_by_one() {
     assert_eq!(code, 2);
 }
 
+/// Nobody is to be alarmed because something was let go of after all.
+#[test]
+fn what_went_although_it_was_to_get_stuck_is_no_bad_news() {
+    let otherwise = Otherwise {
+        object: object("Pod", "shop", "web-1"),
+        foretold: vec![OutcomeKind::Terminating],
+        came: OutcomeKind::Deleted,
+        finalizers: Vec::new(),
+        uncertain: None,
+        together: false,
+    };
+    let progress = Progress { all: 7, arrived: 6, to_go: 6, gone: 7, terminating: 0, changed: 0 };
+    let came = Followed { otherwise: vec![otherwise.clone()], progress, ..followed(Ended::Otherwise) };
+    let (text, code) = told(&[sent("web", Answered::Accepted)], Some(&came));
+    assert_eq!((text.as_str(), code), ("DONE: after 1.2s: 7 objects are gone, 1 object of them although foretold to\nstay.\n", 0));
+    // Something else is left.
+    let (text, code) = told(&[sent("web", Answered::Accepted)], Some(&Followed { left: 1, ..came }));
+    assert!(text.starts_with("OTHERWISE") && code == 2, "{code} {text}");
+}
+
+/// Whoever's answer got lost may be gone.
+#[test]
+fn what_nobody_knows_is_not_called_undone() {
+    let unsure = Answered::Unsure { reason: "the connection was lost".to_owned() };
+    let (text, code) = told(&[sent("web", unsure)], Some(&followed(Ended::AsPlanned)));
+    assert!(!text.contains("NOT DONE") && text.contains("whether it is deleted is not known"), "{text}");
+    assert_eq!(code, 1);
+}
+
 #[test]
 fn what_was_not_deleted_is_never_called_done() {
     let refused = || Answered::Refused { reason: "denied by policy".to_owned() };
@@ -160,6 +190,7 @@ fn an_archive_is_named() {
         followed: None,
         took: Duration::ZERO,
         kept: &[],
+        unfinished: &[],
         archive: Some(Path::new("web.yaml")),
         kubectl: "kubectl",
     };

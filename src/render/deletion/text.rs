@@ -18,7 +18,7 @@ use crate::{
     wording::{count, shell_word, thousands},
 };
 
-use super::{DeletionView, document::held_by, full_name};
+use super::{DeletionView, document::held_by, full_name, surprises, went_all_the_same};
 
 /// So many of a kind are named.
 const NAMED: usize = 10;
@@ -31,7 +31,7 @@ pub fn write(view: &DeletionView<'_>, options: &Options<'_>, out: &mut dyn Write
     let not_done: Vec<Line> = view.sent.iter().filter_map(|sent| not_done(view, sent)).collect();
     write_lines(&not_done, not_done.len(), options, out)?;
     let Some(followed) = view.followed else { return Ok(()) };
-    if followed.ended != Ended::AsPlanned {
+    if followed.ended != Ended::AsPlanned && !went_all_the_same(followed) {
         let otherwise: Vec<Line> = followed.otherwise.iter().take(NAMED).map(|otherwise| otherwise_line(view, otherwise)).collect();
         write_lines(&otherwise, followed.otherwise.len(), options, out)?;
     }
@@ -53,10 +53,18 @@ type Verdict = (&'static str, Tone, String);
 
 fn verdict(view: &DeletionView<'_>) -> Verdict {
     let failed = view.sent.iter().filter(|sent| sent.answered.failed()).count();
-    if failed == view.sent.len() {
+    if !view.sent.iter().any(|sent| sent.answered.may_be_done()) {
         return ("NOT DONE", Tone::Error, "nothing was deleted.".to_owned());
     }
-    let archived = view.archive.map_or_else(String::new, |path| format!(" All of it is in {}.", path.display()));
+    let besides = view.followed.map_or(0, |followed| followed.outside.iter().filter(|one| one.gone || one.terminating).count());
+    let archived = match (view.archive, besides) {
+        (None, _) => String::new(),
+        (Some(path), 0) => format!(" All of it is in {}.", path.display()),
+        (Some(path), _) => {
+            let besides = count(besides, "object that was not is", "objects that were not are");
+            format!(" What was foretold is in {}; {besides} missing there.", path.display())
+        }
+    };
     let part = match failed {
         0 => String::new(),
         failed => format!(" {} not deleted.", count(failed, "target was", "targets were")),
@@ -68,6 +76,10 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
     };
     let came = what_came(followed);
     match followed.ended {
+        Ended::AsPlanned if surprises(followed) > 0 => {
+            let more = count(surprises(followed), "object went", "objects went");
+            ("OTHERWISE", Tone::Error, format!("{more} that were not foretold to, after {after}: {came}.{part}{archived}"))
+        }
         Ended::AsPlanned if failed > 0 => ("IN PART", Tone::Error, format!("after {after}: {came}.{part}{archived}")),
         Ended::AsPlanned if followed.left == 0 => ("DONE", Tone::Good, format!("as foretold, after {after}: {came}.{archived}")),
         Ended::AsPlanned if !is_stuck(followed) => {
@@ -75,6 +87,10 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
         }
         Ended::AsPlanned => ("STUCK", Tone::Error, format!("as foretold, after {after}: {came}.{archived}")),
         Ended::Stuck => ("STUCK", Tone::Error, format!("after {after}: {came}, and nobody is known to finish it.{part}{archived}")),
+        Ended::Otherwise if went_all_the_same(followed) && failed == 0 => {
+            let more = count(followed.otherwise.len(), "object", "objects");
+            ("DONE", Tone::Good, format!("after {after}: {came}, {more} of them although foretold to stay.{archived}"))
+        }
         Ended::Otherwise => {
             let number = count(followed.otherwise.len(), "object came", "objects came");
             ("OTHERWISE", Tone::Error, format!("{number} out otherwise than foretold, after {after}: {came}.{part}{archived}"))
@@ -103,7 +119,7 @@ fn is_stuck(followed: &Followed) -> bool {
 fn what_came(followed: &Followed) -> String {
     let progress = followed.progress;
     let gone = match (progress.gone, progress.to_go) {
-        (gone, to_go) if gone == to_go => format!("{} gone", count(gone, "object is", "objects are")),
+        (gone, to_go) if gone >= to_go => format!("{} gone", count(gone, "object is", "objects are")),
         (gone, to_go) => format!("{} of {} gone", thousands(gone), count(to_go, "object is", "objects are")),
     };
     let left = match followed.left {

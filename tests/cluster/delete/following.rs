@@ -143,6 +143,8 @@ fn latecomers_are_told() {
     let (code, shown) = terminal.ends();
     let told = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("ConfigMap/latecomer") && told.contains("created meanwhile"), "{code:?}: {shown}");
+    // It was foretold to get stuck, and somebody has let go of it.
+    assert!(code == Some(0) && told.contains("DONE"), "{code:?}: {shown}");
     assert_eq!(family.there(), Vec::<String>::new());
 }
 
