@@ -18,7 +18,7 @@ use crate::{
         course::{Blocker, Judgement, Otherwise, Outside, Progress},
     },
     graph::OwnerGraph,
-    model::{ObjectId, Snapshot},
+    model::{ObjectId, Sighting, Snapshot},
 };
 
 use super::{delete::Sent, look::Looker};
@@ -190,7 +190,9 @@ impl Follower<'_> {
         let News { mut seen, lost } = news;
         seen.retain(|one| !self.course.is_gone(&one.object.uid));
         let mut moved = false;
-        for one in seen.iter().filter(|one| self.snapshot.is_news(one)) {
+        // What came and went between two looks was never known.
+        let is_news = |snapshot: &Snapshot, one: &Sighting| snapshot.is_news(one) || (one.gone && snapshot.find(one).is_none());
+        for one in seen.iter().filter(|one| is_news(self.snapshot, one)) {
             moved |= self.course.see(self.snapshot, one);
         }
         self.snapshot.take_in(seen);

@@ -171,7 +171,7 @@ impl Delete<'_> {
                 }
                 (self.agreed, time_has_passed) = (true, true);
                 // Who knows how long that took.
-                self.forgot = self.session.snapshot.facts.len() > 0;
+                self.forgot = !self.session.snapshot.facts.is_empty();
                 self.session.snapshot.facts.clear();
                 if let Some(archived) = &mut self.archived {
                     archived.grow_stale();
