@@ -420,6 +420,31 @@ fn what_was_saved_can_be_added_to() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "somebody's");
 }
 
+/// Only one object of a name could be brought back.
+#[test]
+fn what_takes_the_place_of_another_replaces_it() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.yaml");
+    let [a, b] = two();
+    let mut successor = a.clone();
+    successor["metadata"]["uid"] = json!("u-successor");
+    let mut writer = ArchiveWriter::create(&path).unwrap();
+    writer.add(a.clone()).unwrap();
+    writer.add(b.clone()).unwrap();
+    writer.add(successor.clone()).unwrap();
+    assert!(writer.contains("u-successor") && !writer.contains("u-a") && writer.len() == 2);
+    // The same again, by its uid.
+    writer.add(successor.clone()).unwrap();
+    writer.save(&header()).unwrap();
+    assert_eq!(read(&path).unwrap(), [kept(successor.clone()), kept(b.clone())]);
+    // And by an archive that is gone on with.
+    let (mut resumed, known) = ArchiveWriter::resume(&path).unwrap();
+    assert_eq!((resumed.len(), known.objects), (2, 2));
+    resumed.add(a.clone()).unwrap();
+    resumed.save(&header()).unwrap();
+    assert_eq!(read(&path).unwrap(), [kept(a), kept(b)]);
+}
+
 #[test]
 fn what_killed_runs_have_left_is_cleared_away() {
     let folder = TempDir::new().unwrap();

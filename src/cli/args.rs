@@ -208,7 +208,7 @@ pub struct GateArgs {
 /// `kubectl gc delete`
 #[derive(Debug, Args)]
 #[command(
-    after_long_help = "Exit codes: 0 fine, 1 it could not be done, or what could not be read may change the outcome, 2 a gate is shut,                              something stays stuck, or it came out otherwise than foretold."
+    after_long_help = "Exit codes: 0 fine, 1 it could not be done, or what could not be read may change the outcome, 2 a gate is shut, something stays stuck, or it came out otherwise than foretold."
 )]
 pub struct DeleteArgs {
     #[command(flatten)]
@@ -311,8 +311,7 @@ pub struct RestoreArgs {
 /// `kubectl gc sweep`
 #[derive(Debug, Args)]
 #[command(
-    after_long_help = "Exit codes: 0 fine, 1 it could not be done, or what could not be read may change an outcome, 2 something \
-                             that it takes up stays stuck."
+    after_long_help = "Exit codes: 0 fine, 1 it could not be done, or what could not be read may change an outcome, 2 something that it takes up stays stuck."
 )]
 pub struct SweepArgs {
     #[command(flatten)]

@@ -26,7 +26,10 @@ pub mod tree;
 pub mod version;
 pub mod watch;
 
-use std::io::{self, Write};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+};
 
 use clap::{Parser, error::ErrorKind};
 
@@ -39,7 +42,7 @@ use self::{
 
 /// Runs the command that the process was started with.
 pub fn run() -> Exit {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(joined(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -51,6 +54,24 @@ pub fn run() -> Exit {
             Exit::Failed
         }
     }
+}
+
+/// The arguments with `--keep -l LABELS` as one: that is how labels are written everywhere else.
+fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    let mut args = args.peekable();
+    while let Some(arg) = args.next() {
+        let labels = joined.last().is_some_and(|last| last == "--keep") && (arg == "-l" || arg == "--selector");
+        match args.next_if(|_| labels) {
+            Some(value) => {
+                let mut both = OsString::from("-l ");
+                both.push(value);
+                joined.push(both);
+            }
+            None => joined.push(arg),
+        }
+    }
+    joined
 }
 
 fn dispatch(cli: &Cli) -> Result<Report, CliError> {
@@ -96,5 +117,24 @@ fn usage(error: &clap::Error) -> Exit {
         Err(_) => Exit::Failed,
         Ok(()) if asked_for => Exit::Fine,
         Ok(()) => Exit::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_to_keep_are_written_as_everywhere() {
+        let joined = |line: &str| {
+            let args = joined(line.split(' ').map(OsString::from));
+            args.into_iter().map(|arg| arg.into_string().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            joined("gc plan deploy/web --keep -l app=web -n shop"),
+            ["gc", "plan", "deploy/web", "--keep", "-l app=web", "-n", "shop"]
+        );
+        assert_eq!(joined("gc delete pods -l app=web --keep pod/a"), ["gc", "delete", "pods", "-l", "app=web", "--keep", "pod/a"]);
+        assert_eq!(joined("gc plan x --keep -l"), ["gc", "plan", "x", "--keep", "-l"]);
     }
 }

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    archive::{Header, ObjectName},
-    document::ObjectJson,
+    archive::Header,
     foretell::{Plan, Stage},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
@@ -48,12 +47,10 @@ impl Archived {
     pub fn check(&self, snapshot: &Snapshot, targets: &[ObjectId]) -> Result<(), CliError> {
         let Some(resumed) = &self.resumed else { return Ok(()) };
         let here = Header::new(snapshot, String::new());
+        // The same name is not the same object: what was archived of that one would be lost.
         let named = |target: &ObjectId| {
-            let target = ObjectName::from(ObjectJson::of(snapshot, *target));
-            resumed
-                .targets
-                .iter()
-                .any(|known| (&known.kind, &known.namespace, &known.name) == (&target.kind, &target.namespace, &target.name))
+            let uid = snapshot.text(snapshot.object(*target).uid);
+            resumed.targets.iter().any(|known| known.uid == uid)
         };
         if here.server == resumed.server && targets.iter().all(named) {
             return Ok(());
@@ -99,13 +96,14 @@ impl Archived {
 
 /// A file that nobody has thought of, in the present folder.
 pub fn made_up(snapshot: &Snapshot, plan: &Plan) -> PathBuf {
-    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S%.3f").to_string();
     let safe =
         |text: &str| text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect::<String>();
     let first = plan.request.targets.first().map_or_else(String::new, |target| {
         let object = snapshot.object(*target);
         let kind = snapshot.resources.get(object.resource).kind.to_lowercase();
-        format!("{kind}-{}-", safe(snapshot.text(object.name)))
+        let namespace = if object.namespace.is_empty() { String::new() } else { format!("{}-", snapshot.text(object.namespace)) };
+        format!("{namespace}{kind}-{}-", safe(snapshot.text(object.name)))
     });
     PathBuf::from(format!("{first}{now}.yaml"))
 }

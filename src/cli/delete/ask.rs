@@ -97,9 +97,10 @@ impl Question {
         // Nobody is left to tell when standard error is closed.
         let _ = writeln!(std::io::stderr(), "\n{}", lines.join("\n"));
         let input = dialoguer::Input::<String>::new().with_prompt(&self.prompt).allow_empty(true);
-        match input.interact_text() {
+        // Line by line: the terminal stays as it is, whatever becomes of this process, and its own keys work. An end of input is no yes.
+        match input.interact() {
             Ok(line) => Ok(self.judge(&line)),
-            // An interrupt, or the terminal is gone.
+            // The terminal is gone.
             Err(_) => Ok(Answer::No),
         }
     }

@@ -144,7 +144,15 @@ impl Delete<'_> {
                 archived.check(&self.session.snapshot, &targets)?;
             }
             if targets.is_empty() {
-                return self.nothing_there().map(Decision::Stop);
+                let mut report = self.nothing_there()?;
+                if self.shown.is_some() {
+                    // What was shown has not come to pass, and what has is anybody's guess.
+                    report
+                        .notes
+                        .push("error: somebody else has deleted it since it was shown what would go; see what is left".to_owned());
+                    report.exit = Exit::Failed;
+                }
+                return Ok(Decision::Stop(report));
             }
             let request = Request { grace: self.order.grace, ..Request::delete(targets, self.order.propagation) };
             let told = foretell(&mut self.session, &request, self.order.assume, &self.asked)?;
@@ -161,7 +169,11 @@ impl Delete<'_> {
                 self.shown = Some(essence);
             }
             if !told.shut.is_empty() {
-                return Ok(Decision::Stop(Report { exit: Exit::BadNews, ..self.stopped("a gate is shut") }));
+                let mut report = Report { exit: Exit::BadNews, ..self.stopped("a gate is shut") };
+                if self.args.output.is_some_and(|form| form != PlanFormat::Wide) {
+                    report.data = self.told(&told, self.args.output, "", &Style::new(false))?;
+                }
+                return Ok(Decision::Stop(report));
             }
             self.check(&told)?;
             let mut time_has_passed = rounds == 0;

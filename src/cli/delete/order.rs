@@ -39,8 +39,9 @@ impl Order {
         if timeout.is_some() && !args.wait {
             return Err(CliError::Usage("--timeout says how long to wait, and --wait=false not to: give one of them".to_owned()));
         }
-        // As kubectl: whoever asks for all of a type is content where there is nothing of it.
-        let ignore_not_found = args.ignore_not_found || args.targets.all;
+        // As kubectl: whoever asks for all of a type, or for all that match, is content where there is nothing of it.
+        let chooses = args.targets.all || args.targets.selector.is_some() || args.targets.field_selector.is_some();
+        let ignore_not_found = args.ignore_not_found || chooses;
         Ok(Order {
             targets: TargetArgs { ignore_not_found, ..args.targets.clone() },
             propagation: args.propagation.policy().map_or(Propagation::Background, propagation_of),

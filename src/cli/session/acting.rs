@@ -20,6 +20,8 @@ const ON_ITS_WAY: Duration = Duration::from_millis(100);
 
 /// How long nothing may move before what nobody is known to finish is called stuck: operators take their time.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// And at most so long where there is a time-out, half of which is waited.
+const LONGEST_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Whether somebody has pressed Ctrl-C. None before anybody wants to know: then it ends the process, as ever.
 static INTERRUPTED: OnceLock<watch::Receiver<bool>> = OnceLock::new();
@@ -126,7 +128,8 @@ impl Session {
         told: &mut dyn FnMut(FollowEvent),
     ) -> Option<Followed> {
         let (Some(live), Some(watches)) = (&self.live, &self.watches) else { return None };
-        let following = Following { connection: &live.connection, watches, assume, timeout, patience: PATIENCE };
+        let patience = timeout.map_or(PATIENCE, |timeout| (timeout / 2).clamp(PATIENCE, LONGEST_PATIENCE));
+        let following = Following { connection: &live.connection, watches, assume, timeout, patience };
         Some(live.runtime.block_on(follow(following, &mut self.snapshot, course, sent, interrupted(), told)))
     }
 }

@@ -99,6 +99,13 @@ impl Course {
             places.insert(outcome.object, course.objects.len());
             course.add(snapshot, outcome);
         }
+        // What is on its way out already is to go, although this delete adds nothing to that.
+        for target in plan.request.targets.iter().filter(|target| snapshot.object(**target).terminating()) {
+            if !places.contains_key(target) {
+                places.insert(*target, course.objects.len());
+                course.add_going(snapshot, *target);
+            }
+        }
         for ends in &plan.ends {
             let joint = ends.iter().map(|end| {
                 let members = end.iter().filter_map(|(id, end)| Some((*places.get(id)?, end)));
@@ -123,6 +130,15 @@ impl Course {
         let uid = self.strings.intern(&identity.uid);
         self.by_uid.entry(uid).or_insert(self.objects.len());
         self.objects.push(Followed { identity, now: before.clone(), before, ends, uncertain: outcome.uncertain });
+    }
+
+    fn add_going(&mut self, snapshot: &Snapshot, object: ObjectId) {
+        let before = self.end(snapshot, Some(&after(snapshot.object(object))));
+        let identity = Identity::of(snapshot, object);
+        let uid = self.strings.intern(&identity.uid);
+        self.by_uid.entry(uid).or_insert(self.objects.len());
+        let ends = vec![(OutcomeKind::Deleted, None)];
+        self.objects.push(Followed { identity, now: before.clone(), before, ends, uncertain: None });
     }
 
     /// An end in symbols of the course.

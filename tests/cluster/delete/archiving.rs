@@ -69,6 +69,25 @@ fn another_archive_is_left_alone() {
     assert_eq!((fs::read(&path).unwrap(), other.there().len()), (before, 2));
 }
 
+/// The file whose name was made up.
+fn made_up(family: &Family, shown: &str) -> PathBuf {
+    let file = shown.split_whitespace().find(|word| word.contains("-configmap-root-")).unwrap().trim_end_matches('.');
+    family.cluster.folder().join(file)
+}
+
+/// The same name is not the same object.
+#[test]
+fn an_archive_of_a_predecessor_is_left_alone() {
+    let family = Family::of("again", 0);
+    let path = place(&family, "yaml");
+    let args = family.args(&["--yes", "--archive", path.to_str().unwrap()]);
+    family.cluster.gc(&args).expect(0);
+    let before = fs::read(&path).unwrap();
+    family.cluster.create(super::kit::config_map(&family.namespace, "root", &[]));
+    family.cluster.gc(&args).expect(1);
+    assert_eq!((fs::read(&path).unwrap(), family.there()), (before, vec!["root".to_owned()]));
+}
+
 /// One key archives, and whoever pressed it is asked again.
 #[test]
 fn a_key_archives_first() {
@@ -76,15 +95,12 @@ fn a_key_archives_first() {
     let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
     terminal.shows("a: archive first");
     terminal.types("a");
-    terminal.shows("Archived 2 objects in configmap-root-");
+    terminal.shows(&format!("Archived 2 objects in {}-configmap-root-", family.namespace));
     terminal.shows(&format!("namespace {}. Delete 2 objects? [y/N]", family.namespace));
     assert_eq!(family.there().len(), 2);
     terminal.types("y");
     let (code, shown) = terminal.ends();
-    let file = shown.split_whitespace().find(|word| word.starts_with("configmap-root-")).unwrap().trim_end_matches('.').to_owned();
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file);
-    let archived = names(&path);
-    fs::remove_file(path).unwrap();
+    let archived = names(&made_up(&family, &shown));
     assert_eq!((code, archived, family.there()), (Some(0), vec!["leaf-0".to_owned(), "root".to_owned()], vec![]), "{shown}");
 }
 
@@ -130,4 +146,23 @@ fn killed_at_any_moment_nothing_is_lost() {
         begun.elapsed()
     );
     assert!(before > 0 && after > 0, "the kills hit nothing: {before} {between} {after}");
+}
+
+/// Somebody thinks for a while, and somebody else writes meanwhile: what is archived is what is deleted.
+#[test]
+fn what_changed_since_it_was_archived_is_archived_again() {
+    let family = Family::of("rewritten", 1);
+    let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+    terminal.shows("Delete 2 objects?");
+    terminal.types("a");
+    terminal.shows("Archived 2 objects in");
+    terminal.shows("[y/N]");
+    family.cluster.patch(&family.cluster.path_of(&family.root), &serde_json::json!({"data": {"of": "later"}}));
+    terminal.types("y");
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, Some(0), "{shown}");
+    let path = made_up(&family, &shown);
+    let archive = Archive::open(&path).unwrap_or_else(|error| panic!("{error}"));
+    let root = archive.objects().unwrap().map(Result::unwrap).find(|object| object["metadata"]["name"] == "root").unwrap();
+    assert_eq!(root["data"]["of"], "later");
 }

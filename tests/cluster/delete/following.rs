@@ -168,3 +168,20 @@ fn a_namespace_is_followed_to_its_end() {
     assert!(ran.expect(0).contains("DONE"), "{}", ran.stdout);
     assert_eq!(cluster.get(&format!("/api/v1/namespaces/{namespace}")), None);
 }
+
+/// What is on its way out already is waited for, as by kubectl, and what holds it is told.
+#[test]
+fn what_is_terminating_already_is_followed() {
+    let family = Family::of("terminating", 0);
+    let path = family.cluster.path_of(&family.root);
+    family.cluster.patch(&path, &json!({"metadata": {"finalizers": ["acme.io/hold"]}}));
+    family.cluster.delete(&path, Some("Background"), None);
+    let ran = family.cluster.gc(&family.args(&["--yes", "--timeout=2s"]));
+    assert!(ran.expect(2).contains("STUCK") && ran.stdout.contains("finalizer acme.io/hold"), "{}", ran.stdout);
+    let terminal = family.cluster.gc_on_terminal(&family.args(&["--yes"]));
+    terminal.shows("0 of 1 gone");
+    family.cluster.patch(&path, &json!({"metadata": {"finalizers": null}}));
+    let (code, shown) = terminal.ends();
+    assert!(code == Some(0) && shown.contains("DONE"), "{code:?}: {shown}");
+    assert_eq!(family.there(), Vec::<String>::new());
+}
