@@ -225,7 +225,12 @@ impl Session {
         if let Some(live) = &self.live {
             live.runtime.block_on(live.connection.look_up(&mut self.snapshot, &unread));
         }
-        query.resolve(&self.snapshot, &choice)
+        // Only there can anything depend on what is in a namespace.
+        let within = match namespaces.as_slice() {
+            [namespace] if !namespace.is_empty() => Some(self.snapshot.text(*namespace)),
+            _ => None,
+        };
+        query.resolve(&self.snapshot, &choice, within)
     }
 
     /// Reads what a simulation found to be missing, where there is a cluster to ask. Says whether anything was asked for.

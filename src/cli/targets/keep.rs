@@ -87,16 +87,17 @@ impl KeepQuery {
     ///
     /// # Errors
     /// A named object that isn't there, and a type that could not be read: what is not known can't be kept.
-    pub fn resolve(&self, snapshot: &Snapshot, choice: &NamespaceChoice) -> Result<Meant, TargetError> {
+    pub fn resolve(&self, snapshot: &Snapshot, choice: &NamespaceChoice, within: Option<&str>) -> Result<Meant, TargetError> {
         let named = self.objects.resolve(snapshot, choice, &[])?;
         let everywhere = Search { snapshot, choice: &NamespaceChoice::All };
         let selection = Selection { labels: self.labels.clone(), fields: None };
         let mut described = Vec::new();
         for SelectedType { resource, of_category } in &self.types {
-            if let Some(reason) = everywhere.failure(*resource, None).filter(|_| !of_category) {
+            let within = within.filter(|_| snapshot.resources.get(*resource).namespaced);
+            if let Some(reason) = everywhere.failure(*resource, within).filter(|_| !of_category) {
                 return Err(TargetError::Unread {
                     resource: snapshot.resources.get(*resource).full_name(),
-                    namespace: None,
+                    namespace: within.map(str::to_owned),
                     reason,
                 });
             }

@@ -160,8 +160,10 @@ pub fn afterwards(view: &PlanView<'_>) -> Vec<String> {
             Afterwards::Recreated { .. } if many => {}
             Afterwards::MayBeRecreated { .. } if many_unsure => {}
             Afterwards::MayBeAdopted => told.push(match number {
-                1 => "a living controller whose selector matches adopts what is left without an owner".to_owned(),
-                number => format!("living controllers whose selectors match adopt the {number} that are left without an owner"),
+                1 => "a living controller whose selector matches, if there is one, adopts what is left without an owner".to_owned(),
+                number => format!(
+                    "living controllers whose selectors match, if there are any, adopt the {number} that are left without an owner"
+                ),
             }),
             after => told.push(in_words(view.snapshot, *after, *number, &|object| name(view, object, None))),
         }

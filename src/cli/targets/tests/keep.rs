@@ -19,7 +19,7 @@ const SHOP: &str = "
 
 /// `NAMED; DESCRIBED`, or what is wrong.
 fn meant(snapshot: &Snapshot, choice: &NamespaceChoice, text: &str) -> String {
-    match KeepQuery::parse(text, &resources()).and_then(|query| query.resolve(snapshot, choice)) {
+    match KeepQuery::parse(text, &resources()).and_then(|query| query.resolve(snapshot, choice, None)) {
         Ok(meant) => format!("{}; {}", show(snapshot, &meant.named), show(snapshot, &meant.described)),
         Err(error) => error.to_string(),
     }
