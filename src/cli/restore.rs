@@ -63,27 +63,27 @@ struct Restore<'a> {
 impl Restore<'_> {
     fn run(&self) -> Result<Report, CliError> {
         match self.args.dry_run {
-            DryRunArg::Client => self.report(Mode::Foreseen, &self.go(Mode::Foreseen, false)?),
-            DryRunArg::Server => self.report(Mode::Judged, &self.go(Mode::Judged, false)?),
+            DryRunArg::Client => self.report(Mode::Foreseen, &self.go(Mode::Foreseen, false)),
+            DryRunArg::Server => self.report(Mode::Judged, &self.go(Mode::Judged, false)),
             DryRunArg::None => {
-                let foreseen = self.go(Mode::Foreseen, false)?;
+                let foreseen = self.go(Mode::Foreseen, false);
                 let unknown = self.check_access(&foreseen)?;
                 if !self.args.yes {
                     self.ask(&foreseen)?;
                 }
-                let mut report = self.report(Mode::Earnest, &self.go(Mode::Earnest, true)?)?;
+                let mut report = self.report(Mode::Earnest, &self.go(Mode::Earnest, true))?;
                 report.notes.extend(unknown);
                 Ok(report)
             }
         }
     }
 
-    fn go(&self, mode: Mode, tell: bool) -> Result<Vec<Restored>, CliError> {
+    fn go(&self, mode: Mode, tell: bool) -> Vec<Restored> {
         let mut steps = Steps::new("Restoring", self.plan.steps.iter().map(Vec::len).sum(), tell);
         let connection = &self.live.connection;
         let mut told = |_: usize, _: &Restored| steps.step();
         let restored = restore(connection, &self.plan, self.resources.clone(), mode, &mut told);
-        Ok(self.live.runtime.block_on(restored)?)
+        self.live.runtime.block_on(restored)
     }
 
     /// Says why it is not known whether all may be done, where it isn't.

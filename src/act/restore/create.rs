@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{
-    act::request::{json_patch, persist},
-    cluster::{Failure, path},
+    act::request::{json_patch, once},
+    cluster::{Failure, path, retry},
     model::Resource,
     restore::{Archived, ItemId, Outcome, Restored, differences},
 };
@@ -42,8 +42,11 @@ impl Run<'_> {
             if self.mode != Mode::Earnest && it.needs.iter().any(|need| self.is_foreseen(*need)) {
                 return Ok(Restored::absent(Outcome::Foreseen));
             }
-            let told = "restore its definition, or whatever serves it, and run this again";
-            return Err(format!("the server does not serve {} {}: {told}", place.api_version, place.kind).into());
+            let told = match self.undiscovered {
+                None => ": restore its definition, or whatever serves it, and run this again",
+                Some(_) => "; run this again",
+            };
+            return Err(format!("{}{told}", self.unserved(place)).into());
         };
         let Some(path) = path::of_object(resource, &place.namespace, &place.name) else {
             return Err(format!("{place} is not the name of an object there can be").into());
@@ -51,12 +54,12 @@ impl Run<'_> {
         if let Some(there) = self.get(&path).await? {
             return self.compare(item, &path, &there).await;
         }
-        let references = self.references(item).await?;
         if self.mode == Mode::Foreseen || self.mode == Mode::Judged && it.needs.iter().any(|need| self.is_foreseen(*need)) {
             // What would be in a namespace that isn't there can't be judged.
+            let references = self.references(item).await?;
             return Ok(Restored { detached: references.detached, ..Restored::absent(Outcome::Foreseen) });
         }
-        self.create(item, resource, &path, references).await
+        self.create(item, resource, &path).await
     }
 
     fn is_foreseen(&self, item: ItemId) -> bool {
@@ -92,18 +95,15 @@ impl Run<'_> {
         Ok(restored)
     }
 
-    async fn create(&self, item: ItemId, resource: &Resource, path: &str, references: References) -> Result<Restored, Stop> {
+    async fn create(&self, item: ItemId, resource: &Resource, path: &str) -> Result<Restored, Stop> {
         let it = self.item(item);
-        let mut body = it.body.clone();
-        if !references.written.is_empty() {
-            body["metadata"]["ownerReferences"] = Value::from(references.written.as_slice());
-        }
         let mut url = path::of_resource(resource, Some(&it.archived.place.namespace));
         url = format!("{url}?fieldManager={}", path::encoded(&manager(&it.archived.uid)));
         if self.mode == Mode::Judged {
             url.push_str("&dryRun=All");
         }
-        let there = match self.post(item, &url, &body).await {
+        let (sent, references) = self.post(item, &url).await?;
+        let there = match sent {
             Ok(there) => there,
             // Somebody was faster, or an earlier try was done whose answer got lost.
             Err(failure) => match self.get(path).await {
@@ -121,20 +121,31 @@ impl Run<'_> {
         Ok(Restored { outcome: Outcome::Created, uid, detached: references.detached, unfinished })
     }
 
-    /// Sends a new object, again and again while what refuses it passes by itself.
-    async fn post(&self, item: ItemId, url: &str, body: &Value) -> Result<Value, Failure> {
+    /// Sends a new object, again and again while what refuses it passes by itself: what came of it, and the references it was last sent with.
+    ///
+    /// Its owners are looked at before each try: one that has gone while a refusal was waited for would take the new object along.
+    async fn post(&self, item: ItemId, url: &str) -> Result<(Result<Value, Failure>, References), Stop> {
+        let it = self.item(item);
         let until = Instant::now() + PATIENCE;
-        loop {
-            let failure = match persist(self.connection, &Method::POST, url, Some(body)).await {
-                Ok(answer) => return live::read(&answer),
-                Err(undone) => undone.failure,
-            };
-            let may_pass = passes(&failure) || is_unserved(&failure) && !self.item(item).needs.is_empty();
-            if !may_pass || Instant::now() >= until {
-                return Err(failure);
+        let mut body = it.body.clone();
+        for tried in 1.. {
+            let references = self.references(item).await?;
+            if let Some(metadata) = body["metadata"].as_object_mut() {
+                metadata.remove("ownerReferences");
+                if !references.written.is_empty() {
+                    metadata.insert("ownerReferences".to_owned(), Value::from(references.written.as_slice()));
+                }
             }
-            tokio::time::sleep(PAUSE).await;
+            let failure = match once(self.connection, &Method::POST, url, Some(&body)).await {
+                Ok(answer) => return Ok((live::read(&answer), references)),
+                Err(failure) => failure,
+            };
+            let may_pass = passes(&failure) || is_unserved(&failure) && !it.needs.is_empty();
+            let pause = if may_pass && Instant::now() < until { Some(PAUSE) } else { retry::pause_after(&failure, tried, true) };
+            let Some(pause) = pause else { return Ok((Err(failure), references)) };
+            tokio::time::sleep(pause).await;
         }
+        unreachable!("no try is without an end")
     }
 
     /// Puts back the status of an object that a restore has created, unless somebody has written one since. The error says why not.

@@ -4,11 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::{
-    cluster::{ConnectError, path},
-    model::Resource,
-    restore::ItemId,
-};
+use crate::{cluster::path, model::Resource, restore::ItemId};
 
 use super::{Mode, Run, live};
 
@@ -19,13 +15,14 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 impl Run<'_> {
     /// Waits until the kinds are served that this step has defined, and learns what is served then. A definition that isn't established
-    /// in time says so; whatever is of its kind fails in its own turn.
-    pub(super) async fn await_definitions(&mut self, step: &[ItemId]) -> Result<(), ConnectError> {
+    /// in time says so, and so does one of which the server doesn't say whether its kind is served; whatever is of its kind fails in its
+    /// own turn.
+    pub(super) async fn await_definitions(&mut self, step: &[ItemId]) {
         let of_definition = |item: &ItemId| self.item(*item).archived.place.is("apiextensions.k8s.io", "CustomResourceDefinition");
         let created = |item: &ItemId| self.uid_of(*item).is_some();
         let definitions: Vec<ItemId> = step.iter().copied().filter(of_definition).filter(created).collect();
         if definitions.is_empty() || self.mode != Mode::Earnest {
-            return Ok(());
+            return;
         }
         let until = Instant::now() + PATIENCE;
         for definition in &definitions {
@@ -36,13 +33,27 @@ impl Run<'_> {
             }
         }
         loop {
-            (self.resources, _) = self.connection.discover().await?;
+            match self.connection.discover().await {
+                Ok((resources, _)) => (self.resources, self.undiscovered) = (resources, None),
+                // That was tried as often as is any use. What was served before goes on.
+                Err(error) => return self.not_discovered(&definitions, &error.to_string()),
+            }
             let served = definitions.iter().all(|definition| self.is_served(*definition));
             if served || Instant::now() >= until {
-                return Ok(());
+                return;
             }
             tokio::time::sleep(PAUSE).await;
         }
+    }
+
+    /// The server doesn't say any more what it serves: these definitions, and what is of their kinds, are left unfinished.
+    fn not_discovered(&mut self, definitions: &[ItemId], why: &str) {
+        for definition in definitions {
+            if let Some(state) = &mut self.states[*definition] {
+                state.unfinished.push(format!("whether its kind is served can't be told: {why}; run this again"));
+            }
+        }
+        self.undiscovered = Some(why.to_owned());
     }
 
     async fn await_established(&self, definition: ItemId, until: Instant) -> Result<(), String> {

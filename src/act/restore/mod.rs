@@ -19,9 +19,9 @@ use rustc_hash::FxHashSet;
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{ConnectError, Connection},
+    cluster::Connection,
     model::{Mapping, Resource, Resources},
-    restore::{Item, ItemId, Outcome, RestorePlan, Restored},
+    restore::{Item, ItemId, Outcome, Place, RestorePlan, Restored},
 };
 
 use self::owners::Stop;
@@ -41,22 +41,27 @@ pub enum Mode {
 }
 
 /// Brings back what a plan has, or only finds out what would come of it. `resources` is what the server serves now, and `told` hears of each
-/// object as soon as its turn is over.
-///
-/// # Errors
-/// When the server does not say any more what it serves, after definitions were created. What could not be done to single objects is
-/// their outcome.
+/// object as soon as its turn is over. Whatever goes wrong on the way is the outcome of the objects that it happened to: what was created by
+/// then is told in any case.
 pub async fn restore(
     connection: &Connection,
     plan: &RestorePlan,
     resources: Resources,
     mode: Mode,
     told: &mut dyn FnMut(ItemId, &Restored),
-) -> Result<Vec<Restored>, ConnectError> {
+) -> Vec<Restored> {
     let left_out = |item: &Item| item.left_out.clone().map(|why| Restored::absent(Outcome::LeftOut(why)));
     let states = plan.items.iter().map(left_out).collect();
-    let mut run =
-        Run { connection, plan, resources, mode, states, missing_namespaces: FxHashSet::default(), remade_by: OnceLock::new() };
+    let mut run = Run {
+        connection,
+        plan,
+        resources,
+        undiscovered: None,
+        mode,
+        states,
+        missing_namespaces: FxHashSet::default(),
+        remade_by: OnceLock::new(),
+    };
     run.look_for_namespaces().await;
     for step in &plan.steps {
         let mut done = Vec::with_capacity(step.len());
@@ -69,12 +74,12 @@ pub async fn restore(
         for (item, restored) in done {
             run.states[item] = Some(restored);
         }
-        run.await_definitions(step).await?;
+        run.await_definitions(step).await;
     }
     run.close_circles().await;
     // Every object is in a step, or left out.
     let unplaced = || Restored::absent(Outcome::Failed("it has no place in the order".to_owned()));
-    Ok(run.states.into_iter().map(|state| state.unwrap_or_else(unplaced)).collect())
+    run.states.into_iter().map(|state| state.unwrap_or_else(unplaced)).collect()
 }
 
 /// One run, as far as it has come.
@@ -82,6 +87,8 @@ struct Run<'a> {
     connection: &'a Connection,
     plan: &'a RestorePlan,
     resources: Resources,
+    /// Why it is not known what is served by now, where that could not be found out after definitions were created.
+    undiscovered: Option<String>,
     mode: Mode,
     /// What came of each object; none before its turn.
     states: Vec<Option<Restored>>,
@@ -113,6 +120,15 @@ impl Run<'_> {
             // In whatever case an owner reference writes it; an object's own kind is exact.
             Mapping::Served(id) => Some(self.resources.get(id)),
             Mapping::ListKind { .. } | Mapping::Unmappable | Mapping::Undiscovered => None,
+        }
+    }
+
+    /// Why nothing can be sent to objects of a kind: it isn't served, or nobody knows.
+    fn unserved(&self, place: &Place) -> String {
+        let Place { api_version, kind, .. } = place;
+        match &self.undiscovered {
+            None => format!("the server does not serve {api_version} {kind}"),
+            Some(why) => format!("whether the server serves {api_version} {kind} can't be told: {why}"),
         }
     }
 

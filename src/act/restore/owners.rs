@@ -52,6 +52,8 @@ enum Found {
 impl Run<'_> {
     /// What the references of an object become that is about to be created, without those that close a circle.
     pub(super) async fn references(&self, item: ItemId) -> Result<References, Stop> {
+        // Whatever has to be waited for is waited for first: after that each owner is looked at once.
+        self.await_remade(item).await?;
         let mut found = References { written: Vec::new(), detached: Vec::new() };
         for index in 0..self.item(item).owners.len() {
             if self.plan.closing.contains(&(item, index)) {
@@ -80,7 +82,7 @@ impl Run<'_> {
             Owner::LeftOut(_) => None,
             Owner::Elsewhere => Some(reference.uid.as_str()),
         };
-        let found = self.look_for(reference, matches!(owner, Owner::LeftOut(_))).await?;
+        let found = self.look_at(reference).await?;
         let place = &reference.place;
         let there = match found {
             Found::There(there) => there,
@@ -108,23 +110,28 @@ impl Run<'_> {
         Ok(Ok(reference.with_uid(uid)))
     }
 
-    async fn look_for(&self, reference: &OwnerReference, remade: bool) -> Result<Found, Stop> {
-        loop {
-            let found = self.look_at(reference).await?;
-            if !remade || self.mode != Mode::Earnest || matches!(found, Found::There(_)) {
-                return Ok(found);
+    /// Gives controllers time to make the owners anew that they make.
+    async fn await_remade(&self, item: ItemId) -> Result<(), Stop> {
+        let references = self.item(item).archived.references.iter().zip(&self.item(item).owners);
+        for (reference, _) in references.filter(|(_, owner)| matches!(owner, Owner::LeftOut(_))) {
+            while self.mode == Mode::Earnest && matches!(self.look_at(reference).await?, Found::NotThere(_)) {
+                if Instant::now() >= *self.remade_by.get_or_init(|| Instant::now() + REMADE_WITHIN) {
+                    return Ok(());
+                }
+                tokio::time::sleep(PAUSE).await;
             }
-            if Instant::now() >= *self.remade_by.get_or_init(|| Instant::now() + REMADE_WITHIN) {
-                return Ok(found);
-            }
-            tokio::time::sleep(PAUSE).await;
         }
+        Ok(())
     }
 
     async fn look_at(&self, reference: &OwnerReference) -> Result<Found, Stop> {
         let place = &reference.place;
         let Some(resource) = self.resource(&place.api_version, &place.kind) else {
-            return Ok(Found::NotThere(format!("the server does not serve {} {}", place.api_version, place.kind)));
+            return match self.undiscovered {
+                None => Ok(Found::NotThere(self.unserved(place))),
+                // It may well be there.
+                Some(_) => Err(Stop::Failed(format!("its owner {place}: {}; run this again", self.unserved(place)))),
+            };
         };
         let namespace = if resource.namespaced { place.namespace.as_str() } else { "" };
         let Some(path) = path::of_object(resource, namespace, &place.name) else {

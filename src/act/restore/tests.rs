@@ -114,6 +114,16 @@ async fn run(
     there: Vec<(&str, Value)>,
     first: impl Fn(&Asked, &mut Store) -> Option<Say> + Send + Sync + 'static,
 ) -> (Vec<Restored>, Store) {
+    run_of(objects(), resources(), there, first).await
+}
+
+/// Restores these objects.
+async fn run_of(
+    objects: Vec<Value>,
+    resources: Resources,
+    there: Vec<(&str, Value)>,
+    first: impl Fn(&Asked, &mut Store) -> Option<Say> + Send + Sync + 'static,
+) -> (Vec<Restored>, Store) {
     let namespace = ("/api/v1/namespaces/shop", json!({"metadata": {"name": "shop", "uid": "n"}}));
     let objects_there = there.into_iter().chain([namespace]).map(|(path, object)| (path.to_owned(), object)).collect();
     let store = Arc::new(Mutex::new(Store { objects: objects_there, ..Store::default() }));
@@ -122,10 +132,11 @@ async fn run(
         let mut store = kept.lock().unwrap();
         first(asked, &mut store).unwrap_or_else(|| store.answer(asked))
     });
-    let plan = RestorePlan::new(objects(), false).unwrap();
+    let plan = RestorePlan::new(objects, false).unwrap();
     let mut heard = Vec::new();
-    let restored = restore(&connection.await, &plan, resources(), Mode::Earnest, &mut |item, _| heard.push(item)).await.unwrap();
-    assert_eq!(heard, [0, 1], "each is told once, in its turn");
+    let restored = restore(&connection.await, &plan, resources, Mode::Earnest, &mut |item, _| heard.push(item)).await;
+    let in_turn: Vec<ItemId> = plan.steps.concat();
+    assert_eq!(heard, in_turn, "each is told once, in its turn");
     let store = std::mem::take(&mut *store.lock().unwrap());
     (restored, store)
 }
@@ -277,4 +288,98 @@ async fn a_namespace_that_is_not_there_is_told_before_anything_is_sent() {
     // Whoever may not look at namespaces may still create what is in them.
     let (restored, store) = run(vec![], |asked, _| asked.url.ends_with("/namespaces/shop").then(|| status(403, "not you"))).await;
     is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
+}
+
+#[tokio::test]
+async fn an_owner_that_goes_while_a_refusal_is_waited_for_keeps_its_dependent_from_being_created() {
+    for (code, message) in [(429, "busy"), (503, "starting"), (403, "error looking up service account shop/default")] {
+        let (restored, store) = run(vec![], move |asked, store| {
+            (asked.method == "POST" && asked.url.contains("configmaps") && asked.before == 0).then(|| {
+                store.objects.remove(SHOP);
+                status(code, message)
+            })
+        })
+        .await;
+        assert!(!store.objects.contains_key(SETTINGS), "{:?}", store.log);
+        assert!(matches!(&restored[1].outcome, Outcome::Failed(why) if why.contains("is gone again")), "{restored:?}");
+    }
+    // An owner that is not in the archive is dropped, and told.
+    let mut objects = objects();
+    objects.remove(0);
+    let there = vec![(SHOP, json!({"metadata": {"uid": "old-shop"}}))];
+    let (restored, store) = run_of(objects, resources(), there, |asked, store| {
+        (asked.method == "POST" && asked.before == 0).then(|| {
+            store.objects.remove(SHOP);
+            status(429, "busy")
+        })
+    })
+    .await;
+    assert_eq!(restored[0].outcome, Outcome::Created);
+    assert_eq!(restored[0].detached[0].why, "Shop/main in namespace shop is not there");
+    assert!(store.objects[SETTINGS]["metadata"]["ownerReferences"].is_null());
+}
+
+#[tokio::test]
+async fn an_owner_that_goes_while_another_is_made_anew_is_seen() {
+    const POD: &str = "/api/v1/namespaces/shop/pods/db-0";
+    let in_shop = |api_version: &str, kind: &str, name: &str, owners: Value| {
+        json!({"apiVersion": api_version, "kind": kind,
+               "metadata": {"name": name, "namespace": "shop", "uid": format!("old-{name}"), "ownerReferences": owners}})
+    };
+    let reference = |api_version: &str, kind: &str, name: &str| json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": format!("old-{name}"), "controller": true});
+    let both = json!([reference("acme.io/v1", "Shop", "main"), reference("v1", "Pod", "db-0")]);
+    let objects = vec![
+        in_shop("acme.io/v1", "Shop", "main", json!(null)),
+        in_shop("apps/v1", "StatefulSet", "db", json!(null)),
+        in_shop("v1", "Pod", "db-0", json!([reference("apps/v1", "StatefulSet", "db")])),
+        in_shop("v1", "ConfigMap", "settings", both),
+    ];
+    let (restored, store) = run_of(objects, resources(), vec![], |asked, store| {
+        if asked.url == POD && asked.before == 1 {
+            store.objects.remove(SHOP);
+            store.objects.insert(POD.to_owned(), json!({"metadata": {"uid": "new-pod"}}));
+        }
+        None
+    })
+    .await;
+    assert!(matches!(&restored[3].outcome, Outcome::Failed(why) if why.contains("is gone again")), "{restored:?} {:?}", store.log);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_say_what_it_serves_leaves_definitions_unfinished_and_the_rest_is_told() {
+    const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/shops.acme.io";
+    let definition = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "shops.acme.io", "uid": "old-definition"},
+        "spec": {"group": "acme.io", "scope": "Namespaced", "names": {"kind": "Shop", "plural": "shops"},
+                 "versions": [{"name": "v1", "served": true}]}});
+    let plain =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plain", "namespace": "shop", "uid": "old-plain"}});
+    let mut owned_elsewhere = objects().remove(1);
+    owned_elsewhere["metadata"]["name"] = json!("elsewhere");
+    owned_elsewhere["metadata"]["uid"] = json!("old-elsewhere");
+    owned_elsewhere["metadata"]["ownerReferences"][0]["name"] = json!("another");
+    owned_elsewhere["metadata"]["ownerReferences"][0]["uid"] = json!("old-another");
+    let all = objects().into_iter().chain([definition, plain, owned_elsewhere]).collect();
+    let known = well_known::resources();
+    let known = Resources::new(known.resources, known.preferred_versions);
+    let (restored, store) = run_of(all, known, vec![], |asked, store| {
+        if let Some(definition) = store.objects.get_mut(DEFINITION) {
+            definition["status"] = json!({"conditions": [{"type": "Established", "status": "True"}]});
+        }
+        ["/api", "/apis"].contains(&asked.url.as_str()).then(|| status(403, "not you"))
+    })
+    .await;
+    let failed = |item: usize| match &restored[item].outcome {
+        Outcome::Failed(why) => why.as_str(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(restored[2].outcome, Outcome::Created);
+    let [unfinished] = restored[2].unfinished.as_slice() else { panic!("{restored:?}") };
+    assert!(unfinished.starts_with("whether its kind is served can't be told: "), "{unfinished}");
+    assert!(unfinished.ends_with("not you; run this again"), "{unfinished}");
+    assert!(failed(0).starts_with("whether the server serves acme.io/v1 Shop can't be told: "), "{}", failed(0));
+    assert_eq!(restored[1].outcome, Outcome::Blocked(0));
+    assert_eq!(restored[3].outcome, Outcome::Created, "{:?}", store.log);
+    // Its owner may well be there: it is not torn from it.
+    assert!(failed(4).starts_with("its owner Shop/another in namespace shop: whether the server serves"), "{}", failed(4));
 }
