@@ -46,7 +46,7 @@ pub fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, CliError> 
         let gone = archiving.take(&session, &goes)?;
         if round == ROUNDS || !look_again(&mut session, &plan, &gone, archiving.path())? {
             let saved = archiving.save(&session.snapshot, &plan)?;
-            return Ok(told(&session, &plan, &goes, &archiving, &saved));
+            return Ok(told(&session, &plan, &goes, &archiving, &saved, &global.connection.kubectl()));
         }
     }
     unreachable!("the last round returns")
@@ -90,7 +90,7 @@ fn look_again(session: &mut Session, plan: &Plan, gone: &[ObjectId], path: &str)
     Ok(true)
 }
 
-fn told(session: &Session, plan: &Plan, goes: &Goes, archiving: &Archiving, saved: &Saved) -> Report {
+fn told(session: &Session, plan: &Plan, goes: &Goes, archiving: &Archiving, saved: &Saved, kubectl: &str) -> Report {
     let snapshot = &session.snapshot;
     let mut out = heading(snapshot, namespace_of(session, &plan.request.targets).as_deref(), &[], " Nothing was deleted.");
     let bytes = thousands(usize::try_from(saved.bytes).unwrap_or(usize::MAX));
@@ -108,7 +108,7 @@ fn told(session: &Session, plan: &Plan, goes: &Goes, archiving: &Archiving, save
     for note in archiving.notes() {
         text += &format!("{note}\n");
     }
-    text += &format!("\nBring it back with: kubectl gc restore {}\n", shell_word(archiving.path()));
+    text += &format!("\nBring it back with: {kubectl} gc restore {}\n", shell_word(archiving.path()));
     // Some names may be made of anything.
     for line in text.lines() {
         out.extend_from_slice(visible(line).as_bytes());

@@ -37,15 +37,16 @@ pub fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, CliError> 
     let plan = RestorePlan::new(objects, args.all).map_err(|malformed| CliError::Refusal(malformed.to_string()))?;
     let live = Live::open(global)?;
     let (resources, gaps) = live.discover()?;
-    let again = again(args);
+    let again = again(global, args);
     let run = Restore { global, args, header: archive.header(), plan, live, resources, gaps, again };
     run.run()
 }
 
-/// The command that does the same again.
-fn again(args: &RestoreArgs) -> String {
+/// The command that does the same again, to the same cluster.
+fn again(global: &GlobalArgs, args: &RestoreArgs) -> String {
     let all = if args.all { " --all" } else { "" };
-    format!("kubectl gc restore {}{all}", shell_word(&args.archive.display().to_string()))
+    let kubectl = global.connection.kubectl();
+    format!("{kubectl} gc restore {}{all}", shell_word(&args.archive.display().to_string()))
 }
 
 struct Restore<'a> {
@@ -222,5 +223,21 @@ fn place(connection: &Connection) -> String {
     match endpoint.context.as_str() {
         "" => format!("server {}", endpoint.server),
         context => format!("context {context} ({})", endpoint.server),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::args::{Cli, Command};
+
+    #[test]
+    fn what_is_to_be_done_again_goes_to_the_same_cluster() {
+        let said = ["kubectl-gc", "restore", "my shop.yaml", "--all", "--context=prod", "--yes"];
+        let cli = Cli::parse_from(said);
+        let Command::Restore(args) = &cli.command else { panic!("{said:?}") };
+        assert_eq!(again(&cli.global, args), "kubectl --context=prod gc restore 'my shop.yaml' --all");
     }
 }

@@ -95,14 +95,14 @@ fn a_shop_is_archived_whole() {
     open_shop(cluster, namespace);
     let folder = Folder::new();
     let file = folder.path("shop.yaml");
-    let ran = archive(cluster, namespace, &["shop/main"], &file);
+    let ran = archive(cluster, namespace, &["shop/main", "--context=test"], &file);
     let told = ran.expect(0);
     assert_eq!(ran.stderr, "");
     let kinds = "  7 Pods\n  4 ReplicaSets\n  2 Deployments\n  2 PersistentVolumeClaims\n  1 ConfigMap\n  1 ControllerRevision\n  1 Shop\n  \
                  1 StatefulSet\n";
     assert!(told.contains(&format!("namespace {namespace}. Nothing was deleted.\n\nWrote 19 objects to ")), "{told}");
     assert!(told.contains(kinds), "{told}");
-    assert!(told.ends_with(&format!("\nBring it back with: kubectl gc restore {}\n", file.display())), "{told}");
+    assert!(told.ends_with(&format!("\nBring it back with: kubectl --context=test gc restore {}\n", file.display())), "{told}");
 
     let archived = objects(&file);
     assert_eq!(sorted(names(&archived)), foretold(cluster, namespace, &["shop/main"]));
