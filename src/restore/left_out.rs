@@ -14,6 +14,8 @@ pub enum LeftOut {
     MadeBy(&'static str),
     /// Its work is done, and would be done again (a finished Job or Pod).
     Finished,
+    /// The archive has another, later one in its place.
+    Replaced,
 }
 
 impl LeftOut {
@@ -28,6 +30,7 @@ impl fmt::Display for LeftOut {
         match self {
             LeftOut::MadeBy(who) => write!(f, "made anew by {who}"),
             LeftOut::Finished => f.write_str("finished, and would run again"),
+            LeftOut::Replaced => f.write_str("a later one of the same name is in the archive, too"),
         }
     }
 }

@@ -81,20 +81,25 @@ impl RestorePlan {
     /// Plans to bring back these objects; `all` also what controllers make anew by themselves.
     ///
     /// # Errors
-    /// When one of them is no object, or there are two of one place or uid.
+    /// When one of them is no object, or there are two of one uid.
     pub fn new(objects: impl IntoIterator<Item = Value>, all: bool) -> Result<Self, Malformed> {
         let read = objects.into_iter().enumerate().map(|(index, whole)| Archived::new(index + 1, whole));
         let archived: Vec<Archived> = read.collect::<Result<_, _>>()?;
-        let index = Index::new(&archived)?;
-        let left_out: Vec<Option<LeftOut>> = archived.iter().map(|object| index.why_left_out(object, all)).collect();
+        let replaced = replaced(&archived);
+        let index = Index::new(&archived, &replaced)?;
+        let why_left_out = |(item, object)| match replaced.contains(&item) {
+            true => Some(LeftOut::Replaced),
+            false => index.why_left_out(object, all),
+        };
+        let left_out: Vec<Option<LeftOut>> = archived.iter().enumerate().map(why_left_out).collect();
         let owner = |reference: &OwnerReference| match index.by_uid.get(reference.uid.as_str()) {
             // It led nowhere even then.
             Some(owner) if !reference.leads_to(&archived[*owner].place) => Owner::Elsewhere,
             Some(owner) => match left_out[*owner] {
                 None => Owner::Archived(*owner),
                 Some(LeftOut::MadeBy(_)) => Owner::LeftOut(*owner),
-                // Nobody makes it anew.
-                Some(LeftOut::Finished) => Owner::Elsewhere,
+                // Nobody makes it anew; and what has its place now is another.
+                Some(LeftOut::Finished | LeftOut::Replaced) => Owner::Elsewhere,
             },
             None => Owner::Elsewhere,
         };
@@ -134,6 +139,28 @@ fn in_order(items: &[Item]) -> Order {
     order(&wanted, &ranks, &needs)
 }
 
+/// Objects whose place another of the archive has taken: one was archived, went, and was made anew before the archive was complete. The one
+/// that was created later stays; where that can't be told apart, the one that was archived later.
+fn replaced(archived: &[Archived]) -> FxHashSet<ItemId> {
+    fn created(object: &Archived) -> Option<&str> {
+        object.whole["metadata"]["creationTimestamp"].as_str()
+    }
+    let mut replaced = FxHashSet::default();
+    let mut latest: FxHashMap<(&str, &str, &str, &str), ItemId> = FxHashMap::default();
+    for (item, object) in archived.iter().enumerate() {
+        let Place { kind, namespace, name, .. } = &object.place;
+        let latest = latest.entry((object.place.group(), kind, namespace, name)).or_insert(item);
+        if *latest == item {
+            continue;
+        }
+        // All times are written alike, in UTC.
+        let times = (created(&archived[*latest]), created(object));
+        let was_later = matches!(times, (Some(other), Some(this)) if other > this);
+        replaced.insert(if was_later { item } else { std::mem::replace(latest, item) });
+    }
+    replaced
+}
+
 /// Finds objects of the archive.
 struct Index<'a> {
     archived: &'a [Archived],
@@ -145,7 +172,8 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    fn new(archived: &'a [Archived]) -> Result<Self, Malformed> {
+    /// Whatever is `replaced` is found only by its uid.
+    fn new(archived: &'a [Archived], replaced: &FxHashSet<ItemId>) -> Result<Self, Malformed> {
         let mut index = Index {
             archived,
             by_uid: FxHashMap::default(),
@@ -156,9 +184,13 @@ impl<'a> Index<'a> {
         for (item, object) in archived.iter().enumerate() {
             let place = &object.place;
             let twice = |of: usize| Malformed { number: item + 1, what: format!("({place}) is also object {}", of + 1) };
-            if let Some(other) = index.by_place.insert(place, item).or(index.by_uid.insert(&object.uid, item)) {
+            if let Some(other) = index.by_uid.insert(&object.uid, item) {
                 return Err(twice(other));
             }
+            if replaced.contains(&item) {
+                continue;
+            }
+            index.by_place.insert(place, item);
             if place.is("", "Namespace") {
                 index.namespaces.insert(&place.name, item);
             }

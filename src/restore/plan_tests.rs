@@ -130,6 +130,51 @@ fn an_archive_with_one_object_twice_is_refused() {
 }
 
 #[test]
+fn of_two_objects_in_one_place_the_later_comes_back() {
+    let at = |uid: &str, created: Value| {
+        let metadata = json!({"uid": uid, "namespace": "shop", "creationTimestamp": created});
+        object("apps/v1", "Deployment", "a", &json!({"metadata": metadata}))
+    };
+    let stays = |objects: &[Value]| {
+        let plan = plan(objects.to_vec(), true);
+        let left_out = plan.items.iter().filter(|item| item.left_out == Some(LeftOut::Replaced)).count();
+        assert_eq!((left_out, plan.steps.concat().len()), (objects.len() - 1, 1));
+        plan.items[plan.steps[0][0]].archived.uid.clone()
+    };
+    let [early, late] = ["2026-01-31T08:00:00Z", "2026-01-31T08:00:01Z"].map(|time| json!(time));
+    assert_eq!(stays(&[at("1", early.clone()), at("2", late.clone())]), "2");
+    assert_eq!(stays(&[at("1", late.clone()), at("2", early.clone())]), "1", "by their times, wherever they stand");
+    assert_eq!(stays(&[at("1", early.clone()), at("2", early.clone())]), "2", "else by where they stand");
+    assert_eq!(stays(&[at("1", late.clone()), at("2", json!(null))]), "2");
+    assert_eq!(stays(&[at("1", early.clone()), at("2", late.clone()), at("3", early.clone())]), "2");
+    let mut other_version = at("1", early.clone());
+    other_version["apiVersion"] = json!("apps/v1beta1");
+    assert_eq!(stays(&[other_version, at("2", late.clone())]), "2");
+    // What belonged to the earlier belongs to neither; what is in the place of a namespace needs the later.
+    let below = |uid: &str| {
+        let reference = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "a", "uid": uid});
+        object("v1", "ConfigMap", uid, &json!({"metadata": {"namespace": "shop", "ownerReferences": [reference]}}))
+    };
+    let namespace = |uid: &str, created: &Value| {
+        object("v1", "Namespace", "shop", &json!({"metadata": {"uid": uid, "creationTimestamp": created}}))
+    };
+    let objects = vec![
+        at("1", early.clone()),
+        at("2", late.clone()),
+        below("1"),
+        below("2"),
+        namespace("n2", &late),
+        namespace("n1", &early),
+    ];
+    let plan = plan(objects, false);
+    assert_eq!(
+        (plan.items[2].owners.as_slice(), plan.items[3].owners.as_slice()),
+        (&[Owner::Elsewhere][..], &[Owner::Archived(1)][..])
+    );
+    assert_eq!(plan.items[1].needs, [4]);
+}
+
+#[test]
 fn what_the_server_sets_is_not_sent() {
     let whole = object(
         "v1",

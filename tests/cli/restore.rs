@@ -25,13 +25,15 @@ fn only_a_whole_archive_is_restored() {
 
     let path = folder.path().join("archive.yaml");
     let mut writer = ArchiveWriter::create(&path).unwrap();
-    for (name, uid) in [("a", "1"), ("a", "2")] {
-        writer.add(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "uid": uid}})).unwrap();
+    for (name, owners) in [("a", json!([])), ("b", json!([{"uid": "1"}]))] {
+        let metadata = json!({"name": name, "uid": name, "ownerReferences": owners});
+        writer.add(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})).unwrap();
     }
     writer.save(&Header { format: FORMAT, ..Header::default() }).unwrap();
     let archive = path.display().to_string();
-    let twice = "object 2 of the archive (ConfigMap/a) is also object 1; take an archive that nobody has changed";
-    assert_eq!(told(&gc(&["restore", &archive, "--yes"])), twice);
+    let changed =
+        "object 2 of the archive (ConfigMap/b) has an owner reference without apiVersion; take an archive that nobody has changed";
+    assert_eq!(told(&gc(&["restore", &archive, "--yes"])), changed);
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 9]).unwrap();
     assert!(told(&gc(&["restore", &archive, "--dry-run"])).contains("is cut off after 1 of 2 objects"));
