@@ -371,7 +371,7 @@ fn config_maps() -> Resource {
         short_names: Vec::new(),
         categories: Vec::new(),
         namespaced: true,
-        verbs: Vec::new(),
+        ..Resource::default()
     }
 }
 

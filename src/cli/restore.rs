@@ -13,7 +13,7 @@ use crate::{
     cluster::Connection,
     model::{Gap, Mapping, Resources},
     render::{document, go_quote::visible, restore::RestoreView, style::Style},
-    restore::{Item, Outcome, RestorePlan, Restored},
+    restore::{Item, Outcome, RestorePlan, Restored, ToDo},
     wording::{count, shell_word},
 };
 
@@ -96,37 +96,12 @@ impl Restore<'_> {
         let served = self.resources.iter().map(|(_, resource)| resource.clone());
         let defined = self.plan.items.iter().flat_map(Item::defines);
         let resources = Resources::new(served.chain(defined).collect(), self.resources.preferred_versions().to_vec());
-        let wanted = self.wanted(&resources, foreseen);
+        let wanted = wanted(&self.plan, &resources, foreseen);
         let verdicts = self.live.runtime.block_on(review(&self.live.connection, &resources, &wanted));
         match verdicts.forbidden(&resources) {
             None => Ok(verdicts.unknown.map(|why| format!("Whether you may do this could not be found out beforehand ({why})."))),
             Some(forbidden) => Err(CliError::Refusal(format!("nothing was restored: you may not {forbidden}"))),
         }
-    }
-
-    /// What will be sent.
-    fn wanted(&self, resources: &Resources, foreseen: &[Restored]) -> BTreeSet<Access> {
-        let mut wanted = BTreeSet::new();
-        for (item, restored) in self.plan.items.iter().zip(foreseen) {
-            let place = &item.archived.place;
-            let Mapping::Served(resource) = resources.map(&place.api_version, &place.kind) else { continue };
-            if restored.is_left_out() {
-                continue;
-            }
-            let access = |verb, subresource| {
-                let (namespace, name) = (place.namespace.clone(), String::new());
-                Access { verb, resource, subresource, namespace, name }
-            };
-            wanted.insert(access("get", ""));
-            // Where it can't be told whether it is there, it may have to be created.
-            if matches!(restored.outcome, Outcome::Foreseen | Outcome::Failed(_) | Outcome::Blocked(_)) {
-                wanted.insert(access("create", ""));
-                if item.status.is_some() {
-                    wanted.insert(access("patch", "status"));
-                }
-            }
-        }
-        wanted
     }
 
     /// Shows what would be done, and asks whether it is to be.
@@ -135,7 +110,7 @@ impl Restore<'_> {
     /// Where the answer is no, or there is nobody to answer.
     fn ask(&self, foreseen: &[Restored]) -> Result<(), CliError> {
         let create = foreseen.iter().filter(|restored| restored.outcome == Outcome::Foreseen).count();
-        let complete = foreseen.iter().filter(|restored| restored.outcome == Outcome::AlreadyBack).count();
+        let complete = foreseen.iter().filter(|restored| restored.to_do != ToDo::default()).count();
         if create + complete == 0 {
             // Nothing will be written.
             return Ok(());
@@ -217,6 +192,36 @@ impl Restore<'_> {
     }
 }
 
+/// What will be sent: whether each object is there, and, for what was foreseen of it, the object and what is patched beside it.
+fn wanted(plan: &RestorePlan, resources: &Resources, foreseen: &[Restored]) -> BTreeSet<Access> {
+    let mut wanted = BTreeSet::new();
+    for (id, (item, restored)) in plan.items.iter().zip(foreseen).enumerate() {
+        let place = &item.archived.place;
+        let Mapping::Served(resource) = resources.map(&place.api_version, &place.kind) else { continue };
+        if restored.is_left_out() {
+            continue;
+        }
+        let mut want = |verb, subresource| {
+            let (namespace, name) = (place.namespace.clone(), String::new());
+            wanted.insert(Access { verb, resource, subresource, namespace, name });
+        };
+        want("get", "");
+        // Where it can't be told whether it is there, it may have to be created.
+        let create = matches!(restored.outcome, Outcome::Foreseen | Outcome::Failed(_) | Outcome::Blocked(_));
+        let closes = plan.closing.range((id, 0)..=(id, usize::MAX)).next().is_some();
+        if create {
+            want("create", "");
+        }
+        if create && closes || restored.to_do.references {
+            want("patch", "");
+        }
+        if create && item.status.is_some() && resources.get(resource).has_status || restored.to_do.status {
+            want("patch", "status");
+        }
+    }
+    wanted
+}
+
 /// `context prod-eu (api.prod-eu:6443)`
 fn place(connection: &Connection) -> String {
     let endpoint = connection.endpoint();
@@ -229,6 +234,7 @@ fn place(connection: &Connection) -> String {
 #[cfg(test)]
 mod tests {
     use clap::Parser as _;
+    use serde_json::json;
 
     use super::*;
     use crate::cli::args::{Cli, Command};
@@ -239,5 +245,62 @@ mod tests {
         let cli = Cli::parse_from(said);
         let Command::Restore(args) = &cli.command else { panic!("{said:?}") };
         assert_eq!(again(&cli.global, args), "kubectl --context=prod gc restore 'my shop.yaml' --all");
+    }
+    /// The kinds `Plain` and, with a status subresource, `Rich`.
+    fn kinds() -> Resources {
+        let kind = |kind: &str, has_status| crate::model::Resource {
+            group: "acme.io".to_owned(),
+            version: "v1".to_owned(),
+            plural: kind.to_lowercase(),
+            kind: kind.to_owned(),
+            namespaced: true,
+            has_status,
+            ..Default::default()
+        };
+        Resources::new(vec![kind("Plain", false), kind("Rich", true)], Vec::new())
+    }
+
+    fn told(plan: &RestorePlan, foreseen: &[Restored]) -> Vec<String> {
+        let kinds = kinds();
+        wanted(plan, &kinds, foreseen).iter().map(|access| access.told(&kinds)).collect()
+    }
+
+    fn object(kind: &str, owners: &[&str]) -> Value {
+        let references = owners.iter().map(|owner| json!({"apiVersion": "acme.io/v1", "kind": owner, "name": "a", "uid": owner}));
+        let references: Vec<Value> = references.collect();
+        json!({"apiVersion": "acme.io/v1", "kind": kind, "status": {"a": 1},
+               "metadata": {"name": "a", "namespace": "shop", "uid": kind, "ownerReferences": references}})
+    }
+
+    #[test]
+    fn whoever_restores_may_patch_only_what_is_patched() {
+        let absent = || Restored::absent(Outcome::Foreseen);
+        let plan = RestorePlan::new([object("Plain", &[]), object("Rich", &[])], false).unwrap();
+        assert_eq!(
+            told(&plan, &[absent(), absent()]),
+            [
+                "create plain.acme.io in namespace shop",
+                "create rich.acme.io in namespace shop",
+                "get plain.acme.io in namespace shop",
+                "get rich.acme.io in namespace shop",
+                "patch rich.acme.io/status in namespace shop",
+            ]
+        );
+        // One of a circle is patched when the other is there.
+        let circle = RestorePlan::new([object("Plain", &["Rich"]), object("Rich", &["Plain"])], false).unwrap();
+        let closes = if circle.closing.contains(&(0, 0)) { "plain" } else { "rich" };
+        let patches = |foreseen: &[Restored]| -> Vec<String> {
+            told(&circle, foreseen).into_iter().filter(|access| access.starts_with("patch")).collect()
+        };
+        let closed = format!("patch {closes}.acme.io in namespace shop");
+        assert!(patches(&[absent(), absent()]).contains(&closed));
+        // What an earlier run has done is not done again.
+        let back = |to_do| Restored { to_do, ..Restored::absent(Outcome::AlreadyBack) };
+        assert_eq!(patches(&[back(ToDo::default()), back(ToDo::default())]), [""; 0]);
+        let left = back(ToDo { status: true, references: true });
+        assert_eq!(
+            patches(&[back(ToDo::default()), left]),
+            ["patch rich.acme.io in namespace shop", "patch rich.acme.io/status in namespace shop"]
+        );
     }
 }

@@ -3,6 +3,7 @@
 
 use futures::StreamExt as _;
 use http::StatusCode;
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 use crate::model::{Gap, Resource, Resources};
@@ -180,6 +181,13 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
         short_names: Vec<String>,
         #[serde(default)]
         categories: Vec<String>,
+        #[serde(default)]
+        subresources: Vec<Subresource>,
+    }
+    #[derive(Deserialize)]
+    struct Subresource {
+        #[serde(default)]
+        subresource: String,
     }
     #[derive(Default, Deserialize)]
     struct ResponseKind {
@@ -215,6 +223,7 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
                     categories: described.categories,
                     namespaced: described.scope == "Namespaced",
                     verbs: described.verbs,
+                    has_status: described.subresources.iter().any(|it| it.subresource == "status"),
                 });
             }
         }
@@ -293,11 +302,14 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
     if document.kind != "APIResourceList" {
         return Err(Malformed(format!("discovery answered with {:?}", document.kind)));
     }
-    let resources = document.resources.unwrap_or_default().into_iter();
+    let resources = document.resources.unwrap_or_default();
     // A slash makes a subresource.
-    let resources = resources.filter(|described| !described.name.contains('/') && !described.kind.is_empty());
+    let of_status = |described: &Described| described.name.strip_suffix("/status").map(str::to_owned);
+    let with_status: FxHashSet<String> = resources.iter().filter_map(of_status).collect();
+    let resources = resources.into_iter().filter(|described| !described.name.contains('/') && !described.kind.is_empty());
     Ok(resources
         .map(|described| Resource {
+            has_status: with_status.contains(&described.name),
             group: group.to_owned(),
             version: version.to_owned(),
             plural: described.name,
@@ -378,6 +390,7 @@ mod tests {
         assert_eq!(find("autoscaling", "v1", "horizontalpodautoscalers").kind, "HorizontalPodAutoscaler");
         assert_eq!(find("autoscaling", "v2", "horizontalpodautoscalers").kind, "HorizontalPodAutoscaler");
         assert!(!find("", "v1", "bindings").has_verb("list"));
+        assert!(find("", "v1", "pods").has_status && !find("", "v1", "bindings").has_status);
         assert!(resources.iter().all(|(_, resource)| !resource.plural.contains('/')), "subresources are dropped");
     }
 

@@ -111,6 +111,7 @@ impl Served {
                 categories: definition.categories.clone(),
                 namespaced: definition.namespaced,
                 verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
+                ..Resource::default()
             });
         }
     }
@@ -196,5 +197,6 @@ fn guessed(seen: &Seen, taken: &FxHashSet<String>) -> Resource {
         categories: Vec::new(),
         namespaced: seen.namespaced,
         verbs: VERBS.iter().map(|verb| (*verb).to_owned()).collect(),
+        ..Resource::default()
     }
 }

@@ -38,6 +38,10 @@ pub struct Resource {
     pub categories: Vec<String>,
     pub namespaced: bool,
     pub verbs: Vec<String>,
+    /// Whether the status is a subresource: it is written beside the rest then, and ignored in what is created. Only the server says so;
+    /// dumps don't keep it.
+    #[serde(skip)]
+    pub has_status: bool,
 }
 
 impl Resource {

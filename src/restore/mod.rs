@@ -22,5 +22,5 @@ pub use left_out::LeftOut;
 pub use lost::{Lost, lost};
 #[cfg(feature = "dump")]
 pub(crate) use order::rank;
-pub use outcome::{Detached, Outcome, Restored};
+pub use outcome::{Detached, Outcome, Restored, ToDo};
 pub use plan::{Item, ItemId, Owner, RestorePlan};

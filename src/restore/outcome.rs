@@ -41,12 +41,23 @@ pub struct Restored {
     pub detached: Vec<Detached>,
     /// What of it could not be put back (its status, a reference), and why.
     pub unfinished: Vec<String>,
+    /// What is still to be put back, where it was only looked at: an earlier run has created it, and was interrupted.
+    pub to_do: ToDo,
+}
+
+/// What is patched once an object is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToDo {
+    /// The status, through its subresource.
+    pub status: bool,
+    /// A reference that closes a circle of owners.
+    pub references: bool,
 }
 
 impl Restored {
     /// An outcome of an object that is not there.
     pub fn absent(outcome: Outcome) -> Self {
-        Restored { outcome, uid: None, detached: Vec::new(), unfinished: Vec::new() }
+        Restored { outcome, uid: None, detached: Vec::new(), unfinished: Vec::new(), to_do: ToDo::default() }
     }
 
     /// Whether it is not to be brought back.

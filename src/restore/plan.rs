@@ -60,6 +60,7 @@ impl Item {
             plural: text(&spec["names"]["plural"]),
             kind: text(&spec["names"]["kind"]),
             namespaced: spec["scope"] == "Namespaced",
+            has_status: version["subresources"]["status"].is_object(),
             ..Resource::default()
         };
         served.map(resource).collect()

@@ -58,6 +58,7 @@ impl World {
                 categories: Vec::new(),
                 namespaced,
                 verbs: verbs(watched).into_iter().map(str::to_owned).collect(),
+                ..Resource::default()
             })
             .collect();
         let origin = Origin::Cluster { context: "test".to_owned(), server: "test:6443".to_owned() };

@@ -10,7 +10,7 @@ use crate::{
     act::request::{json_patch, once},
     cluster::{Failure, path, retry},
     model::Resource,
-    restore::{Archived, ItemId, Outcome, Restored, differences},
+    restore::{Item, ItemId, Outcome, Restored, ToDo, differences},
 };
 
 use super::{
@@ -52,7 +52,7 @@ impl Run<'_> {
             return Err(format!("{place} is not the name of an object there can be").into());
         };
         if let Some(there) = self.get(&path).await? {
-            return self.compare(item, &path, &there).await;
+            return self.compare(item, resource, &path, &there).await;
         }
         if self.mode == Mode::Foreseen || self.mode == Mode::Judged && it.needs.iter().any(|need| self.is_foreseen(*need)) {
             // What would be in a namespace that isn't there can't be judged.
@@ -73,7 +73,7 @@ impl Run<'_> {
     }
 
     /// What is there in an object's place.
-    async fn compare(&self, item: ItemId, path: &str, there: &Value) -> Result<Restored, Stop> {
+    async fn compare(&self, item: ItemId, resource: &Resource, path: &str, there: &Value) -> Result<Restored, Stop> {
         let archived = &self.item(item).archived;
         let uid = live::uid(there).to_owned();
         if is_terminating(there) {
@@ -83,7 +83,10 @@ impl Run<'_> {
         if is_copy_of(there, &archived.uid) {
             restored.outcome = Outcome::AlreadyBack;
             if self.mode == Mode::Earnest {
-                restored.unfinished.extend(self.put_status(item, path, there.clone()).await.err());
+                restored.unfinished.extend(self.put_status(item, resource, path, there.clone()).await.err());
+            } else {
+                restored.to_do =
+                    ToDo { status: self.lacks_status(item, resource, there), references: self.lacks_references(item, there) };
             }
             return Ok(restored);
         }
@@ -108,17 +111,17 @@ impl Run<'_> {
             // Somebody was faster, or an earlier try was done whose answer got lost.
             Err(failure) => match self.get(path).await {
                 Ok(Some(there)) if is_copy_of(&there, &it.archived.uid) => there,
-                Ok(Some(there)) => return self.compare(item, path, &there).await,
+                Ok(Some(there)) => return self.compare(item, resource, path, &there).await,
                 _ => return Err(refused(&failure).into()),
             },
         };
-        let mut unfinished: Vec<String> = not_kept(&it.archived, &references.written, &there).into_iter().collect();
+        let mut unfinished: Vec<String> = not_kept(it, resource, &references.written, &there).into_iter().collect();
         if self.mode == Mode::Judged {
             return Ok(Restored { detached: references.detached, unfinished, ..Restored::absent(Outcome::Foreseen) });
         }
         let uid = Some(live::uid(&there).to_owned());
-        unfinished.extend(self.put_status(item, path, there).await.err());
-        Ok(Restored { outcome: Outcome::Created, uid, detached: references.detached, unfinished })
+        unfinished.extend(self.put_status(item, resource, path, there).await.err());
+        Ok(Restored { uid, detached: references.detached, unfinished, ..Restored::absent(Outcome::Created) })
     }
 
     /// Sends a new object, again and again while what refuses it passes by itself: what came of it, and the references it was last sent with.
@@ -148,14 +151,30 @@ impl Run<'_> {
         unreachable!("no try is without an end")
     }
 
+    /// Whether an object that a restore has created is still without its status. Where that is no subresource, it came with the rest.
+    fn lacks_status(&self, item: ItemId, resource: &Resource, there: &Value) -> bool {
+        let status = self.item(item).status.as_ref();
+        resource.has_status && status.is_some_and(|status| there["status"] != *status) && !has_written_status(there)
+    }
+
+    /// Whether an object that a restore has created is still without a reference that closes a circle. The owner may not be there yet, so it
+    /// goes by its name.
+    fn lacks_references(&self, item: ItemId, there: &Value) -> bool {
+        let written: Vec<&Value> = there["metadata"]["ownerReferences"].as_array().into_iter().flatten().collect();
+        let mut closing = self.plan.closing.range((item, 0)..=(item, usize::MAX));
+        closing.any(|(_, index)| {
+            let archived = &self.item(item).archived.references[*index].written;
+            !written.iter().any(|reference| ["apiVersion", "kind", "name"].iter().all(|part| reference[*part] == archived[*part]))
+        })
+    }
+
     /// Puts back the status of an object that a restore has created, unless somebody has written one since. The error says why not.
-    async fn put_status(&self, item: ItemId, path: &str, mut there: Value) -> Result<(), String> {
+    async fn put_status(&self, item: ItemId, resource: &Resource, path: &str, mut there: Value) -> Result<(), String> {
         let Some(status) = &self.item(item).status else { return Ok(()) };
         let url = format!("{path}/status?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
         let not_put = |failure: &Failure| Err(format!("its status could not be put back: {}", failure.in_full()));
         for tried in 1.. {
-            // Without a status subresource it came with the rest.
-            if there["status"] == *status || has_written_status(&there) {
+            if !self.lacks_status(item, resource, &there) {
                 return Ok(());
             }
             let patch = json!([
@@ -185,10 +204,14 @@ impl Run<'_> {
 
 /// What the server took without keeping it: fields that a definition, or this version of Kubernetes, doesn't have. What it, or a webhook,
 /// has changed or added is how this cluster wants its objects.
-fn not_kept(archived: &Archived, references: &[Value], there: &Value) -> Option<String> {
-    let differences = differences(&archived.place, &archived.whole, references, there);
+fn not_kept(item: &Item, resource: &Resource, references: &[Value], there: &Value) -> Option<String> {
+    let differences = differences(&item.archived.place, &item.archived.whole, references, there);
     let lost = differences.into_iter().filter(|it| it.archived.is_some() && it.live.is_none());
-    let lost: Vec<String> = lost.map(|it| it.path).collect();
+    let mut lost: Vec<String> = lost.map(|it| it.path).collect();
+    let has_status = item.status.as_ref().is_some_and(|status| *status != json!({}));
+    if has_status && !resource.has_status && there["status"].is_null() {
+        lost.push("status".to_owned());
+    }
     (!lost.is_empty()).then(|| format!("the server has not kept {}", lost.join(", ")))
 }
 

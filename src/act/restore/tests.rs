@@ -11,6 +11,7 @@ use super::*;
 use crate::{
     cluster::testing::{Asked, Say, json as say, serve},
     model::well_known,
+    restore::ToDo,
 };
 
 /// Objects by their paths, and every request: method and path.
@@ -104,6 +105,7 @@ fn resources() -> Resources {
         plural: "shops".to_owned(),
         kind: "Shop".to_owned(),
         namespaced: true,
+        has_status: true,
         ..Resource::default()
     };
     Resources::new(known.resources.into_iter().chain([shops]).collect(), known.preferred_versions)
@@ -388,4 +390,63 @@ async fn a_server_that_does_not_say_what_it_serves_leaves_definitions_unfinished
     assert_eq!(restored[3].outcome, Outcome::Created, "{:?}", store.log);
     // Its owner may well be there: it is not torn from it.
     assert!(failed(4).starts_with("its owner Shop/another in namespace shop: whether the server serves"), "{}", failed(4));
+}
+
+#[tokio::test]
+async fn a_status_that_is_no_subresource_comes_with_the_rest() {
+    let resources = || {
+        let known = resources();
+        let all = known.iter().map(|(_, it)| Resource { has_status: it.has_status && it.kind != "Shop", ..it.clone() });
+        Resources::new(all.collect(), known.preferred_versions().to_vec())
+    };
+    // A webhook adds to it.
+    let (restored, store) = run_of(objects(), resources(), vec![], |asked, store| {
+        let created = asked.method == "POST" && asked.url.contains("/shops?");
+        created.then(|| {
+            store.answer(asked);
+            let shop = store.objects.get_mut(SHOP).unwrap();
+            shop["status"] = json!({"ready": true, "more": 1});
+            say(201, shop.to_string())
+        })
+    })
+    .await;
+    assert!(restored.iter().all(Restored::is_fine), "{restored:?}");
+    assert!(!store.log.iter().any(|request| request.starts_with("PATCH")), "{:?}", store.log);
+    // Later somebody has another.
+    let there = store.objects[SHOP].clone();
+    let (restored, store) = run_of(objects(), resources(), vec![(SHOP, there)], |_, _| None).await;
+    assert_eq!((restored[0].outcome.clone(), restored[0].unfinished.len()), (Outcome::AlreadyBack, 0));
+    assert!(!store.log.iter().any(|request| request.starts_with("PATCH")), "{:?}", store.log);
+    // Or the kind has no such field.
+    let (restored, _) = run_of(objects(), resources(), vec![], |_, _| None).await;
+    assert_eq!(restored[0].unfinished, ["the server has not kept status"]);
+}
+
+#[tokio::test]
+async fn what_an_interrupted_run_left_undone_is_foreseen() {
+    let circle = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "settings", "uid": "old-settings"}]);
+    let mut all = objects();
+    all[0]["metadata"]["ownerReferences"] = circle.clone();
+    let plan = RestorePlan::new(all, false).unwrap();
+    let closing = plan.closing.first().expect("it is a circle").0;
+    let copy = |uid: &str, status: Value, references: Value| {
+        let entry = json!([{"manager": format!("kubectl-gc-restore:{uid}")}]);
+        json!({"status": status, "metadata": {"uid": format!("new-{uid}"), "ownerReferences": references, "managedFields": entry}})
+    };
+    let to_do = async |shop: Value, settings: Value| {
+        let connection = serve(move |asked| match asked.url.as_str() {
+            SHOP => say(200, shop.to_string()),
+            SETTINGS => say(200, settings.to_string()),
+            _ => say(200, json!({"metadata": {"name": "shop", "uid": "n"}}).to_string()),
+        });
+        let restored = restore(&connection.await, &plan, resources(), Mode::Foreseen, &mut |_, _| {}).await;
+        assert!(restored.iter().all(|it| it.outcome == Outcome::AlreadyBack), "{restored:?}");
+        [restored[0].to_do, restored[1].to_do]
+    };
+    let mut undone = [ToDo { status: true, references: false }, ToDo::default()];
+    undone[closing].references = true;
+    assert_eq!(to_do(copy("old-shop", json!({}), json!([])), copy("old-settings", json!(null), json!([]))).await, undone);
+    let owner = objects()[1]["metadata"]["ownerReferences"].clone();
+    let done = to_do(copy("old-shop", json!({"ready": true}), circle), copy("old-settings", json!(null), owner)).await;
+    assert_eq!(done, [ToDo::default(), ToDo::default()]);
 }

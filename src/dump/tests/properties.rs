@@ -111,6 +111,7 @@ fn resource() -> impl Strategy<Value = Resource> {
             categories: names,
             namespaced,
             verbs,
+            ..Resource::default()
         })
 }
 

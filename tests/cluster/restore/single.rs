@@ -290,11 +290,15 @@ fn what_may_not_be_done_is_not_begun() {
     let cluster = shared();
     let archives = Archives::new();
     let namespace = cluster.namespace("refused");
+    let mut definition = definition("late.test");
+    definition["spec"]["versions"][0]["subresources"] = json!({"status": {}});
+    let own = config(&namespace, "a");
+    let status = json!({"status": {"a": 1}});
     let all = [
-        config(&namespace, "a"),
-        archived("gc.test/v1", "Widget", &namespace, "w", &json!({"status": {"a": 1}})),
-        definition("late.test"),
-        archived("late.test/v1", "Late", &namespace, "late", &json!({})),
+        owned(own.clone(), &[&own]),
+        archived("gc.test/v1", "Widget", &namespace, "w", &status),
+        definition,
+        archived("late.test/v1", "Late", &namespace, "late", &status),
     ];
     let archive = archives.write("refused", &all);
     let told = refused(ADMIN, &archive, &[]);
@@ -304,13 +308,16 @@ fn what_may_not_be_done_is_not_begun() {
     let forbidden = [
         format!("get configmaps in namespace {namespace}"),
         format!("create configmaps in namespace {namespace}"),
-        format!("patch widgets.gc.test/status in namespace {namespace}"),
+        // Its circle is closed.
+        format!("patch configmaps in namespace {namespace}"),
         // Nothing serves it yet: the archive defines it.
         format!("create lates.late.test in namespace {namespace}"),
+        format!("patch lates.late.test/status in namespace {namespace}"),
         "create customresourcedefinitions.apiextensions.k8s.io".to_owned(),
     ];
     assert!(told.contains("nothing was restored: you may not "), "{told}");
     assert!(forbidden.iter().all(|it| told.contains(it)), "{told}");
+    assert!(!told.contains("widgets.gc.test/status"), "that is no subresource: {told}");
 
     let text = fs::read(&archive).unwrap();
     let cut = archive.with_file_name("cut.yaml");
