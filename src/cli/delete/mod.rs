@@ -189,7 +189,8 @@ impl Delete<'_> {
                     archived.grow_stale();
                 }
             }
-            if let Some(archived) = &mut self.archived {
+            // What was forgotten decides what goes: it is read first.
+            if let Some(archived) = self.archived.as_mut().filter(|_| !self.forgot) {
                 time_has_passed |= archived.complete(&self.session, &told.plan, &self.order, self.args.allow_incomplete)?;
             }
             rounds += 1;

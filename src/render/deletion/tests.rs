@@ -154,6 +154,24 @@ fn what_went_although_it_was_to_get_stuck_is_no_bad_news() {
     assert!(text.starts_with("OTHERWISE") && code == 2, "{code} {text}");
 }
 
+#[test]
+fn many_are_counted_unless_all_are_wanted() {
+    let outside = |number: usize| Outside {
+        object: object("Pod", "shop", &format!("late-{number}")),
+        new: true,
+        terminating: false,
+        gone: true,
+        because: Relation::Namespace,
+    };
+    let came = Followed { outside: (0..12).map(outside).collect(), ..followed(Ended::AsPlanned) };
+    let (text, code) = told(&[sent("web", Answered::Accepted)], Some(&came));
+    assert!(
+        text.contains("Pod/late-9 ") && !text.contains("late-10") && text.ends_with("  … 2 more, which -o wide names\n"),
+        "{text}"
+    );
+    assert_eq!(code, 0);
+}
+
 /// Whoever's answer got lost may be gone.
 #[test]
 fn what_nobody_knows_is_not_called_undone() {

@@ -20,7 +20,7 @@ use crate::{
 
 use super::{DeletionView, document::held_by, full_name, surprises, went_all_the_same};
 
-/// So many of a kind are named.
+/// So many of a kind are named, unless the output is wide.
 const NAMED: usize = 10;
 const MARGIN: usize = 2;
 
@@ -31,13 +31,14 @@ pub fn write(view: &DeletionView<'_>, options: &Options<'_>, out: &mut dyn Write
     let not_done: Vec<Line> = view.sent.iter().filter_map(|sent| not_done(view, sent)).collect();
     write_lines(&not_done, not_done.len(), options, out)?;
     let Some(followed) = view.followed else { return Ok(()) };
+    let most = if options.wide { usize::MAX } else { NAMED };
     if followed.ended != Ended::AsPlanned && !went_all_the_same(followed) {
-        let otherwise: Vec<Line> = followed.otherwise.iter().take(NAMED).map(|otherwise| otherwise_line(view, otherwise)).collect();
+        let otherwise: Vec<Line> = followed.otherwise.iter().take(most).map(|otherwise| otherwise_line(view, otherwise)).collect();
         write_lines(&otherwise, followed.otherwise.len(), options, out)?;
     }
-    let blockers: Vec<Line> = followed.blockers.iter().take(NAMED).map(|blocker| blocker_line(view, blocker)).collect();
+    let blockers: Vec<Line> = followed.blockers.iter().take(most).map(|blocker| blocker_line(view, blocker)).collect();
     write_lines(&blockers, followed.blockers.len(), options, out)?;
-    let besides: Vec<Line> = followed.outside.iter().take(NAMED).map(|outside| outside_line(view, outside)).collect();
+    let besides: Vec<Line> = followed.outside.iter().take(most).map(|outside| outside_line(view, outside)).collect();
     write_lines(&besides, followed.outside.len(), options, out)?;
     let next = next(view, followed);
     if !next.is_empty() {
@@ -262,6 +263,6 @@ fn write_lines(lines: &[Line], all: usize, options: &Options<'_>, out: &mut dyn 
     lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)?;
     match all - lines.len() {
         0 => Ok(()),
-        more => writeln!(out, "{}… {} more", " ".repeat(MARGIN), thousands(more)),
+        more => writeln!(out, "{}… {} more, which -o wide names", " ".repeat(MARGIN), thousands(more)),
     }
 }
