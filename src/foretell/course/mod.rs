@@ -99,7 +99,7 @@ impl Course {
             places.insert(outcome.object, course.objects.len());
             course.add(snapshot, outcome);
         }
-        // What is on its way out already is to go, although this delete adds nothing to that.
+        // What is on its way out already goes, or stays as it is: this delete adds nothing to that.
         for target in plan.request.targets.iter().filter(|target| snapshot.object(**target).terminating()) {
             if !places.contains_key(target) {
                 places.insert(*target, course.objects.len());
@@ -137,7 +137,7 @@ impl Course {
         let identity = Identity::of(snapshot, object);
         let uid = self.strings.intern(&identity.uid);
         self.by_uid.entry(uid).or_insert(self.objects.len());
-        let ends = vec![(OutcomeKind::Deleted, None)];
+        let ends = vec![(OutcomeKind::Deleted, None), (OutcomeKind::Terminating, before.clone())];
         self.objects.push(Followed { identity, now: before.clone(), before, ends, uncertain: None });
     }
 

@@ -1,6 +1,6 @@
 //! A plan, its deletes, and how following them ended.
 
-use std::{collections::HashMap, future, path::Path, time::Duration};
+use std::{collections::BTreeSet, future, path::Path, time::Duration};
 
 use kubectl_gc::{
     act::{Deletion, Ended, FollowEvent, Followed, Following, Sent, delete, follow},
@@ -115,9 +115,10 @@ impl<'t> Carried<'t> {
             };
             tokio::task::block_in_place(between);
             let course = Course::new(&snapshot, &plan);
-            let uids: HashMap<ObjectId, Symbol> =
-                plan.outcomes.iter().map(|outcome| (outcome.object, snapshot.object(outcome.object).uid)).collect();
             let targets = self.targets(&snapshot);
+            // A target that is terminating already may have no outcome, and is followed all the same.
+            let followed = plan.outcomes.iter().map(|outcome| outcome.object).chain(targets.iter().copied());
+            let uids: BTreeSet<Symbol> = followed.map(|id| snapshot.object(id).uid).collect();
             let deletion = Deletion::by(propagation);
             let sent = delete(&connection, &snapshot, &targets, &deletion, future::pending(), &mut |_| ()).await;
             tokio::task::block_in_place(after);
@@ -134,8 +135,7 @@ impl<'t> Carried<'t> {
             let followed = follow(following, &mut snapshot, course, &sent, called_off, &mut told).await;
             if matches!(followed.ended, Ended::AsPlanned | Ended::Otherwise | Ended::Stuck) {
                 tokio::task::block_in_place(|| self.trial.cluster.settled());
-                let named = plan.outcomes.iter().filter_map(|outcome| snapshot.by_uid(uids.get(&outcome.object).copied()?));
-                let named: Vec<ObjectId> = named.collect();
+                let named: Vec<ObjectId> = uids.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
                 let again = connection.look_again(&snapshot, &named).await;
                 let moved: Vec<_> = again.into_iter().filter(|(_, again)| *again != Again::Same).collect();
                 assert!(moved.is_empty(), "it was said to be over, and then came more: {moved:#?} {followed:#?}");
