@@ -205,6 +205,26 @@ pub struct GateArgs {
     pub max: Option<usize>,
 }
 
+/// Whether it is to be done, and whether somebody is to be asked before.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ConsentArgs {
+    /// Only show what would happen; `server` has the API server judge the requests, too
+    #[arg(
+        long,
+        value_name = "WHERE",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value_t,
+        default_missing_value = "client",
+        hide_default_value = true
+    )]
+    pub dry_run: DryRunArg,
+    /// Don't ask
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
 /// `kubectl gc delete`
 #[derive(Debug, Args)]
 #[command(
@@ -221,21 +241,8 @@ pub struct DeleteArgs {
     pub keep: KeepArgs,
     #[command(flatten)]
     pub gates: GateArgs,
-    /// Only show what would happen; `server` has the API server judge the requests, too
-    #[arg(
-        long,
-        value_name = "WHERE",
-        value_enum,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t,
-        default_missing_value = "client",
-        hide_default_value = true
-    )]
-    pub dry_run: DryRunArg,
-    /// Don't ask
-    #[arg(short, long)]
-    pub yes: bool,
+    #[command(flatten)]
+    pub consent: ConsentArgs,
     /// From more objects than this on, the number of them is to be typed
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub confirm_above: usize,
@@ -288,21 +295,8 @@ pub struct RestoreArgs {
     /// Bring back also what a restored controller makes anew by itself
     #[arg(long)]
     pub all: bool,
-    /// Only show what would happen; `server` has the API server judge the requests, too
-    #[arg(
-        long,
-        value_name = "WHERE",
-        value_enum,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value_t,
-        default_missing_value = "client",
-        hide_default_value = true
-    )]
-    pub dry_run: DryRunArg,
-    /// Don't ask
-    #[arg(short, long)]
-    pub yes: bool,
+    #[command(flatten)]
+    pub consent: ConsentArgs,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum)]
     pub output: Option<DocumentFormat>,

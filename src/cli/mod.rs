@@ -3,6 +3,7 @@
 pub mod archive;
 pub mod archiving;
 pub mod args;
+pub mod asking;
 pub mod colour;
 pub mod completion;
 pub mod connection;

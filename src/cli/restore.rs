@@ -19,8 +19,8 @@ use crate::{
 
 use super::{
     args::{DocumentFormat, DryRunArg, GlobalArgs, RestoreArgs},
+    asking::{self, can_ask, is_yes},
     colour,
-    delete::can_ask,
     error::CliError,
     exit::Exit,
     progress::Steps,
@@ -63,13 +63,13 @@ struct Restore<'a> {
 
 impl Restore<'_> {
     fn run(&self) -> Result<Report, CliError> {
-        match self.args.dry_run {
+        match self.args.consent.dry_run {
             DryRunArg::Client => self.report(Mode::Foreseen, &self.go(Mode::Foreseen, false)),
             DryRunArg::Server => self.report(Mode::Judged, &self.go(Mode::Judged, false)),
             DryRunArg::None => {
                 let foreseen = self.go(Mode::Foreseen, false);
                 let unknown = self.check_access(&foreseen)?;
-                if !self.args.yes {
+                if !self.args.consent.yes {
                     self.ask(&foreseen)?;
                 }
                 let mut report = self.report(Mode::Earnest, &self.go(Mode::Earnest, true))?;
@@ -128,11 +128,9 @@ impl Restore<'_> {
             _ => format!("Create {}", count(create, "object", "objects")),
         };
         let prompt = format!("{what} in {place}? [y/N]");
-        let input = dialoguer::Input::<String>::new().with_prompt(visible(&prompt)).allow_empty(true);
-        match input.interact_text() {
-            Ok(line) if ["y", "yes"].contains(&line.trim().to_lowercase().as_str()) => Ok(()),
-            // An interrupt, too, or the terminal is gone.
-            _ => Err(CliError::Refusal("nothing was restored: that was no yes".to_owned())),
+        match is_yes(&asking::line(&visible(&prompt))) {
+            true => Ok(()),
+            false => Err(CliError::Refusal("nothing was restored: that was no yes".to_owned())),
         }
     }
 

@@ -1,6 +1,6 @@
 //! `kubectl gc snapshot`
 
-use std::{io::IsTerminal, path::Path};
+use std::path::Path;
 
 use crate::{
     dump,
@@ -11,6 +11,7 @@ use crate::{
 
 use super::{
     args::{GlobalArgs, SnapshotArgs, SourceArgs},
+    asking::can_ask,
     error::CliError,
     report::Report,
     session::{Reach, Session},
@@ -92,7 +93,7 @@ fn check(path: &Path, force: bool) -> Result<(), CliError> {
 
 fn confirm_replacing(path: &Path) -> Result<(), CliError> {
     let exists = || CliError::Exists(path.display().to_string());
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+    if !can_ask() {
         return Err(exists());
     }
     let question = dialoguer::Confirm::new().with_prompt(format!("{} exists. Replace it?", path.display())).default(false);

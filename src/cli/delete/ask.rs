@@ -1,6 +1,6 @@
 //! The question before a delete, and what an answer means. The heavier what follows, the more has to be typed.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 
 use crate::{
     foretell::{Consent, Plan, Weight},
@@ -9,7 +9,11 @@ use crate::{
     wording::count,
 };
 
-use super::super::{error::CliError, report::terminal_width};
+use super::super::{
+    asking::{self, can_ask, is_yes},
+    error::CliError,
+    report::terminal_width,
+};
 
 /// The key that archives first.
 const ARCHIVE: &str = "a";
@@ -78,7 +82,7 @@ impl Question {
         let line = line.trim();
         match &self.word {
             Some(word) if line == word => Answer::Yes,
-            None if ["y", "yes"].contains(&line.to_lowercase().as_str()) => Answer::Yes,
+            None if is_yes(line) => Answer::Yes,
             _ if self.archive == Some(line) => Answer::Archive,
             _ => Answer::No,
         }
@@ -96,23 +100,12 @@ impl Question {
         let lines = wrapped(self.preface.split(' '), terminal_width().unwrap_or(usize::MAX));
         // Nobody is left to tell when standard error is closed.
         let _ = writeln!(std::io::stderr(), "\n{}", lines.join("\n"));
-        let input = dialoguer::Input::<String>::new().with_prompt(&self.prompt).allow_empty(true);
-        // Line by line: the terminal stays as it is, whatever becomes of this process, and its own keys work. An end of input is no yes.
-        match input.interact() {
-            Ok(line) => Ok(self.judge(&line)),
-            // The terminal is gone.
-            Err(_) => Ok(Answer::No),
-        }
+        Ok(self.judge(&asking::line(&self.prompt)))
     }
 }
 
 fn or_stop(key: &str) -> String {
     if key.is_empty() { "anything else: stop".to_owned() } else { format!("{key}, anything else: stop") }
-}
-
-/// Whether there is somebody to ask.
-pub fn can_ask() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 fn heavy(weight: Weight) -> &'static str {

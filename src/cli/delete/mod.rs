@@ -7,8 +7,6 @@ mod doing;
 mod essence;
 mod order;
 
-pub(super) use self::ask::can_ask;
-
 use std::{io::Write as _, time::Duration};
 
 use crate::{
@@ -74,7 +72,7 @@ pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, CliError> {
         lost: 0,
         forgot: false,
         shown: None,
-        agreed: args.yes,
+        agreed: args.consent.yes,
         notes: Vec::new(),
     }
     .run()
@@ -165,7 +163,7 @@ impl Delete<'_> {
             if self.shown.as_ref() != Some(&essence) {
                 self.show(&told)?;
                 // Whoever said yes said it to something else.
-                self.agreed = self.args.yes;
+                self.agreed = self.args.consent.yes;
                 self.shown = Some(essence);
             }
             if !told.shut.is_empty() {
@@ -327,7 +325,7 @@ impl Delete<'_> {
     /// Shows the plan, where text is wanted, or where somebody is to be asked about it.
     fn show(&self, told: &Foretold) -> Result<(), CliError> {
         let document = self.args.output.is_some_and(|form| form != PlanFormat::Wide);
-        if document && self.args.yes {
+        if document && self.args.consent.yes {
             return Ok(());
         }
         let again = if self.shown.is_some() { " It has changed meanwhile: this is what would happen now." } else { "" };

@@ -47,7 +47,7 @@ impl Order {
             propagation: args.propagation.policy().map_or(Propagation::Background, propagation_of),
             grace: grace_period(&args.grace)?,
             assume: args.assume.assume(),
-            dry_run: args.dry_run,
+            dry_run: args.consent.dry_run,
             timeout,
             archive: args.archive.clone(),
         })
