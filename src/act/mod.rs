@@ -19,6 +19,7 @@ mod probe;
 mod probe_tests;
 mod request;
 mod restore;
+mod sweep;
 
 pub use access::{Access, Denied, Verdicts, review};
 pub use delete::{Answered, Deletion, Sent, delete};
@@ -26,3 +27,4 @@ pub use follow::{Ended, FollowEvent, Followed, Following, follow};
 pub use keep::{KeepError, KeepFailure, Loosened, Released, cut, put_back, release};
 pub use probe::{Probe, ProbeError, probe, probe_until};
 pub use restore::{Mode, restore};
+pub use sweep::{Failed, QueueName, Settings, SweepTold, Sweeper, What, Written};

@@ -7,12 +7,12 @@ use crate::cluster::{Answer, Connection, Failure, retry};
 
 use super::delete::Deletion;
 
-const JSON: &str = "application/json";
+pub(super) const JSON: &str = "application/json";
 /// A list of operations, of which the first that can't be done undoes all.
 const JSON_PATCH: &str = "application/json-patch+json";
 
 /// An object of which what is missing stays as it is.
-const MERGE_PATCH: &str = "application/merge-patch+json";
+pub(super) const MERGE_PATCH: &str = "application/merge-patch+json";
 
 /// A request that came to nothing.
 pub(super) struct Undone {
@@ -32,20 +32,27 @@ impl From<Undone> for Failure {
 ///
 /// A try before the last may have been done, although no answer came: only what may be done twice is to be sent like this.
 pub(super) async fn persist(connection: &Connection, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, Undone> {
-    persist_as(connection, method, path, body.map(|body| (JSON, body))).await
+    persist_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
 }
 
 /// Sends a JSON patch like [`persist`]. It says by `test` operations which state of which object it means.
 pub(super) async fn json_patch(connection: &Connection, path: &str, operations: &Value) -> Result<Answer, Undone> {
-    persist_as(connection, &Method::PATCH, path, Some((JSON_PATCH, operations))).await
+    persist_as(connection, &Method::PATCH, path, Some((JSON_PATCH, operations)), JSON).await
 }
 
-async fn persist_as(connection: &Connection, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Result<Answer, Undone> {
+/// The same with a body of this content type, and an answer in one of the forms that are accepted.
+pub(super) async fn persist_as(
+    connection: &Connection,
+    method: &Method,
+    path: &str,
+    body: Option<(&str, &Value)>,
+    accept: &str,
+) -> Result<Answer, Undone> {
     let mut tried = 0;
     let mut unsure = false;
     loop {
         tried += 1;
-        let failure = match once_as(connection, method, path, body).await {
+        let failure = match once_as(connection, method, path, body, accept).await {
             Ok(answer) => return Ok(answer),
             Err(failure) => failure,
         };
@@ -60,16 +67,22 @@ async fn persist_as(connection: &Connection, method: &Method, path: &str, body: 
 
 /// Sends a request once. Anything but a success is a failure.
 pub(super) async fn once(connection: &Connection, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, Failure> {
-    once_as(connection, method, path, body.map(|body| (JSON, body))).await
+    once_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
 }
 
 /// Sends a JSON merge patch once. What it says of `metadata.uid` and `metadata.resourceVersion` has to be so, or else the answer is 409.
 pub(super) async fn merge_patch(connection: &Connection, path: &str, body: &Value) -> Result<Answer, Failure> {
-    once_as(connection, &Method::PATCH, path, Some((MERGE_PATCH, body))).await
+    once_as(connection, &Method::PATCH, path, Some((MERGE_PATCH, body)), JSON).await
 }
 
-async fn once_as(connection: &Connection, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Result<Answer, Failure> {
-    let mut request = Request::builder().method(method).uri(path).header(header::ACCEPT, JSON);
+async fn once_as(
+    connection: &Connection,
+    method: &Method,
+    path: &str,
+    body: Option<(&str, &Value)>,
+    accept: &str,
+) -> Result<Answer, Failure> {
+    let mut request = Request::builder().method(method).uri(path).header(header::ACCEPT, accept);
     if let Some((content_type, _)) = body {
         request = request.header(header::CONTENT_TYPE, content_type);
     }

@@ -45,6 +45,7 @@ pub(crate) use answer::Answer;
 pub use connect::Connection;
 pub use error::{ConnectError, Endpoint};
 pub(crate) use failure::Failure;
+pub(crate) use request::METADATA;
 pub use watch::{Lost, News, Watches};
 pub use whole::Whole;
 

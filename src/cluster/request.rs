@@ -33,7 +33,7 @@ const LARGEST_RESERVE: usize = 16 << 20;
 pub(super) const METADATA_LIST: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
                                         application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /// The metadata of one object.
-pub(super) const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
+pub(crate) const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
                                    application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 /// The same in JSON, the managed fields with it.
 pub(super) const METADATA_IN_JSON: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
@@ -173,7 +173,7 @@ impl Connection {
     }
 
     /// GETs a path until there is an answer or no use in trying further. Anything but a success is a failure.
-    pub(super) async fn get(&self, path_and_query: &str, accept: &str) -> Result<Answer, Failure> {
+    pub(crate) async fn get(&self, path_and_query: &str, accept: &str) -> Result<Answer, Failure> {
         let mut accept = accept;
         let mut tried = 0;
         loop {

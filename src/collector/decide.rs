@@ -1,9 +1,12 @@
 //! From verdicts to an action: the table of 4.2.
 
 use crate::{
+    graph::Verdict,
     model::{Reference, Symbol},
     server::Propagation,
 };
+
+use super::examine::Failure;
 
 /// What a look-up made of one reference, as far as the decision is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +14,20 @@ pub enum Class {
     Solid,
     Waiting,
     Dangling,
+}
+
+impl Class {
+    /// What a verdict means for the decision, or why there can be none (R3.13).
+    pub fn of(verdict: Verdict) -> Result<Class, Failure> {
+        match verdict {
+            Verdict::Solid(_) => Ok(Class::Solid),
+            Verdict::Waiting(_) => Ok(Class::Waiting),
+            Verdict::Dangling(_) => Ok(Class::Dangling),
+            Verdict::InvalidScope => Err(Failure::InvalidScope),
+            Verdict::Unmappable => Err(Failure::Unmappable),
+            Verdict::Unknown => Err(Failure::Unknown),
+        }
+    }
 }
 
 /// What the collector does with an object.

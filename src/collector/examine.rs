@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 
 use crate::{
-    graph::{NodeId, Verdict},
+    graph::NodeId,
     model::{Reference, Symbol},
-    server::{DeleteAnswer, DeleteOptions, KindRules, Patch, PatchAnswer, Propagation, Stored},
+    server::{DeleteAnswer, DeleteOptions, Patch, PatchAnswer, Propagation, Stored},
 };
 
 use super::{
     decide::{Class, Decision, decide},
-    view::{Collector, Identity, Known},
+    picture::Picture,
+    view::{Identity, Known},
 };
 
 /// Why the collector writes.
@@ -54,8 +55,8 @@ pub enum Answer<'a> {
     NotFound,
     /// The item could not be read or written.
     Failed(Failure),
-    /// What a reference turned out to be.
-    Verdict(Verdict),
+    /// What a reference turned out to be, or why that isn't known.
+    Owner(Result<Class, Failure>),
     Deleted(DeleteAnswer<'a>),
     Patched(PatchAnswer<'a>),
 }
@@ -117,38 +118,31 @@ enum State<'a> {
 
 impl<'a> Examination<'a> {
     /// Starts on an item taken from the queue: gates G0 and G1.
-    pub fn begin(collector: &Collector<'a>, node: NodeId) -> (Self, Progress) {
+    pub fn begin(collector: &impl Picture<'a>, node: NodeId) -> (Self, Progress) {
         let examination = Examination { node, state: State::Item };
-        let known = collector.node(node);
         // G1: an object on its way out is dealt with when it is gone.
-        let on_its_way_out = known.being_deleted && !known.deleting_dependents;
+        let on_its_way_out = collector.being_deleted(node) && !collector.deleting_dependents(node);
         let progress = match collector.identity(node) {
             // G0: nothing is known of it any more.
             None => Progress::Finished(Finish::Forget),
-            _ if on_its_way_out || known.known == Known::Gone => Progress::Finished(Finish::Forget),
+            _ if on_its_way_out || collector.known(node) == Known::Gone => Progress::Finished(Finish::Forget),
             Some(identity) => Progress::Ask(Ask::Item(identity)),
         };
         (examination, progress)
     }
 
     /// Takes the answer to what was asked last.
-    pub fn answer(&mut self, collector: &mut Collector<'a>, answer: Answer<'a>) -> Progress {
+    pub fn answer(&mut self, collector: &mut impl Picture<'a>, answer: Answer<'a>) -> Progress {
         let state = std::mem::replace(&mut self.state, State::Item);
         match (state, answer) {
-            (_, Answer::Failed(Failure::InvalidScope)) => Progress::Finished(Finish::Forget),
-            (_, Answer::Failed(Failure::Unmappable | Failure::Refused)) => Progress::Finished(Finish::RetryAfterChange),
-            (_, Answer::Failed(Failure::Unknown)) => Progress::Finished(Finish::Unknown),
+            // R3.13: one error aborts the item.
+            (_, Answer::Failed(failure) | Answer::Owner(Err(failure))) => Progress::Finished(match failure {
+                Failure::InvalidScope => Finish::Forget,
+                Failure::Unmappable | Failure::Refused => Finish::RetryAfterChange,
+                Failure::Unknown => Finish::Unknown,
+            }),
             (State::Item, Answer::Found(item)) => self.found(collector, item),
-            (State::Owners { item, mut classes }, Answer::Verdict(verdict)) => {
-                let class = match verdict {
-                    Verdict::Solid(_) => Class::Solid,
-                    Verdict::Waiting(_) => Class::Waiting,
-                    Verdict::Dangling(_) => Class::Dangling,
-                    // R3.13: one error aborts the item.
-                    Verdict::InvalidScope => return Progress::Finished(Finish::Forget),
-                    Verdict::Unmappable => return Progress::Finished(Finish::RetryAfterChange),
-                    Verdict::Unknown => return Progress::Finished(Finish::Unknown),
-                };
+            (State::Owners { item, mut classes }, Answer::Owner(Ok(class))) => {
                 classes.push((item.owners[classes.len()], class));
                 self.next_owner(collector, item, classes)
             }
@@ -197,16 +191,16 @@ impl<'a> Examination<'a> {
     }
 
     /// The item is there: G3 to G5.
-    fn found(&mut self, collector: &mut Collector<'a>, item: Stored<'a>) -> Progress {
-        if collector.node(self.node).deleting_dependents {
+    fn found(&mut self, collector: &mut impl Picture<'a>, item: Stored<'a>) -> Progress {
+        if collector.deleting_dependents(self.node) {
             let blocking = collector.blocking_dependents(self.node);
             if blocking.is_empty() {
                 self.state = State::FinalizerItem;
                 return self.ask_item(collector);
             }
             for dependent in blocking {
-                if !collector.node(dependent.into()).deleting_dependents {
-                    collector.to_delete.add(dependent.into());
+                if !collector.deleting_dependents(dependent) {
+                    collector.queue(dependent);
                 }
             }
             return self.succeeded(collector);
@@ -217,7 +211,7 @@ impl<'a> Examination<'a> {
         self.next_owner(collector, item, Vec::new())
     }
 
-    fn next_owner(&mut self, collector: &Collector<'a>, item: Stored<'a>, classes: Vec<(Reference, Class)>) -> Progress {
+    fn next_owner(&mut self, collector: &impl Picture<'a>, item: Stored<'a>, classes: Vec<(Reference, Class)>) -> Progress {
         if let Some(reference) = item.owners.get(classes.len()).copied() {
             self.state = State::Owners { item, classes };
             return Progress::Ask(Ask::Owner(reference));
@@ -243,18 +237,14 @@ impl<'a> Examination<'a> {
     }
 
     /// The patch that unblocks the item's owners, if one of its dependents is already being deleted in the foreground (R5.11).
-    fn unblocking_patch(&self, collector: &Collector<'a>, item: &Stored<'a>) -> Option<Patch> {
-        collector.dependents(self.node).into_iter().find(|dependent| collector.node((*dependent).into()).deleting_dependents)?;
+    fn unblocking_patch(&self, collector: &impl Picture<'a>, item: &Stored<'a>) -> Option<Patch> {
+        collector.dependents(self.node).into_iter().find(|dependent| collector.deleting_dependents(*dependent))?;
         let unblocked = |reference: &Reference| Reference { block_owner_deletion: Some(false), ..*reference };
-        // The graph's copy of the references, not the one just read (4.3).
-        let known = collector.node(self.node);
-        let strategic_merge = collector.graph.object(self.node).is_some_and(|object| {
-            KindRules::of(collector.snapshot.resources.get(collector.snapshot.object(object).resource)).strategic_merge
-        });
-        Some(if strategic_merge {
-            Patch::MergeOwners(known.owners.iter().filter(|reference| reference.blocks()).map(unblocked).collect())
+        let known = collector.references_to_unblock(self.node, item);
+        Some(if collector.merges_strategically(self.node) {
+            Patch::MergeOwners(known.iter().filter(|reference| reference.blocks()).map(unblocked).collect())
         } else {
-            Patch::SetOwners { owners: known.owners.iter().map(unblocked).collect(), version: item.version }
+            Patch::SetOwners { owners: known.iter().map(unblocked).collect(), version: item.version }
         })
     }
 
@@ -265,7 +255,7 @@ impl<'a> Examination<'a> {
         Progress::Ask(Ask::Delete(options, reason))
     }
 
-    fn ask_item(&self, collector: &Collector<'a>) -> Progress {
+    fn ask_item(&self, collector: &impl Picture<'a>) -> Progress {
         match collector.identity(self.node) {
             Some(identity) => Progress::Ask(Ask::Item(identity)),
             None => Progress::Finished(Finish::Forget),
@@ -273,8 +263,8 @@ impl<'a> Examination<'a> {
     }
 
     /// Nothing more to do. What was never observed is polled on (R3.3).
-    fn succeeded(&self, collector: &Collector<'a>) -> Progress {
-        let polled = collector.node(self.node).known == Known::Virtual;
+    fn succeeded(&self, collector: &impl Picture<'a>) -> Progress {
+        let polled = collector.known(self.node) == Known::Virtual;
         Progress::Finished(if polled { Finish::RetryAfterChange } else { Finish::Forget })
     }
 }

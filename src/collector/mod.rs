@@ -5,15 +5,18 @@
 
 pub mod decide;
 pub mod examine;
+pub mod live;
 pub mod observe;
 pub mod orphan;
+pub mod picture;
 pub mod queue;
 mod restart;
 pub mod view;
 
-pub use decide::{Decision, decide};
+pub use decide::{Class, Decision, decide};
 pub use examine::{Answer, Ask, Examination, Failure, Finish, Progress, Reason};
 pub use observe::{Event, EventKind};
 pub use orphan::Orphaning;
+pub use picture::Picture;
 pub use queue::Queue;
 pub use view::{Collector, Identity, Known, Node};

@@ -2,13 +2,13 @@
 
 use crate::{
     graph::NodeId,
-    model::{ObjectId, Symbol},
+    model::Symbol,
     server::{Patch, PatchAnswer},
 };
 
 use super::{
     examine::{Answer, Ask, Finish, Progress, Reason},
-    view::Collector,
+    picture::Picture,
 };
 
 /// An orphaning under way: its dependents are patched side by side, then the finalizer goes.
@@ -17,7 +17,7 @@ pub struct Orphaning {
     /// The owner.
     pub node: NodeId,
     /// Dependents that are still to be patched; the graph's when the work began (R6.6).
-    pub pending: Vec<ObjectId>,
+    pub pending: Vec<NodeId>,
     failed: bool,
     /// Some dependents may not be patched by this collector, so that it cannot finish.
     incomplete: bool,
@@ -26,27 +26,27 @@ pub struct Orphaning {
 
 impl Orphaning {
     /// Starts on an owner taken from the queue.
-    pub fn begin(collector: &Collector<'_>, node: NodeId) -> Self {
+    pub fn begin<'a>(collector: &impl Picture<'a>, node: NodeId) -> Self {
         let mut pending = collector.dependents(node);
         pending.reverse();
         Orphaning { node, pending, failed: false, incomplete: false, awaiting_item: true }
     }
 
     /// Patches only these dependents. If that leaves any out, the owner keeps its finalizer: without it they would be collected.
-    pub fn limit_to(&mut self, may_be_patched: impl Fn(ObjectId) -> bool) {
+    pub fn limit_to(&mut self, may_be_patched: impl Fn(NodeId) -> bool) {
         let all = self.pending.len();
         self.pending.retain(|dependent| may_be_patched(*dependent));
         self.incomplete = self.pending.len() < all;
     }
 
     /// The patch for one dependent. Dependents are patched in any order.
-    pub fn free(&self, collector: &Collector<'_>) -> (Patch, Reason) {
+    pub fn free<'a>(&self, collector: &impl Picture<'a>) -> (Patch, Reason) {
         let uid = collector.uid(self.node);
         (Patch::StripByUid(vec![uid]), Reason::OwnerOrphans(uid))
     }
 
     /// A dependent was patched: 404 is fine, any other failure makes the whole come again (R6.3).
-    pub fn freed(&mut self, dependent: ObjectId, answer: &Answer<'_>) {
+    pub fn freed(&mut self, dependent: NodeId, answer: &Answer<'_>) {
         // Nearly always the last one, which costs nothing to take.
         if self.pending.last() == Some(&dependent) {
             self.pending.pop();
@@ -57,7 +57,7 @@ impl Orphaning {
     }
 
     /// What comes once no dependent is pending.
-    pub fn finish(&self, collector: &Collector<'_>) -> Progress {
+    pub fn finish<'a>(&self, collector: &impl Picture<'a>) -> Progress {
         if self.failed {
             return Progress::Finished(Finish::RetrySoon);
         }
@@ -71,7 +71,7 @@ impl Orphaning {
     }
 
     /// Takes the answer to what [`Orphaning::finish`] or this asked last.
-    pub fn answer(&mut self, collector: &Collector<'_>, answer: Answer<'_>) -> Progress {
+    pub fn answer<'a>(&mut self, collector: &impl Picture<'a>, answer: Answer<'a>) -> Progress {
         match answer {
             Answer::Found(item) if self.awaiting_item && item.has_finalizer(Symbol::ORPHAN) => {
                 self.awaiting_item = false;

@@ -7,6 +7,8 @@ use rustc_hash::FxHashSet;
 /// A queue as client-go's work queues behave: an item that is added while it is being worked on comes back once that is done.
 #[derive(Clone, Debug)]
 pub struct Queue<T> {
+    /// How many items were ever added that were not waiting already.
+    added: u64,
     waiting: VecDeque<T>,
     dirty: FxHashSet<T>,
     processing: FxHashSet<T>,
@@ -14,16 +16,29 @@ pub struct Queue<T> {
 
 impl<T> Default for Queue<T> {
     fn default() -> Self {
-        Queue { waiting: VecDeque::new(), dirty: FxHashSet::default(), processing: FxHashSet::default() }
+        Queue { added: 0, waiting: VecDeque::new(), dirty: FxHashSet::default(), processing: FxHashSet::default() }
     }
 }
 
 impl<T: Copy + Eq + Hash> Queue<T> {
     /// Adds an item, unless it is waiting already.
     pub fn add(&mut self, item: T) {
-        if self.dirty.insert(item) && !self.processing.contains(&item) {
-            self.waiting.push_back(item);
+        if self.dirty.insert(item) {
+            self.added += 1;
+            if !self.processing.contains(&item) {
+                self.waiting.push_back(item);
+            }
         }
+    }
+
+    /// How many items were ever added that were not waiting already.
+    pub fn added(&self) -> u64 {
+        self.added
+    }
+
+    /// Whether nothing waits, and nothing is being worked on.
+    pub fn is_idle(&self) -> bool {
+        self.dirty.is_empty() && self.processing.is_empty()
     }
 
     /// Takes the item that has waited longest, to be worked on until [`Queue::done`].

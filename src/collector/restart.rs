@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    observe::{Event, EventKind},
+    observe::{Event, EventKind, observe_first},
     view::{Collector, Known, Node},
 };
 
@@ -60,25 +60,8 @@ impl<'a> Collector<'a> {
         if !self.watches(object) || self.graph.by_uid(self.snapshot.object(object).uid) != Some(id) {
             return;
         }
-        let found = self.snapshot.object(object);
-        let stored = Stored::of(found);
-        if self.node(id).known == Known::Virtual {
-            let identity = self.identity_of(object);
-            if self.replaced_identities.remove(&id) != Some(identity) {
-                // R3.4: another node takes the place of the virtual one, which nobody looks at any more (G0).
-                self.to_delete.remove(id);
-                for dependent in self.partition(id, identity).1 {
-                    self.to_delete.add(dependent.into());
-                }
-            }
-        }
-        let node = self.node_mut(id);
-        node.known = Known::Observed;
-        node.owners = Cow::Borrowed(&found.owners);
-        node.being_deleted = stored.terminating;
-        node.deleting_dependents = stored.waiting();
-        self.check_added(id, &found.owners);
-        self.start_deletion(id, &stored);
+        let stored = Stored::of(self.snapshot.object(object));
+        observe_first(self, id, self.identity_of(object), &stored);
     }
 
     /// Once everything was listed, the nodes of what was seen are as at rest. Virtual ones have all their dependents by now, too.

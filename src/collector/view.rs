@@ -7,10 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     graph::{NodeId, OwnerGraph},
     model::{ObjectId, Reference, Snapshot, Symbol},
-    server::Stored,
+    server::{KindRules, Stored},
 };
 
-use super::queue::Queue;
+use super::{picture::Picture, queue::Queue};
 
 /// How the collector knows a node (3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -352,12 +352,169 @@ impl<'a> Collector<'a> {
     /// Whether a reference names an observed owner by uid, but with other coordinates than the owner's (R3.7, R3.8).
     fn disagrees_with_observed(&self, reference: &Reference, namespace: Symbol) -> bool {
         let Some(owner) = self.graph.by_uid(reference.uid).and_then(|node| self.graph.object(node)) else { return false };
-        self.watches(owner) && !self.agrees(reference, namespace, owner)
+        self.watches(owner) && !self.agrees(reference, namespace, &self.identity_of(owner))
+    }
+}
+
+impl<'a> Picture<'a> for Collector<'a> {
+    fn known(&self, node: NodeId) -> Known {
+        self.node(node).known
     }
 
-    /// Whether a reference of a holder in `namespace` names an object as it is.
-    pub fn agrees(&self, reference: &Reference, namespace: Symbol, owner: ObjectId) -> bool {
-        let identity = self.identity_of(owner);
-        (identity.namespace.is_empty() || identity.namespace == namespace) && identity.is_named_by(reference)
+    fn being_deleted(&self, node: NodeId) -> bool {
+        self.node(node).being_deleted
+    }
+
+    fn deleting_dependents(&self, node: NodeId) -> bool {
+        self.node(node).deleting_dependents
+    }
+
+    fn owners(&self, node: NodeId) -> Cow<'a, [Reference]> {
+        self.node(node).owners.clone()
+    }
+
+    fn identity(&self, node: NodeId) -> Option<Identity> {
+        Collector::identity(self, node)
+    }
+
+    fn uid(&self, node: NodeId) -> Symbol {
+        Collector::uid(self, node)
+    }
+
+    fn namespace(&self, node: NodeId) -> Symbol {
+        self.graph.object(node).map_or(Symbol::EMPTY, |object| self.snapshot.object(object).namespace)
+    }
+
+    fn dependents(&self, node: NodeId) -> Vec<NodeId> {
+        Collector::dependents(self, node).into_iter().map(NodeId::from).collect()
+    }
+
+    fn has_dependents(&self, node: NodeId) -> bool {
+        Collector::has_dependents(self, node)
+    }
+
+    fn blocking_dependents(&self, node: NodeId) -> Vec<NodeId> {
+        Collector::blocking_dependents(self, node).into_iter().map(NodeId::from).collect()
+    }
+
+    fn by_uid(&self, uid: Symbol) -> Option<NodeId> {
+        self.graph.by_uid(uid)
+    }
+
+    fn named(&mut self, uid: Symbol) -> Option<NodeId> {
+        self.graph.by_uid(uid)
+    }
+
+    fn merges_strategically(&self, node: NodeId) -> bool {
+        self.graph
+            .object(node)
+            .is_some_and(|object| KindRules::of(self.snapshot.resources.get(self.snapshot.object(object).resource)).strategic_merge)
+    }
+
+    fn references_to_unblock(&self, node: NodeId, _item: &Stored<'a>) -> Cow<'a, [Reference]> {
+        self.node(node).owners.clone()
+    }
+
+    fn text(&self, symbol: Symbol) -> &str {
+        self.snapshot.text(symbol)
+    }
+
+    fn set_observed(&mut self, node: NodeId, _identity: Identity, stored: &Stored<'a>) {
+        self.replaced_identities.remove(&node);
+        let node = self.node_mut(node);
+        node.known = Known::Observed;
+        node.owners = stored.owners.clone();
+        node.being_deleted = stored.terminating;
+        node.deleting_dependents = stored.waiting();
+    }
+
+    fn set_virtual(&mut self, node: NodeId, identity: Identity, holder: NodeId) {
+        self.replaced_identities.insert(node, identity);
+        let members = self.graph.object(holder).into_iter().collect();
+        let node = self.node_mut(node);
+        node.known = Known::Virtual;
+        node.members = Some(members);
+        // It is another node than the one that went, and has seen nothing of what that one had.
+        (node.being_deleted, node.deleting_dependents) = (false, false);
+    }
+
+    fn set_identity(&mut self, node: NodeId, identity: Identity) {
+        self.replaced_identities.insert(node, identity);
+    }
+
+    fn set_gone(&mut self, node: NodeId) {
+        self.node_mut(node).known = Known::Gone;
+    }
+
+    fn set_being_deleted(&mut self, node: NodeId) {
+        self.node_mut(node).being_deleted = true;
+    }
+
+    fn set_deleting_dependents(&mut self, node: NodeId) {
+        self.node_mut(node).deleting_dependents = true;
+    }
+
+    /// Keeps the counts of every owner right, those of new ones as well.
+    fn replace_owners(&mut self, id: NodeId, old: &[Reference], new: Cow<'a, [Reference]>) {
+        let holder = self.graph.object(id);
+        let has = |list: &[Reference], uid: Symbol| list.iter().any(|reference| reference.uid == uid);
+        for (position, reference) in old.iter().enumerate() {
+            let Some(owner) = self.graph.by_uid(reference.uid) else { continue };
+            let gone = !has(&new, reference.uid);
+            let owner = self.node_mut(owner);
+            owner.blocking -= u32::from(reference.blocks());
+            if gone && !has(&old[..position], reference.uid) {
+                owner.dependents -= 1;
+            }
+            if let (true, Some(members), Some(object)) = (gone, &mut owner.members, holder) {
+                members.retain(|member| *member != object);
+            }
+        }
+        for (position, reference) in new.iter().enumerate() {
+            let Some(owner) = self.graph.by_uid(reference.uid) else { continue };
+            let owner = self.node_mut(owner);
+            owner.blocking += u32::from(reference.blocks());
+            if !has(&new[..position], reference.uid) && !has(old, reference.uid) {
+                owner.dependents += 1;
+            }
+        }
+        self.node_mut(id).owners = new;
+    }
+
+    fn add_dependent(&mut self, owner: NodeId, dependent: NodeId) {
+        let Some(dependent) = self.graph.object(dependent) else { return };
+        if let Some(members) = &mut self.node_mut(owner).members
+            && !members.contains(&dependent)
+        {
+            members.push(dependent);
+        }
+    }
+
+    fn queue(&mut self, node: NodeId) {
+        self.to_delete.add(node);
+    }
+
+    fn unqueue(&mut self, node: NodeId) {
+        self.to_delete.remove(node);
+    }
+
+    fn queue_orphaning(&mut self, node: NodeId) {
+        self.to_orphan.add(node);
+    }
+
+    fn retry_soon(&mut self, node: NodeId) {
+        self.retries.soon(node);
+    }
+
+    fn retry_after_change(&mut self, node: NodeId) {
+        self.retries.after_change(node);
+    }
+
+    fn set_absent(&mut self, identity: Identity) {
+        self.confirmed_absent.insert(identity);
+    }
+
+    fn is_absent(&self, identity: &Identity) -> bool {
+        self.confirmed_absent.contains(identity)
     }
 }

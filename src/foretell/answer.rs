@@ -1,7 +1,7 @@
 //! Answers to what the collector asks, from the simulated store.
 
 use crate::{
-    collector::{Answer, Ask, Failure, Identity, Known},
+    collector::{Answer, Ask, Class, Failure, Identity, Known},
     graph::{Address, Dangling, NodeId, Verdict},
     model::{Coordinate, ObjectId, Presence, Reference, ResourceId, Symbol},
     server::{PatchAnswer, kinds::protected},
@@ -16,7 +16,7 @@ impl<'a> World<'_, 'a> {
             Ask::Item(identity) => self.read_item(node, identity),
             Ask::Owner(reference) => {
                 let namespace = self.namespace_of(node);
-                Answer::Verdict(self.verdict(reference, namespace))
+                Answer::Owner(Class::of(self.verdict(reference, namespace)))
             }
             Ask::Delete(options, reason) => match self.stage.graph.object(node) {
                 Some(object) if protected(self.stage.snapshot, object).is_some() => Answer::Failed(Failure::Refused),

@@ -1,7 +1,7 @@
 //! What the collector does with one object as it stands: its look at the object is played, up to the first thing that it would write.
 
 use crate::{
-    collector::{Answer, Ask, Collector, Examination, Known, Orphaning, Progress, Reason},
+    collector::{Answer, Ask, Collector, Examination, Failure, Known, Progress, Reason},
     graph::{NodeId, Verdict},
     model::{ObjectId, Symbol},
     server::{Patch, Propagation, Stored},
@@ -71,7 +71,7 @@ fn first_write(world: &mut World<'_, '_>, object: ObjectId) -> Next {
         return Next::Nothing(Idle::SharedUid(other));
     }
     if world.collector.watches(object) && Stored::of(snapshot.object(object)).orphaning() {
-        let mut dependents = Orphaning::begin(&world.collector, node).pending;
+        let mut dependents = world.collector.dependents(node);
         dependents.sort_unstable();
         return if dependents.is_empty() { Next::TakeFinalizer(Symbol::ORPHAN) } else { Next::FreeDependents(dependents) };
     }
@@ -116,10 +116,10 @@ fn idle(world: &World<'_, '_>, node: NodeId, said: Option<&Answer<'_>>, looked_u
     match said {
         None if world.collector.node(node).known == Known::Gone => Idle::NotWatched,
         None => Idle::OnItsWayOut,
-        Some(Answer::Verdict(Verdict::Unmappable)) => Idle::Unmappable(looked_up.saturating_sub(1)),
-        Some(Answer::Verdict(Verdict::InvalidScope)) => Idle::InvalidScope(looked_up.saturating_sub(1)),
-        Some(Answer::Verdict(Verdict::Unknown)) => Idle::Unread(Some(looked_up.saturating_sub(1))),
-        Some(Answer::Verdict(_)) => Idle::OwnersSolid,
+        Some(Answer::Owner(Err(Failure::Unmappable))) => Idle::Unmappable(looked_up.saturating_sub(1)),
+        Some(Answer::Owner(Err(Failure::InvalidScope))) => Idle::InvalidScope(looked_up.saturating_sub(1)),
+        Some(Answer::Owner(Err(Failure::Unknown))) => Idle::Unread(Some(looked_up.saturating_sub(1))),
+        Some(Answer::Owner(_)) => Idle::OwnersSolid,
         Some(Answer::Found(_)) => Idle::NoOwners,
         // Not observed, and known under a name where it is not: as if it were not watched.
         Some(Answer::NotFound) => Idle::NotWatched,

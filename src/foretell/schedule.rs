@@ -103,7 +103,7 @@ impl<'a> World<'_, 'a> {
                         return self.collector.to_orphan.done(node);
                     }
                     let mut orphaning = Orphaning::begin(&self.collector, node);
-                    orphaning.limit_to(|dependent| self.may_write(dependent));
+                    orphaning.limit_to(|dependent| self.stage.graph.object(dependent).is_none_or(|object| self.may_write(object)));
                     self.tasks.push_back(Task::Orphan(orphaning, None));
                 }
             }
@@ -148,7 +148,9 @@ impl<'a> World<'_, 'a> {
     fn orphan(&mut self, mut orphaning: Orphaning, ask: Option<Ask>) {
         let progress = if let Some(dependent) = orphaning.pending.last().copied() {
             let (patch, reason) = orphaning.free(&self.collector);
-            let answer = self.patch(dependent, &patch, Cause::Collector(reason)).map_or(Answer::NotFound, Answer::Patched);
+            let object = self.stage.graph.object(dependent);
+            let patched = object.and_then(|object| self.patch(object, &patch, Cause::Collector(reason)));
+            let answer = patched.map_or(Answer::NotFound, Answer::Patched);
             orphaning.freed(dependent, &answer);
             self.tasks.push_back(Task::Orphan(orphaning, None));
             return;

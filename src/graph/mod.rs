@@ -4,5 +4,5 @@ pub mod cycles;
 pub mod owner_graph;
 pub mod verdict;
 
-pub use owner_graph::{NodeId, OwnerGraph};
+pub use owner_graph::{NodeId, OwnerGraph, map};
 pub use verdict::{Address, Dangling, Verdict};

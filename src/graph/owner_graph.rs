@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::{Mapping, ObjectId, Reference, Snapshot, Symbol};
+use crate::model::{Mapping, ObjectId, Reference, Resources, Snapshot, Symbol};
 
 /// A node of the graph: an object, or a uid that is referenced and belongs to no object that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -168,13 +168,18 @@ impl OwnerGraph {
     }
 }
 
-/// What a reference maps to. A group version that is named as a gap may serve anything.
+/// What a reference of a snapshot maps to.
 fn mapping(snapshot: &Snapshot, reference: &Reference) -> Mapping {
-    let api_version = snapshot.text(reference.api_version);
+    let undiscovered = |api_version: &str| snapshot.gaps.iter().any(|gap| gap.resource == api_version);
+    map(&snapshot.resources, undiscovered, snapshot.text(reference.api_version), snapshot.text(reference.kind))
+}
+
+/// What an apiVersion and kind map to, as references spell them. A group version that could not be discovered may serve anything.
+pub fn map(resources: &Resources, undiscovered: impl Fn(&str) -> bool, api_version: &str, kind: &str) -> Mapping {
     // To the parser of apiVersions, the core group may be there with nothing as its name.
     let api_version = api_version.strip_prefix('/').unwrap_or(api_version);
-    match snapshot.resources.map(api_version, snapshot.text(reference.kind)) {
-        Mapping::Unmappable if snapshot.gaps.iter().any(|gap| gap.resource == api_version) => Mapping::Undiscovered,
+    match resources.map(api_version, kind) {
+        Mapping::Unmappable if undiscovered(api_version) => Mapping::Undiscovered,
         mapping => mapping,
     }
 }

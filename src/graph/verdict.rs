@@ -1,6 +1,6 @@
 //! What a look-up of one owner reference says: the table of 3.4, in the two halves that lie before and after the answer.
 
-use crate::model::{Coordinate, Mapping, ObjectId, Presence, Reference, ResourceId, Snapshot, Symbol};
+use crate::model::{Coordinate, Mapping, ObjectId, Presence, Reference, ResourceId, Resources, Snapshot, Symbol};
 
 use super::owner_graph::OwnerGraph;
 
@@ -50,26 +50,29 @@ pub enum Verdict {
 impl Address {
     /// Where `reference`, held by an object in `namespace` (empty: cluster-scoped), is looked up (3.4 steps 2–4).
     pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> Address {
-        let (served, namespaced): (Option<ResourceId>, bool) = match graph.mapping(reference) {
+        Address::mapped(&snapshot.resources, graph.mapping(reference), reference.name, namespace)
+    }
+
+    /// Where an owner of this name is looked up, to whose apiVersion and kind this is what they map to.
+    pub fn mapped(resources: &Resources, mapping: Mapping, name: Symbol, namespace: Symbol) -> Address {
+        let (served, namespaced): (Option<ResourceId>, bool) = match mapping {
             Mapping::Unmappable => return Address::Unmappable,
             Mapping::Undiscovered => return Address::Undiscovered,
             Mapping::ListKind { namespaced } => (None, namespaced),
-            Mapping::Served(id) => (Some(snapshot.resources.picked(id)), snapshot.resources.get(id).namespaced),
+            Mapping::Served(id) => (Some(resources.picked(id)), resources.get(id).namespaced),
         };
         if namespaced && namespace.is_empty() {
             return Address::InvalidScope;
         }
-        if reference.name.is_empty() {
+        if name.is_empty() {
             // No request is made at all: the collector's client refuses to.
             return Address::Unmappable;
         }
         match served {
             None => Address::NoSuchPath,
-            Some(resource) => Address::At(Coordinate {
-                resource,
-                namespace: if namespaced { namespace } else { Symbol::EMPTY },
-                name: reference.name,
-            }),
+            Some(resource) => {
+                Address::At(Coordinate { resource, namespace: if namespaced { namespace } else { Symbol::EMPTY }, name })
+            }
         }
     }
 }

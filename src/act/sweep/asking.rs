@@ -1,0 +1,389 @@
+//! What the collector's rules ask for, asked of the API server. Every write says which object in which version it means, so that it hits
+//! nothing that has changed since it was decided on.
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::{
+    act::{
+        delete::Deletion,
+        request::{JSON, MERGE_PATCH, delete_options, persist_as},
+    },
+    cluster::{Answer as Response, Failure as Trouble, METADATA},
+    collector::{Answer, Ask, Class, Failure, Identity as Coordinates, Known, Picture as _, Reason},
+    graph::NodeId,
+    model::{RawObject, Reference, Symbol},
+    server::{self, DeleteAnswer, DeleteOptions, Patch, PatchAnswer, Stored},
+};
+
+use super::{
+    state::{GONE, Place, Shared, State},
+    told::{What, Written},
+};
+
+/// How often a DELETE is tried with the version that was just read, before it goes by the uid alone (R4.2): each conflict means that somebody
+/// else has written, and the owner references are the same as before.
+const VERSIONED_TRIES: u32 = 6;
+
+/// What a worker remembers of the item it works on.
+#[derive(Debug)]
+pub(super) struct Worked {
+    node: NodeId,
+    /// The coordinates under which the item was taken up.
+    coordinates: Coordinates,
+    /// The resourceVersions that were read, which `Stored::version` counts.
+    versions: Vec<String>,
+    /// The item as it was read last.
+    item: Option<Stored<'static>>,
+    /// Whether that is all of it: what was only observed lacks finalizers.
+    whole: bool,
+    /// Whether the item must be asked for, whatever is known of it.
+    distrusts: bool,
+    /// Why the last question brought no answer.
+    pub trouble: Option<String>,
+    /// Whether the API path itself was not there (R3.16).
+    pub missing_path: bool,
+}
+
+impl Worked {
+    pub fn new(state: &State, node: NodeId) -> Option<Self> {
+        let coordinates = state.live.identity(node)?;
+        Some(Worked {
+            node,
+            coordinates,
+            versions: Vec::new(),
+            item: None,
+            whole: false,
+            distrusts: false,
+            trouble: None,
+            missing_path: false,
+        })
+    }
+
+    pub fn coordinates(&self) -> Coordinates {
+        self.coordinates
+    }
+
+    /// Whatever is known of the item, it is asked for.
+    pub fn from_the_server(self) -> Self {
+        Worked { distrusts: true, ..self }
+    }
+
+    fn fails(&mut self, failure: Failure, why: impl Into<String>) -> Failure {
+        self.trouble = Some(why.into());
+        failure
+    }
+
+    /// The resourceVersion that a `Stored` stands for.
+    fn version(&self, number: u32) -> Option<&str> {
+        self.versions.get(number as usize).map(String::as_str)
+    }
+}
+
+/// What is at a place.
+enum There {
+    Object(RawObject<'static>),
+    Nothing,
+}
+
+impl Shared {
+    /// Does what a worker is asked for, and says what the API server answered.
+    pub async fn answer(&self, worked: &mut Worked, ask: &Ask) -> Answer<'static> {
+        worked.trouble = None;
+        match ask {
+            Ask::Item(coordinates) => self.item(worked, coordinates).await,
+            Ask::Owner(reference) => Answer::Owner(self.owner(worked, reference).await),
+            Ask::Delete(options, reason) => self.delete(worked, options, reason).await,
+            Ask::Patch(patch, reason) => self.patch(worked, patch, reason).await,
+        }
+    }
+
+    /// The item. What was observed of it will do for a start, because whatever is written names the version it was decided on; after that,
+    /// and where nothing was, it is asked for.
+    async fn item(&self, worked: &mut Worked, coordinates: &Coordinates) -> Answer<'static> {
+        worked.coordinates = *coordinates;
+        if worked.versions.is_empty() && !worked.distrusts {
+            let state = self.lock();
+            if let Some(seen) = state.live.as_seen(worked.node, 0) {
+                worked.versions.push(state.live.version(worked.node).to_string());
+                (worked.item, worked.whole) = (Some(seen.clone()), false);
+                return Answer::Found(seen);
+            }
+        }
+        let place = self.lock().place(coordinates);
+        match self.look(worked, place).await {
+            Ok((There::Nothing, _)) => Answer::NotFound,
+            Ok((There::Object(raw), _)) => {
+                let mut state = self.lock();
+                if raw.uid != state.live.text(coordinates.uid) {
+                    return Answer::NotFound;
+                }
+                let item = state.live.stored(&raw, worked.versions.len() as u32);
+                worked.versions.push(raw.resource_version.into_owned());
+                (worked.item, worked.whole) = (Some(item.clone()), true);
+                Answer::Found(item)
+            }
+            Err(failure) => Answer::Failed(failure),
+        }
+    }
+
+    /// What an owner reference of the item leads to (3.4).
+    async fn owner(&self, worked: &mut Worked, reference: &Reference) -> Result<Class, Failure> {
+        let (coordinates, place) = {
+            let state = self.lock();
+            let namespace = worked.coordinates.namespace;
+            if state.live.is_known_absent(reference, namespace) {
+                return Ok(Class::Dangling);
+            }
+            let coordinates = Coordinates::named_by(reference, namespace);
+            (coordinates, state.place(&coordinates))
+        };
+        let (there, namespaced) = self.look(worked, place).await?;
+        let mut state = self.lock();
+        if let There::Object(raw) = there
+            && raw.uid == state.live.text(reference.uid)
+        {
+            let waiting = state.live.stored(&raw, 0).waiting();
+            return Ok(if waiting { Class::Waiting } else { Class::Solid });
+        }
+        let namespace = if namespaced { coordinates.namespace } else { Symbol::EMPTY };
+        state.live.set_absent(Coordinates { namespace, ..coordinates });
+        Ok(Class::Dangling)
+    }
+
+    /// GETs what is at a place, and says whether the place is in a namespace. Only the server's word that there is no such object counts as
+    /// absence; that there is no such path counts as well where that is trusted (R3.16).
+    async fn look(&self, worked: &mut Worked, place: Place) -> Result<(There, bool), Failure> {
+        let trusts = self.settings.trust_missing_apis;
+        let missing = "its API path is not served: that is no proof that the object is gone";
+        let (path, namespaced) = match place {
+            Place::At { path, namespaced } => (path, namespaced),
+            Place::NoSuchPath if trusts => return Ok((There::Nothing, false)),
+            Place::NoSuchPath => {
+                worked.missing_path = true;
+                return Err(worked.fails(Failure::Unmappable, missing));
+            }
+            Place::Unmappable => return Err(worked.fails(Failure::Unmappable, "an apiVersion and kind that nobody serves")),
+            Place::InvalidScope => {
+                return Err(worked.fails(Failure::InvalidScope, "cluster-scoped, and owned by something in a namespace"));
+            }
+            Place::Undiscovered => return Err(worked.fails(Failure::Unknown, "what is served under its apiVersion is not known")),
+        };
+        match self.connection.get(&path, METADATA).await {
+            Ok(answer) => match answer.read_object() {
+                Ok(raw) if !raw.uid.is_empty() => Ok((There::Object(raw.into_owned()), namespaced)),
+                Ok(_) => Err(worked.fails(Failure::Unknown, "an answer without a uid")),
+                Err(malformed) => Err(worked.fails(Failure::Unknown, Trouble::from(malformed).to_string())),
+            },
+            Err(trouble) if trouble.proves_absence() => Ok((There::Nothing, namespaced)),
+            Err(trouble) if trouble.status() == Some(StatusCode::NOT_FOUND) => {
+                if trusts {
+                    return Ok((There::Nothing, namespaced));
+                }
+                worked.missing_path = true;
+                Err(worked.fails(Failure::Unknown, missing))
+            }
+            Err(trouble) => Err(worked.fails(Failure::Unknown, trouble.in_full())),
+        }
+    }
+
+    /// DELETEs the item (R4.1). Where the rules drop the version because somebody else keeps writing to the item (R4.2), the version that was
+    /// read last is tried for some time before.
+    async fn delete(&self, worked: &mut Worked, options: &DeleteOptions, reason: &Reason) -> Answer<'static> {
+        let Some(propagation) = options.propagation else { return Answer::Failed(Failure::Unknown) };
+        let (path, uid) = {
+            let state = self.lock();
+            let Place::At { path, .. } = state.place(&worked.coordinates) else {
+                return Answer::Failed(worked.fails(Failure::Unmappable, "its kind is not served any more"));
+            };
+            (path, state.live.text(worked.coordinates.uid).to_owned())
+        };
+        let mut versioned = if options.version.is_some() { 1 } else { VERSIONED_TRIES };
+        loop {
+            let number = options.version.unwrap_or(worked.versions.len().saturating_sub(1) as u32);
+            let version = worked.version(number).filter(|version| versioned > 0 && !version.is_empty());
+            let mut body = delete_options(&Deletion::by(propagation), &uid);
+            if let Some(version) = version {
+                body["preconditions"]["resourceVersion"] = json!(version);
+            }
+            let by_version = version.is_some();
+            let sent = persist_as(&self.connection, &Method::DELETE, &path, Some((JSON, &body)), JSON).await;
+            match sent {
+                Ok(answer) => {
+                    let stays = self.await_delete(worked, &answer, &uid);
+                    self.written(worked, What::Deleted(propagation), reason);
+                    // The rules go by what is observed, not by this answer.
+                    let item = worked.item.clone().filter(|_| stays);
+                    return Answer::Deleted(item.map_or(DeleteAnswer::Removed, DeleteAnswer::Updated));
+                }
+                Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
+                    self.distrust(worked);
+                    if options.version.is_some() || !by_version {
+                        return Answer::Deleted(DeleteAnswer::Conflict);
+                    }
+                    versioned -= 1;
+                    let before = worked.item.clone();
+                    let coordinates = worked.coordinates;
+                    match self.item(worked, &coordinates).await {
+                        Answer::Found(now) if before.is_some_and(|before| before.owners == now.owners) => {}
+                        Answer::Found(_) => return Answer::Deleted(DeleteAnswer::Conflict),
+                        answer => return answer,
+                    }
+                }
+                Err(undone) => return self.unwritten(worked, undone.failure),
+            }
+        }
+    }
+
+    /// PATCHes the item. What the patch makes of the item that was read is what is sent, under its version: what the collector's own patch
+    /// makes of it is known, and nothing else may come of it.
+    async fn patch(&self, worked: &mut Worked, patch: &Patch, reason: &Reason) -> Answer<'static> {
+        let Some(item) = worked.item.clone() else { return Answer::Failed(Failure::Unknown) };
+        // A terminating object that loses its last finalizer is answered with that state all the same.
+        let after = match server::patch(&item, patch, true) {
+            PatchAnswer::Updated(after) => after,
+            PatchAnswer::Invalid => {
+                return Answer::Failed(worked.fails(Failure::Refused, "two of its owners would be controllers"));
+            }
+            answer @ (PatchAnswer::Unchanged | PatchAnswer::Conflict | PatchAnswer::Removed) => return Answer::Patched(answer),
+        };
+        if after.finalizers != item.finalizers && !worked.whole {
+            return Answer::Failed(worked.fails(Failure::Unknown, "its finalizers were not read"));
+        }
+        let (path, body) = {
+            let state = self.lock();
+            let Place::At { path, .. } = state.place(&worked.coordinates) else {
+                return Answer::Failed(worked.fails(Failure::Unmappable, "its kind is not served any more"));
+            };
+            (path, body(&state, worked, &item, &after))
+        };
+        let sent = persist_as(&self.connection, &Method::PATCH, &path, Some((MERGE_PATCH, &body)), METADATA).await;
+        match sent {
+            Ok(answer) => {
+                self.await_patch(worked, &answer, &after);
+                let what = match patch {
+                    Patch::StripByUid(_) => What::Stripped,
+                    Patch::SetOwners { .. } | Patch::MergeOwners(_) => What::Unblocked,
+                    Patch::RemoveFinalizer { .. } => What::Finalized,
+                };
+                self.written(worked, what, reason);
+                worked.item = Some(after.clone());
+                Answer::Patched(PatchAnswer::Updated(after))
+            }
+            Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
+                self.distrust(worked);
+                Answer::Patched(PatchAnswer::Conflict)
+            }
+            Err(undone) => self.unwritten(worked, undone.failure),
+        }
+    }
+
+    /// Drops the references to an owner from one of its dependents (section 6), by what was seen of it, or, if that is old, by what is there.
+    pub async fn free(&self, dependent: NodeId, patch: &Patch, reason: &Reason) -> Answer<'static> {
+        let Some(mut worked) = Worked::new(&self.lock(), dependent) else { return Answer::NotFound };
+        worked.distrusts = false;
+        for _ in 0..VERSIONED_TRIES {
+            let coordinates = worked.coordinates;
+            let answer = match self.item(&mut worked, &coordinates).await {
+                Answer::Found(_) => self.patch(&mut worked, patch, reason).await,
+                answer => answer,
+            };
+            match answer {
+                Answer::Patched(PatchAnswer::Conflict) => worked.distrusts = true,
+                answer => {
+                    match (&answer, worked.trouble.take()) {
+                        (Answer::Failed(_), Some(why)) => self.failed(dependent, Some(worked.coordinates), why),
+                        _ => drop(self.lock().failing.remove(&dependent)),
+                    }
+                    return answer;
+                }
+            }
+        }
+        Answer::Patched(PatchAnswer::Conflict)
+    }
+
+    fn unwritten(&self, worked: &mut Worked, trouble: Trouble) -> Answer<'static> {
+        if trouble.proves_absence() {
+            return Answer::NotFound;
+        }
+        let refused = matches!(&trouble, Trouble::Refused(refusal) if refusal.status.is_client_error());
+        let failure = if refused { Failure::Refused } else { Failure::Unknown };
+        Answer::Failed(worked.fails(failure, trouble.in_full()))
+    }
+
+    /// What was seen of the item is old.
+    fn distrust(&self, worked: &mut Worked) {
+        worked.distrusts = true;
+        self.lock().live.distrust(worked.node);
+    }
+
+    fn written(&self, worked: &Worked, what: What, reason: &Reason) {
+        let object = self.change(|state| {
+            state.moved = Some(std::time::Instant::now());
+            state.named(&worked.coordinates)
+        });
+        self.told.written(&Written { object, what, why: reason.clone() });
+    }
+
+    /// Notes what is to be seen of the item after a DELETE. Says whether it stays.
+    fn await_delete(&self, worked: &Worked, answer: &Response, uid: &str) -> bool {
+        let seen = answer.read_object().ok().filter(|raw| raw.uid == uid && raw.deleted.is_some());
+        // A Namespace is held by its spec.finalizers as well.
+        let held = seen.as_ref().is_some_and(|raw| {
+            let namespace = raw.namespace.is_empty() && self.lock().live.text(worked.coordinates.kind) == "Namespace";
+            namespace || !raw.finalizers.is_empty() || raw.grace.is_some_and(|seconds| seconds > 0)
+        });
+        let version = if held { seen.and_then(|raw| raw.resource_version.parse().ok()) } else { None };
+        self.awaits(worked, version.unwrap_or(GONE));
+        held
+    }
+
+    /// Notes what is to be seen of the item after a PATCH: without its last finalizer, a terminating object goes (R1.22).
+    fn await_patch(&self, worked: &Worked, answer: &Response, after: &Stored<'_>) {
+        let goes = after.terminating && after.finalizers.is_empty() && after.grace.unwrap_or(0) == 0;
+        let seen = answer.read_object().ok().and_then(|raw| raw.resource_version.parse().ok());
+        match seen {
+            // A Namespace is held by its spec.finalizers as well, so that nobody knows.
+            Some(version) if !goes => self.awaits(worked, version),
+            _ => {}
+        }
+    }
+
+    fn awaits(&self, worked: &Worked, version: u64) {
+        let mut state = self.lock();
+        if self.settings.awaits && state.live.known(worked.node) == Known::Observed {
+            state.awaited.insert(worked.node, version);
+        }
+    }
+}
+
+/// The patch that makes of an item what it is to be: only what differs, and under which uid and version that is meant.
+fn body(state: &State, worked: &Worked, item: &Stored<'_>, after: &Stored<'_>) -> Value {
+    let mut metadata = json!({ "uid": state.live.text(worked.coordinates.uid) });
+    if let Some(version) = worked.version(item.version) {
+        metadata["resourceVersion"] = json!(version);
+    }
+    if after.owners != item.owners {
+        metadata["ownerReferences"] = after.owners.iter().map(|reference| written_out(state, reference)).collect();
+    }
+    if after.finalizers != item.finalizers {
+        metadata["finalizers"] = after.finalizers.iter().map(|finalizer| json!(state.live.text(*finalizer))).collect();
+    }
+    json!({ "metadata": metadata })
+}
+
+fn written_out(state: &State, reference: &Reference) -> Value {
+    let text = |symbol: Symbol| json!(state.live.text(symbol));
+    let mut written = json!({
+        "apiVersion": text(reference.api_version),
+        "kind": text(reference.kind),
+        "name": text(reference.name),
+        "uid": text(reference.uid),
+    });
+    for (flag, value) in [("controller", reference.controller), ("blockOwnerDeletion", reference.block_owner_deletion)] {
+        if let Some(value) = value {
+            written[flag] = json!(value);
+        }
+    }
+    written
+}

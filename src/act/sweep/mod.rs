@@ -1,0 +1,164 @@
+//! The collector's work, done from here: the rules that plans are played by ([`crate::collector`]), with the API server's own answers.
+//!
+//! What this does differently from the original, and only this: every write names the uid and the resourceVersion of what it was decided on
+//! (a DELETE falls back to the uid alone where somebody keeps writing to the object, R4.2); a path that isn't served is no proof that an
+//! object is gone, unless that is asked for (R3.16); what is switched to non-blocking is what was just read, not what was observed some time
+//! before (4.3); a finalizer is only taken from the object with the right uid (R4.10); and absence is cached only if a live look-up found
+//! it. An item isn't asked for before it is examined if it was observed: the write that follows fails if it has changed since.
+
+mod asking;
+mod backoff;
+mod state;
+mod told;
+mod work;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::task::JoinHandle;
+
+use crate::{
+    cluster::Connection,
+    collector::{
+        Known, Picture as _,
+        live::{Complaint, KindId, Limit, Live},
+    },
+    model::{Gap, Identity, RawObject, Resource, Resources},
+};
+
+pub use told::{Failed, QueueName, SweepTold, What, Written};
+
+use state::{GONE, Served, Shared, State};
+
+/// How to sweep.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many items of each queue are worked on at once.
+    pub workers: usize,
+    /// Whether an API path that isn't there is taken for the absence of an object (R3.16), as the original does.
+    pub trust_missing_apis: bool,
+    /// What is written to.
+    pub limit: Limit,
+    /// Whether a sweep is at rest only once everything that it has written was seen as well.
+    pub awaits: bool,
+}
+
+/// A collector at work. It ends when this is dropped.
+pub struct Sweeper {
+    shared: Arc<Shared>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// How a sweep stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Nothing is queued or worked on, and nothing that was written is still to be seen.
+    pub at_rest: bool,
+    /// What is tried again and again in vain, and why.
+    pub failing: Vec<(Identity, String)>,
+    /// For how long nothing has been written, seen or examined.
+    pub quiet: Duration,
+    /// How many objects are known.
+    pub objects: usize,
+    /// How many items of both queues wait for their next try.
+    pub waiting: usize,
+}
+
+impl Sweeper {
+    /// Workers that have nothing to do yet ([`Sweeper::begin`]). Must be called within a tokio runtime, which they run on.
+    pub fn new(connection: Connection, settings: Settings, told: Arc<dyn SweepTold>) -> Self {
+        let shared = Arc::new(Shared::new(connection, settings, told));
+        let mut tasks = vec![tokio::spawn(work::timer(shared.clone()))];
+        for _ in 0..shared.settings.workers.max(1) {
+            for queue in [QueueName::ToDelete, QueueName::ToOrphan] {
+                tasks.push(tokio::spawn(work::worker(shared.clone(), queue)));
+            }
+        }
+        Sweeper { shared, tasks }
+    }
+
+    /// What is served from now on, but for these group versions, of which it isn't known. What could not be looked up before is tried anew.
+    pub fn serve(&self, resources: Resources, gaps: &[Gap]) {
+        let undiscovered = gaps.iter().map(|gap| gap.resource.clone()).collect();
+        self.shared.change(|state| {
+            state.served = Arc::new(Served { resources, undiscovered });
+            let now = Instant::now();
+            state.backoff.hasten(now);
+            state.orphan_backoff.hasten(now);
+        });
+    }
+
+    /// Tells the graph something.
+    pub fn tell<T>(&self, tell: impl FnOnce(&mut Live) -> T) -> T {
+        self.shared.change(|state| {
+            state.moved = Some(Instant::now());
+            tell(&mut state.live)
+        })
+    }
+
+    /// The number of a resource, under which what is seen of it is told.
+    pub fn kind(&self, resource: &Resource) -> KindId {
+        self.shared.lock().live.kind(resource)
+    }
+
+    /// An object is seen.
+    pub fn see(&self, kind: KindId, object: &RawObject<'_>) {
+        self.tell(|live| live.see(kind, object));
+    }
+
+    /// The workers begin, with all that a sweep may have to do with.
+    pub fn begin(&self) {
+        self.shared.change(|state| {
+            state.live.begin_sweep();
+            state.working = true;
+        });
+    }
+
+    /// What is to be complained of since this was asked last.
+    pub fn complaints(&self) -> Vec<(Identity, Complaint)> {
+        let mut state = self.shared.lock();
+        let complaints = std::mem::take(&mut state.live.complaints);
+        complaints.into_iter().map(|complaint| (state.named(&complaint.dependent), complaint)).collect()
+    }
+
+    /// How it stands.
+    pub fn standing(&self) -> Standing {
+        let mut state = self.shared.lock();
+        let State { live, awaited, .. } = &mut *state;
+        awaited
+            .retain(|node, version| live.known(*node) == Known::Observed && (*version == GONE || live.version(*node) < *version));
+        let idle = state.live.to_delete.is_idle() && state.live.to_orphan.is_idle();
+        let named = |node| state.live.identity(node).map(|coordinates| state.named(&coordinates));
+        let failing = state.failing.iter().filter_map(|(node, why)| Some((named(*node)?, why.clone())));
+        let mut failing: Vec<(Identity, String)> = failing.collect();
+        failing.sort();
+        // What merely met a conflict comes again at once.
+        let soon = state.backoff.next().is_some_and(|next| next < Instant::now() + Duration::from_millis(250));
+        Standing {
+            at_rest: idle && !soon && state.awaited.is_empty() && state.live.to_retry.is_empty(),
+            failing,
+            quiet: state.moved.map_or(Duration::MAX, |moved| moved.elapsed()),
+            objects: state.live.objects(),
+            waiting: state.backoff.len() + state.orphan_backoff.len(),
+        }
+    }
+
+    /// Ends it in good order: no item is begun any more, and those that are worked on are brought to their end.
+    pub async fn stop(mut self) {
+        self.shared.stop();
+        for task in std::mem::take(&mut self.tasks) {
+            // A task that has panicked has ended, too.
+            drop(task.await);
+        }
+    }
+}
+
+impl Drop for Sweeper {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What all workers share: the collector's picture and queues, what waits for its next try, and what is served.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tokio::sync::Notify;
+
+use crate::{
+    cluster::{Connection, path},
+    collector::{Identity as Coordinates, live::Live},
+    graph::{Address, NodeId, map},
+    model::{Identity, Resources, Symbol},
+};
+
+use super::{
+    Settings,
+    backoff::Backoff,
+    told::{Failed, QueueName, SweepTold},
+};
+
+/// What is served, as far as it is known.
+#[derive(Debug, Default)]
+pub(super) struct Served {
+    pub resources: Resources,
+    /// Group versions of which it isn't.
+    pub undiscovered: FxHashSet<String>,
+}
+
+/// Where something is to be asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The path of the object, and whether it is in a namespace.
+    At {
+        path: String,
+        namespaced: bool,
+    },
+    /// The path is known not to exist (R3.15).
+    NoSuchPath,
+    Unmappable,
+    InvalidScope,
+    Undiscovered,
+}
+
+/// What is changed by everybody.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub live: Live,
+    pub served: Arc<Served>,
+    /// Items of `to_delete` that failed.
+    pub backoff: Backoff,
+    /// The same of `to_orphan`.
+    pub orphan_backoff: Backoff,
+    /// Items that failed for a reason that only passes when something changes, and why.
+    pub failing: FxHashMap<NodeId, String>,
+    /// What was written and was not seen yet: the version it has since, or `GONE`.
+    pub awaited: FxHashMap<NodeId, u64>,
+    /// Whether workers may begin.
+    pub working: bool,
+    /// Whether everything is to end.
+    pub stopped: bool,
+    /// When something was written, seen or examined last.
+    pub moved: Option<Instant>,
+    told_added: [u64; 2],
+}
+
+/// The version of what is to be gone.
+pub(super) const GONE: u64 = u64::MAX;
+
+impl State {
+    /// Where an owner is looked for that somebody in `namespace` calls by these coordinates, or an item.
+    pub fn place(&self, coordinates: &Coordinates) -> Place {
+        let Served { resources, undiscovered } = &*self.served;
+        let (api_version, kind) = (self.live.text(coordinates.api_version), self.live.text(coordinates.kind));
+        let mapping = map(resources, |group_version| undiscovered.contains(group_version), api_version, kind);
+        match Address::mapped(resources, mapping, coordinates.name, coordinates.namespace) {
+            Address::NoSuchPath => Place::NoSuchPath,
+            Address::Unmappable => Place::Unmappable,
+            Address::InvalidScope => Place::InvalidScope,
+            Address::Undiscovered => Place::Undiscovered,
+            Address::At(at) => {
+                let resource = resources.get(at.resource);
+                match path::of_object(resource, self.live.text(at.namespace), self.live.text(at.name)) {
+                    Some(path) => Place::At { path, namespaced: resource.namespaced },
+                    None => Place::Unmappable,
+                }
+            }
+        }
+    }
+
+    /// An object by all its names, in words that outlast symbols.
+    pub fn named(&self, coordinates: &Coordinates) -> Identity {
+        let text = |symbol: Symbol| self.live.text(symbol).to_owned();
+        Identity {
+            api_version: text(coordinates.api_version),
+            kind: text(coordinates.kind),
+            namespace: text(coordinates.namespace),
+            name: text(coordinates.name),
+            uid: text(coordinates.uid),
+        }
+    }
+
+    /// Takes over what the graph wants to have tried again, and what is due.
+    fn catch_up(&mut self, now: Instant) {
+        for node in std::mem::take(&mut self.live.to_retry) {
+            self.backoff.failed(node, now);
+        }
+        for node in self.backoff.take_due(now) {
+            self.live.to_delete.add(node);
+        }
+        for node in self.orphan_backoff.take_due(now) {
+            self.live.to_orphan.add(node);
+        }
+    }
+
+    /// When the next item is due.
+    fn next_due(&self) -> Option<Instant> {
+        [self.backoff.next(), self.orphan_backoff.next()].into_iter().flatten().min()
+    }
+
+    /// Lets go of what is gone, where that is worth it.
+    fn compact(&mut self) {
+        if !self.live.is_worth_compacting() {
+            return;
+        }
+        let numbers = self.live.compact();
+        self.backoff.renumber(&numbers);
+        self.orphan_backoff.renumber(&numbers);
+        let failing = std::mem::take(&mut self.failing);
+        self.failing = failing.into_iter().filter_map(|(node, why)| Some((*numbers.get(&node)?, why))).collect();
+        self.awaited = self.awaited.iter().filter_map(|(node, version)| Some((*numbers.get(node)?, *version))).collect();
+    }
+}
+
+/// Everything that workers need.
+pub(super) struct Shared {
+    pub connection: Connection,
+    pub settings: Settings,
+    pub told: Arc<dyn SweepTold>,
+    state: Mutex<State>,
+    /// There may be something to do, or to end.
+    pub work: Notify,
+    /// The next try may be earlier than was thought.
+    pub timer: Notify,
+}
+
+impl Shared {
+    pub fn new(connection: Connection, settings: Settings, told: Arc<dyn SweepTold>) -> Self {
+        let live = Live::new(settings.limit.clone());
+        let state = Mutex::new(State { live, ..State::default() });
+        Shared { connection, settings, told, state, work: Notify::new(), timer: Notify::new() }
+    }
+
+    /// The state, for reading.
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state, and wakes whoever has something to do then.
+    pub fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.lock();
+        let before = state.next_due();
+        let outcome = change(&mut state);
+        let now = Instant::now();
+        state.catch_up(now);
+        state.compact();
+        let depths = [state.live.to_delete.len(), state.live.to_orphan.len()];
+        let added = [state.live.to_delete.added(), state.live.to_orphan.added()];
+        let new = [added[0] - state.told_added[0], added[1] - state.told_added[1]];
+        state.told_added = added;
+        let due = state.next_due();
+        drop(state);
+        if depths != [0, 0] {
+            self.work.notify_waiters();
+        }
+        if due.is_some_and(|due| before.is_none_or(|before| due < before)) {
+            self.timer.notify_one();
+        }
+        for (queue, (new, depth)) in [QueueName::ToDelete, QueueName::ToOrphan].into_iter().zip(new.into_iter().zip(depths)) {
+            self.told.queued(queue, new, depth);
+        }
+        outcome
+    }
+
+    /// Says that an item failed, and is tried again.
+    pub fn failed(&self, node: NodeId, coordinates: Option<Coordinates>, why: String) {
+        let failed = self.change(|state| {
+            state.failing.insert(node, why.clone());
+            coordinates.map(|coordinates| Failed {
+                object: state.named(&coordinates),
+                why,
+                times: state.backoff.failures(node).max(state.orphan_backoff.failures(node)),
+            })
+        });
+        if let Some(failed) = failed {
+            self.told.failed(&failed);
+        }
+    }
+
+    /// Ends everything.
+    pub fn stop(&self) {
+        self.change(|state| state.stopped = true);
+        self.work.notify_waiters();
+        self.timer.notify_one();
+    }
+}

@@ -1,0 +1,59 @@
+//! What whoever sweeps tells on the way.
+
+use std::time::Duration;
+
+use crate::{collector::Reason, model::Identity, server::Propagation};
+
+/// One of the two queues of the collector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QueueName {
+    ToDelete,
+    ToOrphan,
+}
+
+/// A write that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub object: Identity,
+    pub what: What,
+    pub why: Reason,
+}
+
+/// What a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum What {
+    /// A DELETE by this policy.
+    Deleted(Propagation),
+    /// References were dropped.
+    Stripped,
+    /// References were switched to non-blocking.
+    Unblocked,
+    /// A finalizer of the collector was taken away.
+    Finalized,
+}
+
+/// Something could not be done, or not be found out, and is tried again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    pub object: Identity,
+    /// In words.
+    pub why: String,
+    /// How often in a row.
+    pub times: u32,
+}
+
+/// Is told what happens. It is called from within the work, and must not take long.
+pub trait SweepTold: Send + Sync {
+    /// So many items were added to a queue, which has so many now.
+    fn queued(&self, _queue: QueueName, _added: u64, _depth: usize) {}
+    /// An item was worked on for so long.
+    fn worked(&self, _queue: QueueName, _took: Duration) {}
+    /// An item is tried again after a back-off.
+    fn retried(&self, _queue: QueueName) {}
+    /// Something was written.
+    fn written(&self, _written: &Written) {}
+    /// Something failed.
+    fn failed(&self, _failed: &Failed) {}
+}
+
+impl SweepTold for () {}

@@ -1,0 +1,177 @@
+//! The workers: each takes an item, examines it by the rules, asking as they ask, and says what came of it.
+
+use std::{sync::Arc, time::Instant};
+
+use futures::StreamExt as _;
+
+use crate::{
+    collector::{Examination, Finish, Orphaning, Progress},
+    graph::NodeId,
+};
+
+use super::{
+    asking::Worked,
+    state::{Shared, State},
+    told::QueueName,
+};
+
+/// How many dependents of one owner are freed at once.
+const FREED_AT_ONCE: usize = 16;
+
+/// Takes items of one queue until everything ends.
+pub(super) async fn worker(shared: Arc<Shared>, queue: QueueName) {
+    while let Some(node) = next(&shared, queue).await {
+        let begun = Instant::now();
+        match queue {
+            QueueName::ToDelete => examine(&shared, node).await,
+            QueueName::ToOrphan => orphan(&shared, node).await,
+        }
+        shared.told.worked(queue, begun.elapsed());
+    }
+}
+
+/// Brings items back whose time has come.
+pub(super) async fn timer(shared: Arc<Shared>) {
+    loop {
+        let (due, stopped) = shared.change(|state| {
+            let due = [state.backoff.next(), state.orphan_backoff.next()].into_iter().flatten().min();
+            (due, state.stopped)
+        });
+        if stopped {
+            return;
+        }
+        let until_due = async {
+            match due {
+                Some(due) => tokio::time::sleep_until(due.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = until_due => {}
+            () = shared.timer.notified() => {}
+        }
+    }
+}
+
+/// Waits for an item; none once everything ends.
+async fn next(shared: &Shared, queue: QueueName) -> Option<NodeId> {
+    loop {
+        let mut woken = std::pin::pin!(shared.work.notified());
+        woken.as_mut().enable();
+        {
+            let mut state = shared.lock();
+            if state.stopped {
+                return None;
+            }
+            if state.working {
+                let taken = match queue {
+                    QueueName::ToDelete => state.live.to_delete.take(),
+                    QueueName::ToOrphan => state.live.to_orphan.take(),
+                };
+                if taken.is_some() {
+                    return taken;
+                }
+            }
+        }
+        woken.await;
+    }
+}
+
+async fn examine(shared: &Shared, node: NodeId) {
+    let begun = {
+        let state = shared.lock();
+        let leaves_alone = !state.live.may_write(node);
+        Worked::new(&state, node).filter(|_| !leaves_alone).map(|worked| (worked, Examination::begin(&state.live, node)))
+    };
+    let Some((mut worked, (mut examination, mut progress))) = begun else {
+        return shared.change(|state| state.live.to_delete.done(node));
+    };
+    let finish = loop {
+        match progress {
+            Progress::Finished(finish) => break finish,
+            Progress::Ask(ask) => {
+                let answer = shared.answer(&mut worked, &ask).await;
+                progress = shared.change(|state| examination.answer(&mut state.live, answer));
+            }
+        }
+    };
+    let again = match finish {
+        Finish::Forget => false,
+        Finish::Absent(coordinates) => {
+            shared.change(|state| state.live.absent(node, coordinates));
+            false
+        }
+        Finish::RetrySoon | Finish::RetryAfterChange | Finish::Unknown => true,
+    };
+    if let Some(why) = worked.trouble.take() {
+        shared.failed(node, Some(worked.coordinates()), why);
+    }
+    shared.change(|state| {
+        if again {
+            state.backoff.failed(node, Instant::now());
+            // What is polled, and what met a conflict, hasn't failed.
+        } else {
+            state.backoff.forget(node);
+            state.failing.remove(&node);
+        }
+        state.live.to_delete.done(node);
+        state.moved = Some(Instant::now());
+    });
+    if again {
+        shared.told.retried(QueueName::ToDelete);
+    }
+}
+
+async fn orphan(shared: &Shared, node: NodeId) {
+    let begun = {
+        let state = shared.lock();
+        let may = state.live.may_write(node);
+        Worked::new(&state, node).filter(|_| may).map(|worked| (worked.from_the_server(), begin_orphaning(&state, node)))
+    };
+    let Some((mut worked, mut orphaning)) = begun else {
+        return shared.change(|state| state.live.to_orphan.done(node));
+    };
+    let (patch, reason) = orphaning.free(&shared.lock().live);
+    let free = |dependent: NodeId| {
+        let (patch, reason) = (&patch, &reason);
+        async move { (dependent, shared.free(dependent, patch, reason).await) }
+    };
+    let mut freed = futures::stream::iter(orphaning.pending.clone()).map(free).buffer_unordered(FREED_AT_ONCE);
+    while let Some((dependent, answer)) = freed.next().await {
+        orphaning.freed(dependent, &answer);
+    }
+    drop(freed);
+    let mut progress = orphaning.finish(&shared.lock().live);
+    let finish = loop {
+        match progress {
+            Progress::Finished(finish) => break finish,
+            Progress::Ask(ask) => {
+                let answer = shared.answer(&mut worked, &ask).await;
+                progress = orphaning.answer(&shared.lock().live, answer);
+            }
+        }
+    };
+    let again = finish != Finish::Forget;
+    if let Some(why) = worked.trouble.take() {
+        shared.failed(node, Some(worked.coordinates()), why);
+    }
+    shared.change(|state| {
+        if again {
+            state.orphan_backoff.failed(node, Instant::now());
+        } else {
+            state.orphan_backoff.forget(node);
+            state.failing.remove(&node);
+        }
+        state.live.to_orphan.done(node);
+        state.moved = Some(Instant::now());
+    });
+    if again {
+        shared.told.retried(QueueName::ToOrphan);
+    }
+}
+
+fn begin_orphaning(state: &State, node: NodeId) -> Orphaning {
+    let mut orphaning = Orphaning::begin(&state.live, node);
+    orphaning.limit_to(|dependent| state.live.may_write(dependent));
+    orphaning
+}

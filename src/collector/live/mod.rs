@@ -1,0 +1,324 @@
+//! The collector's own picture of a live cluster: a graph that grows and shrinks with what watches tell, and whose rules are those that
+//! plans are played by ([`Picture`]).
+//!
+//! Nothing here talks to anything, nor knows the time. Whoever drives it tells what was seen ([`Live::see`], [`Live::gone`]), takes what
+//! is queued, and does the asking for it.
+
+mod absent;
+mod compact;
+mod nodes;
+mod picture;
+#[cfg(test)]
+mod tests;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    graph::NodeId,
+    model::{RawObject, RawReference, Reference, Resource, Strings, Symbol},
+    server::{KindRules, Stored},
+};
+
+use super::{
+    observe::{Was, observe_absence, observe_deletion, observe_first, observe_update},
+    picture::Picture,
+    queue::Queue,
+    view::{Identity, Known},
+};
+
+use self::{
+    absent::Absent,
+    nodes::{Finalizers, Node},
+};
+
+/// A resource in one version, as objects are seen under it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KindId(pub u32);
+
+/// What objects are written to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Limit {
+    /// All of them.
+    #[default]
+    None,
+    /// Those of this namespace, new ones as well.
+    Namespace(String),
+    /// Those with these uids.
+    Uids(FxHashSet<String>),
+}
+
+/// An owner reference that leads into another namespace, of which the original complains in an event (R3.7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// The dependent.
+    pub dependent: Identity,
+    /// Its reference.
+    pub reference: Reference,
+}
+
+#[derive(Debug)]
+struct Kind {
+    group: String,
+    version: String,
+    plural: String,
+    api_version: Symbol,
+    kind: Symbol,
+    strategic_merge: bool,
+    /// How many lists of it have begun. What was told last before the present one began is gone when that ends.
+    lists: u32,
+    /// Whether a list was ever complete.
+    synced: bool,
+    /// How many observed objects there are.
+    objects: usize,
+}
+
+/// The collector's graph and queues.
+#[derive(Debug, Default)]
+pub struct Live {
+    strings: Strings,
+    kinds: Vec<Kind>,
+    nodes: Vec<Node>,
+    /// How many of the nodes have left the graph.
+    gone: usize,
+    by_uid: FxHashMap<Symbol, NodeId>,
+    absent: Absent,
+    limit: Limit,
+    /// `attemptToDelete`.
+    pub to_delete: Queue<NodeId>,
+    /// `attemptToOrphan`.
+    pub to_orphan: Queue<NodeId>,
+    /// What is to come again after a back-off, as the graph found. To be taken by whoever drives it.
+    pub to_retry: Vec<NodeId>,
+    /// What is to be complained of. To be taken by whoever drives it.
+    pub complaints: Vec<Complaint>,
+}
+
+impl Live {
+    /// An empty graph.
+    pub fn new(limit: Limit) -> Self {
+        Live { limit, ..Live::default() }
+    }
+
+    /// The number of a resource in this version, under which what is seen of it is told.
+    pub fn kind(&mut self, resource: &Resource) -> KindId {
+        let same = |kind: &Kind| kind.group == resource.group && kind.version == resource.version && kind.plural == resource.plural;
+        if let Some(known) = self.kinds.iter().position(same) {
+            // A definition may have come back as something else.
+            self.kinds[known].kind = self.strings.intern(&resource.kind);
+            return KindId(known as u32);
+        }
+        let kind = Kind {
+            group: resource.group.clone(),
+            version: resource.version.clone(),
+            plural: resource.plural.clone(),
+            api_version: self.strings.intern(&resource.api_version()),
+            kind: self.strings.intern(&resource.kind),
+            strategic_merge: KindRules::of(resource).strategic_merge,
+            lists: 0,
+            synced: false,
+            objects: 0,
+        };
+        self.kinds.push(kind);
+        KindId(self.kinds.len() as u32 - 1)
+    }
+
+    /// A list of a kind begins: what is seen until it ends is all there is.
+    pub fn begin_list(&mut self, kind: KindId) {
+        self.kinds[kind.0 as usize].lists += 1;
+    }
+
+    /// A list is complete: what it did not show is gone.
+    pub fn end_list(&mut self, kind: KindId) {
+        self.kinds[kind.0 as usize].synced = true;
+        let lists = self.kinds[kind.0 as usize].lists;
+        let missing = |node: &&Node| node.known == Known::Observed && node.kind == kind && node.list != lists;
+        let missing: Vec<NodeId> = self.nodes.iter().filter(missing).map(|node| self.by_uid[&node.identity.uid]).collect();
+        for node in missing {
+            observe_deletion(self, node);
+        }
+    }
+
+    /// Whether a list of a kind was ever complete.
+    pub fn synced(&self, kind: KindId) -> bool {
+        self.kinds[kind.0 as usize].synced
+    }
+
+    /// A kind isn't watched any more. What is known of its objects stays, and goes on to count (R2.8).
+    pub fn stopped(&mut self, kind: KindId) {
+        self.kinds[kind.0 as usize].synced = false;
+    }
+
+    /// An object is seen in this state.
+    pub fn see(&mut self, kind: KindId, raw: &RawObject<'_>) {
+        if raw.uid.is_empty() {
+            return;
+        }
+        let stored = self.stored(raw, 0);
+        let stored_finalizers = stored.finalizers.clone();
+        let seen = &self.kinds[kind.0 as usize];
+        let (lists, api_version, name_of_kind) = (seen.lists, seen.api_version, seen.kind);
+        let identity = Identity {
+            api_version,
+            kind: name_of_kind,
+            namespace: self.strings.intern(&raw.namespace),
+            name: self.strings.intern(&raw.name),
+            uid: self.strings.intern(&raw.uid),
+        };
+        let id = self.node_of(identity.uid);
+        let was = self.nodes[id.index()].was;
+        let is = Was::of(&stored);
+        if self.known(id) == Known::Observed {
+            observe_update(self, id, was, stored);
+        } else {
+            self.nodes[id.index()].kind = kind;
+            self.kinds[kind.0 as usize].objects += 1;
+            observe_first(self, id, identity, &stored);
+        }
+        let node = &mut self.nodes[id.index()];
+        node.was = is;
+        node.version = raw.resource_version.parse().unwrap_or(0);
+        node.finalizers = Finalizers::of(&stored_finalizers);
+        // Of several kinds that show one uid, the first makes the node (R3.5), for as long as it is watched.
+        if node.kind != kind && !self.kinds[node.kind.0 as usize].synced {
+            self.kinds[node.kind.0 as usize].objects -= 1;
+            self.kinds[kind.0 as usize].objects += 1;
+            node.kind = kind;
+        }
+        if node.kind == kind {
+            node.list = lists;
+        }
+    }
+
+    /// An object is gone.
+    pub fn gone(&mut self, uid: &str) {
+        if let Some(id) = self.strings.find(uid).and_then(|uid| self.by_uid(uid)) {
+            observe_deletion(self, id);
+        }
+    }
+
+    /// A look-up found nothing under the coordinates of a node (G2).
+    pub fn absent(&mut self, node: NodeId, identity: Identity) {
+        observe_absence(self, node, identity);
+    }
+
+    /// Queues all that a sweep may have to do with (8.1): what is terminating with one of the collector's finalizers, and every live object
+    /// but those whose owners are all seen to be there as they are named, waiting for nobody. Those would be kept (R8.6), and whatever
+    /// happens to one of their owners queues them.
+    pub fn begin_sweep(&mut self) {
+        for index in 0..self.nodes.len() {
+            let id = NodeId(index as u32);
+            let node = &self.nodes[index];
+            match node.known {
+                Known::Gone => {}
+                Known::Virtual => self.queue(id),
+                Known::Observed if node.was.orphaning => self.queue_orphaning(id),
+                Known::Observed if node.was.waiting => self.queue(id),
+                Known::Observed if node.being_deleted => {}
+                Known::Observed if !self.all_solid(node) => self.queue(id),
+                Known::Observed => {}
+            }
+        }
+    }
+
+    /// Whether every owner of a node was observed under the name it is called by, and waits for nobody.
+    fn all_solid(&self, node: &Node) -> bool {
+        node.owners.iter().all(|reference| {
+            let owner = self.by_uid.get(&reference.uid).map(|owner| &self.nodes[owner.index()]);
+            owner.is_some_and(|owner| {
+                owner.known == Known::Observed
+                    && !owner.deleting_dependents
+                    && self.agrees(reference, node.identity.namespace, &owner.identity)
+            })
+        })
+    }
+
+    /// Whether an object may be written to.
+    pub fn may_write(&self, node: NodeId) -> bool {
+        let identity = &self.nodes[node.index()].identity;
+        match &self.limit {
+            Limit::None => true,
+            Limit::Namespace(namespace) => self.text(identity.namespace) == namespace,
+            Limit::Uids(uids) => uids.contains(self.text(identity.uid)),
+        }
+    }
+
+    /// What is known to be absent, as far as references of a holder in `namespace` go (R3.11).
+    pub fn is_known_absent(&self, reference: &Reference, namespace: Symbol) -> bool {
+        self.absent.has(&Identity::named_by(reference, Symbol::EMPTY)) || self.absent.has(&Identity::named_by(reference, namespace))
+    }
+
+    /// Forgets what was found absent: after something that no collector can know of (a server that came back, perhaps with older data),
+    /// it is asked for anew.
+    pub fn forget_absences(&mut self) {
+        self.absent.clear();
+    }
+
+    /// An object as it was read, in symbols. `version` stands for its resourceVersion.
+    pub fn stored(&mut self, raw: &RawObject<'_>, version: u32) -> Stored<'static> {
+        let finalizers: Vec<Symbol> = raw.finalizers.iter().map(|finalizer| self.strings.intern(finalizer)).collect();
+        let owners: Vec<Reference> = raw.owners.iter().map(|reference| self.reference(reference)).collect();
+        Stored {
+            terminating: raw.deleted.is_some(),
+            grace: raw.grace,
+            finalizers: finalizers.into(),
+            owners: owners.into(),
+            version,
+        }
+    }
+
+    fn reference(&mut self, raw: &RawReference<'_>) -> Reference {
+        Reference {
+            api_version: self.strings.intern(&raw.api_version),
+            kind: self.strings.intern(&raw.kind),
+            name: self.strings.intern(&raw.name),
+            uid: self.strings.intern(&raw.uid),
+            controller: raw.controller,
+            block_owner_deletion: raw.block_owner_deletion,
+        }
+    }
+
+    /// The text of a symbol.
+    pub fn text(&self, symbol: Symbol) -> &str {
+        self.strings.text(symbol)
+    }
+
+    /// The resourceVersion that was seen last of an object, where it is a number; otherwise 0, and after [`Live::distrust`].
+    pub fn version(&self, node: NodeId) -> u64 {
+        self.nodes[node.index()].version
+    }
+
+    /// An object has turned out to be another than was seen last: what is known of it is worth nothing until it is seen again.
+    pub fn distrust(&mut self, node: NodeId) {
+        self.nodes[node.index()].version = 0;
+    }
+
+    /// An observed object as it was seen last, as far as the collector's decisions go: of its finalizers only the collector's own are kept. A
+    /// write that names its version is right exactly if the object is still like this. None where that isn't known.
+    pub fn as_seen(&self, node: NodeId, version: u32) -> Option<Stored<'static>> {
+        let node = &self.nodes[node.index()];
+        (node.known == Known::Observed && node.version != 0).then(|| Stored {
+            terminating: node.being_deleted,
+            grace: None,
+            finalizers: node.finalizers.symbols().into(),
+            owners: node.owners.to_vec().into(),
+            version,
+        })
+    }
+
+    /// How many objects are observed.
+    pub fn objects(&self) -> usize {
+        self.kinds.iter().map(|kind| kind.objects).sum()
+    }
+
+    /// The node of a uid, in the graph or not.
+    fn node_of(&mut self, uid: Symbol) -> NodeId {
+        if let Some(known) = self.by_uid.get(&uid) {
+            return *known;
+        }
+        let id = NodeId(self.nodes.len() as u32);
+        self.nodes.push(Node::gone(uid));
+        self.gone += 1;
+        self.by_uid.insert(uid, id);
+        id
+    }
+}
