@@ -9,7 +9,8 @@ use super::{
     answer::{Answer, Malformed, Page},
     failure::Failure,
     json,
-    request::{JSON, TakePages},
+    pages::TakePages,
+    request::JSON,
 };
 
 /// What is asked for. Events of the core group are all events: those of `events.k8s.io` are the same objects.

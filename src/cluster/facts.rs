@@ -17,8 +17,9 @@ use super::{
     facts_protobuf, json,
     look_up::AT_ONCE,
     named::{GONE, Named},
+    pages::TakePages,
     path, protobuf,
-    request::{JSON, TakePages, WHOLE},
+    request::{JSON, WHOLE},
 };
 
 /// From how many objects of one kind in one namespace on the whole list is cheaper than asking for each.

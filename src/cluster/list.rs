@@ -17,8 +17,10 @@ use super::{
     answer::{Answer, Malformed, Page},
     error::ConnectError,
     failure::Failure,
-    json, path,
-    request::{JSON, METADATA_LIST, TakePages},
+    json,
+    pages::TakePages,
+    path,
+    request::{JSON, METADATA_LIST},
 };
 
 /// How many lists are read at once. Most are empty and cost a way there and back, so that it takes some to make use of a line;

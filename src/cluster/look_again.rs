@@ -13,8 +13,9 @@ use super::{
     answer::{Answer, Malformed, Page},
     failure::Failure,
     look_up::AT_ONCE,
+    pages::TakePages,
     path,
-    request::{METADATA, METADATA_LIST, TakePages},
+    request::{METADATA, METADATA_LIST},
 };
 
 /// From how many objects of one resource on its list is read anew: that is cheaper than asking for each.

@@ -4,7 +4,7 @@
 //! [`read`](Connection::read) lists it as metadata into a [`Snapshot`](crate::model::Snapshot), and
 //! [`look_up`](Connection::look_up), [`fetch_facts`](Connection::fetch_facts) and [`fetch_setters`](Connection::fetch_setters) add the
 //! few things that lists don't tell; [`look_again`](Connection::look_again) says whether what a list showed is still so,
-//! [`watch`](Connection::watch) tells what changes from there on, [`fetch_whole`](Connection::fetch_whole) reads all of an object, and
+//! [`watch`](Connection::watch) tells what changes from there on, [`Monitors`] follow what there is for ever, [`fetch_whole`](Connection::fetch_whole) reads all of an object, and
 //! [`invalid_owner_events`](Connection::invalid_owner_events) what the collector complained of. What cannot be read becomes a
 //! [`Gap`](crate::model::Gap); an error is only what leaves nothing to show.
 
@@ -23,8 +23,10 @@ mod kubeconfig;
 mod list;
 mod look_again;
 mod look_up;
+mod monitor;
 mod named;
 mod nodes;
+mod pages;
 pub(crate) mod path;
 mod protobuf;
 mod proxy;
@@ -46,6 +48,7 @@ pub use connect::Connection;
 pub use error::{ConnectError, Endpoint};
 pub(crate) use failure::Failure;
 pub(crate) use request::METADATA;
+pub use monitor::{MonitorId, Monitors, Told};
 pub use watch::{Lost, News, Watches};
 pub use whole::Whole;
 

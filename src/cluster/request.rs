@@ -1,4 +1,4 @@
-//! Sending requests: one exchange with its time limits, tries and pages.
+//! Sending requests: one exchange with its time limits and tries.
 
 use std::{
     sync::atomic::Ordering,
@@ -9,23 +9,13 @@ use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
 
-use super::{
-    Connection, Exchange,
-    answer::{Answer, Malformed, Page},
-    failure::Failure,
-    path, retry,
-};
+use super::{Connection, Exchange, answer::Answer, failure::Failure, retry};
 
 /// How long a connection may take to come about.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the server may be silent where no `--request-timeout` was given. That one limits a request as a whole, as kubectl's
 /// does; this one doesn't cut off a long list over a slow line.
 const LONGEST_SILENCE: Duration = Duration::from_secs(30);
-/// How many objects to ask for at first, like kubectl: most lists are shorter.
-const FIRST_PAGE: usize = 500;
-/// How many more at a time where a list turns out to be long. Each page is a way there and back, and nothing of one list can be
-/// asked for before the last page is there. Still larger pages gain little, and take memory on both sides.
-const NEXT_PAGES: usize = 2000;
 /// No more than this is set aside for a body on the word of its header.
 const LARGEST_RESERVE: usize = 16 << 20;
 
@@ -59,14 +49,11 @@ impl Limits {
             Some(limit) => Limits { whole: Some(limit).filter(|limit| !limit.is_zero()), silence: None },
         }
     }
-}
 
-/// Takes the pages of a list.
-pub(super) trait TakePages {
-    /// Reads one page.
-    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed>;
-    /// What came so far is void: the list begins anew.
-    fn restart(&mut self);
+    /// The same where a request without an end would never be noticed: some limit there is.
+    pub(super) fn or_some(self) -> Self {
+        if self.whole.is_some() || self.silence.is_some() { self } else { Limits::new(None) }
+    }
 }
 
 /// An answer without its body.
@@ -191,47 +178,6 @@ impl Connection {
                 tokio::time::sleep(pause).await;
             } else {
                 return Err(failure);
-            }
-        }
-    }
-
-    /// GETs a list page by page. Returns its resourceVersion.
-    pub(super) async fn get_pages(
-        &self,
-        path: &str,
-        query: &str,
-        accept: &str,
-        taker: &mut (dyn TakePages + Send),
-    ) -> Result<String, Failure> {
-        let mut paged = true;
-        let mut next: Option<String> = None;
-        loop {
-            let mut url = format!("{path}?{query}");
-            if paged {
-                let size = if next.is_none() { FIRST_PAGE } else { NEXT_PAGES };
-                url.push_str(&format!("{}limit={size}", if query.is_empty() { "" } else { "&" }));
-            }
-            if let Some(token) = &next {
-                url.push_str("&continue=");
-                url.push_str(&path::encoded(token));
-            }
-            let answer = match self.get(&url, accept).await {
-                // The token has expired while the list was being read. The whole list at once can't.
-                Err(failure) if next.is_some() && failure.status() == Some(StatusCode::GONE) => {
-                    taker.restart();
-                    (paged, next) = (false, None);
-                    continue;
-                }
-                answer => answer?,
-            };
-            let page = taker.page(&answer)?;
-            // A server that gave the same token for ever would be followed for ever.
-            if page.next.is_some() && page.next == next {
-                return Err(Failure::Malformed("the list does not get on".to_owned()));
-            }
-            next = page.next;
-            if next.is_none() {
-                return Ok(page.resource_version);
             }
         }
     }

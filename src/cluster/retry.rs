@@ -16,6 +16,10 @@ const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// The longest pause, a server's own wish included.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
+/// The longest pause of who goes on for ever, and the longest that a server may wish for then.
+const LONGEST_FOR_EVER: Duration = Duration::from_secs(30);
+const LONGEST_WISH: Duration = Duration::from_mins(5);
+
 /// How long to wait before the next try; `None` to give up. `tried` counts the tries so far, from one. `reached` says whether
 /// the server has ever answered: a first connection that is refused is a wrong address, and waiting does not help.
 pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Option<Duration> {
@@ -35,6 +39,17 @@ pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Optio
     }
     let doubled = doubled(tried);
     Some(wished.map_or(doubled, |seconds| Duration::from_secs(seconds).max(doubled)).min(LONGEST_PAUSE))
+}
+
+/// How long to wait before the next try for who goes on for ever, whatever happened; `tried` counts the tries so far, from one. Those who were
+/// turned away together don't come back together: `number` tells them apart.
+pub(super) fn pause_for_ever(failure: Option<&Failure>, tried: u32, number: usize) -> Duration {
+    let wished = match failure {
+        Some(Failure::Refused(refusal)) => refusal.retry_after.map_or(Duration::ZERO, Duration::from_secs),
+        _ => Duration::ZERO,
+    };
+    let pause = doubled(tried).min(LONGEST_FOR_EVER).max(wished.min(LONGEST_WISH));
+    pause.saturating_add(pause.saturating_mul((number * 7 % 20) as u32) / 40)
 }
 
 /// The pause after so many tries in vain, from one, that are each followed by twice the pause.
@@ -81,6 +96,18 @@ mod tests {
         assert_eq!(pause_after(&refused(429, Some(1)), 1, true), Some(Duration::from_secs(1)));
         assert_eq!(pause_after(&refused(429, Some(0)), 1, true), Some(Duration::from_millis(200)));
         assert_eq!(pause_after(&refused(429, Some(9999)), 1, true), Some(Duration::from_secs(10)));
+    }
+
+    #[test]
+    fn who_goes_on_for_ever_waits_longer_and_longer() {
+        let pause = |failure: &Failure, tried| pause_for_ever(Some(failure), tried, 0).as_millis();
+        let lost = Failure::Interrupted("reset".into());
+        assert_eq!([1, 2, 3, 8, 9, u32::MAX].map(|tried| pause(&lost, tried)), [200, 400, 800, 25_600, 30_000, 30_000]);
+        let asked = [None, Some(0), Some(1), Some(60), Some(u64::MAX)].map(|wish| pause(&refused(429, wish), 1));
+        assert_eq!(asked, [200, 200, 1000, 60_000, 300_000]);
+        assert_eq!(pause_for_ever(None, 1, 0), Duration::from_millis(200));
+        let spread = [1, 2, 19].map(|number| pause_for_ever(None, 9, number).as_millis());
+        assert_eq!(spread, [35_250, 40_500, 39_750]);
     }
 
     #[test]

@@ -6,8 +6,9 @@ use super::{
     Connection,
     answer::{Answer, Malformed, Page},
     error::ConnectError,
+    pages::TakePages,
     path,
-    request::{METADATA_LIST, TakePages},
+    request::METADATA_LIST,
 };
 
 #[derive(Default)]

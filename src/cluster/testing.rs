@@ -52,6 +52,28 @@ pub(crate) fn refuse(status: u16) -> Say {
     json(status, format!(r#"{{"kind":"Status","message":"no","code":{status}}}"#))
 }
 
+/// What a watch says of an object, in JSON.
+pub(crate) fn event(kind: &str, name: &str, version: u32) -> String {
+    let metadata = format!(r#""name":"{name}","namespace":"shop","uid":"u-{name}","resourceVersion":"{version}""#);
+    format!("{{\"type\":\"{kind}\",\"object\":{{\"metadata\":{{{metadata}}}}}}}\n")
+}
+
+/// That everything up to this version was told.
+pub(crate) fn bookmark(version: u32) -> String {
+    format!("{{\"type\":\"BOOKMARK\",\"object\":{{\"metadata\":{{\"resourceVersion\":\"{version}\"}}}}}}\n")
+}
+
+/// A stream that stays open.
+pub(crate) fn open(body: impl Into<Vec<u8>>) -> Say {
+    Say { open: true, ..json(200, body) }
+}
+
+/// The version that a watch begins at.
+pub(crate) fn begins_at(asked: &Asked) -> &str {
+    let version = asked.url.split("resourceVersion=").nth(1).unwrap_or_else(|| panic!("no watch: {}", asked.url));
+    version.split('&').next().unwrap_or_default()
+}
+
 /// Starts a server and connects to it. It lives as long as the test's process.
 pub(crate) async fn serve(answer: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> Connection {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

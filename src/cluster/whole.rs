@@ -11,8 +11,9 @@ use super::{
     failure::Failure,
     json,
     look_up::AT_ONCE,
+    pages::TakePages,
     path,
-    request::{JSON, TakePages},
+    request::JSON,
 };
 
 /// What there is of an object that a snapshot has.

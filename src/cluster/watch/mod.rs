@@ -8,6 +8,7 @@
 
 mod frames;
 mod inbox;
+pub(super) mod position;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -18,9 +19,9 @@ use tokio::{sync::Semaphore, task::JoinHandle};
 
 use crate::model::{ResourceId, Sighting, Snapshot};
 
-use self::{inbox::Inbox, stream::Watch};
+use self::{inbox::Inbox, position::Position, stream::Watch};
 
-use super::{Connection, path, request::METADATA};
+use super::{Connection, path};
 
 /// How many watches are begun at once. Each has a connection of its own (HTTP/1.1), so that open ones are in nobody's way.
 const BEGUN_AT_ONCE: usize = 12;
@@ -75,16 +76,15 @@ impl Connection {
         let lists = snapshot.lists.iter().filter(|list| list.failure.is_none() && !list.resource_version.is_empty());
         for (number, list) in lists.enumerate() {
             let resource = snapshot.resources.get(list.resource);
+            let path = path::of_resource(resource, list.namespace.as_deref());
             let watch = Watch {
                 connection: self.clone(),
                 inbox: inbox.clone(),
                 beginning: beginning.clone(),
-                number,
                 resource: list.resource,
                 namespace: list.namespace.clone(),
-                path: path::of_resource(resource, list.namespace.as_deref()),
-                version: list.resource_version.clone(),
-                accept: METADATA,
+                position: Position::new(self.clone(), path.clone(), list.resource_version.clone(), number),
+                path,
             };
             if resource.has_verb("watch") {
                 begun.push((list.resource, list.namespace.clone()));

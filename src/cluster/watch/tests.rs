@@ -7,7 +7,7 @@ use std::{
 
 use super::*;
 use crate::{
-    cluster::testing::{Asked, Say, json, pods, refuse, serve},
+    cluster::testing::{Asked, Say, begins_at, bookmark, event, json, open, pods, refuse, serve},
     model::{ListRecord, Origin, Resource, Resources, SnapshotBuilder},
 };
 
@@ -28,26 +28,6 @@ fn listed(resource: Resource, failure: Option<&str>) -> Snapshot {
 
 fn watched_pods() -> Resource {
     Resource { verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(), ..pods() }
-}
-
-fn event(kind: &str, name: &str, version: u32) -> String {
-    let metadata = format!(r#""name":"{name}","namespace":"shop","uid":"u-{name}","resourceVersion":"{version}""#);
-    format!("{{\"type\":\"{kind}\",\"object\":{{\"metadata\":{{{metadata}}}}}}}\n")
-}
-
-fn bookmark(version: u32) -> String {
-    format!("{{\"type\":\"BOOKMARK\",\"object\":{{\"metadata\":{{\"resourceVersion\":\"{version}\"}}}}}}\n")
-}
-
-/// A stream that stays open.
-fn open(body: impl Into<Vec<u8>>) -> Say {
-    Say { open: true, ..json(200, body) }
-}
-
-/// The version that a watch begins at.
-fn begins_at(asked: &Asked) -> &str {
-    let version = asked.url.split("resourceVersion=").nth(1).unwrap_or_else(|| panic!("no watch: {}", asked.url));
-    version.split('&').next().unwrap_or_default()
 }
 
 /// Watches until so much has been told; says that, and what was asked.
