@@ -20,6 +20,7 @@ mod facts;
 mod follow;
 mod keep;
 mod looking;
+mod monitor;
 mod plan;
 mod probe;
 mod reading;

@@ -10,6 +10,8 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::{
     api::Api,
     binaries::Binaries,
@@ -61,7 +63,8 @@ pub struct Options {
 pub struct Cluster {
     // The order matters: fields are dropped from top to bottom, and etcd should go after those who talk to it.
     pub(super) controllers: Mutex<Option<Controllers>>,
-    api_server: Supervised,
+    api_server: Mutex<Supervised>,
+    port: u16,
     etcd: Supervised,
     pub(super) etcd_url: String,
     pub(super) api: Api,
@@ -103,7 +106,8 @@ impl Cluster {
         let api = poll(START, || connect(&credentials, &url, [&etcd, &api_server]))?;
         Ok(Self {
             controllers: Mutex::default(),
-            api_server,
+            api_server: Mutex::new(api_server),
+            port,
             etcd,
             etcd_url,
             api,
@@ -129,8 +133,31 @@ impl Cluster {
     /// The pids of the servers that run.
     pub fn pids(&self) -> Vec<u32> {
         let controllers = self.controllers.lock().unwrap();
-        let servers = [Some(&self.etcd), Some(&self.api_server), controllers.as_ref().map(Controllers::process)];
+        let api_server = self.api_server.lock().unwrap();
+        let servers = [Some(&self.etcd), Some(&*api_server), controllers.as_ref().map(Controllers::process)];
         servers.into_iter().flatten().filter_map(Supervised::pid).collect()
+    }
+
+    /// Kills the API server, which has no time to say good-bye.
+    #[track_caller]
+    pub fn kill_api_server(&self) {
+        let server = self.api_server.lock().unwrap();
+        let pid = server.pid().and_then(|pid| Pid::from_raw(pid.cast_signed())).expect("the API server runs");
+        kill_process(pid, Signal::KILL).expect("it can be killed");
+        server.wait().expect("it ends");
+    }
+
+    /// Starts it again, where it was, and waits until it serves.
+    #[track_caller]
+    pub fn start_api_server_again(&self) {
+        let mut server = self.api_server.lock().unwrap();
+        let binaries = Binaries::find().unwrap_or_else(|error| panic!("{error}"));
+        let (folder, more) = (self.folder.path(), &self.options.api_server);
+        let started = api_server(&binaries, folder, &self.credentials, &self.etcd_url, self.port, more);
+        *server = started.unwrap_or_else(|error| panic!("{error}"));
+        let url = format!("https://127.0.0.1:{}", self.port);
+        let served = poll(START, || connect(&self.credentials, &url, [&self.etcd, &server]));
+        served.unwrap_or_else(|error| panic!("the API server does not come back: {error}"));
     }
 
     /// A name that nothing else in this cluster has.
@@ -155,7 +182,7 @@ impl Cluster {
     fn obituary(&self) -> Option<String> {
         let controllers = self.controllers.lock().unwrap();
         let controllers = controllers.as_ref().and_then(|controllers| controllers.process().obituary());
-        self.etcd.obituary().or_else(|| self.api_server.obituary()).or(controllers)
+        self.etcd.obituary().or_else(|| self.api_server.lock().unwrap().obituary()).or(controllers)
     }
 }
 
@@ -165,7 +192,9 @@ impl Drop for Cluster {
         if let Ok(Some(controllers)) = self.controllers.get_mut() {
             controllers.process().release();
         }
-        self.api_server.release();
+        if let Ok(api_server) = self.api_server.get_mut() {
+            api_server.release();
+        }
         self.etcd.release();
     }
 }

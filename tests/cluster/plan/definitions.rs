@@ -141,9 +141,9 @@ fn a_definition_whose_kind_is_taken_has_no_instances() {
     assert!(cluster.get("/apis/odd.test/v1/namespaces/default/crates/kept").is_some());
 }
 
-#[test]
-fn a_definition_whose_instances_cannot_be_converted_stays() {
-    let cluster = Cluster::start(&Options::default());
+/// Makes a kind whose only instance has to be converted by a webhook that nobody answers, and waits until its lists fail. Returns the
+/// definition's path.
+pub fn jars_that_cannot_be_converted(cluster: &Cluster) -> &'static str {
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jars.odd.test";
     cluster.create(odd("Jar", "jars", &["v1"]));
     cluster.create(json!({"apiVersion": "odd.test/v1", "kind": "Jar", "metadata": {"name": "old", "namespace": "default"}}));
@@ -158,6 +158,13 @@ fn a_definition_whose_instances_cannot_be_converted_stays() {
         let answer = cluster.ask(&http::Method::GET, "/apis/odd.test/v2/jars", None);
         !answer.is_success() && answer.text().contains("conversion webhook")
     });
+    path
+}
+
+#[test]
+fn a_definition_whose_instances_cannot_be_converted_stays() {
+    let cluster = Cluster::start(&Options::default());
+    let path = jars_that_cannot_be_converted(&cluster);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let ran = cluster.gc(&["plan", "-o", "json", "crd/jars.odd.test"]);
     let told = of_definition(&ran);

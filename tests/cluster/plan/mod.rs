@@ -4,7 +4,7 @@ mod again;
 mod claims;
 pub mod compare;
 mod compare_tests;
-mod definitions;
+pub mod definitions;
 pub mod draft;
 mod finalizers;
 mod namespaces;

@@ -1,0 +1,188 @@
+//! Resources that are followed for ever, whatever becomes of the lines and the server.
+
+mod picture;
+mod writers;
+
+use std::{path::Path, sync::Mutex, thread, time::Duration};
+
+use kubectl_gc::{
+    cluster::{MonitorId, Monitors, Told},
+    model::Resource,
+};
+use proptest::{
+    prelude::RngExt as _,
+    test_runner::{RngAlgorithm, TestRng},
+};
+use serde_json::json;
+use tokio::runtime::Runtime;
+
+use self::{picture::Followed, writers::Writers};
+use crate::{
+    harness::{ADMIN, Cluster, CountingProxy, Fault, NOBODY, Options, Request, shared, uid},
+    plan::definitions::jars_that_cannot_be_converted,
+    reading::connect_with,
+};
+
+const CONFIG_MAPS: MonitorId = MonitorId(1);
+
+/// What is deletable, as discovery says, by numbers from one on.
+#[track_caller]
+fn resources(kubeconfig: &Path) -> Vec<Resource> {
+    let runtime = Runtime::new().expect("a runtime");
+    let connection = connect_with(kubeconfig, &runtime);
+    let (resources, _) = runtime.block_on(connection.discover()).expect("discovery");
+    resources.deletable().map(|(_, resource)| resource.clone()).collect()
+}
+
+#[track_caller]
+fn config_maps(kubeconfig: &Path) -> [(MonitorId, Resource); 1] {
+    let resource = resources(kubeconfig).into_iter().find(|resource| resource.plural == "configmaps").expect("it is served");
+    [(CONFIG_MAPS, resource)]
+}
+
+fn random(seed: u64) -> TestRng {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+}
+
+/// What may happen to lists and watches of ConfigMaps, again and again: every line breaks off some time.
+fn spoil(rng: &mut TestRng, request: &Request) -> Option<Fault> {
+    if request.path != "/api/v1/configmaps" {
+        return None;
+    }
+    let percent = rng.random_range(0..100);
+    // What is on its way when a line breaks is often lost with it.
+    let cut = Fault::CutAfter(rng.random_range(0..8000));
+    match (request.query.contains("watch=true"), request.query.contains("continue=")) {
+        (true, _) => match percent {
+            0..15 => Some(Fault::status(410, "Expired")),
+            15..25 => Some(Fault::status(500, "InternalError")),
+            _ => Some(cut),
+        },
+        (false, true) => match percent {
+            0..35 => Some(Fault::status(410, "Expired")),
+            35..50 => Some(cut),
+            _ => None,
+        },
+        (false, false) => match percent {
+            0..10 => Some(Fault::status(503, "ServiceUnavailable")),
+            10..30 => Some(cut),
+            _ => None,
+        },
+    }
+}
+
+/// One is followed straight, the other by way of a proxy that breaks off lines all the time, while the API server is killed, twice.
+#[test]
+fn nothing_is_lost_and_nothing_is_made_up() {
+    let cluster = Cluster::start(&Options::default());
+    let namespace = cluster.namespace("churn");
+    let writers = Writers::new(&cluster, &namespace);
+    // More than a page.
+    writers.fill(700);
+    let proxy = CountingProxy::start(&cluster);
+    let rng = Mutex::new(random(7));
+    proxy.with(move |request| spoil(&mut rng.lock().unwrap(), request));
+    let kubeconfig = cluster.kubeconfig(ADMIN);
+    let resource = config_maps(&kubeconfig);
+    let straight = Followed::start(&kubeconfig, &resource);
+    let spoiled = Followed::start(proxy.kubeconfig(), &resource);
+    straight.wait_until("the first list", |picture| picture.lists.contains_key(&CONFIG_MAPS));
+    let written = writers.write_while(|| {
+        for _ in 0..2 {
+            thread::sleep(Duration::from_secs(6));
+            cluster.kill_api_server();
+            straight.wait_until("it to be noticed", |picture| !picture.failing.is_empty());
+            cluster.start_api_server_again();
+        }
+        thread::sleep(Duration::from_secs(6));
+    });
+    proxy.without();
+    for followed in [&straight, &spoiled] {
+        followed.is_all_there_is(&cluster, CONFIG_MAPS, "/api/v1/configmaps");
+        followed.wait_until("nothing to fail any more", |picture| picture.failing.is_empty());
+    }
+    let cut = proxy.requests().iter().filter(|request| request.query.contains("watch=true") && !request.finished).count();
+    let told = |followed: &Followed| followed.look(|p| (p.begun, p.lists[&CONFIG_MAPS], p.recovered, p.events));
+    let (of_straight, of_spoiled) = (told(&straight), told(&spoiled));
+    println!("{written} writes, {cut} watches cut; begun, lists, recovered, events: {of_straight:?}, {of_spoiled:?}");
+    // All of it has happened, or it was no test.
+    assert!(written > 500 && cut > 20, "{written} {cut}");
+    assert!(of_spoiled.0 > of_spoiled.1 && of_spoiled.1 > 2 && of_spoiled.3 > 200, "{of_spoiled:?}");
+    assert!(of_straight.3 > 200, "{of_straight:?}");
+}
+
+/// A version that is known is all that is needed, as long as the server knows it.
+#[test]
+fn a_list_that_was_read_is_gone_on_from() {
+    let cluster = shared();
+    let namespace = cluster.namespace("known");
+    let list = format!("/api/v1/namespaces/{namespace}/configmaps");
+    let version = cluster.get(&list).expect("a list")["metadata"]["resourceVersion"].as_str().expect("a version").to_owned();
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}});
+    let created = cluster.create(&object);
+    let proxy = CountingProxy::start(cluster);
+    let [(id, resource)] = config_maps(&cluster.kubeconfig(ADMIN));
+    let runtime = Runtime::new().expect("a runtime");
+    let mut monitors = Monitors::new(connect_with(proxy.kubeconfig(), &runtime));
+    runtime.block_on(async {
+        monitors.start_from(id, &resource, version);
+        let heard = async {
+            loop {
+                for told in monitors.told().await {
+                    match told {
+                        Told::Seen { object, gone: false, .. } if object.uid == uid(&created) => return,
+                        Told::Seen { .. } => {}
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), heard).await.expect("what was created since is told");
+    });
+    assert!(proxy.requests().iter().all(|request| !request.query.contains("limit=")), "it is not listed");
+}
+
+/// Everything that is deletable at once, of which one can't be read, and nothing by somebody who may not.
+#[test]
+fn what_cannot_be_read_holds_up_nothing() {
+    let cluster = Cluster::start(&Options::default());
+    let definition = jars_that_cannot_be_converted(&cluster);
+    let kubeconfig = cluster.kubeconfig(ADMIN);
+    let resources = resources(&kubeconfig);
+    let numbered: Vec<(MonitorId, Resource)> = (1..).map(MonitorId).zip(resources.iter().cloned()).collect();
+    let of = |plural: &str| numbered.iter().find(|(_, resource)| resource.plural == plural).expect("it is served").0;
+    let (jars, maps) = (of("jars"), of("configmaps"));
+    let followed = Followed::start(&kubeconfig, &numbered);
+    followed.wait_until("all others to be listed", |picture| picture.lists.len() == numbered.len() - 1);
+    followed.wait_until("it to be said to fail", |picture| picture.failing.contains_key(&jars));
+    followed.look(|picture| {
+        assert!(!picture.lists.contains_key(&jars));
+        assert!(picture.failing[&jars].starts_with("it can't be listed: "), "{:?}", picture.failing);
+        assert_eq!(picture.failing.len(), 1, "{:?}", picture.failing);
+    });
+    let namespace = cluster.namespace("held-up");
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}));
+    followed.is_all_there_is(&cluster, maps, "/api/v1/configmaps");
+    // Without a conversion it can be read again.
+    let undone = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
+    cluster.patch(definition, &undone);
+    followed.wait_until("it to be listed", |picture| picture.lists.contains_key(&jars) && picture.failing.is_empty());
+
+    let nobody = Followed::start(&cluster.kubeconfig(NOBODY), &numbered);
+    nobody.wait_until("all to fail", |picture| picture.failing.len() == numbered.len());
+    nobody.look(|picture| assert_eq!(picture.failing[&maps], "it can't be listed: forbidden"));
+    let all = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}]);
+    let rbac = "rbac.authorization.k8s.io/v1";
+    cluster.create(json!({"apiVersion": rbac, "kind": "ClusterRole", "metadata": {"name": "sees"}, "rules": all}));
+    cluster.create(json!({
+        "apiVersion": rbac,
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "sees"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "sees"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": NOBODY}],
+    }));
+    nobody.wait_until("all to be listed", |picture| picture.lists.len() == numbered.len() && picture.failing.is_empty());
+    nobody.is_all_there_is(&cluster, maps, "/api/v1/configmaps");
+}
