@@ -1475,7 +1475,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__sweep)
-            opts="-l -f -R -A -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --dry-run --assume --output --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -R -A -y -o -w -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --dry-run --yes --timeout --assume --trust-missing-apis --print-role --output --watch --resync --metrics-bind-address --workers --qps --burst --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1501,6 +1501,10 @@ _kubectl__gc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --assume)
                     COMPREPLY=($(compgen -W "known none" -- "${cur}"))
                     return 0
@@ -1511,6 +1515,26 @@ _kubectl__gc() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -W "json yaml name wide" -- "${cur}"))
+                    return 0
+                    ;;
+                --resync)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics-bind-address)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --qps)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --burst)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --from)

@@ -57,7 +57,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "plan" -d 'Wha
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "delete" -d 'Delete, and follow the cascade to its end'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "archive" -d 'Write what a delete would remove into a file; delete nothing'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "restore" -d 'Bring back what was archived'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "sweep" -d 'What one pass of the collector would do (--dry-run)'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "sweep" -d 'Do the collector\'s work from here: one pass, or --watch'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "doctor" -d 'What is wrong, what it leads to, and what mends it'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "explain" -d 'One object\'s story: its owners, what it waits for, what comes next'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
@@ -301,12 +301,18 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s h -l h
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l timeout -d 'How long to go on, as in kubectl (30s, 5m); 0: to the end' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l assume -d 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
 none\t'No other controller does anything'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
 name\t'TYPE/NAME of what would go, one a line'
 wide\t'Text with more columns'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l resync -d 'How often to look for resources that are new or gone' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l metrics-bind-address -d 'Serve /metrics, /healthz and /readyz here: :8080, 127.0.0.1:8080; port 0: a free one, which is told [default: nowhere]' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l workers -d 'How many objects are worked on at once' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l qps -d 'Requests a second; 0: as many as there are. Watches don\'t count' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l burst -d 'How many requests may come at once after a pause' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
@@ -337,7 +343,11 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s v -l v -
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s A -l all-namespaces -d 'In all namespaces'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l dry-run -d 'Only show what would happen; nothing else is there yet'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l dry-run -d 'Only show what would happen'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s y -l yes -d 'Don\'t ask'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l trust-missing-apis -d 'Where a whole API answers 404, its objects are absent, as the collector itself takes it; otherwise that is not known'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l print-role -d 'Print the ClusterRole that a sweep needs, with --watch that of --watch; needs no cluster'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s w -l watch -d 'Keep on like the controller, until SIGTERM or Ctrl-C'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r

@@ -2,7 +2,8 @@
 //!
 //! The core does no I/O and compiles without the features: what was read ([`model`]), who owns whom ([`graph`], [`tree`]), what the API
 //! server ([`server`]) and the collector ([`collector`]) do, and what comes of it ([`foretell`]). Sources ([`cluster`], [`dump`]), all
-//! that writes to a cluster ([`act`]), the files that whole objects are kept in ([`archive`]) and the command line stand around it.
+//! that writes to a cluster ([`act`]), the files that whole objects are kept in ([`archive`]), what a running sweep tells of itself
+//! (`metrics`) and the command line stand around it.
 
 #[cfg(feature = "cluster")]
 pub mod act;
@@ -19,6 +20,8 @@ pub mod document;
 pub mod dump;
 pub mod foretell;
 pub mod graph;
+#[cfg(feature = "cluster")]
+pub mod metrics;
 pub mod model;
 #[cfg(feature = "cli")]
 pub mod render;

@@ -64,14 +64,16 @@ pub enum Command {
     /// Creates what ARCHIVE holds and the cluster lacks: namespaces first, then definitions, then owners before their dependents, whose
     /// references get the new uids. What is there already is compared and left alone. Can be run again after it was interrupted.
     Restore(RestoreArgs),
-    /// What one pass of the collector would do (--dry-run)
+    /// Do the collector's work from here: one pass, or --watch
     ///
-    /// Shows what one pass of the garbage collector does to everything there is, with nothing else deleted: dangling references are
-    /// dropped, what only owners that are gone hold is deleted, and owners that wait for their dependents, or are to free them, come
-    /// to their end.
+    /// One pass does to everything there is what the garbage collector does, with nothing else deleted: dangling references are dropped,
+    /// what only owners that are gone hold is deleted, and owners that wait for their dependents, or are to free them, come to their end.
+    /// It shows what it will do, asks, does it until nothing is left to do, and tells what came of it. --dry-run only shows. --watch keeps
+    /// on, as the controller does, without asking.
     ///
-    /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what may be touched, never what is read to decide. Only
-    /// --dry-run exists so far: it shows what would happen, and changes nothing.
+    /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what may be written to, never what is read to decide.
+    ///
+    /// So far only --dry-run and --print-role exist.
     Sweep(SweepArgs),
     /// What is wrong, what it leads to, and what mends it
     ///
@@ -305,22 +307,100 @@ pub struct RestoreArgs {
 /// `kubectl gc sweep`
 #[derive(Debug, Args)]
 #[command(
-    after_long_help = "Exit codes: 0 fine, 1 it could not be done, or what could not be read may change an outcome, 2 something that it takes up stays stuck."
+    after_long_help = "Exit codes: 0 fine, 1 it could not be done, or what could not be read may change an outcome, 2 something that it takes up stays stuck. --watch ends with 0 when it is told to (SIGTERM, Ctrl-C)."
 )]
 pub struct SweepArgs {
     #[command(flatten)]
     pub targets: TargetArgs,
-    /// Only show what would happen; nothing else is there yet
+    /// Only show what would happen
     #[arg(long)]
     pub dry_run: bool,
+    /// Don't ask
+    #[arg(short, long, conflicts_with = "dry_run")]
+    pub yes: bool,
+    /// How long to go on, as in kubectl (30s, 5m); 0: to the end
+    #[arg(long, value_name = "TIME", default_value = "0", conflicts_with = "dry_run")]
+    pub timeout: String,
     /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
+    /// Where a whole API answers 404, its objects are absent, as the collector itself takes it; otherwise that is not known
+    #[arg(long)]
+    pub trust_missing_apis: bool,
+    /// Print the ClusterRole that a sweep needs, with --watch that of --watch; needs no cluster
+    #[arg(long, conflicts_with_all = WHAT_A_ROLE_DOES_NOT_DEPEND_ON)]
+    pub print_role: bool,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum)]
     pub output: Option<PlanFormat>,
     #[command(flatten)]
+    pub watching: WatchingArgs,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    #[command(flatten)]
     pub source: SourceArgs,
+}
+
+/// The flags that mean nothing beside `--print-role`.
+const WHAT_A_ROLE_DOES_NOT_DEPEND_ON: [&str; 19] = [
+    "targets",
+    "selector",
+    "field_selector",
+    "all",
+    "filenames",
+    "all_namespaces",
+    "dry_run",
+    "yes",
+    "timeout",
+    "assume",
+    "trust_missing_apis",
+    "output",
+    "resync",
+    "metrics_bind_address",
+    "workers",
+    "qps",
+    "burst",
+    "from",
+    "assume_complete",
+];
+
+/// How `sweep` keeps on.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Watching")]
+pub struct WatchingArgs {
+    /// Keep on like the controller, until SIGTERM or Ctrl-C
+    #[arg(
+        short,
+        long,
+        conflicts_with_all = ["dry_run", "yes", "timeout", "assume", "output", "from", "assume_complete"]
+    )]
+    pub watch: bool,
+    /// How often to look for resources that are new or gone
+    #[arg(long, value_name = "TIME", default_value = "30s", requires = "watch")]
+    pub resync: String,
+    /// Serve /metrics, /healthz and /readyz here: :8080, 127.0.0.1:8080; port 0: a free one, which is told [default: nowhere]
+    #[arg(long, value_name = "[HOST]:PORT", requires = "watch")]
+    pub metrics_bind_address: Option<String>,
+}
+
+/// How much `sweep` asks of the API server, and of itself.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Load")]
+pub struct LoadArgs {
+    /// How many objects are worked on at once
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub workers: u16,
+    /// Requests a second; 0: as many as there are. Watches don't count
+    #[arg(long, value_name = "N", default_value_t = 50.0, value_parser = per_second)]
+    pub qps: f64,
+    /// How many requests may come at once after a pause
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub burst: u32,
+}
+
+fn per_second(text: &str) -> Result<f64, &'static str> {
+    let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate >= 0.0);
+    rate.ok_or("give a number of requests a second, such as 50 or 0.5, or 0 for no limit")
 }
 
 /// `kubectl gc doctor`

@@ -6,6 +6,8 @@ use clap::Args;
 
 use crate::{cluster::ConnectionOptions, wording::shell_word};
 
+use super::error::CliError;
+
 /// The flags as typed.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection (as in kubectl)")]
@@ -199,7 +201,7 @@ impl ConnectionArgs {
 pub struct TimeoutError(String);
 
 /// Reads kubectl's notation: whole seconds, or Go's durations; zero is no limit.
-pub(super) fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
+fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
     let unreadable = || TimeoutError(text.to_owned());
     let seconds = match text.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),
@@ -209,6 +211,15 @@ pub(super) fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutErr
         }
     };
     Ok((!seconds.is_zero()).then_some(seconds))
+}
+
+/// A time on the command line, in kubectl's notation; none where it is zero, which is no limit.
+///
+/// # Errors
+/// When it is no time, with the flag that it was given for.
+pub(super) fn time_of(flag: &str, text: &str) -> Result<Option<Duration>, CliError> {
+    request_timeout(text)
+        .map_err(|_| CliError::Usage(format!("{flag}={text} is no time: give one as in kubectl (30s, 5m), or 0 for no limit")))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::{act::Deletion, foretell::Assume, server::Propagation};
 
 use super::super::{
     args::{DeleteArgs, DryRunArg, TargetArgs},
-    connection::request_timeout,
+    connection::time_of,
     error::CliError,
     foretell::{grace_period, propagation_of},
 };
@@ -33,9 +33,7 @@ impl Order {
             let why = "what is to be deleted? Give a TARGET: TYPE/NAME, TYPE NAME, TYPE with -l or --all, or -f MANIFEST";
             return Err(CliError::Usage(why.to_owned()));
         }
-        let timeout = request_timeout(&args.timeout).map_err(|_| {
-            CliError::Usage(format!("--timeout={} is no time: give one as in kubectl (30s, 5m), or 0 for no limit", args.timeout))
-        })?;
+        let timeout = time_of("--timeout", &args.timeout)?;
         if timeout.is_some() && !args.wait {
             return Err(CliError::Usage("--timeout says how long to wait, and --wait=false not to: give one of them".to_owned()));
         }

@@ -79,17 +79,59 @@ fn what_can_not_be_kept() {
 #[test]
 fn a_sweep_that_is_no_dry_run() {
     let error = "only --dry-run exists so far: it shows what a sweep would do, and nothing is changed";
-    for args in [&["sweep"][..], &["sweep", "pod/x", "-n", "shop"], &["sweep", "-o", "json"], &["sweep", "--from", "nowhere.yaml"]]
-    {
+    for args in [&["sweep"][..], &["sweep", "pod/x", "-n", "shop"], &["sweep", "-o", "json"], &["sweep", "--yes", "--timeout=5m"]] {
         assert_eq!(told(&gc(args)), error, "{args:?}");
     }
-    assert_eq!(told(&on_shop(&["sweep"])), error);
     for (args, error) in [
         (&["--dry-run", "-l", "a=b"][..], "-l needs a TYPE to choose from, as in: deployments -l …"),
         (&["--dry-run", "-n", "nowhere"], "no namespace \"nowhere\" in the dump; it holds elsewhere, shop"),
         (&["--dry-run", "pod/nobody", "-n", "shop"], "pods \"nobody\" not found in namespace \"shop\""),
+        (&[], "--from reads files, and there is nothing to sweep in them: give --dry-run, which shows what a sweep would do"),
     ] {
         assert_eq!(told(&on_shop(&[&["sweep"], args].concat())), error, "{args:?}");
+    }
+}
+
+/// What a sweep can't be at once, or can't go by.
+#[test]
+fn sweeps_that_make_no_sense() {
+    for (line, error) in [
+        ("--watch --dry-run", "the argument '--watch' cannot be used with '--dry-run'"),
+        ("--watch --yes", "the argument '--watch' cannot be used with '--yes'"),
+        ("-w --timeout=5m", "the argument '--watch' cannot be used with '--timeout <TIME>'"),
+        ("--watch --assume=none", "the argument '--watch' cannot be used with '--assume <WHAT>'"),
+        ("--watch -o json", "the argument '--watch' cannot be used with '--output <FORMAT>'"),
+        ("--watch --from examples", "the argument '--watch' cannot be used with '--from <FILE|FOLDER|->'"),
+        ("--dry-run --yes", "the argument '--dry-run' cannot be used with '--yes'"),
+        ("--dry-run --timeout=5m", "the argument '--dry-run' cannot be used with '--timeout <TIME>'"),
+        ("--print-role pod/x", "the argument '--print-role' cannot be used with '[TARGET]...'"),
+        ("--print-role --dry-run", "the argument '--print-role' cannot be used with '--dry-run'"),
+        ("--print-role --watch --qps=5", "the argument '--print-role' cannot be used with '--qps <N>'"),
+        ("--workers=0", "invalid value '0' for '--workers <N>': 0 is not in 1..=1000"),
+        ("--burst=0", "invalid value '0' for '--burst <N>': 0 is not in 1..=4294967295"),
+        (
+            "--qps=NaN",
+            "invalid value 'NaN' for '--qps <N>': give a number of requests a second, such as 50 or 0.5, or 0 for no limit",
+        ),
+    ] {
+        let ran = gc(&[&["sweep"], &super::super::run::words(line)[..]].concat());
+        assert_eq!(first_line(&ran), error, "{line}");
+    }
+    for alone in ["--resync=5s", "--metrics-bind-address=:8080"] {
+        assert_eq!(first_line(&gc(&["sweep", alone])), "the following required arguments were not provided:", "{alone}");
+    }
+    for (args, error) in [
+        (&["--timeout=soon"][..], "--timeout=soon is no time: give one as in kubectl (30s, 5m), or 0 for no limit"),
+        (&["--watch", "--resync=0"], "--resync=0 would never find what is new: give a time as in kubectl (30s, 5m)"),
+        (&["--watch", "--resync=soon"], "--resync=soon is no time: give one as in kubectl (30s, 5m), or 0 for no limit"),
+        (
+            &["--watch", "--metrics-bind-address=8080"],
+            "--metrics-bind-address: \"8080\" is no address to listen at: give a host and a port, such as :8080, 127.0.0.1:8080 or \
+             [::1]:8080",
+        ),
+        (&["--watch"], "--watch doesn't exist yet; --dry-run shows what a sweep would do"),
+    ] {
+        assert_eq!(told(&gc(&[&["sweep"], args].concat())), error, "{args:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `kubectl gc sweep`
+//! What a sweep would do: `--dry-run`.
 
 use crate::{
     foretell::{Assume, Needs, Only, Plan, Request, Stage, Start, Uncertainty, explore, plan},
@@ -11,22 +11,21 @@ use crate::{
 };
 
 use super::{
-    args::{GlobalArgs, SweepArgs, TargetArgs},
-    colour,
-    error::CliError,
-    exit::Exit,
-    foretell::{ROUNDS, fetch},
-    plan::{in_form, namespace_of, text_options},
-    report::{Report, heading},
-    session::{Reach, Session},
+    super::{
+        args::{GlobalArgs, SweepArgs},
+        colour,
+        error::CliError,
+        exit::Exit,
+        foretell::{ROUNDS, fetch},
+        plan::{in_form, namespace_of, text_options},
+        report::{Report, heading},
+        session::{Reach, Session},
+    },
+    scope,
 };
 
 /// Foretells one pass of the collector.
-pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
-    if !args.dry_run {
-        let told = "only --dry-run exists so far: it shows what a sweep would do, and nothing is changed";
-        return Err(CliError::Usage(told.to_owned()));
-    }
+pub fn show(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
     let mut session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Everything)?;
     let limit = limit(&session);
     let mut request = Request::only_collect(Start::Sweep);
@@ -35,12 +34,6 @@ pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
     }
     let plan = foretell(&mut session, &request, args.assume.assume());
     report(global, args, &session, limit.as_deref(), &plan)
-}
-
-/// Without targets the whole cluster, whatever namespace the kubeconfig is in; only an explicit `-n` limits it.
-pub(super) fn scope(global: &GlobalArgs, targets: &TargetArgs) -> TargetArgs {
-    let anything = targets.targets.is_empty() && targets.filenames.is_empty() && global.connection.namespace().is_none();
-    TargetArgs { all_namespaces: targets.all_namespaces || anything, ..targets.clone() }
 }
 
 /// The objects that may be touched; none where all may be.

@@ -1,0 +1,52 @@
+//! What was asked for, checked before anything is read.
+
+use std::time::Duration;
+
+use crate::metrics::Listen;
+
+use super::super::{args::SweepArgs, connection::time_of, error::CliError};
+
+/// A sweep as it was ordered.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// How many objects are worked on at once.
+    pub workers: usize,
+    /// Requests a second; none: no limit.
+    pub qps: Option<f64>,
+    /// How many requests may come at once after a pause.
+    pub burst: u32,
+    /// How long one pass may go on; none: to its end.
+    pub timeout: Option<Duration>,
+    /// How often `--watch` looks for resources that are new or gone.
+    pub resync: Duration,
+    /// Where `--watch` tells how it gets on.
+    pub metrics: Option<Listen>,
+}
+
+impl Order {
+    /// # Errors
+    /// What makes no sense, or can't work whatever the cluster says.
+    pub fn read(args: &SweepArgs) -> Result<Self, CliError> {
+        if !args.dry_run && !args.source.from.is_empty() {
+            let why =
+                "--from reads files, and there is nothing to sweep in them: give --dry-run, which shows what a sweep would do";
+            return Err(CliError::Usage(why.to_owned()));
+        }
+        let resync = time_of("--resync", &args.watching.resync)?.ok_or_else(|| {
+            let why = "--resync=0 would never find what is new: give a time as in kubectl (30s, 5m)";
+            CliError::Usage(why.to_owned())
+        })?;
+        let metrics = args.watching.metrics_bind_address.as_deref().map(|address| {
+            let address = address.parse::<Listen>();
+            address.map_err(|why| CliError::Usage(format!("--metrics-bind-address: {why}")))
+        });
+        Ok(Order {
+            workers: usize::from(args.load.workers),
+            qps: Some(args.load.qps).filter(|rate| *rate > 0.0),
+            burst: args.load.burst,
+            timeout: time_of("--timeout", &args.timeout)?,
+            resync,
+            metrics: metrics.transpose()?,
+        })
+    }
+}

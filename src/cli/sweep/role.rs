@@ -1,0 +1,98 @@
+//! The least rights with which a sweep can do its work (section 10 of the rules).
+
+use serde::Serialize;
+
+/// What a ClusterRole is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// One pass.
+    Pass,
+    /// `--watch`.
+    Watch,
+}
+
+/// Reading and watching show what there is, `get` settles what a list can't prove; the collector's own writes are PATCH and DELETE. It
+/// never creates or updates what it collects, and every resource that there is or will be is meant.
+const VERBS: [&str; 5] = ["get", "list", "watch", "patch", "delete"];
+
+const NAME: &str = "kubectl-gc-sweep";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ClusterRole {
+    api_version: &'static str,
+    kind: &'static str,
+    metadata: Metadata,
+    rules: Vec<Rule>,
+}
+
+#[derive(Serialize)]
+struct Metadata {
+    name: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    api_groups: [&'static str; 1],
+    resources: [&'static str; 1],
+    verbs: Vec<&'static str>,
+}
+
+/// The ClusterRole in YAML, for `kubectl apply -f -`. It is always the same.
+pub fn role(of: Role) -> String {
+    let (command, mut notes) = match of {
+        Role::Pass => ("kubectl gc sweep", Vec::new()),
+        Role::Watch => (
+            "kubectl gc sweep --watch",
+            vec!["# Complaints about owners in other namespaces are events, as the collector's are; patch is above."],
+        ),
+    };
+    // Whoever is authenticated has these by default, service accounts among them.
+    notes.push(
+        "# Discovery and questions about one's own rights need no rule here: system:discovery and system:basic-user, which the API",
+    );
+    notes.push("# server binds to system:authenticated by itself, give them to every service account.");
+    let mut rules = vec![Rule { api_groups: ["*"], resources: ["*"], verbs: VERBS.to_vec() }];
+    if of == Role::Watch {
+        rules.push(Rule { api_groups: [""], resources: ["events"], verbs: vec!["create"] });
+    }
+    let role =
+        ClusterRole { api_version: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: Metadata { name: NAME }, rules };
+    // Strings and lists of them: there is nothing in it that YAML could not say.
+    let yaml = serde_yaml::to_string(&role).unwrap_or_default();
+    let does = format!(
+        "# What {command} needs, and no more: to read and watch everything, and to delete and patch what is to be collected."
+    );
+    format!("{does}\n{}\n{yaml}", notes.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn rules(of: Role) -> Value {
+        let read: Value = serde_yaml::from_str(&role(of)).unwrap();
+        assert_eq!(read["apiVersion"], "rbac.authorization.k8s.io/v1");
+        assert_eq!(read["kind"], "ClusterRole");
+        read["rules"].clone()
+    }
+
+    /// Nothing is created or updated but events: whoever has this role can't make anything that collects for them.
+    #[test]
+    fn the_role_is_what_the_collector_does() {
+        let collects = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch", "patch", "delete"]});
+        let complains = json!({"apiGroups": [""], "resources": ["events"], "verbs": ["create"]});
+        assert_eq!(rules(Role::Pass), json!([collects]));
+        assert_eq!(rules(Role::Watch), json!([collects, complains]));
+    }
+
+    #[test]
+    fn its_lines_are_read_where_they_are_printed() {
+        for of in [Role::Pass, Role::Watch] {
+            assert!(role(of).lines().all(|line| line.len() <= 132) && role(of).ends_with('\n'), "{}", role(of));
+        }
+    }
+}
