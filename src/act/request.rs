@@ -117,3 +117,40 @@ pub(super) fn delete_options(deletion: &Deletion, uid: &str) -> Value {
     }
     options
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::cluster::testing::{Say, json as say, refuse, serve};
+
+    const POD: &str = "/api/v1/namespaces/shop/pods/a";
+
+    /// A server that has too much to do says when it wants to be asked again, and what it has not done is sent once more then.
+    #[tokio::test]
+    async fn a_busy_server_is_given_the_time_it_wants() {
+        for method in [Method::DELETE, Method::PATCH, Method::POST] {
+            let connection = serve(|asked| match asked.before {
+                0 => Say { headers: "retry-after: 1\r\n", ..refuse(429) },
+                1 => say(200, "{}"),
+                _ => panic!("it was done already"),
+            });
+            let connection = connection.await;
+            let begun = Instant::now();
+            let sent = persist(&connection, &method, POD, Some(&json!({}))).await;
+            assert!(sent.is_ok_and(|answer| answer.status == 200) && begun.elapsed() >= Duration::from_secs(1), "{method}");
+        }
+    }
+
+    /// Something that may have been done is told as such, and a refusal is final.
+    #[tokio::test]
+    async fn what_came_of_it_is_known_or_said_to_be_not() {
+        let lost = serve(|asked| if asked.before == 0 { refuse(0) } else { refuse(409) }).await;
+        let undone = json_patch(&lost, POD, &json!([])).await.map(|_| ()).unwrap_err();
+        assert!(undone.unsure && undone.failure.status().is_some_and(|status| status == 409));
+        let refused = serve(|asked| if asked.before == 0 { refuse(403) } else { panic!("it was asked again") }).await;
+        let undone = persist(&refused, &Method::DELETE, POD, None).await.map(|_| ()).unwrap_err();
+        assert!(!undone.unsure);
+    }
+}

@@ -1,6 +1,6 @@
 //! Everything that keeps a command from being done, and how it is told.
 
-use crate::{act::KeepError, archive::ArchiveError, cluster::ConnectError, dump::DumpError, wording::count};
+use crate::{act::KeepError, archive::ArchiveError, cluster::ConnectError, dump::DumpError, metrics::ServeError, wording::count};
 
 use super::{connection::TimeoutError, targets::TargetError};
 
@@ -63,6 +63,9 @@ pub enum CliError {
     /// A file is there already.
     #[error("{0} exists: give --force to replace it")]
     Exists(String),
+    /// Nobody could look at how it gets on, so that it is not begun.
+    #[error("{0}; give another --metrics-bind-address, or none")]
+    Serve(#[from] ServeError),
     /// The asynchronous runtime could not be started.
     #[error("cannot start: {0}")]
     Runtime(std::io::Error),

@@ -16,6 +16,7 @@ use super::{
     error::{ConnectError, Endpoint},
     failure::Failure,
     kubeconfig::{self, Chosen},
+    rate::Rate,
     request::Limits,
 };
 
@@ -28,6 +29,7 @@ pub struct Connection {
     default_namespace: String,
     pub(super) fallback_namespace: Option<String>,
     pub(super) limits: Limits,
+    pub(super) rate: Option<Rate>,
     /// Whether the server has answered anything yet.
     pub(super) reached: Arc<AtomicBool>,
     pub(super) progress: Arc<dyn Progress>,
@@ -71,6 +73,7 @@ impl Connection {
             default_namespace,
             fallback_namespace: None,
             limits: Limits::new(options.request_timeout),
+            rate: None,
             reached: Arc::new(AtomicBool::new(false)),
             progress: Arc::new(()),
         })
@@ -80,6 +83,21 @@ impl Connection {
     #[must_use]
     pub fn with_progress(mut self, progress: Arc<dyn Progress>) -> Self {
         self.progress = progress;
+        self
+    }
+
+    /// Reports to another as well, which is told after all others.
+    #[must_use]
+    pub fn also_telling(mut self, progress: Arc<dyn Progress>) -> Self {
+        self.progress = Arc::new((self.progress, progress));
+        self
+    }
+
+    /// Sends no more than `qps` requests a second, after `burst` at once; a `qps` of zero is no limit. All clones of what is returned share
+    /// it. Watches don't count: they are few, and have to be there. A request that waits for its turn is not late yet.
+    #[must_use]
+    pub fn with_limits(mut self, qps: f64, burst: u32) -> Self {
+        self.rate = Rate::new(qps, burst);
         self
     }
 

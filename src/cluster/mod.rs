@@ -30,6 +30,7 @@ mod pages;
 pub(crate) mod path;
 mod protobuf;
 mod proxy;
+mod rate;
 mod request;
 pub(crate) mod retry;
 mod select;
@@ -39,7 +40,7 @@ pub(crate) mod testing;
 mod watch;
 mod whole;
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use crate::model::Resource;
 
@@ -109,3 +110,21 @@ pub struct Exchange<'a> {
 
 /// Nobody is told.
 impl Progress for () {}
+
+/// Both are told, one after the other.
+impl Progress for (Arc<dyn Progress>, Arc<dyn Progress>) {
+    fn started(&self, lists: usize) {
+        self.0.started(lists);
+        self.1.started(lists);
+    }
+
+    fn list_done(&self, resource: &Resource, objects: usize) {
+        self.0.list_done(resource, objects);
+        self.1.list_done(resource, objects);
+    }
+
+    fn exchanged(&self, exchange: &Exchange<'_>) {
+        self.0.exchanged(exchange);
+        self.1.exchanged(exchange);
+    }
+}

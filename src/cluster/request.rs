@@ -84,6 +84,9 @@ fn text(head: &Head, name: header::HeaderName) -> Option<&str> {
 impl Connection {
     /// Sends one request, once, and takes the whole answer, whatever its status.
     pub(crate) async fn send(&self, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
+        if let Some(rate) = &self.rate {
+            rate.pass().await;
+        }
         self.told(
             request,
             |answer: &Answer| answer.status,

@@ -4,6 +4,7 @@ mod foretell;
 mod order;
 mod pass;
 mod role;
+mod serve;
 mod watch;
 
 use super::{
@@ -14,6 +15,7 @@ use super::{
 
 pub use order::Order;
 pub use role::{Role, role};
+pub use serve::serve;
 
 /// Shows what one pass would do, does it, or keeps on.
 pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {

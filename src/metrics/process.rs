@@ -1,0 +1,44 @@
+//! What every program that Prometheus looks at tells of its process.
+
+use std::{
+    sync::atomic::AtomicU64,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use prometheus_client::{metrics::gauge::Gauge, registry::Registry};
+
+#[derive(Debug)]
+pub(super) struct Process {
+    /// Only where the system tells it.
+    memory: Option<Gauge>,
+}
+
+impl Process {
+    /// Begins with this moment: nothing is registered later than when the program begins.
+    pub(super) fn register(registry: &mut Registry) -> Self {
+        let started: Gauge<f64, AtomicU64> = Gauge::default();
+        started.set(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64());
+        let help = "Start time of the process since unix epoch in seconds";
+        registry.register("process_start_time_seconds", help, started);
+        let memory = resident_memory().map(|_| {
+            let memory = Gauge::default();
+            registry.register("process_resident_memory_bytes", "Resident memory size in bytes", memory.clone());
+            memory
+        });
+        Process { memory }
+    }
+
+    /// Brings up to date what nobody counts.
+    pub(super) fn look(&self) {
+        if let (Some(memory), Some(bytes)) = (&self.memory, resident_memory()) {
+            memory.set(bytes);
+        }
+    }
+}
+
+/// As Linux tells it.
+fn resident_memory() -> Option<i64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<i64>().ok()?.checked_mul(1024)
+}
