@@ -256,6 +256,13 @@ impl Session {
         }
     }
 
+    /// From now on, an API path that doesn't exist is the absence of what would be there (R3.16).
+    pub fn trust_missing_apis(&mut self) {
+        if let Some(live) = &mut self.live {
+            live.connection.trust_missing_apis();
+        }
+    }
+
     /// Asks, where there is a cluster to ask, whether what lists lack is really not there: they are old as soon as they are read
     /// (R8.7). Says whether anything turned out to be otherwise, or to be unknown.
     pub fn confirm(&mut self, absences: &FxHashSet<Coordinate>) -> bool {

@@ -30,6 +30,8 @@ pub struct Connection {
     pub(super) fallback_namespace: Option<String>,
     pub(super) limits: Limits,
     pub(super) rate: Option<Rate>,
+    /// Whether an API path that doesn't exist is the absence of what would be there (R3.16).
+    pub(super) trusts_missing_apis: bool,
     /// Whether the server has answered anything yet.
     pub(super) reached: Arc<AtomicBool>,
     pub(super) progress: Arc<dyn Progress>,
@@ -74,6 +76,7 @@ impl Connection {
             fallback_namespace: None,
             limits: Limits::new(options.request_timeout),
             rate: None,
+            trusts_missing_apis: false,
             reached: Arc::new(AtomicBool::new(false)),
             progress: Arc::new(()),
         })
@@ -106,6 +109,11 @@ impl Connection {
     pub fn with_fallback_namespace(mut self, namespace: impl Into<String>) -> Self {
         self.fallback_namespace = Some(namespace.into());
         self
+    }
+
+    /// Takes an API path that doesn't exist for the absence of what would be there, as the collector does (R3.16).
+    pub fn trust_missing_apis(&mut self) {
+        self.trusts_missing_apis = true;
     }
 
     /// The namespace of the kubeconfig's context, or `default`; inside a pod the pod's own.

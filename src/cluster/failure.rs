@@ -64,6 +64,11 @@ impl Failure {
         matches!(self, Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND && refusal.names_object)
     }
 
+    /// Whether the path that was asked for isn't served (any more).
+    pub(crate) fn is_missing_api(&self) -> bool {
+        matches!(self, Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND && !refusal.names_object)
+    }
+
     /// The status of the answer, if there was one.
     pub(crate) fn status(&self) -> Option<http::StatusCode> {
         match self {

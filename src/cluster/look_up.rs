@@ -12,7 +12,7 @@ pub(super) const AT_ONCE: usize = 16;
 impl Connection {
     /// GETs coordinates that no list covers, or that a list may be too old for, and records what is there, or that nothing is. What
     /// can't be read is unknown from then on, whatever a list said, and becomes a gap; so does a coordinate that no URL stands for,
-    /// or whose resource is not served any more (R3.16).
+    /// or whose resource is not served any more (R3.16), unless that is trusted to be an absence.
     pub async fn look_up(&self, snapshot: &mut Snapshot, coordinates: &[Coordinate]) {
         let mut wanted = coordinates.to_vec();
         wanted.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
@@ -34,7 +34,7 @@ impl Connection {
             .map(async |(coordinate, url)| (coordinate, self.get(&url, METADATA).await))
             .buffer_unordered(AT_ONCE);
         while let Some((coordinate, answer)) = answers.next().await {
-            if let Err(failure) = record(snapshot, coordinate, answer) {
+            if let Err(failure) = record(snapshot, coordinate, answer, self.trusts_missing_apis) {
                 let resource = snapshot.resources.get(coordinate.resource).full_name();
                 let (namespace, name) = (snapshot.text(coordinate.namespace), snapshot.text(coordinate.name));
                 gaps.add(resource, namespace, name, failure.to_string());
@@ -45,7 +45,12 @@ impl Connection {
     }
 }
 
-fn record(snapshot: &mut Snapshot, coordinate: Coordinate, answer: Result<Answer, Failure>) -> Result<(), Failure> {
+fn record(
+    snapshot: &mut Snapshot,
+    coordinate: Coordinate,
+    answer: Result<Answer, Failure>,
+    trusts_missing_apis: bool,
+) -> Result<(), Failure> {
     match answer {
         Ok(answer) => {
             let object = answer.read_object()?;
@@ -56,7 +61,7 @@ fn record(snapshot: &mut Snapshot, coordinate: Coordinate, answer: Result<Answer
             snapshot.found(coordinate.resource, &object);
             Ok(())
         }
-        Err(failure) if failure.proves_absence() => {
+        Err(failure) if failure.proves_absence() || trusts_missing_apis && failure.is_missing_api() => {
             snapshot.confirm_absent(coordinate);
             Ok(())
         }
@@ -76,6 +81,7 @@ mod tests {
     async fn only_the_servers_word_on_the_object_proves_absence() {
         let origin = Origin::Dump { paths: Vec::new() };
         let mut snapshot = SnapshotBuilder::new(origin, Resources::new(vec![pods()], Vec::new())).build();
+        let mut untouched = snapshot.clone();
         let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
             "there" => json(200, r#"{"kind":"PartialObjectMetadata","metadata":{"name":"there","namespace":"shop","uid":"u"}}"#),
             "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
@@ -86,7 +92,8 @@ mod tests {
         let names = ["there", "gone", "unserved", "odd", "secret", "a/b", ""];
         let namespace = snapshot.strings.intern("shop");
         let coordinates = names.map(|name| Coordinate { resource: ResourceId(0), namespace, name: snapshot.strings.intern(name) });
-        let connection = connection.await;
+        untouched.strings = snapshot.strings.clone();
+        let mut connection = connection.await;
         connection.look_up(&mut snapshot, &coordinates).await;
         let [there, gone, rest @ ..] = coordinates.map(|coordinate| snapshot.look_up(coordinate));
         assert!(matches!(there, Presence::Present(_)));
@@ -102,7 +109,13 @@ mod tests {
                 "unserved: not served any more (404 Not Found)",
             ]
         );
+        // The collector takes a path that isn't served for an absence.
+        connection.trust_missing_apis();
+        connection.look_up(&mut untouched, &coordinates).await;
+        let trusted = [1, 2, 3, 4].map(|place| untouched.look_up(coordinates[place]));
+        assert_eq!(trusted, [Presence::Absent, Presence::Absent, Presence::Unknown, Presence::Unknown]);
     }
+
     /// Lists are old as soon as they are read: what a look-up finds, or cannot find out, counts for more.
     #[tokio::test]
     async fn a_look_up_outweighs_a_list() {

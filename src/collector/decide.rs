@@ -24,7 +24,7 @@ impl Class {
             Verdict::Waiting(_) => Ok(Class::Waiting),
             Verdict::Dangling(_) => Ok(Class::Dangling),
             Verdict::InvalidScope => Err(Failure::InvalidScope),
-            Verdict::Unmappable => Err(Failure::Unmappable),
+            Verdict::Unmappable | Verdict::Doubted => Err(Failure::Unmappable),
             Verdict::Unknown => Err(Failure::Unknown),
         }
     }

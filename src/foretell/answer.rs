@@ -49,7 +49,7 @@ impl<'a> World<'_, 'a> {
             return self.stored(object).map_or(Answer::NotFound, Answer::Found);
         }
         match Address::of(self.stage.snapshot, self.stage.graph, &identity.as_reference(), identity.namespace) {
-            Address::Unmappable => Answer::Failed(Failure::Unmappable),
+            Address::Unmappable | Address::DoubtedPath => Answer::Failed(Failure::Unmappable),
             Address::InvalidScope => Answer::Failed(Failure::InvalidScope),
             Address::Undiscovered => Answer::Failed(Failure::Unknown),
             Address::NoSuchPath => Answer::NotFound,

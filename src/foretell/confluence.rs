@@ -215,7 +215,9 @@ impl Survey<'_, '_, '_> {
         let stage = self.end.stage;
         let (owner, waits) = match Verdict::of(stage.snapshot, stage.graph, reference, holder.namespace) {
             Verdict::Dangling(_) => return Finds { dangling: true, ..Finds::default() },
-            Verdict::Unmappable | Verdict::InvalidScope | Verdict::Unknown => return Finds { error: true, ..Finds::default() },
+            Verdict::Unmappable | Verdict::InvalidScope | Verdict::Doubted | Verdict::Unknown => {
+                return Finds { error: true, ..Finds::default() };
+            }
             Verdict::Solid(owner) => (owner, false),
             Verdict::Waiting(owner) => (owner, true),
         };

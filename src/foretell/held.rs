@@ -271,7 +271,7 @@ fn why_it_lives(world: &World<'_, '_>, object: ObjectId) -> State {
     let immune = found.owners.iter().any(|reference| {
         matches!(
             Address::of(world.stage.snapshot, world.stage.graph, reference, found.namespace),
-            Address::Unmappable | Address::InvalidScope
+            Address::Unmappable | Address::InvalidScope | Address::DoubtedPath
         )
     });
     if !world.may_write(object) {

@@ -35,6 +35,7 @@ pub struct OwnerGraph {
     blocking_references: Vec<u32>,
     unwatched_dependents: FxHashMap<NodeId, Vec<ObjectId>>,
     mappings: FxHashMap<(Symbol, Symbol), Mapping>,
+    doubts_missing_apis: bool,
 }
 
 impl OwnerGraph {
@@ -49,6 +50,7 @@ impl OwnerGraph {
             blocking_references: Vec::new(),
             unwatched_dependents: FxHashMap::default(),
             mappings: FxHashMap::default(),
+            doubts_missing_apis: false,
         };
         for (id, object) in snapshot.objects() {
             let node = &mut graph.by_uid[object.uid.index()];
@@ -68,6 +70,18 @@ impl OwnerGraph {
         }
         graph.connect(snapshot);
         graph
+    }
+
+    /// The graph to a collector that is stricter than the original: to that one, an API path that doesn't exist is the absence of the object
+    /// (R3.15, R3.16), and to this one it proves nothing.
+    #[must_use]
+    pub fn doubting_missing_apis(self) -> Self {
+        OwnerGraph { doubts_missing_apis: true, ..self }
+    }
+
+    /// Whether an API path that doesn't exist proves nothing.
+    pub fn doubts_missing_apis(&self) -> bool {
+        self.doubts_missing_apis
     }
 
     /// Fills the dependents of every node: counted first, so that they lie in one array.

@@ -11,6 +11,8 @@ pub enum Address {
     At(Coordinate),
     /// A list kind: the path doesn't exist, which reads as absent (R3.15).
     NoSuchPath,
+    /// The same to who doesn't take a path that doesn't exist for the absence of an object (R3.16).
+    DoubtedPath,
     /// No such version and kind is served, or no name is given: an error that is retried for ever (3.4 step 2, R3.13).
     Unmappable,
     /// A cluster-scoped holder names an owner of a namespaced kind: an error that is never retried (3.4 step 3).
@@ -43,6 +45,8 @@ pub enum Verdict {
     Unmappable,
     /// See [`Address::InvalidScope`].
     InvalidScope,
+    /// See [`Address::DoubtedPath`]: it proves nothing, so that whoever holds it is left alone.
+    Doubted,
     /// It could not be read (step 5, R10.2).
     Unknown,
 }
@@ -50,7 +54,10 @@ pub enum Verdict {
 impl Address {
     /// Where `reference`, held by an object in `namespace` (empty: cluster-scoped), is looked up (3.4 steps 2–4).
     pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> Address {
-        Address::mapped(&snapshot.resources, graph.mapping(reference), reference.name, namespace)
+        match Address::mapped(&snapshot.resources, graph.mapping(reference), reference.name, namespace) {
+            Address::NoSuchPath if graph.doubts_missing_apis() => Address::DoubtedPath,
+            address => address,
+        }
     }
 
     /// Where an owner of this name is looked up, to whose apiVersion and kind this is what they map to.
@@ -83,6 +90,7 @@ impl Address {
         match self {
             Address::At(coordinate) => Ok(coordinate),
             Address::NoSuchPath => Err(Verdict::Dangling(Dangling::ListKind)),
+            Address::DoubtedPath => Err(Verdict::Doubted),
             Address::Unmappable => Err(Verdict::Unmappable),
             Address::InvalidScope => Err(Verdict::InvalidScope),
             Address::Undiscovered => Err(Verdict::Unknown),

@@ -153,7 +153,7 @@ fn held<'a>(snapshot: &'a Snapshot, graph: &OwnerGraph, node: NodeId) -> Held<'a
 /// Whether looking there confirms that no object with this uid exists.
 fn absent(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> bool {
     match Address::of(snapshot, graph, reference, namespace) {
-        Address::Unmappable | Address::InvalidScope | Address::Undiscovered => false,
+        Address::Unmappable | Address::InvalidScope | Address::DoubtedPath | Address::Undiscovered => false,
         Address::NoSuchPath => true,
         Address::At(coordinate) => match snapshot.look_up(coordinate) {
             Presence::Unknown => false,

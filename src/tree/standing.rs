@@ -50,7 +50,7 @@ impl Link {
             Verdict::Unmappable => Standing::NotServed,
             Verdict::InvalidScope => Standing::InvalidScope,
             Verdict::Unknown => Standing::Unread,
-            Verdict::Dangling(Dangling::ListKind) => Standing::ListKind,
+            Verdict::Dangling(Dangling::ListKind) | Verdict::Doubted => Standing::ListKind,
             Verdict::Dangling(Dangling::Absent) => {
                 by_uid.map_or(Standing::Absent, |owner| bent(snapshot, graph, holder, reference, owner))
             }

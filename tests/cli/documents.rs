@@ -143,6 +143,9 @@ impl Seen {
                 }
             }
         }
+        for note in plan["notes"].as_array().unwrap() {
+            *self.0.entry(note["kind"].as_str().unwrap().to_owned()).or_default() += 1;
+        }
         if plan["complete"] == false {
             *self.0.entry("incomplete".to_owned()).or_default() += 1;
         }
@@ -209,7 +212,7 @@ fn sweeps() {
             stays += sweep["stays"].as_array().unwrap().len();
         }
     }
-    for value in ["Deleted", "Terminating", "Orphaned", "Detached", "Unchanged", "stuck", "gap", "incomplete"] {
+    for value in ["Deleted", "Terminating", "Orphaned", "Detached", "Unchanged", "stuck", "gap", "incomplete", "missing-api"] {
         assert!(seen.0.contains_key(value), "no sweep has {value}: {:?}", seen.0);
     }
     assert!(stays > 0);

@@ -16,6 +16,7 @@ mod explain;
 mod gates;
 mod generator;
 mod keep;
+mod missing_apis;
 mod orders;
 mod properties;
 mod recorded;

@@ -76,7 +76,7 @@ impl State {
         let (api_version, kind) = (self.live.text(coordinates.api_version), self.live.text(coordinates.kind));
         let mapping = map(resources, |group_version| undiscovered.contains(group_version), api_version, kind);
         match Address::mapped(resources, mapping, coordinates.name, coordinates.namespace) {
-            Address::NoSuchPath => Place::NoSuchPath,
+            Address::NoSuchPath | Address::DoubtedPath => Place::NoSuchPath,
             Address::Unmappable => Place::Unmappable,
             Address::InvalidScope => Place::InvalidScope,
             Address::Undiscovered => Place::Undiscovered,

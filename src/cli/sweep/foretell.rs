@@ -3,7 +3,7 @@
 use crate::{
     foretell::{Assume, Needs, Only, Plan, Request, Stage, Start, Uncertainty, explore, plan},
     graph::OwnerGraph,
-    model::ObjectId,
+    model::{ObjectId, Snapshot},
     render::{
         plan::{PlanView, SweepView},
         style::Style,
@@ -24,15 +24,21 @@ use super::{
     scope,
 };
 
+/// `--trust-missing-apis`
+const TRUSTS_MISSING_APIS: bool = false;
+
 /// Foretells one pass of the collector.
 pub fn show(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
     let mut session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Everything)?;
+    if TRUSTS_MISSING_APIS {
+        session.trust_missing_apis();
+    }
     let limit = limit(&session);
     let mut request = Request::only_collect(Start::Sweep);
     if let Some(limit) = &limit {
         request = request.limited_to(Only::new(limit.iter().copied()));
     }
-    let plan = foretell(&mut session, &request, args.assume.assume());
+    let plan = foretell(&mut session, &request, args.assume.assume(), TRUSTS_MISSING_APIS);
     report(global, args, &session, limit.as_deref(), &plan)
 }
 
@@ -48,17 +54,17 @@ fn limit(session: &Session) -> Option<Vec<ObjectId>> {
 
 /// What the pass would do, with everything read that this turns out to rest on. One order of events mostly finds all that is missing;
 /// the others are played once nothing is.
-fn foretell(session: &mut Session, request: &Request, assume: Assume) -> Plan {
+fn foretell(session: &mut Session, request: &Request, assume: Assume, trusts_missing_apis: bool) -> Plan {
     let mut rounds = 0;
     loop {
-        let graph = OwnerGraph::new(&session.snapshot);
+        let graph = graph_of(&session.snapshot, trusts_missing_apis);
         let stage = Stage::new(&session.snapshot, &graph, assume);
         let first = plan(&stage, request).needs;
         if rounds < ROUNDS && learn(session, &first) {
             rounds += 1;
             continue;
         }
-        let graph = OwnerGraph::new(&session.snapshot);
+        let graph = graph_of(&session.snapshot, trusts_missing_apis);
         let stage = Stage::new(&session.snapshot, &graph, assume);
         let whole = explore(&stage, request);
         rounds += 1;
@@ -66,6 +72,12 @@ fn foretell(session: &mut Session, request: &Request, assume: Assume) -> Plan {
             return whole;
         }
     }
+}
+
+/// Who owns whom, to a sweep: without `--trust-missing-apis` it is stricter than the collector (R3.16).
+fn graph_of(snapshot: &Snapshot, trusts_missing_apis: bool) -> OwnerGraph {
+    let graph = OwnerGraph::new(snapshot);
+    if trusts_missing_apis { graph } else { graph.doubting_missing_apis() }
 }
 
 /// Reads what is needed, and asks whether what lists lack is really not there. Says whether that made a difference.
@@ -86,7 +98,7 @@ fn report(
         Some(targets) => namespace_of(session, targets),
         None => session.namespace.clone(),
     };
-    let graph = OwnerGraph::new(snapshot);
+    let graph = graph_of(snapshot, TRUSTS_MISSING_APIS);
     let view = SweepView(PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref()));
     let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
     let options = text_options(args.output, args.targets.all, &style);

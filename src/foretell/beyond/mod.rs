@@ -63,7 +63,7 @@ pub(super) fn tell_beyond(stage: &Stage<'_>, plan: &mut Plan) {
         outcome.afterwards = afterwards;
     }
     plan.effects = effects;
-    plan.notes = notes::notes(stage, &plan.request);
+    plan.notes = notes::notes(stage, plan);
     plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
     plan.needs.add(&needs);
 }

@@ -1,11 +1,16 @@
-//! Policies and deletes that do nothing, or not what one might think: said to do nothing.
+//! Policies and deletes that do nothing, or not what one might think: said to do nothing. And what a sweep leaves alone that the original
+//! collector would not.
+
+use rustc_hash::FxHashSet;
 
 use crate::{
     foretell::{
         cause::Cause,
-        plan::Request,
+        plan::{Plan, Request},
+        start::Start,
         world::{Stage, World},
     },
+    graph::{Address, NodeId},
     model::ObjectId,
     server::{DeleteOptions, OwnDelete, Propagation, Stored, kinds::protected},
 };
@@ -13,7 +18,7 @@ use crate::{
 /// Something that the request asks for and doesn't get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The target that it is about.
+    /// The target that it is about; of a sweep, what it leaves alone.
     pub object: ObjectId,
     pub kind: NoteKind,
 }
@@ -33,6 +38,9 @@ pub enum NoteKind {
     NamespaceAlreadyEnding,
     /// The target is terminating under this policy already.
     AlreadyTerminating,
+    /// An owner reference leads to an API path that doesn't exist, which is no proof that the owner is gone: a sweep leaves its holder alone
+    /// (R3.16).
+    DoubtedPath,
 }
 
 impl NoteKind {
@@ -42,6 +50,7 @@ impl NoteKind {
             NoteKind::DefinitionIgnoresPolicy | NoteKind::NamespaceContentGoes => "policy-ignored",
             NoteKind::NoDependents => "policy-without-effect",
             NoteKind::PodAlreadyEnding | NoteKind::NamespaceAlreadyEnding | NoteKind::AlreadyTerminating => "delete-without-effect",
+            NoteKind::DoubtedPath => "missing-api",
         }
     }
 
@@ -50,7 +59,7 @@ impl NoteKind {
         propagation == Propagation::Orphan && matches!(self, NoteKind::DefinitionIgnoresPolicy | NoteKind::NamespaceContentGoes)
     }
 
-    /// In a sentence about the target.
+    /// In a sentence about the object.
     pub fn message(self, propagation: Propagation) -> String {
         let policy = propagation.name().to_lowercase();
         match self {
@@ -70,14 +79,20 @@ impl NoteKind {
                 "this delete is ignored: a terminating namespace takes no other policy while its content is being deleted"
                     .to_owned()
             }
+            NoteKind::DoubtedPath => {
+                "an owner reference leads to an API path that doesn't exist, which proves nothing: it is left alone \
+                 (--trust-missing-apis takes that for absence, as the collector does)"
+                    .to_owned()
+            }
             NoteKind::AlreadyTerminating => "this delete changes nothing: it is terminating in this way already".to_owned(),
         }
     }
 }
 
-/// What is to be noted about a request, in the order of its targets.
-pub(super) fn notes(stage: &Stage<'_>, request: &Request) -> Vec<Note> {
-    let mut notes: Vec<Note> = Vec::new();
+/// What is to be noted about a request, in the order of its targets, or of the snapshot.
+pub(super) fn notes(stage: &Stage<'_>, plan: &Plan) -> Vec<Note> {
+    let request = &plan.request;
+    let mut notes: Vec<Note> = doubted(stage, plan).map(|object| Note { object, kind: NoteKind::DoubtedPath }).collect();
     for target in &request.targets {
         if let Some(kind) = note(stage, request, *target)
             && notes.iter().all(|note| note.object != *target)
@@ -86,6 +101,29 @@ pub(super) fn notes(stage: &Stage<'_>, request: &Request) -> Vec<Note> {
         }
     }
     notes
+}
+
+/// What a sweep would delete, or take references from, if an API path that doesn't exist proved an absence. Whoever has a reference that
+/// nobody can follow at all is left alone by everybody (R3.13).
+fn doubted<'a>(stage: &'a Stage<'_>, plan: &'a Plan) -> impl Iterator<Item = ObjectId> + 'a {
+    let sweeps = stage.graph.doubts_missing_apis() && plan.request.start == Start::Sweep;
+    let gone = plan.outcomes.iter().filter(|outcome| outcome.after.is_none()).map(|outcome| outcome.object);
+    let goes: FxHashSet<ObjectId> = gone.filter(|_| sweeps).collect();
+    let objects = stage.snapshot.objects().filter(move |_| sweeps);
+    let held = objects.filter(move |(id, object)| {
+        let mut addresses =
+            object.owners.iter().map(|reference| Address::of(stage.snapshot, stage.graph, reference, object.namespace));
+        let is_looked_at = !object.terminating()
+            && stage.graph.by_uid(object.uid) == Some(NodeId::from(*id))
+            && stage.snapshot.resources.not_watched(object.resource).is_none()
+            && plan.request.only.as_ref().is_none_or(|only| only.contains(*id));
+        let could_be_followed = |address: &Address| matches!(address, Address::At(_) | Address::DoubtedPath);
+        is_looked_at
+            && !goes.contains(id)
+            && addresses.clone().all(|address| could_be_followed(&address))
+            && addresses.any(|address| address == Address::DoubtedPath)
+    });
+    held.map(|(id, _)| id)
 }
 
 fn note(stage: &Stage<'_>, request: &Request, target: ObjectId) -> Option<NoteKind> {

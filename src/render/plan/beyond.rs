@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::{
-    foretell::{Afterwards, Holder, Outcome, OutsideEffect},
+    foretell::{Afterwards, Holder, Note, NoteKind, Outcome, OutsideEffect},
     model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
     render::words::plural,
     wording::count,
@@ -126,11 +126,23 @@ fn related(view: &PlanView<'_>, effect: &OutsideEffect) -> String {
 /// What the request asks for and doesn't get.
 pub fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
-    let told = view.plan.notes.iter().map(|note| {
+    let (doubted, others): (Vec<&Note>, Vec<&Note>) = view.plan.notes.iter().partition(|note| note.kind == NoteKind::DoubtedPath);
+    let told = others.into_iter().map(|note| {
         let message = note.kind.message(view.plan.request.propagation);
         if several { format!("{}: {message}", name(view, note.object, None)) } else { message }
     });
-    told.collect()
+    told.chain(left_alone(view, &doubted)).collect()
+}
+
+/// What a sweep leaves alone because of an API path that doesn't exist (R3.16); more than a few are only counted.
+fn left_alone(view: &PlanView<'_>, notes: &[&Note]) -> Option<String> {
+    let message = notes.first()?.kind.message(view.plan.request.propagation);
+    let named: Vec<String> = notes.iter().take(NAMED).map(|note| name(view, note.object, None)).collect();
+    Some(match notes.len() {
+        1 => format!("{}: {message}", named.join(", ")),
+        number if number > NAMED => format!("{}, each: {message}", count(number, "object", "objects")),
+        _ => format!("{}, each: {message}", named.join(", ")),
+    })
 }
 
 /// What living controllers do afterwards; the same of many objects in one line.

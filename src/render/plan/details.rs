@@ -201,10 +201,15 @@ fn held_by_others(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     (found.terminating() && !foreign.is_empty()).then(|| format!(", Terminating already behind {}", foreign.join(", ")))
 }
 
-/// Why a live object that is waited for is never deleted (S4, S5).
+/// Why a live object that is waited for is never deleted (S4, S5), or not by a sweep that doubts what the collector doesn't (R3.16).
 fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let fault = faults(view, object).find(|standing| matches!(standing, Standing::NotServed | Standing::InvalidScope));
-    fault.map(|fault| format!(", which the collector never deletes: {}", in_words(fault)))
+    let immune = fault.map(|fault| format!(", which the collector never deletes: {}", in_words(fault)));
+    let doubted = || {
+        let fault = faults(view, object).find(|standing| *standing == Standing::ListKind)?;
+        view.graph.doubts_missing_apis().then(|| format!(", which this sweep leaves alone: {}", in_words(fault)))
+    };
+    immune.or_else(doubted)
 }
 
 fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = Standing> + 'v {

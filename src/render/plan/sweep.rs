@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     collector::Reason,
-    foretell::{Cause, Outcome, OutcomeKind, State},
+    foretell::{Cause, NoteKind, Outcome, OutcomeKind, State},
     render::{style::Tone, tree::Options},
     wording::count,
 };
@@ -69,7 +69,9 @@ fn verdict(view: &PlanView<'_>) -> Verdict {
     }
     if view.plan.outcomes.is_empty() {
         let limit = if view.plan.request.only.is_some() { " among what it may touch" } else { "" };
-        let nothing = format!("the collector would find nothing to delete, to strip or to finish{limit}.");
+        let doubted = view.plan.notes.iter().any(|note| note.kind == NoteKind::DoubtedPath);
+        let but = if doubted { ", but for what this sweep leaves alone" } else { "" };
+        let nothing = format!("the collector would find nothing to delete, to strip or to finish{limit}{but}.");
         return ("NOTHING to do", Tone::Good, nothing);
     }
     // What only another order of events changes is an outcome, too.
