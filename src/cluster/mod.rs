@@ -48,8 +48,8 @@ pub(crate) use answer::Answer;
 pub use connect::Connection;
 pub use error::{ConnectError, Endpoint};
 pub(crate) use failure::Failure;
-pub(crate) use request::METADATA;
 pub use monitor::{MonitorId, Monitors, Told};
+pub(crate) use request::METADATA;
 pub use watch::{Lost, News, Watches};
 pub use whole::Whole;
 

@@ -21,14 +21,16 @@ impl<T> Default for Queue<T> {
 }
 
 impl<T: Copy + Eq + Hash> Queue<T> {
-    /// Adds an item, unless it is waiting already.
-    pub fn add(&mut self, item: T) {
-        if self.dirty.insert(item) {
+    /// Adds an item, unless it is waiting already. Says whether it was not.
+    pub fn add(&mut self, item: T) -> bool {
+        let new = self.dirty.insert(item);
+        if new {
             self.added += 1;
             if !self.processing.contains(&item) {
                 self.waiting.push_back(item);
             }
         }
+        new
     }
 
     /// How many items were ever added that were not waiting already.

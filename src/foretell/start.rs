@@ -118,8 +118,12 @@ impl<'s, 'a> World<'s, 'a> {
     pub(super) fn with_queued(&self, to_delete: &[NodeId], to_orphan: &[NodeId]) -> Self {
         let mut world = World::at_rest(self.stage);
         world.only.clone_from(&self.only);
-        to_delete.iter().for_each(|node| world.collector.to_delete.add(*node));
-        to_orphan.iter().for_each(|node| world.collector.to_orphan.add(*node));
+        for node in to_delete {
+            world.collector.to_delete.add(*node);
+        }
+        for node in to_orphan {
+            world.collector.to_orphan.add(*node);
+        }
         world
     }
 

@@ -8,6 +8,7 @@
 
 mod asking;
 mod backoff;
+mod keep_on;
 mod state;
 mod told;
 mod work;
@@ -28,6 +29,7 @@ use crate::{
     model::{Gap, Identity, RawObject, Resource, Resources},
 };
 
+pub use keep_on::{KeepOnTold, Picture, keep_sweeping};
 pub use told::{Failed, QueueName, SweepTold, What, Written};
 
 use state::{GONE, Served, Shared, State};
@@ -101,6 +103,11 @@ impl Sweeper {
     /// The number of a resource, under which what is seen of it is told.
     pub fn kind(&self, resource: &Resource) -> KindId {
         self.shared.lock().live.kind(resource)
+    }
+
+    /// How many objects are known.
+    pub fn objects(&self) -> usize {
+        self.shared.lock().live.objects()
     }
 
     /// An object is seen.

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use crate::{
     cluster::{Connection, path},
-    collector::{Identity as Coordinates, live::Live},
+    collector::{Identity as Coordinates, Picture as _, live::Live},
     graph::{Address, NodeId, map},
     model::{Identity, Resources, Symbol},
 };
@@ -63,6 +63,8 @@ pub(super) struct State {
     pub stopped: bool,
     /// When something was written, seen or examined last.
     pub moved: Option<Instant>,
+    /// Since when items wait in either queue.
+    queued: FxHashMap<NodeId, Instant>,
     told_added: [u64; 2],
 }
 
@@ -108,11 +110,23 @@ impl State {
             self.backoff.failed(node, now);
         }
         for node in self.backoff.take_due(now) {
-            self.live.to_delete.add(node);
+            self.live.queue(node);
         }
         for node in self.orphan_backoff.take_due(now) {
-            self.live.to_orphan.add(node);
+            self.live.queue_orphaning(node);
         }
+        for node in std::mem::take(&mut self.live.fresh) {
+            self.queued.entry(node).or_insert(now);
+        }
+    }
+
+    /// Takes the next item of a queue, and says for how long it has waited.
+    pub fn take(&mut self, queue: QueueName) -> Option<(NodeId, Duration)> {
+        let node = match queue {
+            QueueName::ToDelete => self.live.to_delete.take(),
+            QueueName::ToOrphan => self.live.to_orphan.take(),
+        }?;
+        Some((node, self.queued.remove(&node).map_or(Duration::ZERO, |since| since.elapsed())))
     }
 
     /// When the next item is due.

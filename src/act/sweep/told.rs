@@ -33,7 +33,7 @@ pub enum What {
 }
 
 /// Something could not be done, or not be found out, and is tried again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Failed {
     pub object: Identity,
     /// In words.
@@ -46,8 +46,10 @@ pub struct Failed {
 pub trait SweepTold: Send + Sync {
     /// So many items were added to a queue, which has so many now.
     fn queued(&self, _queue: QueueName, _added: u64, _depth: usize) {}
-    /// An item was worked on for so long.
-    fn worked(&self, _queue: QueueName, _took: Duration) {}
+    /// An item is taken up that has waited for so long. The work lasts until what is returned is dropped.
+    fn begun(&self, _queue: QueueName, _waited: Duration) -> Box<dyn Send> {
+        Box::new(())
+    }
     /// An item is tried again after a back-off.
     fn retried(&self, _queue: QueueName) {}
     /// Something was written.

@@ -1,6 +1,9 @@
 //! The workers: each takes an item, examines it by the rules, asking as they ask, and says what came of it.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures::StreamExt as _;
 
@@ -20,13 +23,12 @@ const FREED_AT_ONCE: usize = 16;
 
 /// Takes items of one queue until everything ends.
 pub(super) async fn worker(shared: Arc<Shared>, queue: QueueName) {
-    while let Some(node) = next(&shared, queue).await {
-        let begun = Instant::now();
+    while let Some((node, waited)) = next(&shared, queue).await {
+        let _under_way = shared.told.begun(queue, waited);
         match queue {
             QueueName::ToDelete => examine(&shared, node).await,
             QueueName::ToOrphan => orphan(&shared, node).await,
         }
-        shared.told.worked(queue, begun.elapsed());
     }
 }
 
@@ -54,7 +56,7 @@ pub(super) async fn timer(shared: Arc<Shared>) {
 }
 
 /// Waits for an item; none once everything ends.
-async fn next(shared: &Shared, queue: QueueName) -> Option<NodeId> {
+async fn next(shared: &Shared, queue: QueueName) -> Option<(NodeId, Duration)> {
     loop {
         let mut woken = std::pin::pin!(shared.work.notified());
         woken.as_mut().enable();
@@ -64,10 +66,7 @@ async fn next(shared: &Shared, queue: QueueName) -> Option<NodeId> {
                 return None;
             }
             if state.working {
-                let taken = match queue {
-                    QueueName::ToDelete => state.live.to_delete.take(),
-                    QueueName::ToOrphan => state.live.to_orphan.take(),
-                };
+                let taken = state.take(queue);
                 if taken.is_some() {
                     return taken;
                 }

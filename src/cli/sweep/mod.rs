@@ -6,6 +6,7 @@ mod pass;
 mod role;
 mod serve;
 mod watch;
+mod words;
 
 use super::{
     args::{GlobalArgs, SweepArgs, TargetArgs},

@@ -1,15 +1,205 @@
 //! `--watch`: the collector's work, again and again.
 
+use std::{
+    collections::HashSet,
+    io::{self, Write as _},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use crate::{
+    act::{Failed, KeepOnTold, Picture, QueueName, Settings, SweepTold, What, Written, keep_sweeping},
+    collector::{
+        Reason,
+        live::{Complaint, Limit},
+    },
+    metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome},
+    model::Identity,
+    render::go_quote::visible,
+};
+
 use super::{
     super::{
         args::{GlobalArgs, SweepArgs},
         error::CliError,
         report::Report,
+        session::{Live, Reach, Session},
     },
-    Order,
+    Order, scope, serve, words,
 };
 
-/// Not there yet.
-pub fn watch(_global: &GlobalArgs, _args: &SweepArgs, _order: &Order) -> Result<Report, CliError> {
-    Err(CliError::Usage("--watch doesn't exist yet; --dry-run shows what a sweep would do".to_owned()))
+/// A loop that has not come round for so long is not alive any more.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The same failure of the same object is told once, as long as not more of them than this were told since.
+const MOST_TOLD: usize = 10_000;
+/// More that is missing than this is counted, not named.
+const NAMED: usize = 8;
+
+/// Sweeps until SIGTERM or SIGINT.
+pub fn watch(global: &GlobalArgs, args: &SweepArgs, order: &Order) -> Result<Report, CliError> {
+    let live = Live::open(global)?;
+    let (metrics, health) = (Metrics::new(), Health::new(PATIENCE));
+    let requests = Arc::new(metrics.requests(&live.connection.endpoint().server));
+    let reading = live.connection.clone().also_telling(requests);
+    let connection = match order.qps {
+        Some(qps) => reading.clone().with_limits(qps, order.burst),
+        None => reading.clone(),
+    };
+    let settings = Settings {
+        workers: order.workers,
+        trust_missing_apis: args.trust_missing_apis,
+        limit: limit(global, args)?,
+        awaits: false,
+    };
+    live.runtime.block_on(async {
+        serve(order, &metrics, &health).await?;
+        let ends = ended()?;
+        let sweep_told = Arc::new(Telling::new(&metrics));
+        let mut told = TellingOn { metrics: metrics.clone(), health: health.clone() };
+        keep_sweeping(connection, reading, settings, order.resync, sweep_told, &mut told, ends).await?;
+        Ok(Report::of(""))
+    })
+}
+
+/// Done at the first SIGTERM or SIGINT.
+fn ended() -> Result<impl Future<Output = ()>, CliError> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Runtime)?;
+        let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::Runtime)?;
+        Ok(async move {
+            tokio::select! {
+                _ = terminated.recv() => {}
+                _ = interrupted.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
+}
+
+/// What may be written to.
+fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, CliError> {
+    if !args.targets.targets.is_empty() || !args.targets.filenames.is_empty() {
+        // Which objects these are is found out once, in the beginning.
+        let session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Everything)?;
+        let targets = session.targets.iter().flatten();
+        return Ok(Limit::Uids(targets.map(|target| Identity::of(&session.snapshot, *target).uid).collect()));
+    }
+    Ok(match global.connection.namespace() {
+        Some(namespace) if !args.targets.all_namespaces => Limit::Namespace(namespace.to_owned()),
+        _ => Limit::None,
+    })
+}
+
+/// Tells of the writes on standard output, of failures on standard error, and counts both.
+struct Telling {
+    metrics: Metrics,
+    to_delete: QueueMetrics,
+    to_orphan: QueueMetrics,
+    /// What was told already.
+    failures: Mutex<HashSet<Failed>>,
+}
+
+impl Telling {
+    fn new(metrics: &Metrics) -> Self {
+        Telling {
+            metrics: metrics.clone(),
+            to_delete: metrics.queue(Queue::AttemptToDelete),
+            to_orphan: metrics.queue(Queue::AttemptToOrphan),
+            failures: Mutex::default(),
+        }
+    }
+
+    fn queue(&self, queue: QueueName) -> &QueueMetrics {
+        match queue {
+            QueueName::ToDelete => &self.to_delete,
+            QueueName::ToOrphan => &self.to_orphan,
+        }
+    }
+}
+
+impl SweepTold for Telling {
+    fn queued(&self, queue: QueueName, added: u64, depth: usize) {
+        let queue = self.queue(queue);
+        for _ in 0..added {
+            queue.added();
+        }
+        queue.set_depth(depth);
+    }
+
+    fn begun(&self, queue: QueueName, waited: Duration) -> Box<dyn Send> {
+        Box::new(self.queue(queue).took(waited))
+    }
+
+    fn retried(&self, queue: QueueName) {
+        self.queue(queue).retried();
+    }
+
+    fn written(&self, written: &Written) {
+        self.metrics.wrote(counted_as(written), Outcome::Done);
+        // Whoever doesn't listen any more is no reason to stop.
+        let _ = writeln!(io::stdout(), "{}", visible(&words::told(written)));
+    }
+
+    fn failed(&self, failed: &Failed) {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        if failures.len() >= MOST_TOLD {
+            failures.clear();
+        }
+        let told = Failed { times: 0, ..failed.clone() };
+        if failures.insert(told) {
+            say(&format!("{}: {}; it is tried on", words::named(&failed.object), failed.why));
+        }
+    }
+}
+
+fn counted_as(written: &Written) -> Write {
+    match (written.what, &written.why) {
+        (What::Deleted(_), _) => Write::Delete,
+        (What::Stripped, Reason::OwnerOrphans(_)) => Write::Free,
+        (What::Stripped, _) => Write::Detach,
+        (What::Unblocked, _) => Write::Unblock,
+        (What::Finalized, _) => Write::Finish,
+    }
+}
+
+/// Tells of the picture on standard error.
+struct TellingOn {
+    metrics: Metrics,
+    health: Health,
+}
+
+impl KeepOnTold for TellingOn {
+    fn picture(&mut self, picture: &Picture) {
+        self.metrics.set_resources(picture.synced, picture.missing.len());
+        self.health.set_ready(Ok(()));
+        if picture.missing.is_empty() {
+            return say("synced");
+        }
+        let (named, rest) = picture.missing.split_at(picture.missing.len().min(NAMED));
+        let mut missing: Vec<String> = named.iter().map(|(resource, why)| format!("{resource} ({why})")).collect();
+        if !rest.is_empty() {
+            missing.push(format!("and {} more", rest.len()));
+        }
+        say(&format!("partly synced: {}", missing.join(", ")));
+    }
+
+    fn complaints(&mut self, _complaints: Vec<(Identity, Complaint)>) {}
+
+    fn undiscovered(&mut self, why: &str) {
+        self.metrics.sync_failed();
+        say(&format!("what is served could not be found out, and is looked for again: {why}"));
+    }
+
+    fn alive(&mut self, objects: usize) {
+        self.health.beat();
+        self.metrics.set_objects(objects, 0);
+    }
+}
+
+fn say(line: &str) {
+    // Nobody is left to tell when standard error is closed.
+    let _ = writeln!(io::stderr(), "{}", visible(line));
 }

@@ -89,6 +89,8 @@ pub struct Live {
     pub to_orphan: Queue<NodeId>,
     /// What is to come again after a back-off, as the graph found. To be taken by whoever drives it.
     pub to_retry: Vec<NodeId>,
+    /// What was queued newly, in either queue. To be taken by whoever drives it, who knows the time.
+    pub fresh: Vec<NodeId>,
     /// What is to be complained of. To be taken by whoever drives it.
     pub complaints: Vec<Complaint>,
 }

@@ -142,7 +142,9 @@ impl Picture<'static> for Live {
     }
 
     fn queue(&mut self, node: NodeId) {
-        self.to_delete.add(node);
+        if self.to_delete.add(node) {
+            self.fresh.push(node);
+        }
     }
 
     fn unqueue(&mut self, node: NodeId) {
@@ -150,7 +152,9 @@ impl Picture<'static> for Live {
     }
 
     fn queue_orphaning(&mut self, node: NodeId) {
-        self.to_orphan.add(node);
+        if self.to_orphan.add(node) {
+            self.fresh.push(node);
+        }
     }
 
     fn retry_soon(&mut self, node: NodeId) {

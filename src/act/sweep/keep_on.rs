@@ -1,0 +1,263 @@
+//! Sweeping for as long as somebody wants it: every deletable resource is followed, what is served is looked at again and again, and one
+//! resource that can't be read holds up nobody else (R2.5, R2.6).
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::pending,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::{task::JoinHandle, time::sleep_until};
+
+use crate::{
+    cluster::{ConnectError, Connection, MonitorId, Monitors, Told},
+    collector::live::{Complaint, KindId, Live},
+    model::{Gap, Identity, Resource, Resources},
+};
+
+use super::{Settings, SweepTold, Sweeper};
+
+/// How long the first lists are waited for before work begins without those that are missing (R2.6).
+const FIRST_LISTS: Duration = Duration::from_secs(30);
+/// What is known of the picture is told once it has not changed for so long.
+const SETTLED: Duration = Duration::from_millis(300);
+/// And after so long at the latest.
+const LATEST: Duration = Duration::from_secs(5);
+/// How often there is a sign of life.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// How complete the picture is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picture {
+    /// How many resources all is known of.
+    pub synced: usize,
+    /// What isn't known, and why: resources, and group versions of which nobody says what they serve.
+    pub missing: Vec<(String, String)>,
+}
+
+/// Is told how a sweep that keeps on gets on.
+pub trait KeepOnTold: Send {
+    /// The picture, when work begins and whenever that changes.
+    fn picture(&mut self, picture: &Picture);
+    /// Owner references that lead into another namespace (R3.7).
+    fn complaints(&mut self, complaints: Vec<(Identity, Complaint)>);
+    /// What is served could not be found out this time.
+    fn undiscovered(&mut self, why: &str);
+    /// It goes on.
+    fn alive(&mut self, objects: usize);
+}
+
+/// Sweeps until `ends` is done, and then brings to its end what was begun. `connection` is what writes and look-ups go through; lists and watches
+/// go through the other.
+///
+/// # Errors
+/// When nobody says what is served in the beginning. Later on, that is tried again.
+pub async fn keep_sweeping(
+    connection: Connection,
+    reading: Connection,
+    settings: Settings,
+    resync: Duration,
+    sweep_told: Arc<dyn SweepTold>,
+    told: &mut dyn KeepOnTold,
+    ends: impl Future<Output = ()>,
+) -> Result<(), ConnectError> {
+    let (resources, gaps) = reading.discover().await?;
+    let mut keeping = Keeping {
+        sweeper: Sweeper::new(connection, settings, sweep_told),
+        monitors: Monitors::new(reading.clone()),
+        followed: BTreeMap::new(),
+        gaps: Vec::new(),
+        served: Vec::new(),
+        working: false,
+        last_told: None,
+        changed: None,
+    };
+    keeping.serve(resources, gaps);
+    let begun = Instant::now();
+    let mut next_look = begun + resync;
+    let mut heartbeat = begun;
+    let mut look: Option<JoinHandle<Result<(Resources, Vec<Gap>), ConnectError>>> = None;
+    let mut ends = pin!(ends);
+    loop {
+        if !keeping.working && (keeping.picture().missing.is_empty() || begun.elapsed() >= FIRST_LISTS) {
+            keeping.begin();
+        }
+        keeping.tell(told);
+        told.complaints(keeping.sweeper.complaints());
+        if heartbeat <= Instant::now() {
+            told.alive(keeping.sweeper.objects());
+            heartbeat = Instant::now() + HEARTBEAT;
+        }
+        let wakes = keeping.wakes(heartbeat);
+        tokio::select! {
+            () = &mut ends => break,
+            news = keeping.monitors.told() => keeping.take_in(news),
+            found = async { match &mut look { Some(look) => look.await, None => pending().await } } => {
+                look = None;
+                next_look = Instant::now() + resync;
+                match found {
+                    Ok(Ok((resources, gaps))) => keeping.serve(resources, gaps),
+                    Ok(Err(error)) => told.undiscovered(&ConnectError::to_string(&error)),
+                    Err(error) => told.undiscovered(&error.to_string()),
+                }
+            }
+            () = sleep_until(next_look.into()), if look.is_none() => {
+                let reading = reading.clone();
+                look = Some(tokio::spawn(async move { reading.discover().await }));
+            }
+            () = sleep_until(wakes.into()) => {}
+        }
+    }
+    drop(keeping.monitors);
+    keeping.sweeper.stop().await;
+    Ok(())
+}
+
+struct Keeping {
+    sweeper: Sweeper,
+    monitors: Monitors,
+    followed: BTreeMap<MonitorId, Followed>,
+    gaps: Vec<Gap>,
+    /// What is served, as it was told last.
+    served: Vec<Resource>,
+    working: bool,
+    last_told: Option<Picture>,
+    /// When the picture began to differ from what was told last, and when it changed last.
+    changed: Option<(Instant, Instant, Picture)>,
+}
+
+struct Followed {
+    kind: KindId,
+    resource: Resource,
+    /// Whether it was ever listed.
+    listed: bool,
+    /// Why it can't be read for now.
+    failing: Option<String>,
+}
+
+impl Followed {
+    fn take_in(&mut self, live: &mut Live, told: Told, working: bool) {
+        match told {
+            Told::Listing(_) => live.begin_list(self.kind),
+            Told::Seen { object, gone: false, .. } => live.see(self.kind, &object),
+            Told::Seen { object, gone: true, .. } => live.gone(&object.uid),
+            Told::Listed(_) => {
+                live.end_list(self.kind);
+                if working && !self.listed {
+                    // Something was missing until now: whatever has to do with it is looked at again.
+                    live.begin_sweep();
+                } else if working {
+                    live.forget_absences();
+                }
+                (self.listed, self.failing) = (true, None);
+            }
+            Told::Failing { reason, .. } => {
+                self.failing = Some(reason);
+                live.forget_absences();
+            }
+            Told::Recovered(_) => self.failing = None,
+        }
+    }
+}
+
+impl Keeping {
+    /// Follows what is served and is not followed yet, and lets go of what isn't served any more. What could not be discovered is followed on.
+    fn serve(&mut self, resources: Resources, gaps: Vec<Gap>) {
+        // A server that comes up may know of nothing yet.
+        if resources.is_empty() {
+            return;
+        }
+        let undiscovered: BTreeSet<&str> = gaps.iter().map(|gap| gap.resource.as_str()).collect();
+        let mut wanted: BTreeMap<MonitorId, (KindId, Resource)> = BTreeMap::new();
+        for (_, resource) in resources.deletable() {
+            let kind = self.sweeper.kind(resource);
+            wanted.insert(MonitorId(kind.0), (kind, resource.clone()));
+        }
+        let gone = |id: &MonitorId, followed: &Followed| {
+            !wanted.contains_key(id) && !undiscovered.contains(followed.resource.api_version().as_str())
+        };
+        let gone: Vec<MonitorId> = self.followed.iter().filter(|(id, followed)| gone(id, followed)).map(|(id, _)| *id).collect();
+        for id in gone {
+            self.monitors.stop(id);
+            if let Some(followed) = self.followed.remove(&id) {
+                self.sweeper.tell(|live| live.stopped(followed.kind));
+            }
+        }
+        for (id, (kind, resource)) in wanted {
+            if !self.followed.contains_key(&id) {
+                self.monitors.start(id, &resource);
+                self.followed.insert(id, Followed { kind, resource, listed: false, failing: None });
+            }
+        }
+        let served: Vec<Resource> = resources.iter().map(|(_, resource)| resource.clone()).collect();
+        if served != self.served || gaps != self.gaps {
+            // What can't be read any more is still served, as far as anybody knows.
+            self.sweeper.serve(resources, &gaps);
+            (self.served, self.gaps) = (served, gaps);
+        }
+    }
+
+    fn begin(&mut self) {
+        self.working = true;
+        self.sweeper.begin();
+    }
+
+    fn take_in(&mut self, news: Vec<Told>) {
+        let Keeping { sweeper, followed, working, .. } = self;
+        sweeper.tell(|live| {
+            for told in news {
+                if let Some(followed) = followed.get_mut(&told.monitor()) {
+                    followed.take_in(live, told, *working);
+                }
+            }
+        });
+    }
+
+    fn picture(&self) -> Picture {
+        let mut picture = Picture::default();
+        for followed in self.followed.values() {
+            match &followed.failing {
+                Some(why) => picture.missing.push((followed.resource.full_name(), why.clone())),
+                None if !followed.listed => picture.missing.push((followed.resource.full_name(), "not listed yet".to_owned())),
+                None => picture.synced += 1,
+            }
+        }
+        picture.missing.extend(self.gaps.iter().map(|gap| (gap.resource.clone(), gap.reason.clone())));
+        picture.missing.sort();
+        picture
+    }
+
+    /// Tells of the picture once work has begun, and whenever it has changed and settled.
+    fn tell(&mut self, told: &mut dyn KeepOnTold) {
+        if !self.working {
+            return;
+        }
+        let (picture, now) = (self.picture(), Instant::now());
+        if self.last_told.as_ref().is_some_and(|last| last.missing == picture.missing && last.synced == picture.synced) {
+            self.changed = None;
+            return;
+        }
+        let first = self.last_told.is_none();
+        let (since, last) = match &self.changed {
+            Some((since, last, seen)) if *seen == picture => (*since, *last),
+            Some((since, _, _)) => (*since, now),
+            None => (now, now),
+        };
+        if first || now.duration_since(last) >= SETTLED || now.duration_since(since) >= LATEST {
+            told.picture(&picture);
+            (self.last_told, self.changed) = (Some(picture), None);
+        } else {
+            self.changed = Some((since, last, picture));
+        }
+    }
+
+    /// When it has to be looked at next, although nothing happens.
+    fn wakes(&self, heartbeat: Instant) -> Instant {
+        match &self.changed {
+            Some((since, last, _)) => heartbeat.min(*last + SETTLED).min(*since + LATEST),
+            None => heartbeat,
+        }
+    }
+}

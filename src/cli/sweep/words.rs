@@ -1,0 +1,39 @@
+//! What a sweep does, a line for each write.
+
+use crate::{
+    act::{What, Written},
+    collector::Reason,
+    model::Identity,
+    server::Propagation,
+};
+
+/// `deleted Pod/web-1 in shop: no owner is left`
+pub fn told(written: &Written) -> String {
+    let done = match written.what {
+        What::Deleted(Propagation::Foreground) => "deleted in the foreground",
+        What::Deleted(Propagation::Orphan) => "deleted with Orphan",
+        What::Deleted(Propagation::Background) => "deleted",
+        What::Stripped => "dropped owner references of",
+        What::Unblocked => "unblocked the owners of",
+        What::Finalized => "took the collector's finalizer from",
+    };
+    format!("{done} {}: {}", named(&written.object), why(&written.why))
+}
+
+/// `Pod/web-1 in shop`
+pub fn named(object: &Identity) -> String {
+    let name = object.short_name();
+    if object.namespace.is_empty() { name } else { format!("{name} in {}", object.namespace) }
+}
+
+fn why(reason: &Reason) -> &'static str {
+    match reason {
+        Reason::NoOwnerLeft => "no owner is left",
+        Reason::OwnerWaits => "an owner waits for it to go first",
+        Reason::OtherOwnerSolid(_) => "those owners are gone or going, another one is there",
+        Reason::CycleSuspected => "it and its owners wait for each other",
+        Reason::DependentsGone => "no dependent blocks it any more",
+        Reason::OwnerOrphans(_) => "its owner is deleted with Orphan",
+        Reason::DependentsFreed => "its dependents are free",
+    }
+}
