@@ -4,6 +4,7 @@
 //! says what was written by then and is still there.
 
 mod access;
+mod complain;
 mod delete;
 #[cfg(test)]
 mod delete_tests;
@@ -22,6 +23,7 @@ mod restore;
 mod sweep;
 
 pub use access::{Access, Denied, Verdicts, review};
+pub use complain::Complaints;
 pub use delete::{Answered, Deletion, Sent, delete};
 pub use follow::{Ended, FollowEvent, Followed, Following, follow};
 pub use keep::{KeepError, KeepFailure, Loosened, Released, cut, put_back, release};

@@ -2,8 +2,11 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use kubectl_gc::{act::Complaints, model::Identity};
+use serde_json::Value;
+
 use crate::{
-    harness::{ADMIN, CountingProxy, NOBODY, Retry, poll, uid},
+    harness::{ADMIN, Cluster, CountingProxy, NOBODY, Retry, poll, uid},
     plan::trial::Trial,
     reading::{connect, connect_with},
     sweep::uncollected,
@@ -54,4 +57,69 @@ fn no_complaints_cost_one_request() {
     let nobody = connect(cluster, NOBODY, &runtime);
     let error = runtime.block_on(nobody.invalid_owner_events()).expect_err("they may not");
     assert!(error.starts_with("forbidden: ") && error.contains("events"), "{error}");
+}
+
+/// The events about an object, without what no two events have in common, and the same of all its names.
+fn events_about(cluster: &Cluster, object: &Value) -> Vec<(String, Value)> {
+    let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
+    let events = cluster.list(&format!("/api/v1/namespaces/{namespace}/events?fieldSelector=involvedObject.uid%3D{}", uid(object)));
+    let comparable = |mut event: Value| {
+        let metadata = event["metadata"].as_object_mut().expect("metadata");
+        let name = metadata.remove("name").and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default();
+        for own in ["uid", "resourceVersion", "creationTimestamp", "managedFields"] {
+            assert!(metadata.remove(own).is_some(), "{own}");
+        }
+        for time in ["firstTimestamp", "lastTimestamp"] {
+            // Not left out: they are there, in the same form.
+            let digits = event[time].as_str().unwrap_or_default().replace(|one: char| one.is_ascii_digit(), "0");
+            event[time] = digits.into();
+        }
+        (name, event)
+    };
+    events.into_iter().map(comparable).collect()
+}
+
+/// Ours and the collector's are told apart by nothing but their names.
+#[test]
+fn our_complaints_are_the_collectors() {
+    let trial = Trial::new("complain", "Background");
+    let elsewhere = trial.another_namespace();
+    let owner = trial.widget("owner").create();
+    trial.config_map("beside").owned_by(&owner).create();
+    trial.cluster.seen_by_collector(&[uid(&owner)]);
+    let lost = trial.config_map("lost").owned_by(&owner).in_namespace(&elsewhere).create();
+    let rack = trial.rack("rack").owned_by(&owner).create();
+
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let complaints = Complaints::new(connect(trial.cluster, ADMIN, &runtime));
+    for (dependent, api_version, kind) in [(&lost, "v1", "ConfigMap"), (&rack, "gc.test/v1", "Rack")] {
+        let found = poll(PATIENCE, || {
+            let found = events_about(trial.cluster, dependent);
+            if found.len() == 1 { Ok(found) } else { Err(Retry::Later(format!("{found:?}"))) }
+        });
+        let [(theirs, _)] = &found.unwrap_or_else(|error| panic!("{error}"))[..] else { panic!("one event") };
+        let of = |object: &Value, api_version: &str, kind: &str| Identity {
+            api_version: api_version.to_owned(),
+            kind: kind.to_owned(),
+            namespace: object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned(),
+            name: object["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
+            uid: uid(object).to_owned(),
+        };
+        let (dependent_is, owner_is) = (of(dependent, api_version, kind), of(&owner, "gc.test/v1", "Widget"));
+        // As often as the collector has said it, which may be said again meanwhile.
+        let same = poll(PATIENCE, || {
+            runtime.block_on(complaints.complain(&dependent_is, &owner_is)).map_err(Retry::Never)?;
+            let both = events_about(trial.cluster, dependent);
+            let (theirs, ours): (Vec<_>, Vec<_>) = both.iter().partition(|(name, _)| name == theirs);
+            match (&theirs[..], &ours[..]) {
+                ([(named, their)], [(name, our)]) => {
+                    let prefix = format!("{}.", dependent_is.name);
+                    assert!(name.starts_with(&prefix) && named.starts_with(&prefix) && name.len() == named.len(), "{name} {named}");
+                    if their == our { Ok(()) } else { Err(Retry::Later(format!("theirs: {their:#}\nours: {our:#}"))) }
+                }
+                _ => Err(Retry::Never(format!("more than one of each: {both:?}"))),
+            }
+        });
+        same.unwrap_or_else(|error| panic!("{error}"));
+    }
 }

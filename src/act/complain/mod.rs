@@ -1,0 +1,123 @@
+//! The collector's complaints about owners in other namespaces (R3.7), left as events in its own words.
+
+mod correlate;
+
+use std::sync::{Mutex, PoisonError};
+
+use http::{Method, StatusCode};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    cluster::{Connection, Failure, path},
+    model::{Identity, Resource},
+};
+
+use self::correlate::{Correlator, Entry};
+use super::request::{merge_patch, persist};
+
+/// Who complains. Whoever looks for the collector's complaints finds these, too.
+const COMPONENT: &str = "garbage-collector-controller";
+const REASON: &str = "OwnerRefInvalidNamespace";
+
+/// What complains, and remembers what it has complained of.
+pub struct Complaints {
+    connection: Connection,
+    events: Resource,
+    correlator: Mutex<Correlator>,
+}
+
+impl Complaints {
+    /// Nothing was complained of so far.
+    pub fn new(connection: Connection) -> Self {
+        let events = Resource {
+            version: "v1".to_owned(),
+            plural: "events".to_owned(),
+            kind: "Event".to_owned(),
+            namespaced: true,
+            ..Resource::default()
+        };
+        Complaints { connection, events, correlator: Mutex::new(Correlator::new()) }
+    }
+
+    /// Complains that the dependent refers to an owner that is in another namespace. `owner` is what the reference says: its own namespace
+    /// doesn't matter. What was complained of before only counts more.
+    ///
+    /// # Errors
+    /// When the event could not be written, with the reason. Nothing hangs on it, and nothing is to be stopped by it.
+    pub async fn complain(&self, dependent: &Identity, owner: &Identity) -> Result<(), String> {
+        self.complain_at(dependent, owner, Timestamp::now()).await
+    }
+
+    async fn complain_at(&self, dependent: &Identity, owner: &Identity, now: Timestamp) -> Result<(), String> {
+        let message = message(dependent, owner);
+        let entry = self.correlator.lock().unwrap_or_else(PoisonError::into_inner).take(dependent, &message, now);
+        let Some(entry) = entry else { return Ok(()) };
+        self.write(dependent, &entry).await.map_err(|failure| failure.in_full())
+    }
+
+    async fn write(&self, dependent: &Identity, entry: &Entry) -> Result<(), Failure> {
+        // An event about something outside of namespaces has to be in one, too.
+        let namespace = if dependent.namespace.is_empty() { "default" } else { dependent.namespace.as_str() };
+        if let Some(path) = path::of_object(&self.events, namespace, &entry.name).filter(|_| entry.count > 1) {
+            let more = json!({"count": entry.count, "lastTimestamp": time(entry.last), "message": entry.message});
+            match merge_patch(&self.connection, &path, &more).await {
+                // It has expired: it is made anew, and goes on counting.
+                Err(failure) if failure.status() == Some(StatusCode::NOT_FOUND) => {}
+                done => return done.map(drop),
+            }
+        }
+        let event = event(dependent, namespace, entry);
+        let events = path::of_resource(&self.events, Some(namespace));
+        match persist(&self.connection, &Method::POST, &events, Some(&event)).await.map_err(Failure::from) {
+            // A try whose answer got lost has made it.
+            Err(failure) if failure.status() == Some(StatusCode::CONFLICT) => Ok(()),
+            done => done.map(drop),
+        }
+    }
+}
+
+/// The collector's words.
+fn message(dependent: &Identity, owner: &Identity) -> String {
+    let Identity { api_version, kind, name, uid, .. } = owner;
+    let namespace = &dependent.namespace;
+    format!(
+        "ownerRef [{api_version}/{kind}, namespace: {namespace}, name: {name}, uid: {uid}] does not exist in namespace \"{namespace}\""
+    )
+}
+
+fn event(dependent: &Identity, namespace: &str, entry: &Entry) -> Value {
+    let mut involved = json!({
+        "apiVersion": dependent.api_version,
+        "kind": dependent.kind,
+        "name": dependent.name,
+        "uid": dependent.uid,
+    });
+    if !dependent.namespace.is_empty() {
+        involved["namespace"] = json!(dependent.namespace);
+    }
+    json!({
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": entry.name, "namespace": namespace},
+        "involvedObject": involved,
+        "type": "Warning",
+        "reason": REASON,
+        "message": entry.message,
+        "source": {"component": COMPONENT},
+        "reportingComponent": if entry.combined { "" } else { COMPONENT },
+        "reportingInstance": "",
+        "count": entry.count,
+        "firstTimestamp": time(entry.first),
+        "lastTimestamp": time(entry.last),
+    })
+}
+
+/// Whole seconds, as everywhere in the API.
+fn time(time: Timestamp) -> String {
+    // Whatever has a time has its second.
+    Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
+}
+
+#[cfg(test)]
+mod tests;
