@@ -26,6 +26,7 @@ mod probe;
 mod reading;
 mod requests;
 mod restore;
+mod role;
 mod self_test;
 mod snapshots;
 mod sweep;

@@ -1,5 +1,6 @@
-//! What is shipped around the binary: completion scripts, the krew manifest, the licence.
+//! What is shipped around the binary: completion scripts, the krew manifest, an example of how to run it in a cluster, the licence.
 
 mod completions;
+mod in_cluster;
 mod krew;
 mod licence;

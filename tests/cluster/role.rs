@@ -1,0 +1,149 @@
+//! The rights of a sweep: a service account that has exactly what `--print-role` prints can do everything that a sweep does, and nothing of
+//! it can be left out. The example in `examples` is applied as it is.
+
+use std::{collections::BTreeSet, path::Path, sync::LazyLock, time::Duration};
+
+use http::Method;
+use kubectl_gc::{
+    act::{Access, Complaints, review},
+    cli::sweep::{Role, role},
+    cluster::{Connection, ConnectionOptions, Scope},
+    model::{Identity, Resources},
+};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::harness::{ADMIN, Cluster, KINDS, Options, uid};
+
+const JSON: &str = "application/json";
+const NAMESPACE: &str = "kubectl-gc";
+/// What an authorizer has learned takes a moment.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A cluster that the example was applied to; nobody runs its Deployment there.
+static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
+    let cluster = Cluster::start(&Options::default());
+    cluster.apply_yaml(KINDS);
+    let example = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/sweep-in-cluster.yaml"));
+    cluster.apply_yaml(&example.expect("the example is there"));
+    cluster
+});
+
+/// Connects as a service account, with a token that the API server has issued.
+fn as_account(account: &str, runtime: &Runtime) -> Connection {
+    let path = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token");
+    let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
+    let answer = CLUSTER.ask(&Method::POST, &path, Some((JSON, &request)));
+    assert!(answer.is_success(), "{path}: {}", answer.text());
+    let token = answer.json()["status"]["token"].as_str().map(str::to_owned);
+    let options = ConnectionOptions { kubeconfig: Some(CLUSTER.kubeconfig(ADMIN)), token, ..ConnectionOptions::default() };
+    runtime.block_on(Connection::open(&options)).expect("a connection")
+}
+
+/// What a sweep does, to whatever there is.
+fn all_of_it(resources: &Resources, verbs: &[&'static str]) -> BTreeSet<Access> {
+    let access = |resource, verb| Access { verb, resource, subresource: "", namespace: String::new(), name: String::new() };
+    resources.iter().flat_map(|(resource, _)| verbs.iter().map(move |verb| access(resource, *verb))).collect()
+}
+
+fn denied(connection: &Connection, runtime: &Runtime, verbs: &[&'static str]) -> Vec<String> {
+    let (resources, gaps) = runtime.block_on(connection.discover()).expect("every service account may discover what there is");
+    assert!(gaps.is_empty(), "{gaps:?}");
+    let verdicts = runtime.block_on(review(connection, &resources, &all_of_it(&resources, verbs)));
+    assert_eq!(verdicts.unknown, None);
+    verdicts.denied.iter().map(|denied| denied.access.told(&resources)).collect()
+}
+
+const VERBS: [&str; 5] = ["get", "list", "watch", "patch", "delete"];
+
+#[test]
+fn the_example_lets_a_sweep_do_all_it_does() {
+    let runtime = Runtime::new().expect("a runtime");
+    let namespace = CLUSTER.namespace("role");
+    let sweep = as_account("sweep", &runtime);
+    CLUSTER.wait_until("the role binding to work", PATIENCE, || denied(&sweep, &runtime, &VERBS).is_empty());
+    // Nothing is created by it but events, and nothing is replaced.
+    for (verb, allowed) in [("create", vec!["events"]), ("update", vec![]), ("deletecollection", vec![]), ("escalate", vec![])] {
+        let (resources, _) = runtime.block_on(sweep.discover()).expect("discovery");
+        let all: BTreeSet<String> = all_of_it(&resources, &[verb]).iter().map(|access| access.told(&resources)).collect();
+        let denied: BTreeSet<String> = denied(&sweep, &runtime, &[verb]).into_iter().collect();
+        let may: Vec<&str> = all.difference(&denied).filter_map(|access| access.strip_prefix(verb)).map(str::trim).collect();
+        // The reviews themselves are everybody's to create.
+        let may: Vec<&str> = may.into_iter().filter(|resource| !resource.contains("selfsubject")).collect();
+        assert_eq!(may, allowed, "{verb}");
+    }
+
+    // And so it is: everything is read, and written to as the collector does.
+    let (resources, _) = runtime.block_on(sweep.discover()).expect("discovery");
+    let snapshot = runtime.block_on(sweep.read(resources, &Scope::Everything, &[])).expect("a snapshot");
+    assert!(snapshot.complete(), "{:?}", snapshot.gaps);
+    let mine =
+        CLUSTER.create(json!({"apiVersion": "gc.test/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": namespace}}));
+    let identity = Identity {
+        api_version: "gc.test/v1".to_owned(),
+        kind: "Widget".to_owned(),
+        namespace: namespace.clone(),
+        name: "w".to_owned(),
+        uid: uid(&mine).to_owned(),
+    };
+    let complaints = Complaints::new(sweep);
+    for _ in 0..2 {
+        runtime
+            .block_on(complaints.complain(&identity, &Identity { namespace: String::new(), ..identity.clone() }))
+            .expect("an event");
+    }
+    let events = CLUSTER.list(&format!("/api/v1/namespaces/{namespace}/events"));
+    assert!(events.len() == 1 && events[0]["count"] == 2, "{events:?}");
+}
+
+/// One pass has the same rights, but that it makes no events.
+#[test]
+fn without_any_of_its_verbs_a_sweep_is_short_of_something() {
+    let runtime = Runtime::new().expect("a runtime");
+    let printed: Value = serde_yaml::from_str(&role(Role::Pass)).expect("YAML");
+    let account = |name: &str, verbs: Vec<&str>| {
+        let mut role = printed.clone();
+        role["metadata"]["name"] = json!(name);
+        role["rules"][0]["verbs"] = json!(verbs);
+        CLUSTER.create(role);
+        CLUSTER.create(json!({
+            "apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": NAMESPACE},
+        }));
+        CLUSTER.create(json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": name},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+            "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": NAMESPACE}],
+        }));
+        as_account(name, &runtime)
+    };
+    let all: Vec<&str> = printed["rules"][0]["verbs"].as_array().expect("verbs").iter().filter_map(Value::as_str).collect();
+    let whole = account("one-pass", all.clone());
+    CLUSTER.wait_until("the role binding to work", PATIENCE, || denied(&whole, &runtime, &VERBS).is_empty());
+    for verb in VERBS {
+        let less: Vec<&str> = all.iter().copied().filter(|other| *other != verb).collect();
+        let connection = account(&format!("without-{verb}"), less);
+        let (resources, _) = runtime.block_on(connection.discover()).expect("discovery");
+        let every = resources.iter().count();
+        let mut last = Vec::new();
+        CLUSTER.wait_until("the role binding to work", PATIENCE, || {
+            last = denied(&connection, &runtime, &VERBS);
+            last.len() <= every
+        });
+        assert!(last.len() == every && last.iter().all(|access| access.starts_with(&format!("{verb} "))), "{verb}: {last:?}");
+    }
+}
+
+/// What the namespace enforces is what the pods of the Deployment are.
+#[test]
+fn the_examples_pods_are_allowed_where_they_are_to_run() {
+    let deployment = CLUSTER.get(&format!("/apis/apps/v1/namespaces/{NAMESPACE}/deployments/sweep")).expect("it was applied");
+    let create = |spec: &Value| {
+        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "sweep"}, "spec": spec});
+        CLUSTER.ask(&Method::POST, &format!("/api/v1/namespaces/{NAMESPACE}/pods?dryRun=All"), Some((JSON, &pod)))
+    };
+    let mut spec = deployment["spec"]["template"]["spec"].clone();
+    let answer = create(&spec);
+    assert!(answer.is_success(), "{}", answer.text());
+    spec["containers"][0]["securityContext"]["allowPrivilegeEscalation"] = json!(true);
+    assert!(create(&spec).text().contains("violates PodSecurity"), "the namespace enforces nothing");
+}
