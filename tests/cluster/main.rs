@@ -28,6 +28,7 @@ mod requests;
 mod restore;
 mod role;
 mod self_test;
+mod side_by_side;
 mod snapshots;
 mod sweep;
 mod unhappy;

@@ -46,7 +46,7 @@ pub fn what_ails_the_whole_cluster() {
 }
 
 /// A definition of a kind `Crate` or the like in `odd.test`, served as these versions; the last is the one that is stored.
-fn definition(plural: &str, versions: &[&str]) -> Value {
+pub fn definition(plural: &str, versions: &[&str]) -> Value {
     let last = versions.last().copied().unwrap_or_default();
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
     let version = |name: &&str| json!({"name": name, "served": true, "storage": *name == last, "schema": schema});
@@ -124,9 +124,9 @@ fn an_api_that_is_away(cluster: &Cluster) {
     is_gone(cluster, &doomed);
 }
 
-/// R2.6: what can't be converted is read by nobody, and its definition goes as little as namespaces do.
-pub fn a_kind_that_cannot_be_converted() {
-    let cluster = Cluster::start(&Options::default());
+/// R2.6: a kind that can't be converted: its definition. There is one instance, in a namespace of its own, whose name comes with it.
+#[track_caller]
+pub fn unconvertible(cluster: &Cluster) -> (Value, String) {
     cluster.create(definition("jars", &["v1"]));
     let place = cluster.namespace("jars");
     cluster.create(json!({"apiVersion": "odd.test/v1", "kind": "Jar", "metadata": {"name": "old", "namespace": place}}));
@@ -135,12 +135,19 @@ pub fn a_kind_that_cannot_be_converted() {
         "strategy": "Webhook",
         "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "nobody", "namespace": "default"}}},
     });
-    let path = cluster.path_of(&changed);
-    cluster.patch(&path, &json!({"spec": changed["spec"]}));
+    cluster.patch(&cluster.path_of(&changed), &json!({"spec": changed["spec"]}));
     cluster.wait_until("the lists to fail", PATIENCE, || {
         let answer = cluster.ask(&Method::GET, "/apis/odd.test/v2/jars?limit=500", None);
         !answer.is_success() && answer.text().contains("conversion webhook")
     });
+    (changed, place)
+}
+
+/// R2.6: what can't be converted is read by nobody, and its definition goes as little as namespaces do.
+pub fn a_kind_that_cannot_be_converted() {
+    let cluster = Cluster::start(&Options::default());
+    let (changed, place) = unconvertible(&cluster);
+    let path = cluster.path_of(&changed);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let found = examine(&cluster, &[]);
     assert_eq!((found.findings().count(), found.code), (1, Some(2)), "{:#}", found.document);

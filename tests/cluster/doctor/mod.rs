@@ -18,18 +18,20 @@ mod stuck;
 mod watch;
 mod webhooks;
 
+pub use apis::{definition, unconvertible};
+
 use std::{
     collections::BTreeSet,
-    panic,
     process::Command,
-    sync::atomic::{AtomicUsize, Ordering},
-    thread,
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
 
-use crate::harness::{ADMIN, Cluster, Ran};
+use crate::{
+    harness::{ADMIN, Cluster, Ran},
+    side_by_side::side_by_side,
+};
 
 /// What failed comes again after a back-off, and every look of the doctor's takes its time.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -110,32 +112,6 @@ fn clusters_that_ail() {
         ("a_kind_that_cannot_be_converted", apis::a_kind_that_cannot_be_converted),
         ("objects_that_cannot_be_decoded", spoiled::objects_that_cannot_be_decoded),
     ]);
-}
-
-/// So many scenarios are played at a time.
-const AT_ONCE: usize = 6;
-
-/// Plays scenarios side by side, because each of them mostly waits; only the one that `SCENARIO` names, if it names one. All that fail are
-/// named.
-fn side_by_side(scenarios: &[(&'static str, fn())]) {
-    let only = std::env::var("SCENARIO").ok();
-    let next = AtomicUsize::new(0);
-    let play = || {
-        let mut failed = Vec::new();
-        while let Some((name, scenario)) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let wanted = only.as_deref().is_none_or(|only| only == *name);
-            // Why is told by then.
-            if wanted && panic::catch_unwind(scenario).is_err() {
-                failed.push(*name);
-            }
-        }
-        failed
-    };
-    let failed: Vec<&str> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(play)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
-    });
-    assert!(failed.is_empty(), "these failed, see above: {}", failed.join(", "));
 }
 
 /// Runs the doctor.

@@ -1,6 +1,6 @@
 //! The controller manager: the collector itself, and the controllers whose objects it collects.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{fmt::Write as _, path::Path, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -25,6 +25,7 @@ pub const WORKLOADS: &[&str] =
 /// Keeps claims that pods use; it adds its finalizer itself.
 pub const CLAIM_PROTECTION: &str = "persistentvolumeclaim-protection-controller";
 
+const FAILED: &str = "the controller manager could not be started";
 /// The collector asks for new kinds twice a minute.
 const NEW_KIND: Duration = Duration::from_mins(1);
 /// Generous, because a busy machine is no reason for a test to fail.
@@ -55,17 +56,27 @@ impl Cluster {
     /// has seen the whole cluster. Kinds that are defined later are noticed by the collector only after up to 30 seconds.
     #[track_caller]
     pub fn start_controllers(&self, names: &[&str]) {
-        self.try_start_controllers(names).unwrap_or_else(|error| panic!("the controller manager could not be started: {error}"));
+        self.try_start_controllers(names).unwrap_or_else(|error| panic!("{FAILED}: {error}"));
+    }
+
+    /// The same with another kubeconfig file, for instance that of a proxy.
+    #[track_caller]
+    pub fn start_controllers_with(&self, kubeconfig: &Path, names: &[&str]) {
+        self.try_start_controllers_with(kubeconfig, names).unwrap_or_else(|error| panic!("{FAILED}: {error}"));
     }
 
     pub(super) fn try_start_controllers(&self, names: &[&str]) -> Result<(), String> {
+        self.try_start_controllers_with(&self.kubeconfig(ADMIN), names)
+    }
+
+    fn try_start_controllers_with(&self, kubeconfig: &Path, names: &[&str]) -> Result<(), String> {
         let mut running = self.controllers.lock().unwrap();
         if running.is_some() {
             return Err("there is one already; stop it first".to_owned());
         }
         let mut last = String::new();
         for _ in 0..ATTEMPTS {
-            match self.launch(names) {
+            match self.launch(kubeconfig, names) {
                 Ok(started) => {
                     *running = Some(started);
                     return Ok(());
@@ -82,10 +93,10 @@ impl Cluster {
         drop(self.controllers.lock().unwrap().take());
     }
 
-    fn launch(&self, names: &[&str]) -> Result<Controllers, String> {
+    fn launch(&self, kubeconfig: &Path, names: &[&str]) -> Result<Controllers, String> {
         let [port] = free_ports()?;
         let name = self.unique("kube-controller-manager");
-        let program = self.controller_manager(names, port)?;
+        let program = self.controller_manager(kubeconfig, names, port)?;
         let process = Supervised::start(&name, self.folder(), program)
             .map_err(|error| format!("cannot run kube-controller-manager: {error}"))?;
         let api = Api::connect(&self.kubeconfig(ADMIN), Some(&format!("https://127.0.0.1:{port}")))?;
@@ -107,14 +118,14 @@ impl Cluster {
         ready.map(|()| Controllers { process, api, collects })
     }
 
-    fn controller_manager(&self, names: &[&str], port: u16) -> Result<Program, String> {
-        let kubeconfig = self.kubeconfig(ADMIN);
-        let kubeconfig = kubeconfig.display();
+    fn controller_manager(&self, kubeconfig: &Path, names: &[&str], port: u16) -> Result<Program, String> {
+        let own = self.kubeconfig(ADMIN);
+        let own = own.display();
         let program = Program::new(Binaries::find()?.controller_manager).without_proxies().args([
             format!("--controllers={}", names.join(",")),
-            format!("--kubeconfig={kubeconfig}"),
-            format!("--authentication-kubeconfig={kubeconfig}"),
-            format!("--authorization-kubeconfig={kubeconfig}"),
+            format!("--kubeconfig={}", kubeconfig.display()),
+            format!("--authentication-kubeconfig={own}"),
+            format!("--authorization-kubeconfig={own}"),
             "--bind-address=127.0.0.1".to_owned(),
             format!("--secure-port={port}"),
             // The API server's, which is for the same address and which the kubeconfig files trust already.

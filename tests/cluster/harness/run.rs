@@ -14,9 +14,12 @@ use serde_json::Value;
 use super::{
     cluster::Cluster,
     credentials::ADMIN,
-    supervisor::without_proxies,
+    supervisor::{Program, without_proxies},
     wait::{Retry, poll},
 };
+
+/// The built program.
+const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-gc");
 
 /// No command of a test takes longer; one that hangs must not hang the test run.
 const DEADLINE: Duration = Duration::from_mins(2);
@@ -88,15 +91,24 @@ impl Cluster {
     /// The command to run `kubectl-gc`, for tests that need its input or have to signal it. Nothing of the environment
     /// of whoever runs the tests shows in what it does.
     pub fn gc_command(&self, kubeconfig: &Path) -> Command {
+        let mut command = Command::new(BINARY);
+        self.at_home(kubeconfig, &mut command);
+        command
+    }
+
+    /// The same under supervision, for a `kubectl-gc` that goes on until it is told to end.
+    pub fn gc_program(&self, kubeconfig: &Path, args: &[&str]) -> Program {
+        Program::new(BINARY).with(|command| self.at_home(kubeconfig, command)).args(args)
+    }
+
+    fn at_home(&self, kubeconfig: &Path, command: &mut Command) {
         let home = self.folder().join("home");
         let _ = fs::create_dir_all(&home);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-gc"));
         command.env("KUBECONFIG", kubeconfig).env("HOME", &home).env("XDG_CACHE_HOME", home.join(".cache"));
-        without_proxies(&mut command);
+        without_proxies(command);
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "COLUMNS"] {
             command.env_remove(variable);
         }
-        command
     }
 }
 

@@ -13,10 +13,18 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::Mutex,
+    time::Duration,
 };
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::wait::{Retry, poll};
 
 const SERVER: &str = include_str!("server.sh");
 const JANITOR: &str = include_str!("janitor.sh");
+
+/// Until a shell has started its program.
+const STARTED: Duration = Duration::from_secs(30);
 
 /// What proxies are to be used for other addresses is no business of servers on the loopback interface.
 const PROXY_VARIABLES: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
@@ -74,6 +82,18 @@ impl Supervised {
         lines[lines.len().saturating_sub(25)..].join("\n")
     }
 
+    /// Sends the program itself a signal, once it is there to get one.
+    #[track_caller]
+    pub fn signal(&self, signal: Signal) {
+        let pid = poll(STARTED, || match self.pid() {
+            Some(pid) => Ok(pid),
+            None => Err(self.obituary().map_or_else(|| Retry::Later("it has not started".to_owned()), Retry::Never)),
+        });
+        let pid = pid.unwrap_or_else(|error| panic!("{}: {error}", self.name));
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process has such a number");
+        kill_process(pid, signal).unwrap_or_else(|error| panic!("{}: {signal:?}: {error}", self.name));
+    }
+
     /// Asks the program to end, without waiting for it.
     pub fn release(&self) {
         drop(self.lifeline.lock().unwrap().take());
@@ -112,6 +132,12 @@ impl Program {
     /// Sets a variable of the environment.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.0.env(name, value);
+        self
+    }
+
+    /// Changes what the program is run with, as one changes a command.
+    pub fn with(mut self, change: impl FnOnce(&mut Command)) -> Self {
+        change(&mut self.0);
         self
     }
 

@@ -31,7 +31,25 @@ impl Trial<'_> {
         self.draft("gc.test/v1", "Rack", &self.global(name), None)
     }
 
-    fn draft(&self, api_version: &str, kind: &str, name: &str, namespace: Option<&str>) -> Draft<'_> {
+    /// Another built-in kind.
+    pub fn secret(&self, name: &str) -> Draft<'_> {
+        self.draft("v1", "Secret", name, Some(&self.namespace))
+    }
+
+    /// A pod that nothing ever runs: it goes as soon as it is deleted.
+    pub fn pod(&self, name: &str) -> Draft<'_> {
+        self.draft("v1", "Pod", name, Some(&self.namespace)).spec(json!({"containers": containers()}))
+    }
+
+    /// The owner whose deletion orphans where nothing is said (R1.20). No controller acts for it here.
+    pub fn replication_controller(&self, name: &str) -> Draft<'_> {
+        let template = json!({"metadata": {"labels": {"app": name}}, "spec": {"containers": containers()}});
+        let spec = json!({"selector": {"app": name}, "template": template});
+        self.draft("v1", "ReplicationController", name, Some(&self.namespace)).spec(spec)
+    }
+
+    /// Any kind; cluster-scoped where no namespace is named.
+    pub fn draft(&self, api_version: &str, kind: &str, name: &str, namespace: Option<&str>) -> Draft<'_> {
         let mut object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
         if let Some(namespace) = namespace {
             object["metadata"]["namespace"] = json!(namespace);
@@ -87,6 +105,12 @@ impl Draft<'_> {
         self
     }
 
+    /// What is wanted of it.
+    pub fn spec(mut self, spec: Value) -> Self {
+        self.object["spec"] = spec;
+        self
+    }
+
     /// In another namespace.
     pub fn in_namespace(mut self, namespace: &str) -> Self {
         self.object["metadata"]["namespace"] = json!(namespace);
@@ -109,6 +133,10 @@ impl Draft<'_> {
             None => self.object["metadata"][key] = json!([item]),
         }
     }
+}
+
+fn containers() -> Value {
+    json!([{"name": "main", "image": "main"}])
 }
 
 /// A reference that its owner waits for when it is deleted in the foreground.

@@ -1,5 +1,8 @@
 //! Sweeps that are foretold by the built program: what a collector does that comes up on the same state, and what lists are worth.
 
+mod scenarios;
+mod seat;
+
 use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
 
 use serde_json::{Value, json};

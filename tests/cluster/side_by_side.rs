@@ -1,0 +1,41 @@
+//! Scenarios that mostly wait are played side by side.
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+/// So many scenarios are played at a time.
+const AT_ONCE: usize = 6;
+
+/// Plays scenarios side by side, because each of them mostly waits; only the one that `SCENARIO` names, if it names one. All that fail are
+/// named.
+#[track_caller]
+pub fn side_by_side(scenarios: &[(&'static str, fn())]) {
+    let scenarios: Vec<_> = scenarios.iter().map(|(name, scenario)| (*name, move || scenario())).collect();
+    play_all(&scenarios);
+}
+
+/// The same of scenarios that know more than their code.
+#[track_caller]
+pub fn play_all(scenarios: &[(&'static str, impl Fn() + Sync)]) {
+    let only = std::env::var("SCENARIO").ok();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut failed = Vec::new();
+        while let Some((name, scenario)) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let wanted = only.as_deref().is_none_or(|only| only == *name);
+            // Why is told by then.
+            if wanted && panic::catch_unwind(AssertUnwindSafe(scenario)).is_err() {
+                failed.push(*name);
+            }
+        }
+        failed
+    };
+    let failed: Vec<&str> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+    });
+    assert!(failed.is_empty(), "these failed, see above: {}", failed.join(", "));
+}
