@@ -1,5 +1,6 @@
 //! Sweeps that are foretold by the built program: what a collector does that comes up on the same state, and what lists are worth.
 
+mod adversary;
 mod scenarios;
 mod seat;
 

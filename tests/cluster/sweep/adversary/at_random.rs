@@ -1,0 +1,178 @@
+//! Everything at once: see [`World`] for what happens, and to whom.
+
+use std::{
+    env, panic,
+    panic::AssertUnwindSafe,
+    sync::{Mutex, atomic::Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use proptest::prelude::RngExt as _;
+
+use super::{
+    cluster,
+    world::{World, pause, rng},
+};
+use crate::{
+    harness::{ADMIN, COLLECTOR, Cluster, CountingProxy, Fault},
+    sweep::seat::{Seat, Sweeping},
+};
+
+/// How many of each sort of adversary there are.
+const KEEPERS: u64 = 6;
+const SAVERS: u64 = 4;
+const DOOMERS: u64 = 2;
+
+/// How long things go on as they are.
+const WHILE: Duration = Duration::from_secs(8);
+/// How often a sweep is killed, if `KILLS` doesn't say.
+const KILLS: usize = 100;
+/// Until all that has to go is gone, once nobody disturbs it any more.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Whatever is asked takes a moment, and what is written another: time for somebody to come between.
+fn takes_its_time(proxy: &CountingProxy, seed: u64) {
+    let rng = Mutex::new(rng(seed));
+    proxy.with(move |request| {
+        let mut rng = rng.lock().unwrap();
+        let most = match request.method.as_str() {
+            "DELETE" | "PATCH" => 250,
+            // A watch may take its time, too, but not each of a hundred lists.
+            _ if request.query.contains("watch=") || !request.query.is_empty() => 2,
+            _ => 40,
+        };
+        Some(Fault::Delay(Duration::from_millis(rng.random_range(0..most))))
+    });
+}
+
+/// What goes on until all that disturbs it is over; then what lives and what is gone is held against what has to be.
+fn play(cluster: &Cluster, proxy: &CountingProxy, seed: u64, disturb: impl FnOnce(&World)) {
+    let world = World::on(cluster);
+    takes_its_time(proxy, seed);
+    let disturbed = thread::scope(|scope| {
+        for number in 0..KEEPERS {
+            let world = &world;
+            scope.spawn(move || world.keep_alive(seed + number));
+        }
+        for number in 0..SAVERS {
+            let world = &world;
+            scope.spawn(move || world.save(seed + 100 + number));
+        }
+        for number in 0..DOOMERS {
+            let world = &world;
+            scope.spawn(move || world.doom(seed + 200 + number));
+        }
+        let disturbed = panic::catch_unwind(AssertUnwindSafe(|| disturb(&world)));
+        world.over.store(true, Ordering::Relaxed);
+        disturbed
+    });
+    if let Err(panic) = disturbed {
+        panic::resume_unwind(panic);
+    }
+    let deadline = Instant::now() + PATIENCE;
+    while !world.still_there().is_empty() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(200));
+    }
+    let left = world.still_there();
+    assert!(left.is_empty(), "{} of {} have to go and don't, such as {}", left.len(), world.must_go.lock().unwrap().len(), left[0]);
+    nobody_died(&world);
+    // Nothing would have been proved, had the adversaries not been at it all the time.
+    let [exchanged, saved, lost] = [&world.exchanged, &world.saved, &world.lost].map(|count| count.load(Ordering::Relaxed));
+    eprintln!(
+        "owners exchanged {exchanged} times; {saved} objects saved, {lost} lost; {} had to go",
+        world.must_go.lock().unwrap().len()
+    );
+    assert!(exchanged > 100 && saved > 20 && lost > 5, "{exchanged} exchanged, {saved} saved, {lost} lost");
+}
+
+#[track_caller]
+fn nobody_died(world: &World) {
+    let gone = world.wrongly_gone();
+    assert!(gone.is_empty(), "{} with an owner that lives were deleted, such as {}", gone.len(), gone[0]);
+}
+
+fn seed() -> u64 {
+    let seed = env::var("SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
+    eprintln!("SEED={seed}");
+    seed
+}
+
+fn crash(cluster: &Cluster) {
+    cluster.kill_api_server();
+    thread::sleep(Duration::from_millis(500));
+    cluster.start_api_server_again();
+}
+
+/// The judge is judged.
+#[test]
+#[ignore = "is about the tests themselves: cargo test --test cluster -- --ignored at_random"]
+fn the_collector_never_deletes_what_has_an_owner_that_lives() {
+    let (cluster, proxy) = cluster();
+    let seated = Seat::Collector.take(&cluster, proxy.kubeconfig());
+    let disturb = |world: &World| {
+        thread::sleep(WHILE);
+        nobody_died(world);
+        crash(&cluster);
+        thread::sleep(WHILE);
+        nobody_died(world);
+    };
+    play(&cluster, &proxy, seed(), disturb);
+    seated.leave();
+}
+
+#[test]
+#[ignore = "sweep --watch is still to come"]
+fn a_sweep_never_deletes_what_has_an_owner_that_lives() {
+    let (cluster, proxy) = cluster();
+    let seed = seed();
+    let kills: usize = env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
+    let first = Sweeping::start(&cluster, proxy.kubeconfig());
+    first.wait_for_sync();
+    let sweeps = Mutex::new(vec![first]);
+    let disturb = |world: &World| {
+        // Alone; then two of them, one with nothing in its way.
+        thread::sleep(WHILE);
+        nobody_died(world);
+        sweeps.lock().unwrap().push(Sweeping::start(&cluster, &cluster.kubeconfig(ADMIN)));
+        thread::sleep(WHILE);
+        nobody_died(world);
+        crash(&cluster);
+        thread::sleep(WHILE);
+        nobody_died(world);
+        // Both are killed again and again, each at moments of its own.
+        thread::scope(|scope| {
+            let sweeps: Vec<_> = sweeps.lock().unwrap().drain(..).collect();
+            for (number, sweep) in sweeps.into_iter().enumerate() {
+                let cluster = &cluster;
+                scope.spawn(move || killed_again_and_again(cluster, sweep, kills / 2, seed + number as u64));
+            }
+        });
+        nobody_died(world);
+        // Beside the real collector.
+        sweeps.lock().unwrap().push(Sweeping::start(&cluster, proxy.kubeconfig()));
+        cluster.start_controllers(&[COLLECTOR]);
+        thread::sleep(WHILE);
+        nobody_died(world);
+        cluster.stop_controllers();
+    };
+    // What is left is for the sweep alone.
+    play(&cluster, &proxy, seed, disturb);
+    for sweep in sweeps.into_inner().unwrap() {
+        sweep.terminate();
+    }
+}
+
+/// Kills a sweep so many times: while it starts, and at work; the next one takes its place.
+fn killed_again_and_again(cluster: &Cluster, mut sweep: Sweeping, times: usize, seed: u64) {
+    let mut rng = rng(seed);
+    for _ in 0..times {
+        if rng.random() {
+            sweep.wait_for_sync();
+        }
+        pause(&mut rng, 900);
+        sweep = sweep.killed(cluster);
+    }
+    sweep.wait_for_sync();
+}

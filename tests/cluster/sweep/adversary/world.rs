@@ -1,0 +1,249 @@
+//! Objects that have to live, and objects that have to go, while everything around them changes.
+
+use std::{
+    fmt,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use proptest::{
+    prelude::RngExt as _,
+    test_runner::{RngAlgorithm, TestRng},
+};
+use serde_json::{Value, json};
+
+use super::stubborn::Stubborn;
+use crate::{
+    harness::{Cluster, owner_reference, uid},
+    plan::draft::blocking,
+};
+
+/// Until whoever collects has let a name go, perhaps.
+const STILL_THERE: Duration = Duration::from_millis(20);
+
+/// Kinds of owners and dependents: patched in different ways, in namespaces and not.
+const KINDS: [(&str, &str, &str); 4] = [
+    ("v1", "ConfigMap", "configmaps"),
+    ("v1", "Secret", "secrets"),
+    ("gc.test/v1", "Widget", "widgets"),
+    ("gc.test/v1", "Rack", "racks"),
+];
+/// Racks are in no namespace, so that they can't be owned by what is in one.
+const DEPENDENTS: usize = 3;
+const POLICIES: [&str; 3] = ["Background", "Foreground", "Orphan"];
+
+/// An object, and what is known of it for certain.
+#[derive(Clone)]
+pub struct Known {
+    path: String,
+    uid: String,
+    /// How it came to be what it is.
+    story: String,
+}
+
+impl fmt::Display for Known {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} ({}): {}", self.path, self.uid, self.story)
+    }
+}
+
+/// Where it all happens.
+pub struct World {
+    pub api: Stubborn,
+    namespace: String,
+    /// Owners that nobody ever deletes.
+    anchors: Vec<Value>,
+    pub over: AtomicBool,
+    numbers: AtomicUsize,
+    /// Each has had an owner that lived, at every moment since it was made.
+    must_live: Mutex<Vec<Known>>,
+    /// All owners that each ever had are gone.
+    pub must_go: Mutex<Vec<Known>>,
+    /// How often an owner was exchanged for another; objects that were given an owner when theirs was gone, in time and too late.
+    pub exchanged: AtomicUsize,
+    pub saved: AtomicUsize,
+    pub lost: AtomicUsize,
+}
+
+impl World {
+    pub fn on(cluster: &Cluster) -> Self {
+        let world = Self {
+            api: Stubborn::to(cluster),
+            namespace: cluster.namespace("world"),
+            anchors: Vec::new(),
+            over: AtomicBool::new(false),
+            numbers: AtomicUsize::new(0),
+            must_live: Mutex::default(),
+            must_go: Mutex::default(),
+            exchanged: AtomicUsize::new(0),
+            saved: AtomicUsize::new(0),
+            lost: AtomicUsize::new(0),
+        };
+        let anchors =
+            (0..KINDS.len()).map(|kind| world.make(kind, &world.name("anchor"), &[]).expect("the name is free")).collect();
+        Self { anchors, ..world }
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    fn name(&self, prefix: &str) -> String {
+        format!("{prefix}-{}", self.numbers.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn list(&self, kind: usize) -> String {
+        let (version, kind, plural) = KINDS[kind];
+        let base = if version == "v1" { "/api/v1".to_owned() } else { format!("/apis/{version}") };
+        if kind == "Rack" { format!("{base}/{plural}") } else { format!("{base}/namespaces/{}/{plural}", self.namespace) }
+    }
+
+    /// Nothing if the name is not free.
+    fn make(&self, kind: usize, name: &str, owners: &[Value]) -> Option<Value> {
+        let (version, word, _) = KINDS[kind];
+        let metadata = json!({"name": name, "labels": {"made": self.name("made")}, "ownerReferences": owners});
+        let mut made = self.api.create(&self.list(kind), &json!({"apiVersion": version, "kind": word, "metadata": metadata}))?;
+        (made["apiVersion"], made["kind"]) = (json!(version), json!(word));
+        Some(made)
+    }
+
+    fn path(&self, kind: usize, object: &Value) -> String {
+        format!("{}/{}", self.list(kind), object["metadata"]["name"].as_str().unwrap_or_default())
+    }
+
+    fn known(&self, kind: usize, object: &Value, story: &str) -> Known {
+        Known { path: self.path(kind, object), uid: uid(object).to_owned(), story: story.to_owned() }
+    }
+
+    /// Keeps one object alive by owners that follow each other: the next is there and owns it before the last is deleted. Owners take the
+    /// names of those before them as soon as they are free.
+    pub fn keep_alive(&self, seed: u64) {
+        let mut rng = rng(seed);
+        let kind = rng.random_range(0..DEPENDENTS);
+        let owners = rng.random_range(0..KINDS.len());
+        let slots = [self.name("owner"), self.name("owner"), self.name("owner")];
+        let mut last = self.make(owners, &slots[0], &[]).expect("the name is free");
+        let object = self.make(kind, &self.name("lives"), &[owner_reference(&last)]).expect("the name is free");
+        let known = self.known(kind, &object, &format!("owners are {}", KINDS[owners].1));
+        self.must_live.lock().unwrap().push(known.clone());
+        let mut slot = 0;
+        while !self.is_over() {
+            slot = (slot + 1) % slots.len();
+            let Some(next) = self.make(owners, &slots[slot], &[]) else {
+                thread::sleep(STILL_THERE);
+                continue;
+            };
+            let reference = |owner: &Value, blocks: bool| if blocks { blocking(owner) } else { owner_reference(owner) };
+            let mut references = vec![reference(&last, rng.random()), reference(&next, rng.random())];
+            if rng.random() {
+                references.reverse();
+            }
+            let answer = self.api.set_owners(&known.path, &known.uid, &references);
+            assert!(answer.is_success(), "{known} had an owner that lives: {} {}", answer.status, answer.text());
+            self.api.delete(&self.path(owners, &last), POLICIES[rng.random_range(0..POLICIES.len())]);
+            self.exchanged.fetch_add(1, Ordering::Relaxed);
+            last = next;
+            // Mostly in the midst of what the last change brought about, and sometimes after all of it.
+            let most = if rng.random_bool(0.2) { 800 } else { 60 };
+            pause(&mut rng, most);
+        }
+    }
+
+    /// Deletes the only owner of an object, and gives it another a moment later. If the API server agrees to that, it has to live.
+    pub fn save(&self, seed: u64) {
+        let mut rng = rng(seed);
+        while !self.is_over() {
+            let (kind, owners) = (rng.random_range(0..DEPENDENTS), rng.random_range(0..KINDS.len()));
+            let owner = self.make(owners, &self.name("leaves"), &[]).expect("the name is free");
+            let object = self.make(kind, &self.name("contested"), &[owner_reference(&owner)]).expect("the name is free");
+            let path = self.path(kind, &object);
+            pause(&mut rng, 30);
+            let policy = POLICIES[rng.random_range(0..2)];
+            self.api.delete(&self.path(owners, &owner), policy);
+            pause(&mut rng, 300);
+            let anchor = &self.anchors[rng.random_range(0..self.anchors.len())];
+            let mut references = vec![owner_reference(&owner), owner_reference(anchor)];
+            if rng.random() {
+                references.swap_remove(0);
+            }
+            let answer = self.api.set_owners(&path, uid(&object), &references);
+            let story = format!("its {} was deleted ({policy}), then it got {}", KINDS[owners].1, anchor["metadata"]["name"]);
+            let known = self.known(kind, &object, &story);
+            let (list, count) = match answer.status {
+                200 if answer.json()["metadata"]["deletionTimestamp"].is_null() => (&self.must_live, &self.saved),
+                200 | 404 | 409 => (&self.must_go, &self.lost),
+                status => panic!("PATCH {path}: {status} {}", answer.text()),
+            };
+            list.lock().unwrap().push(known);
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Makes what has to go: owners with dependents, and theirs, all of whose owners are deleted. Somebody else takes the owners' names.
+    pub fn doom(&self, seed: u64) {
+        let mut rng = rng(seed);
+        while !self.is_over() {
+            let number = rng.random_range(1..3);
+            let policy = POLICIES[rng.random_range(0..2)];
+            let owners: Vec<(usize, Value)> = (0..number)
+                .map(|_| rng.random_range(0..KINDS.len()))
+                .map(|kind| (kind, self.make(kind, &self.name("dies"), &[]).expect("the name is free")))
+                .collect();
+            let mut references: Vec<Value> = owners.iter().map(|(_, owner)| blocking(owner)).collect();
+            for level in 0..3 {
+                let kind = rng.random_range(0..DEPENDENTS);
+                let object = self.make(kind, &self.name("doomed"), &references).expect("the name is free");
+                let story = format!("{number} owners deleted ({policy}), level {level}");
+                self.must_go.lock().unwrap().push(self.known(kind, &object, &story));
+                references = vec![owner_reference(&object)];
+            }
+            for (kind, owner) in &owners {
+                self.api.delete(&self.path(*kind, owner), policy);
+                let name = owner["metadata"]["name"].as_str().unwrap_or_default();
+                // In the background it is free at once; otherwise somebody waits for it still.
+                if self.make(*kind, name, &[]).is_none() {
+                    thread::sleep(STILL_THERE);
+                    let _ = self.make(*kind, name, &[]);
+                }
+            }
+            pause(&mut rng, 200);
+        }
+    }
+
+    /// Those that have to live and don't.
+    pub fn wrongly_gone(&self) -> Vec<Known> {
+        let must_live = self.must_live.lock().unwrap().clone();
+        let lives = |known: &Known| {
+            let now = self.api.get(&known.path);
+            now.is_some_and(|now| now["metadata"]["uid"] == known.uid && now["metadata"]["deletionTimestamp"].is_null())
+        };
+        must_live.into_iter().filter(|known| !lives(known)).collect()
+    }
+
+    /// Those that have to go and haven't.
+    pub fn still_there(&self) -> Vec<Known> {
+        let mut there = Vec::new();
+        for kind in 0..DEPENDENTS {
+            let list = self.api.get(&self.list(kind)).unwrap_or_default();
+            let uids = list["items"].as_array().into_iter().flatten();
+            there.extend(uids.filter_map(|item| item["metadata"]["uid"].as_str().map(str::to_owned)));
+        }
+        let must_go = self.must_go.lock().unwrap();
+        must_go.iter().filter(|known| there.contains(&known.uid)).cloned().collect()
+    }
+}
+
+pub fn rng(seed: u64) -> TestRng {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+}
+
+/// Up to so many milliseconds.
+pub fn pause(rng: &mut TestRng, most: u64) {
+    thread::sleep(Duration::from_millis(rng.random_range(0..most)));
+}
