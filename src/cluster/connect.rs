@@ -29,9 +29,9 @@ pub struct Connection {
     default_namespace: String,
     pub(super) fallback_namespace: Option<String>,
     pub(super) limits: Limits,
-    pub(super) rate: Option<Rate>,
     /// Whether an API path that doesn't exist is the absence of what would be there (R3.16).
     pub(super) trusts_missing_apis: bool,
+    pub(super) rate: Option<Rate>,
     /// Whether the server has answered anything yet.
     pub(super) reached: Arc<AtomicBool>,
     pub(super) progress: Arc<dyn Progress>,
@@ -75,8 +75,8 @@ impl Connection {
             default_namespace,
             fallback_namespace: None,
             limits: Limits::new(options.request_timeout),
-            rate: None,
             trusts_missing_apis: false,
+            rate: None,
             reached: Arc::new(AtomicBool::new(false)),
             progress: Arc::new(()),
         })

@@ -104,6 +104,7 @@ fn sweep() {
     assert_snapshot!("sweep-unseen", shown_on("tests/cli/dumps/unseen.yaml", "sweep --dry-run"));
     let list_kinds = |line: &str| shown_on("tests/cli/dumps/list-kinds.yaml", line);
     assert_snapshot!("sweep-list-kinds", list_kinds("sweep --dry-run"));
+    assert_snapshot!("sweep-list-kinds-trusted", list_kinds("sweep --dry-run --trust-missing-apis"));
     assert_snapshot!("sweep-list-kind", list_kinds("sweep --dry-run cm/of-a-list"));
     assert_snapshot!("sweep-forbidden", shown_on("tests/cli/dumps/forbidden.json", "sweep --dry-run"));
 }

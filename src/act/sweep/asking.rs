@@ -65,7 +65,7 @@ impl Worked {
     }
 
     /// Whatever is known of the item, it is asked for.
-    pub fn from_the_server(self) -> Self {
+    pub fn read_anew(self) -> Self {
         Worked { distrusts: true, ..self }
     }
 
@@ -82,7 +82,7 @@ impl Worked {
 
 /// What is at a place.
 enum There {
-    Object(RawObject<'static>),
+    Object(Box<RawObject<'static>>),
     Nothing,
 }
 
@@ -171,7 +171,7 @@ impl Shared {
         };
         match self.connection.get(&path, METADATA).await {
             Ok(answer) => match answer.read_object() {
-                Ok(raw) if !raw.uid.is_empty() => Ok((There::Object(raw.into_owned()), namespaced)),
+                Ok(raw) if !raw.uid.is_empty() => Ok((There::Object(Box::new(raw.into_owned())), namespaced)),
                 Ok(_) => Err(worked.fails(Failure::Unknown, "an answer without a uid")),
                 Err(malformed) => Err(worked.fails(Failure::Unknown, Trouble::from(malformed).to_string())),
             },

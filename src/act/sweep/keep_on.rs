@@ -9,15 +9,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{task::JoinHandle, time::sleep_until};
+use tokio::{
+    sync::mpsc::{Receiver, channel},
+    task::JoinHandle,
+    time::sleep_until,
+};
 
 use crate::{
     cluster::{ConnectError, Connection, MonitorId, Monitors, Told},
-    collector::live::{Complaint, KindId, Live},
+    collector::live::{KindId, Live},
     model::{Gap, Identity, Resource, Resources},
 };
 
 use super::{Settings, SweepTold, Sweeper};
+use crate::act::complain::Complaints;
 
 /// How long the first lists are waited for before work begins without those that are missing (R2.6).
 const FIRST_LISTS: Duration = Duration::from_secs(30);
@@ -25,6 +30,12 @@ const FIRST_LISTS: Duration = Duration::from_secs(30);
 const SETTLED: Duration = Duration::from_millis(300);
 /// And after so long at the latest.
 const LATEST: Duration = Duration::from_secs(5);
+/// How many complaints may wait to be written.
+const MOST_COMPLAINTS: usize = 10_000;
+
+/// What a look at what is served brings.
+type Discovered = Result<(Resources, Vec<Gap>), ConnectError>;
+
 /// How often there is a sign of life.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
@@ -41,8 +52,6 @@ pub struct Picture {
 pub trait KeepOnTold: Send {
     /// The picture, when work begins and whenever that changes.
     fn picture(&mut self, picture: &Picture);
-    /// Owner references that lead into another namespace (R3.7).
-    fn complaints(&mut self, complaints: Vec<(Identity, Complaint)>);
     /// What is served could not be found out this time.
     fn undiscovered(&mut self, why: &str);
     /// It goes on.
@@ -65,7 +74,7 @@ pub async fn keep_sweeping(
 ) -> Result<(), ConnectError> {
     let (resources, gaps) = reading.discover().await?;
     let mut keeping = Keeping {
-        sweeper: Sweeper::new(connection, settings, sweep_told),
+        sweeper: Sweeper::new(connection.clone(), settings, sweep_told),
         monitors: Monitors::new(reading.clone()),
         followed: BTreeMap::new(),
         gaps: Vec::new(),
@@ -75,17 +84,22 @@ pub async fn keep_sweeping(
         changed: None,
     };
     keeping.serve(resources, gaps);
+    let (complaints, to_complain) = channel(MOST_COMPLAINTS);
+    let complaining = tokio::spawn(complain(Complaints::new(connection), to_complain));
     let begun = Instant::now();
     let mut next_look = begun + resync;
     let mut heartbeat = begun;
-    let mut look: Option<JoinHandle<Result<(Resources, Vec<Gap>), ConnectError>>> = None;
+    let mut look: Option<JoinHandle<Discovered>> = None;
     let mut ends = pin!(ends);
     loop {
         if !keeping.working && (keeping.picture().missing.is_empty() || begun.elapsed() >= FIRST_LISTS) {
             keeping.begin();
         }
         keeping.tell(told);
-        told.complaints(keeping.sweeper.complaints());
+        for complaint in keeping.sweeper.complaints() {
+            // Where there are too many, some are left out: they are only told to be read.
+            drop(complaints.try_send(complaint));
+        }
         if heartbeat <= Instant::now() {
             told.alive(keeping.sweeper.objects());
             heartbeat = Instant::now() + HEARTBEAT;
@@ -110,9 +124,17 @@ pub async fn keep_sweeping(
             () = sleep_until(wakes.into()) => {}
         }
     }
+    complaining.abort();
     drop(keeping.monitors);
     keeping.sweeper.stop().await;
     Ok(())
+}
+
+/// Writes an event for each. That one could not be written stops nobody.
+async fn complain(complaints: Complaints, mut to_complain: Receiver<(Identity, Identity)>) {
+    while let Some((dependent, owner)) = to_complain.recv().await {
+        drop(complaints.complain(&dependent, &owner).await);
+    }
 }
 
 struct Keeping {

@@ -23,10 +23,10 @@ use tokio::task::JoinHandle;
 use crate::{
     cluster::Connection,
     collector::{
-        Known, Picture as _,
+        Identity as Coordinates, Known, Picture as _,
         live::{Complaint, KindId, Limit, Live},
     },
-    model::{Gap, Identity, RawObject, Resource, Resources},
+    model::{Gap, Identity, RawObject, Resource, Resources, Symbol},
 };
 
 pub use keep_on::{KeepOnTold, Picture, keep_sweeping};
@@ -123,11 +123,15 @@ impl Sweeper {
         });
     }
 
-    /// What is to be complained of since this was asked last.
-    pub fn complaints(&self) -> Vec<(Identity, Complaint)> {
+    /// Dependents that name an owner in another namespace, and what they call it, since this was asked last (R3.7). What may not be written to
+    /// is not complained of, either.
+    pub fn complaints(&self) -> Vec<(Identity, Identity)> {
         let mut state = self.shared.lock();
         let complaints = std::mem::take(&mut state.live.complaints);
-        complaints.into_iter().map(|complaint| (state.named(&complaint.dependent), complaint)).collect()
+        let named = |Complaint { dependent, reference }: &Complaint| {
+            (state.named(dependent), state.named(&Coordinates::named_by(reference, Symbol::EMPTY)))
+        };
+        complaints.iter().map(named).collect()
     }
 
     /// How it stands.

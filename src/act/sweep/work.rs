@@ -125,7 +125,7 @@ async fn orphan(shared: &Shared, node: NodeId) {
     let begun = {
         let state = shared.lock();
         let may = state.live.may_write(node);
-        Worked::new(&state, node).filter(|_| may).map(|worked| (worked.from_the_server(), begin_orphaning(&state, node)))
+        Worked::new(&state, node).filter(|_| may).map(|worked| (worked.read_anew(), begin_orphaning(&state, node)))
     };
     let Some((mut worked, mut orphaning)) = begun else {
         return shared.change(|state| state.live.to_orphan.done(node));

@@ -24,13 +24,10 @@ use super::{
     scope,
 };
 
-/// `--trust-missing-apis`
-const TRUSTS_MISSING_APIS: bool = false;
-
 /// Foretells one pass of the collector.
 pub fn show(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
     let mut session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Everything)?;
-    if TRUSTS_MISSING_APIS {
+    if args.trust_missing_apis {
         session.trust_missing_apis();
     }
     let limit = limit(&session);
@@ -38,7 +35,7 @@ pub fn show(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
     if let Some(limit) = &limit {
         request = request.limited_to(Only::new(limit.iter().copied()));
     }
-    let plan = foretell(&mut session, &request, args.assume.assume(), TRUSTS_MISSING_APIS);
+    let plan = foretell(&mut session, &request, args.assume.assume(), args.trust_missing_apis);
     report(global, args, &session, limit.as_deref(), &plan)
 }
 
@@ -98,7 +95,7 @@ fn report(
         Some(targets) => namespace_of(session, targets),
         None => session.namespace.clone(),
     };
-    let graph = graph_of(snapshot, TRUSTS_MISSING_APIS);
+    let graph = graph_of(snapshot, args.trust_missing_apis);
     let view = SweepView(PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref()));
     let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
     let options = text_options(args.output, args.targets.all, &style);

@@ -9,10 +9,7 @@ use std::{
 
 use crate::{
     act::{Failed, KeepOnTold, Picture, QueueName, Settings, SweepTold, What, Written, keep_sweeping},
-    collector::{
-        Reason,
-        live::{Complaint, Limit},
-    },
+    collector::{Reason, live::Limit},
     metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome},
     model::Identity,
     render::go_quote::visible,
@@ -185,8 +182,6 @@ impl KeepOnTold for TellingOn {
         }
         say(&format!("partly synced: {}", missing.join(", ")));
     }
-
-    fn complaints(&mut self, _complaints: Vec<(Identity, Complaint)>) {}
 
     fn undiscovered(&mut self, why: &str) {
         self.metrics.sync_failed();

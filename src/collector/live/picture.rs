@@ -175,6 +175,9 @@ impl Picture<'static> for Live {
 
     fn complain(&mut self, dependent: NodeId, owner: Symbol) {
         let node = &self.nodes[dependent.index()];
+        if !self.may_write(dependent) {
+            return;
+        }
         if let Some(reference) = node.owners.iter().find(|reference| reference.uid == owner) {
             self.complaints.push(Complaint { dependent: node.identity, reference: *reference });
         }

@@ -214,12 +214,13 @@ fn what_a_list_lacks_is_looked_up() {
     trial.config_map("kept").owned_by(&owner).create();
     trial.config_map("lost").owned_by(&gone).create();
     let proxy = CountingProxy::start_as(cluster, ADMIN);
-    let sweep = |code: i32| {
+    let sweep_with = |more: &[&str], code: i32| {
         let args = ["sweep", "--dry-run", "-o", "json", "-n", &trial.namespace];
-        let ran = cluster.gc_with(proxy.kubeconfig(), &args);
+        let ran = cluster.gc_with(proxy.kubeconfig(), &[&args, more].concat());
         ran.expect(code);
         (ran.json(), ran.stderr)
     };
+    let sweep = |code: i32| sweep_with(&[], code);
     let lost = BTreeMap::from([("lost".to_owned(), "Deleted".to_owned())]);
     assert_eq!(words(&sweep(0).0), lost);
 
@@ -239,6 +240,12 @@ fn what_a_list_lacks_is_looked_up() {
         assert_eq!(document["outcomes"][0]["uncertainBecause"], "gap", "{told}");
         assert_eq!(document["complete"], false, "{told}");
         assert!(said.contains("gone: ") && said.contains("error: one outcome is not certain"), "{told}: {said}");
+    }
+    // The path alone is trusted to be silent because nothing is there.
+    for (status, reason, code, word) in [(404, "NotFound", 0, "Deleted"), (403, "Forbidden", 1, "Unchanged")] {
+        proxy.with(move |request| request.path.ends_with("/widgets/gone").then(|| Fault::status(status, reason)));
+        let (document, said) = sweep_with(&["--trust-missing-apis"], code);
+        assert_eq!(words(&document), BTreeMap::from([("lost".to_owned(), word.to_owned())]), "{status}: {said}");
     }
 }
 
