@@ -388,13 +388,13 @@ pub struct WatchingArgs {
 #[command(next_help_heading = "Load")]
 pub struct LoadArgs {
     /// How many objects are worked on at once
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "dry_run", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub workers: u16,
     /// Requests a second; 0: as many as there are. Watches don't count
-    #[arg(long, value_name = "N", default_value_t = 50.0, value_parser = per_second)]
+    #[arg(long, value_name = "N", default_value_t = 50.0, conflicts_with = "dry_run", value_parser = per_second)]
     pub qps: f64,
     /// How many requests may come at once after a pause
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "dry_run", value_parser = clap::value_parser!(u32).range(1..))]
     pub burst: u32,
 }
 

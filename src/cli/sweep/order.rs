@@ -1,8 +1,11 @@
 //! What was asked for, checked before anything is read.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use crate::metrics::Listen;
+use crate::{
+    cluster::Connection,
+    metrics::{Listen, Metrics},
+};
 
 use super::super::{args::SweepArgs, connection::time_of, error::CliError};
 
@@ -11,8 +14,8 @@ use super::super::{args::SweepArgs, connection::time_of, error::CliError};
 pub struct Order {
     /// How many objects are worked on at once.
     pub workers: usize,
-    /// Requests a second; none: no limit.
-    pub qps: Option<f64>,
+    /// Requests a second; zero: no limit.
+    pub qps: f64,
     /// How many requests may come at once after a pause.
     pub burst: u32,
     /// How long one pass may go on; none: to its end.
@@ -42,11 +45,18 @@ impl Order {
         });
         Ok(Order {
             workers: usize::from(args.load.workers),
-            qps: Some(args.load.qps).filter(|rate| *rate > 0.0),
+            qps: args.load.qps,
             burst: args.load.burst,
             timeout: time_of("--timeout", &args.timeout)?,
             resync,
             metrics: metrics.transpose()?,
         })
+    }
+
+    /// A connection that asks no more of the API server than was ordered, and whose requests are counted.
+    #[must_use]
+    pub fn within_limits(&self, connection: Connection, metrics: &Metrics) -> Connection {
+        let requests = metrics.requests(&connection.endpoint().server);
+        connection.also_telling(Arc::new(requests)).with_limits(self.qps, self.burst)
     }
 }
