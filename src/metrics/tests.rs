@@ -231,3 +231,23 @@ async fn a_connection_is_counted() {
     };
     assert_eq!([counted("429"), counted("200")], [1.0, 1.0]);
 }
+
+/// What is told is written down, and nothing else is.
+#[test]
+fn every_metric_is_in_the_documentation() {
+    let metrics = Metrics::new();
+    metrics.set_resources(1, 0);
+    metrics.wrote(Write::Delete, Written::Done);
+    metrics.requests("h").exchanged(&Exchange { method: "GET", url: "/", status: Ok(200), took: Duration::ZERO });
+    let text = metrics.text();
+    let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+    let told: BTreeSet<String> =
+        types.map(|(name, kind)| if kind == "counter" { format!("{name}_total") } else { name.to_owned() }).collect();
+    let page = include_str!("../../docs/sweep.md");
+    let (_, rows) = page.split_once("## Metrics").unwrap();
+    let names = rows.split('`').filter(|word| word.contains('_') && !word.contains("garbage_collector_"));
+    let written: BTreeSet<String> = names.map(str::to_owned).collect();
+    let written: BTreeSet<String> =
+        written.into_iter().filter(|name| cfg!(target_os = "linux") || !name.contains("memory")).collect();
+    assert_eq!(told, written);
+}
