@@ -17,7 +17,6 @@ use crate::{
         Assume, Course, Stage, State,
         course::{Blocker, Judgement, Otherwise, Outside, Progress},
     },
-    graph::OwnerGraph,
     model::{ObjectId, Sighting, Snapshot},
 };
 
@@ -250,7 +249,7 @@ impl Follower<'_> {
     /// Judges the state, and reads what that rests on.
     async fn judge(&mut self) {
         for _ in 0..ROUNDS {
-            let graph = OwnerGraph::new(self.snapshot);
+            let graph = self.course.graph(self.snapshot);
             let stage = Stage::new(self.snapshot, &graph, self.assume);
             self.judgement = self.course.judge(&stage);
             if !self.fetch().await {
@@ -329,7 +328,7 @@ impl Follower<'_> {
     async fn conclude(mut self, ended: Ended) -> Followed {
         if matches!(ended, Ended::TimedOut | Ended::CalledOff) {
             // What is read by now is enough: nobody is to wait any longer.
-            let graph = OwnerGraph::new(self.snapshot);
+            let graph = self.course.graph(self.snapshot);
             self.judgement = self.course.judge(&Stage::new(self.snapshot, &graph, self.assume));
         }
         if self.untold {

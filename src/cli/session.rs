@@ -2,6 +2,8 @@
 
 mod acting;
 
+pub use acting::Sweeping;
+
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use rustc_hash::FxHashSet;

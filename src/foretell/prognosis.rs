@@ -14,7 +14,7 @@ use super::{
     Cause, Change,
     doubt::uncertain_objects,
     held::{Held, Holder, State},
-    start::{Lists, Start},
+    start::{Lists, Only, Start},
     world::{Needs, Stage, World},
 };
 
@@ -50,6 +50,11 @@ impl Prognosis {
     /// Plays the likeliest course of events to its end.
     pub fn of(stage: &Stage<'_>) -> Self {
         Self::after(stage, |_| ())
+    }
+
+    /// The same where the collector may write to these objects only; unset: to all.
+    pub fn limited(stage: &Stage<'_>, only: Option<Only>) -> Self {
+        Self::after(stage, |world| world.only = only)
     }
 
     /// The same after somebody took these finalizers from these objects.

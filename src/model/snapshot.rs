@@ -7,12 +7,14 @@ mod update;
 #[cfg(test)]
 mod update_tests;
 
+use std::borrow::Cow;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     facts::{Fact, Facts},
     gap::{Gap, conversion_failed, undecodable},
-    object::{Object, ObjectId, RawObject},
+    object::{Object, ObjectId, RawObject, RawReference},
     reference::Reference,
     resources::{ResourceId, Resources},
     strings::{Strings, Symbol},
@@ -292,6 +294,32 @@ impl Snapshot {
     pub fn short_name(&self, id: ObjectId) -> String {
         let object = self.object(id);
         format!("{}/{}", self.resources.get(object.resource).kind, self.strings.text(object.name))
+    }
+
+    /// An object as a source would tell it, without its labels.
+    pub fn raw(&self, id: ObjectId) -> RawObject<'_> {
+        let object = self.object(id);
+        let text = |symbol: Symbol| Cow::Borrowed(self.text(symbol));
+        let owners = object.owners.iter().map(|owner| RawReference {
+            api_version: text(owner.api_version),
+            kind: text(owner.kind),
+            name: text(owner.name),
+            uid: text(owner.uid),
+            controller: owner.controller,
+            block_owner_deletion: owner.block_owner_deletion,
+        });
+        RawObject {
+            namespace: text(object.namespace),
+            name: text(object.name),
+            uid: text(object.uid),
+            resource_version: text(object.resource_version),
+            created: object.created,
+            deleted: object.deleted,
+            grace: object.grace,
+            finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
+            owners: owners.collect(),
+            labels: Vec::new(),
+        }
     }
 
     /// The text of a symbol of this snapshot.

@@ -9,15 +9,15 @@ use crate::{
         delete::Deletion,
         request::{JSON, MERGE_PATCH, delete_options, persist_as},
     },
-    cluster::{Answer as Response, Failure as Trouble, METADATA},
-    collector::{Answer, Ask, Class, Failure, Identity as Coordinates, Known, Picture as _, Reason},
+    cluster::{Failure as Trouble, METADATA},
+    collector::{Answer, Ask, Class, Failure, Identity as Coordinates, Picture as _, Reason},
     graph::NodeId,
     model::{RawObject, Reference, Symbol},
     server::{self, DeleteAnswer, DeleteOptions, Patch, PatchAnswer, Stored},
 };
 
 use super::{
-    state::{GONE, Place, Shared, State},
+    state::{Place, Shared, State},
     told::{What, Written},
 };
 
@@ -209,12 +209,10 @@ impl Shared {
             let by_version = version.is_some();
             let sent = persist_as(&self.connection, &Method::DELETE, &path, Some((JSON, &body)), JSON).await;
             match sent {
-                Ok(answer) => {
-                    let stays = self.await_delete(worked, &answer, &uid);
+                Ok(_) => {
                     self.written(worked, What::Deleted(propagation), reason);
-                    // The rules go by what is observed, not by this answer.
-                    let item = worked.item.clone().filter(|_| stays);
-                    return Answer::Deleted(item.map_or(DeleteAnswer::Removed, DeleteAnswer::Updated));
+                    // What has become of it is observed: the rules don't go by this answer.
+                    return Answer::Deleted(DeleteAnswer::Removed);
                 }
                 Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
                     self.distrust(worked);
@@ -259,8 +257,7 @@ impl Shared {
         };
         let sent = persist_as(&self.connection, &Method::PATCH, &path, Some((MERGE_PATCH, &body)), METADATA).await;
         match sent {
-            Ok(answer) => {
-                self.await_patch(worked, &answer, &after);
+            Ok(_) => {
                 let what = match patch {
                     Patch::StripByUid(_) => What::Stripped,
                     Patch::SetOwners { .. } | Patch::MergeOwners(_) => What::Unblocked,
@@ -323,37 +320,6 @@ impl Shared {
             state.named(&worked.coordinates)
         });
         self.told.written(&Written { object, what, why: reason.clone() });
-    }
-
-    /// Notes what is to be seen of the item after a DELETE. Says whether it stays.
-    fn await_delete(&self, worked: &Worked, answer: &Response, uid: &str) -> bool {
-        let seen = answer.read_object().ok().filter(|raw| raw.uid == uid && raw.deleted.is_some());
-        // A Namespace is held by its spec.finalizers as well.
-        let held = seen.as_ref().is_some_and(|raw| {
-            let namespace = raw.namespace.is_empty() && self.lock().live.text(worked.coordinates.kind) == "Namespace";
-            namespace || !raw.finalizers.is_empty() || raw.grace.is_some_and(|seconds| seconds > 0)
-        });
-        let version = if held { seen.and_then(|raw| raw.resource_version.parse().ok()) } else { None };
-        self.awaits(worked, version.unwrap_or(GONE));
-        held
-    }
-
-    /// Notes what is to be seen of the item after a PATCH: without its last finalizer, a terminating object goes (R1.22).
-    fn await_patch(&self, worked: &Worked, answer: &Response, after: &Stored<'_>) {
-        let goes = after.terminating && after.finalizers.is_empty() && after.grace.unwrap_or(0) == 0;
-        let seen = answer.read_object().ok().and_then(|raw| raw.resource_version.parse().ok());
-        match seen {
-            // A Namespace is held by its spec.finalizers as well, so that nobody knows.
-            Some(version) if !goes => self.awaits(worked, version),
-            _ => {}
-        }
-    }
-
-    fn awaits(&self, worked: &Worked, version: u64) {
-        let mut state = self.lock();
-        if self.settings.awaits && state.live.known(worked.node) == Known::Observed {
-            state.awaited.insert(worked.node, version);
-        }
     }
 }
 

@@ -65,11 +65,6 @@ impl Backoff {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// How many items wait.
-    pub fn len(&self) -> usize {
-        self.due.len()
-    }
-
     /// Something has changed that all may have been waiting for: everybody's pauses begin anew, and the next try of each is now.
     pub fn hasten(&mut self, now: Instant) {
         self.failures.clear();
@@ -127,7 +122,7 @@ mod tests {
         let (mut backoff, begin) = (Backoff::default(), Instant::now());
         backoff.failed(NODE, begin);
         backoff.failed(NODE, begin);
-        assert_eq!((backoff.len(), backoff.next()), (1, Some(begin + FIRST)));
+        assert_eq!((backoff.due.len(), backoff.next()), (1, Some(begin + FIRST)));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 use crate::{
     cluster::Connection,
     collector::{
-        Identity as Coordinates, Known, Picture as _,
+        Identity as Coordinates, Picture as _,
         live::{Complaint, KindId, Limit, Live},
     },
     model::{Gap, Identity, RawObject, Resource, Resources, Symbol},
@@ -32,7 +32,10 @@ use crate::{
 pub use keep_on::{KeepOnTold, Picture, keep_sweeping};
 pub use told::{Failed, QueueName, SweepTold, What, Written};
 
-use state::{GONE, Served, Shared, State};
+use state::{Served, Shared};
+
+/// How often it is looked whether all workers have ended.
+const UNTIL_STOPPED: Duration = Duration::from_millis(5);
 
 /// How to sweep.
 #[derive(Clone, Debug)]
@@ -43,29 +46,24 @@ pub struct Settings {
     pub trust_missing_apis: bool,
     /// What is written to.
     pub limit: Limit,
-    /// Whether a sweep is at rest only once everything that it has written was seen as well.
-    pub awaits: bool,
 }
 
 /// A collector at work. It ends when this is dropped.
 pub struct Sweeper {
     shared: Arc<Shared>,
+    begun: Instant,
     tasks: Vec<JoinHandle<()>>,
 }
 
 /// How a sweep stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Nothing is queued or worked on, and nothing that was written is still to be seen.
-    pub at_rest: bool,
+    /// Nothing is queued or worked on.
+    pub idle: bool,
     /// What is tried again and again in vain, and why.
     pub failing: Vec<(Identity, String)>,
-    /// For how long nothing has been written, seen or examined.
+    /// For how long nothing has been written or has come to its end.
     pub quiet: Duration,
-    /// How many objects are known.
-    pub objects: usize,
-    /// How many items of both queues wait for their next try.
-    pub waiting: usize,
 }
 
 impl Sweeper {
@@ -78,7 +76,7 @@ impl Sweeper {
                 tasks.push(tokio::spawn(work::worker(shared.clone(), queue)));
             }
         }
-        Sweeper { shared, tasks }
+        Sweeper { shared, begun: Instant::now(), tasks }
     }
 
     /// What is served from now on, but for these group versions, of which it isn't known. What could not be looked up before is tried anew.
@@ -94,10 +92,7 @@ impl Sweeper {
 
     /// Tells the graph something.
     pub fn tell<T>(&self, tell: impl FnOnce(&mut Live) -> T) -> T {
-        self.shared.change(|state| {
-            state.moved = Some(Instant::now());
-            tell(&mut state.live)
-        })
+        self.shared.change(|state| tell(&mut state.live))
     }
 
     /// The number of a resource, under which what is seen of it is told.
@@ -136,32 +131,23 @@ impl Sweeper {
 
     /// How it stands.
     pub fn standing(&self) -> Standing {
-        let mut state = self.shared.lock();
-        let State { live, awaited, .. } = &mut *state;
-        awaited
-            .retain(|node, version| live.known(*node) == Known::Observed && (*version == GONE || live.version(*node) < *version));
-        let idle = state.live.to_delete.is_idle() && state.live.to_orphan.is_idle();
+        let state = self.shared.lock();
         let named = |node| state.live.identity(node).map(|coordinates| state.named(&coordinates));
         let failing = state.failing.iter().filter_map(|(node, why)| Some((named(*node)?, why.clone())));
         let mut failing: Vec<(Identity, String)> = failing.collect();
         failing.sort();
-        // What merely met a conflict comes again at once.
-        let soon = state.backoff.next().is_some_and(|next| next < Instant::now() + Duration::from_millis(250));
         Standing {
-            at_rest: idle && !soon && state.awaited.is_empty() && state.live.to_retry.is_empty(),
+            idle: state.live.to_delete.is_idle() && state.live.to_orphan.is_idle(),
             failing,
-            quiet: state.moved.map_or(Duration::MAX, |moved| moved.elapsed()),
-            objects: state.live.objects(),
-            waiting: state.backoff.len() + state.orphan_backoff.len(),
+            quiet: state.moved.unwrap_or(self.begun).elapsed(),
         }
     }
 
     /// Ends it in good order: no item is begun any more, and those that are worked on are brought to their end.
-    pub async fn stop(mut self) {
+    pub async fn stop(&self) {
         self.shared.stop();
-        for task in std::mem::take(&mut self.tasks) {
-            // A task that has panicked has ended, too.
-            drop(task.await);
+        while !self.tasks.iter().all(JoinHandle::is_finished) {
+            tokio::time::sleep(UNTIL_STOPPED).await;
         }
     }
 }

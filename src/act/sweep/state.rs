@@ -55,21 +55,16 @@ pub(super) struct State {
     pub orphan_backoff: Backoff,
     /// Items that failed for a reason that only passes when something changes, and why.
     pub failing: FxHashMap<NodeId, String>,
-    /// What was written and was not seen yet: the version it has since, or `GONE`.
-    pub awaited: FxHashMap<NodeId, u64>,
     /// Whether workers may begin.
     pub working: bool,
     /// Whether everything is to end.
     pub stopped: bool,
-    /// When something was written, seen or examined last.
+    /// When something was written or came to its end last.
     pub moved: Option<Instant>,
     /// Since when items wait in either queue.
     queued: FxHashMap<NodeId, Instant>,
     told_added: [u64; 2],
 }
-
-/// The version of what is to be gone.
-pub(super) const GONE: u64 = u64::MAX;
 
 impl State {
     /// Where an owner is looked for that somebody in `namespace` calls by these coordinates, or an item.
@@ -144,7 +139,6 @@ impl State {
         self.orphan_backoff.renumber(&numbers);
         let failing = std::mem::take(&mut self.failing);
         self.failing = failing.into_iter().filter_map(|(node, why)| Some((*numbers.get(&node)?, why))).collect();
-        self.awaited = self.awaited.iter().filter_map(|(node, version)| Some((*numbers.get(node)?, *version))).collect();
     }
 }
 

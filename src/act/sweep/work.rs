@@ -108,13 +108,12 @@ async fn examine(shared: &Shared, node: NodeId) {
     shared.change(|state| {
         if again {
             state.backoff.failed(node, Instant::now());
-            // What is polled, and what met a conflict, hasn't failed.
         } else {
             state.backoff.forget(node);
             state.failing.remove(&node);
+            state.moved = Some(Instant::now());
         }
         state.live.to_delete.done(node);
-        state.moved = Some(Instant::now());
     });
     if again {
         shared.told.retried(QueueName::ToDelete);
@@ -160,9 +159,9 @@ async fn orphan(shared: &Shared, node: NodeId) {
         } else {
             state.orphan_backoff.forget(node);
             state.failing.remove(&node);
+            state.moved = Some(Instant::now());
         }
         state.live.to_orphan.done(node);
-        state.moved = Some(Instant::now());
     });
     if again {
         shared.told.retried(QueueName::ToOrphan);

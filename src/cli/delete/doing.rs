@@ -105,14 +105,15 @@ fn release(session: &Session, plan: &Plan, order: &Order, loosened: &[Loosened],
 }
 
 /// How it gets on, on standard error: one line that changes on a terminal, and plain lines elsewhere.
-struct Telling {
+pub struct Telling {
     begun: Instant,
     bar: Option<ProgressBar>,
     last_line: Option<Instant>,
 }
 
 impl Telling {
-    fn new(begun: Instant) -> Self {
+    /// Nothing was told yet of what began then.
+    pub fn new(begun: Instant) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
             let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
@@ -122,7 +123,8 @@ impl Telling {
         Telling { begun, bar, last_line: None }
     }
 
-    fn told(&mut self, event: FollowEvent) {
+    /// Something happened.
+    pub fn told(&mut self, event: FollowEvent) {
         match event {
             FollowEvent::Progress(progress) => self.progress(progress),
             FollowEvent::Waiting { progress, quiet, blockers } => self.line(&waiting(progress, quiet, &blockers)),
@@ -157,7 +159,8 @@ impl Telling {
         }
     }
 
-    fn end(self) {
+    /// It is over.
+    pub fn end(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }

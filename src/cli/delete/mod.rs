@@ -24,10 +24,12 @@ use crate::{
     wording::count,
 };
 
+pub use doing::Telling;
+pub use essence::Essence;
+
 use self::{
     archived::{Archived, made_up},
     ask::{Answer, Question},
-    essence::Essence,
     order::Order,
 };
 use super::{
@@ -248,6 +250,7 @@ impl Delete<'_> {
             unfinished: &[],
             archive: self.archived.as_ref().map(|archived| archived.path.as_path()),
             kubectl: "",
+            sweep: None,
         };
         let mut report = Report::of(self.in_form(&view)?);
         report.notes.push(nothing.to_owned());
@@ -290,6 +293,7 @@ impl Delete<'_> {
             unfinished: &done.unfinished,
             archive: self.archived.as_ref().map(|archived| archived.path.as_path()),
             kubectl: &kubectl,
+            sweep: None,
         };
         let out = self.in_form(&view)?;
         let exit = match () {

@@ -1,16 +1,22 @@
 //! What a session does to a cluster: it deletes, and follows what comes of it.
 
-use std::{future, sync::OnceLock, time::Duration};
+use std::{
+    future,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use tokio::sync::watch;
 
 use crate::{
     act::{
-        Deletion, FollowEvent, Followed, Following, KeepError, Loosened, Released, Sent, cut, delete, follow, put_back, release,
+        Deletion, FollowEvent, Followed, Following, KeepError, Loosened, Released, Sent, Settings, Sweeper, cut, delete, follow,
+        put_back, release,
     },
     cluster::Lost,
+    collector::live::KindId,
     foretell::{Assume, Course, Cut, Plan},
-    model::ObjectId,
+    model::{Identity, ObjectId, ResourceId, Sighting},
 };
 
 use super::Session;
@@ -22,6 +28,10 @@ const ON_ITS_WAY: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(20);
 /// And at most so long where there is a time-out, half of which is waited.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether a sweep goes on in vain, and for how long that has to be so.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+const IN_VAIN: Duration = Duration::from_secs(10);
 
 /// Whether somebody has pressed Ctrl-C. None before anybody wants to know: then it ends the process, as ever.
 static INTERRUPTED: OnceLock<watch::Receiver<bool>> = OnceLock::new();
@@ -128,10 +138,90 @@ impl Session {
         told: &mut dyn FnMut(FollowEvent),
     ) -> Option<Followed> {
         let (Some(live), Some(watches)) = (&self.live, &self.watches) else { return None };
-        let patience = timeout.map_or(PATIENCE, |timeout| (timeout / 2).clamp(PATIENCE, LONGEST_PATIENCE));
-        let following = Following { connection: &live.connection, watches, assume, timeout, patience };
+        let following = Following { connection: &live.connection, watches, assume, timeout, patience: patience(timeout) };
         Some(live.runtime.block_on(follow(following, &mut self.snapshot, course, sent, interrupted(), told)))
     }
+}
+
+/// What came of a sweep.
+pub struct Swept {
+    pub followed: Followed,
+    /// What was tried in vain to its end, and why.
+    pub failing: Vec<(Identity, String)>,
+}
+
+/// How to sweep.
+pub struct Sweeping {
+    pub settings: Settings,
+    /// Requests a second, and how many at once after a pause.
+    pub rate: (f64, u32),
+    pub assume: Assume,
+    pub timeout: Option<Duration>,
+}
+
+impl Session {
+    /// Does the collector's work from the state that the plan was made on, and follows what comes of it until nothing is left to do, or nothing
+    /// that is left can be done; none where nothing is watched. An interrupt calls it off.
+    ///
+    /// Between [`Session::catch_up`] and this, the snapshot must not change.
+    pub fn sweep(&mut self, course: Course, sweeping: Sweeping, told: &mut dyn FnMut(FollowEvent)) -> Option<Swept> {
+        let (Some(live), Some(watches)) = (&self.live, &self.watches) else { return None };
+        let Sweeping { settings, rate: (qps, burst), assume, timeout } = sweeping;
+        let patience = patience(timeout);
+        let connection = live.connection.clone().with_limits(qps, burst);
+        let snapshot = &mut self.snapshot;
+        Some(live.runtime.block_on(async {
+            let sweeper = Arc::new(Sweeper::new(connection, settings, Arc::new(())));
+            sweeper.serve(snapshot.resources.clone(), &snapshot.gaps);
+            let kinds: Vec<KindId> = snapshot.resources.iter().map(|(_, resource)| sweeper.kind(resource)).collect();
+            let watched = |id: ResourceId| snapshot.resources.not_watched(id).is_none();
+            sweeper.tell(|graph| {
+                for (id, object) in snapshot.objects().filter(|(_, object)| watched(object.resource)) {
+                    graph.see(kinds[object.resource.index()], &snapshot.raw(id));
+                }
+            });
+            let mut seen = watches.tap();
+            let listening = tokio::spawn({
+                let sweeper = sweeper.clone();
+                async move {
+                    while let Some(Sighting { resource, object, gone }) = seen.recv().await {
+                        sweeper
+                            .tell(|graph| if gone { graph.gone(&object.uid) } else { graph.see(kinds[resource.index()], &object) });
+                    }
+                }
+            });
+            sweeper.begin();
+            let following = Following { connection: &live.connection, watches, assume, timeout, patience };
+            let in_vain = in_vain(&sweeper);
+            let ends = async {
+                tokio::select! {
+                    () = interrupted() => {}
+                    () = in_vain => {}
+                }
+            };
+            let followed = follow(following, snapshot, course, &[], ends, told).await;
+            listening.abort();
+            let failing = sweeper.standing().failing;
+            sweeper.stop().await;
+            Swept { followed, failing }
+        }))
+    }
+}
+
+/// Done when nothing has got on for some time but what is tried again and again in vain.
+async fn in_vain(sweeper: &Sweeper) {
+    loop {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        let standing = sweeper.standing();
+        if !standing.failing.is_empty() && standing.idle && standing.quiet >= IN_VAIN {
+            return;
+        }
+    }
+}
+
+/// How long nothing may move before what nobody is known to finish is called stuck.
+fn patience(timeout: Option<Duration>) -> Duration {
+    timeout.map_or(PATIENCE, |timeout| (timeout / 2).clamp(PATIENCE, LONGEST_PATIENCE))
 }
 
 /// Done when somebody has pressed Ctrl-C since [`Session::hear_interrupts`]; from the second time on, the process ends at once.

@@ -31,16 +31,21 @@ pub fn show(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
         session.trust_missing_apis();
     }
     let limit = limit(&session);
-    let mut request = Request::only_collect(Start::Sweep);
-    if let Some(limit) = &limit {
-        request = request.limited_to(Only::new(limit.iter().copied()));
-    }
-    let plan = foretell(&mut session, &request, args.assume.assume(), args.trust_missing_apis);
+    let plan = foretell(&mut session, &request(limit.as_deref()), args.assume.assume(), args.trust_missing_apis);
     report(global, args, &session, limit.as_deref(), &plan)
 }
 
+/// One pass, which touches these objects only; unset: all.
+pub(super) fn request(limit: Option<&[ObjectId]>) -> Request {
+    let request = Request::only_collect(Start::Sweep);
+    match limit {
+        Some(limit) => request.limited_to(Only::new(limit.iter().copied())),
+        None => request,
+    }
+}
+
 /// The objects that may be touched; none where all may be.
-fn limit(session: &Session) -> Option<Vec<ObjectId>> {
+pub(super) fn limit(session: &Session) -> Option<Vec<ObjectId>> {
     if let Some(targets) = &session.targets {
         return Some(targets.clone());
     }
@@ -51,7 +56,7 @@ fn limit(session: &Session) -> Option<Vec<ObjectId>> {
 
 /// What the pass would do, with everything read that this turns out to rest on. One order of events mostly finds all that is missing;
 /// the others are played once nothing is.
-fn foretell(session: &mut Session, request: &Request, assume: Assume, trusts_missing_apis: bool) -> Plan {
+pub(super) fn foretell(session: &mut Session, request: &Request, assume: Assume, trusts_missing_apis: bool) -> Plan {
     let mut rounds = 0;
     loop {
         let graph = graph_of(&session.snapshot, trusts_missing_apis);
@@ -72,7 +77,7 @@ fn foretell(session: &mut Session, request: &Request, assume: Assume, trusts_mis
 }
 
 /// Who owns whom, to a sweep: without `--trust-missing-apis` it is stricter than the collector (R3.16).
-fn graph_of(snapshot: &Snapshot, trusts_missing_apis: bool) -> OwnerGraph {
+pub(super) fn graph_of(snapshot: &Snapshot, trusts_missing_apis: bool) -> OwnerGraph {
     let graph = OwnerGraph::new(snapshot);
     if trusts_missing_apis { graph } else { graph.doubting_missing_apis() }
 }
@@ -100,12 +105,7 @@ fn report(
     let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
     let options = text_options(args.output, args.targets.all, &style);
     let out = in_form(args.output, &view, &options, || {
-        let limited = match limit {
-            None => String::new(),
-            Some([_]) => " One object may be touched.".to_owned(),
-            Some(objects) => format!(" {} objects may be touched.", objects.len()),
-        };
-        heading(snapshot, namespace.as_deref(), &args.source.from, &format!(" Nothing was changed.{limited}"))
+        heading(snapshot, namespace.as_deref(), &args.source.from, &format!(" Nothing was changed.{}", limited(limit)))
     })?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
     if let Some(uncertain) = uncertain(plan) {
@@ -115,6 +115,15 @@ fn report(
         report.exit = Exit::BadNews;
     }
     Ok(report)
+}
+
+/// How much may be touched, where that isn't all.
+pub(super) fn limited(limit: Option<&[ObjectId]>) -> String {
+    match limit {
+        None => String::new(),
+        Some([_]) => " One object may be touched.".to_owned(),
+        Some(objects) => format!(" {} objects may be touched.", objects.len()),
+    }
 }
 
 /// What is said where something unread decides what the sweep does: it would have to leave that alone.

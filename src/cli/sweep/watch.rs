@@ -38,16 +38,8 @@ pub fn watch(global: &GlobalArgs, args: &SweepArgs, order: &Order) -> Result<Rep
     let (metrics, health) = (Metrics::new(), Health::new(PATIENCE));
     let requests = Arc::new(metrics.requests(&live.connection.endpoint().server));
     let reading = live.connection.clone().also_telling(requests);
-    let connection = match order.qps {
-        Some(qps) => reading.clone().with_limits(qps, order.burst),
-        None => reading.clone(),
-    };
-    let settings = Settings {
-        workers: order.workers,
-        trust_missing_apis: args.trust_missing_apis,
-        limit: limit(global, args)?,
-        awaits: false,
-    };
+    let connection = order.within_limits(live.connection.clone(), &metrics);
+    let settings = Settings { workers: order.workers, trust_missing_apis: args.trust_missing_apis, limit: limit(global, args)? };
     live.runtime.block_on(async {
         serve(order, &metrics, &health).await?;
         let ends = ended()?;

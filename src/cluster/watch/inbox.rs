@@ -3,7 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
-use tokio::sync::Notify;
+use tokio::sync::{
+    Notify,
+    mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+};
 
 use crate::model::{ResourceId, Sighting};
 
@@ -19,6 +22,8 @@ pub(super) struct Inbox {
 
 #[derive(Default)]
 struct Waiting {
+    /// Who is told of each sighting besides.
+    listener: Option<UnboundedSender<Sighting>>,
     news: News,
     /// Where in the news an object is, by resource and uid.
     places: FxHashMap<(ResourceId, String), usize>,
@@ -32,7 +37,12 @@ impl Inbox {
     /// An object was seen. It keeps its place among the others: what takes the place of another object comes after that one has gone.
     pub(super) fn see(&self, sighting: Sighting) {
         let mut waiting = self.lock();
-        let Waiting { news, places } = &mut *waiting;
+        let Waiting { listener, news, places } = &mut *waiting;
+        if let Some(sender) = listener.as_ref()
+            && sender.send(sighting.clone()).is_err()
+        {
+            *listener = None;
+        }
         let place = *places.entry((sighting.resource, sighting.object.uid.clone().into_owned())).or_insert(news.seen.len());
         match news.seen.get_mut(place) {
             Some(earlier) => *earlier = sighting,
@@ -40,6 +50,18 @@ impl Inbox {
         }
         drop(waiting);
         self.arrived.notify_one();
+    }
+
+    /// From now on every single sighting is sent there as well, and what was seen and not taken before that at once.
+    pub(super) fn tap(&self) -> UnboundedReceiver<Sighting> {
+        let (sender, receiver) = unbounded_channel();
+        let mut waiting = self.lock();
+        for sighting in &waiting.news.seen {
+            // The receiver is here.
+            drop(sender.send(sighting.clone()));
+        }
+        waiting.listener = Some(sender);
+        receiver
     }
 
     /// A watch has lost track.

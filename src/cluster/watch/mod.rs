@@ -15,7 +15,10 @@ mod tests;
 
 use std::sync::Arc;
 
-use tokio::{sync::Semaphore, task::JoinHandle};
+use tokio::{
+    sync::{Semaphore, mpsc::UnboundedReceiver},
+    task::JoinHandle,
+};
 
 use crate::model::{ResourceId, Sighting, Snapshot};
 
@@ -111,6 +114,12 @@ impl Watches {
     /// What was lost by now and is still to be told.
     pub fn lost(&self) -> Vec<Lost> {
         self.inbox.lost()
+    }
+
+    /// Everything that is seen from now on, one by one, and what was seen and not taken before: for whoever has to know of each step. Only the
+    /// last who asked is told.
+    pub fn tap(&self) -> UnboundedReceiver<Sighting> {
+        self.inbox.tap()
     }
 
     /// What was begun to be watched, each resource with the namespace it is limited to. What of that is given up is told in [`News::lost`].

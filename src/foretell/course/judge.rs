@@ -70,7 +70,7 @@ impl Course {
     /// How the plan stands, in a snapshot that has taken in everything that the course has seen.
     pub fn judge(&self, stage: &Stage<'_>) -> Judgement {
         let snapshot = stage.snapshot;
-        let prognosis = Prognosis::of(stage);
+        let prognosis = Prognosis::limited(stage, self.only(snapshot));
         let (held, mut needs) = Held::now(stage);
         needs.add(&prognosis.needs);
         let named = self.objects.iter().filter(|followed| followed.now.is_some());

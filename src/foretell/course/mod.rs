@@ -7,9 +7,15 @@ mod outside;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::{Identity, Object, ObjectId, RawObject, Reference, Sighting, Snapshot, Strings, Symbol};
+use crate::{
+    graph::OwnerGraph,
+    model::{Identity, Object, ObjectId, RawObject, Reference, Sighting, Snapshot, Strings, Symbol},
+};
 
-use super::plan::{After, Outcome, OutcomeKind, Plan, Uncertainty};
+use super::{
+    plan::{After, Outcome, OutcomeKind, Plan, Uncertainty},
+    start::Only,
+};
 
 pub use judge::{Blocker, HeldBy, Judgement};
 pub use outside::{Outside, Relation};
@@ -30,6 +36,10 @@ pub struct Course {
     groups: Vec<Vec<Vec<(usize, End)>>>,
     /// The places of those that others are in.
     containers: Vec<usize>,
+    /// The uids that the collector may write to; unset: all.
+    only: Option<Vec<String>>,
+    /// Whether the collector is stricter than the original about API paths that aren't there (R3.16).
+    doubts_missing_apis: bool,
     bystanders: Bystanders,
 }
 
@@ -92,6 +102,8 @@ impl Course {
             by_uid: FxHashMap::default(),
             groups: Vec::new(),
             containers: Vec::new(),
+            only: None,
+            doubts_missing_apis: false,
             bystanders: Bystanders::default(),
         };
         let mut places: FxHashMap<ObjectId, usize> = FxHashMap::default();
@@ -139,6 +151,30 @@ impl Course {
         self.by_uid.entry(uid).or_insert(self.objects.len());
         let ends = vec![(OutcomeKind::Deleted, None), (OutcomeKind::Terminating, before.clone())];
         self.objects.push(Followed { identity, now: before.clone(), before, ends, uncertain: None });
+    }
+
+    /// The same for a collector that writes to these objects only.
+    #[must_use]
+    pub fn limited_to(self, uids: Vec<String>) -> Self {
+        Course { only: Some(uids), ..self }
+    }
+
+    /// The same for a collector that doesn't take an API path that isn't there for the absence of an object.
+    #[must_use]
+    pub fn doubting_missing_apis(self) -> Self {
+        Course { doubts_missing_apis: true, ..self }
+    }
+
+    /// Who owns whom, to the collector that carries it out.
+    pub fn graph(&self, snapshot: &Snapshot) -> OwnerGraph {
+        let graph = OwnerGraph::new(snapshot);
+        if self.doubts_missing_apis { graph.doubting_missing_apis() } else { graph }
+    }
+
+    /// What may be written to, in a snapshot.
+    fn only(&self, snapshot: &Snapshot) -> Option<Only> {
+        let uids = self.only.as_ref()?;
+        Some(Only::new(uids.iter().filter_map(|uid| snapshot.by_uid(snapshot.strings.find(uid)?))))
     }
 
     /// An end in symbols of the course.

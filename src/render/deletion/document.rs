@@ -19,21 +19,53 @@ pub struct DeletionDocument<'a> {
     head: Head<'a>,
     propagation: &'static str,
     targets: Vec<TargetJson<'a>>,
-    ended: &'static str,
-    /// In seconds.
-    took: f64,
     planned: SummaryJson,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seen: Option<SeenJson>,
-    otherwise: Vec<OtherwiseJson<'a>>,
-    blockers: Vec<BlockerJson<'a>>,
-    besides: Vec<BesidesJson<'a>>,
+    #[serde(flatten)]
+    came: CameJson<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     kept: Vec<ObjectJson<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     unfinished: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     archive: Option<String>,
+}
+
+/// What came of what was foretold.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CameJson<'a> {
+    ended: &'static str,
+    /// In seconds.
+    took: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen: Option<SeenJson>,
+    otherwise: Vec<OtherwiseJson<'a>>,
+    blockers: Vec<BlockerJson<'a>>,
+    besides: Vec<BesidesJson<'a>>,
+}
+
+/// The same of a sweep.
+#[derive(Clone, Debug, Serialize)]
+pub struct SweptJson<'a> {
+    #[serde(flatten)]
+    came: CameJson<'a>,
+    failed: Vec<FailedJson<'a>>,
+}
+
+/// Something that could not be written, or not be found out.
+#[derive(Clone, Debug, Serialize)]
+struct FailedJson<'a> {
+    object: ObjectJson<'a>,
+    reason: &'a str,
+}
+
+impl<'a> SweptJson<'a> {
+    /// What came of a sweep.
+    pub fn of(view: &DeletionView<'a>) -> Self {
+        let failed = view.sweep.unwrap_or_default().iter();
+        let failed = failed.map(|(object, reason)| FailedJson { object: ObjectJson::named(object), reason });
+        SweptJson { came: CameJson::of(view), failed: failed.collect() }
+    }
 }
 
 /// A target, and what came of its DELETE.
@@ -90,14 +122,25 @@ struct BesidesJson<'a> {
 impl<'a> DeletionDocument<'a> {
     /// All that there is to tell.
     pub fn of(view: &DeletionView<'a>) -> Self {
-        let followed = view.followed;
         DeletionDocument {
             head: Head::new("Deletion", view.gaps),
             propagation: view.propagation.name(),
             targets: view.sent.iter().map(TargetJson::of).collect(),
+            planned: SummaryJson::of(view.planned),
+            came: CameJson::of(view),
+            kept: view.kept.iter().map(ObjectJson::named).collect(),
+            unfinished: view.unfinished,
+            archive: view.archive.map(|path| path.display().to_string()),
+        }
+    }
+}
+
+impl<'a> CameJson<'a> {
+    fn of(view: &DeletionView<'a>) -> Self {
+        let followed = view.followed;
+        CameJson {
             ended: ended(view),
             took: (view.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
-            planned: SummaryJson::of(view.planned),
             seen: followed.map(|followed| SeenJson {
                 gone: followed.progress.gone,
                 terminating: followed.progress.terminating,
@@ -106,9 +149,6 @@ impl<'a> DeletionDocument<'a> {
             otherwise: followed.into_iter().flat_map(|followed| &followed.otherwise).map(OtherwiseJson::of).collect(),
             blockers: followed.into_iter().flat_map(|followed| &followed.blockers).map(BlockerJson::of).collect(),
             besides: followed.into_iter().flat_map(|followed| &followed.outside).map(BesidesJson::of).collect(),
-            kept: view.kept.iter().map(ObjectJson::named).collect(),
-            unfinished: view.unfinished,
-            archive: view.archive.map(|path| path.display().to_string()),
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     server::Propagation,
 };
 
-use self::document::DeletionDocument;
+use self::document::{DeletionDocument, SweptJson};
 pub use self::text::why;
 
 /// A delete that was done, with what is needed to tell it.
@@ -43,9 +43,16 @@ pub struct DeletionView<'a> {
     pub archive: Option<&'a Path>,
     /// kubectl with the flags that choose the cluster, for commands.
     pub kubectl: &'a str,
+    /// Of a sweep, which has no targets: what could not be written, or not be found out, and why.
+    pub sweep: Option<&'a [(Identity, String)]>,
 }
 
 impl DeletionView<'_> {
+    /// What came of it, for the document of a sweep.
+    pub fn came(&self) -> impl Serialize {
+        SweptJson::of(self)
+    }
+
     /// For JSON and YAML.
     pub fn document(&self) -> impl Serialize {
         DeletionDocument::of(self)
@@ -78,7 +85,15 @@ impl DeletionView<'_> {
     /// Whether it was not done, or not followed, as it was asked for.
     pub fn failed(&self) -> bool {
         let called_off = self.followed.is_some_and(|followed| followed.ended == Ended::CalledOff);
-        called_off || self.sent.iter().any(|sent| sent.answered.failed())
+        let in_vain = self.sweep.is_some_and(|failing| !failing.is_empty());
+        called_off || in_vain || self.sent.iter().any(|sent| sent.answered.failed())
+    }
+}
+
+impl DeletionView<'_> {
+    /// Whether nothing was begun.
+    fn is_not_done(&self) -> bool {
+        self.sweep.is_none() && !self.sent.iter().any(|sent| sent.answered.may_be_done())
     }
 }
 
@@ -98,7 +113,7 @@ fn surprises(followed: &Followed) -> usize {
 /// How it ended, in one word that never changes meaning.
 fn ended(view: &DeletionView<'_>) -> &'static str {
     match view.followed.map(|followed| followed.ended) {
-        _ if !view.sent.iter().any(|sent| sent.answered.may_be_done()) => "NotDeleted",
+        _ if view.is_not_done() => "NotDeleted",
         None => "NotFollowed",
         Some(Ended::AsPlanned) => "AsPlanned",
         Some(Ended::Otherwise) => "Otherwise",

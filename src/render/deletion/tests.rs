@@ -64,6 +64,7 @@ fn told(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
         unfinished: &[],
         archive: None,
         kubectl: "kubectl --context=prod",
+        sweep: None,
     };
     let style = Style::default();
     let options = Options { width: Some(80), fold: true, wide: false, now: None, style: &style };
@@ -211,6 +212,7 @@ fn an_archive_is_named() {
         unfinished: &[],
         archive: Some(Path::new("web.yaml")),
         kubectl: "kubectl",
+        sweep: None,
     };
     let style = Style::default();
     let mut out = Vec::new();

@@ -30,6 +30,10 @@ pub fn write(view: &DeletionView<'_>, options: &Options<'_>, out: &mut dyn Write
     lines::write_sentence(word, tone, &sentence, options, out)?;
     let not_done: Vec<Line> = view.sent.iter().filter_map(|sent| not_done(view, sent)).collect();
     write_lines(&not_done, not_done.len(), options, out)?;
+    let failing = view.sweep.unwrap_or_default();
+    let failed = failing.iter().take(if options.wide { usize::MAX } else { NAMED });
+    let failed: Vec<Line> = failed.map(|(object, why)| line(view, object, "FAILED", Tone::Error, vec![why.clone()])).collect();
+    write_lines(&failed, failing.len(), options, out)?;
     let Some(followed) = view.followed else { return Ok(()) };
     let most = if options.wide { usize::MAX } else { NAMED };
     if followed.ended != Ended::AsPlanned && !went_all_the_same(followed) {
@@ -54,7 +58,7 @@ type Verdict = (&'static str, Tone, String);
 
 fn verdict(view: &DeletionView<'_>) -> Verdict {
     let failed = view.sent.iter().filter(|sent| sent.answered.failed()).count();
-    if !view.sent.iter().any(|sent| sent.answered.may_be_done()) {
+    if view.is_not_done() {
         return ("NOT DONE", Tone::Error, "nothing was deleted.".to_owned());
     }
     let besides = view.followed.map_or(0, |followed| followed.outside.iter().filter(|one| one.gone || one.terminating).count());
@@ -66,10 +70,12 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
             format!(" What was foretold is in {}; {besides} missing there.", path.display())
         }
     };
-    let part = match failed {
-        0 => String::new(),
-        failed => format!(" {} not deleted.", count(failed, "target was", "targets were")),
+    let part = match (failed, view.sweep.map_or(0, <[_]>::len)) {
+        (0, 0) => String::new(),
+        (0, in_vain) => format!(" {} tried in vain.", count(in_vain, "object was", "objects were")),
+        (failed, _) => format!(" {} not deleted.", count(failed, "target was", "targets were")),
     };
+    let failed = failed + view.sweep.map_or(0, <[_]>::len);
     let after = format!("{:.1}s", view.took.as_secs_f64());
     let Some(followed) = view.followed else {
         let targets = count(view.sent.len() - failed, "target is", "targets are");
@@ -100,8 +106,14 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
             ("STUCK", Tone::Error, format!("the time was up after {after}: {came}. Nobody is known to finish it.{part}{archived}"))
         }
         Ended::TimedOut => {
-            ("NOT OVER", Tone::Error, format!("the time was up after {after}: {came}. The cascade goes on.{part}{archived}"))
+            let on = if view.sweep.is_some() { "The rest is left as it is." } else { "The cascade goes on." };
+            ("NOT OVER", Tone::Error, format!("the time was up after {after}: {came}. {on}{part}{archived}"))
         }
+        Ended::CalledOff if view.sweep.is_some() => (
+            "NOT OVER",
+            Tone::Warning,
+            format!("it was called off after {after}: {came}. What was done stays done, and the rest is left as it is.{part}"),
+        ),
         Ended::CalledOff => (
             "NOT OVER",
             Tone::Warning,
