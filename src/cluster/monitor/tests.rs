@@ -165,13 +165,14 @@ async fn a_list_whose_token_expires_begins_anew() {
 async fn what_cannot_be_listed_is_tried_on() {
     let reasons = [(403, "forbidden"), (404, "not served any more (404 Not Found)"), (405, "405 Method Not Allowed: no")];
     for (status, reason) in reasons {
-        let (told, _) = follow(None, 4, move |asked| match (is_watch(asked), asked.before) {
+        let (told, _) = follow(None, 5, move |asked| match (is_watch(asked), asked.before) {
             (false, 0..3) => refuse(status),
             (false, _) => list(&["a"], "7"),
-            (true, _) => open(""),
+            (true, _) => open(event("ADDED", "b", 8)),
         })
         .await;
-        assert_eq!(told, [&*format!("it can't be listed: {reason}"), "listing", "there a", "listed"]);
+        // A list is enough: that it is watched again besides is not said.
+        assert_eq!(told, [&*format!("it can't be listed: {reason}"), "listing", "there a", "listed", "there b"]);
     }
 }
 
