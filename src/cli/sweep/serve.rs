@@ -19,3 +19,44 @@ pub async fn serve(order: &Order, metrics: &Metrics, health: &Health) -> Result<
     tokio::spawn(bound.serve(metrics.clone(), health.clone()));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{
+        args::{Cli, Command},
+        report::error_told,
+    };
+
+    fn order(line: &str) -> Order {
+        let Command::Sweep(args) = Cli::parse_from(line.split(' ')).command else { panic!("{line}") };
+        Order::read(&args).unwrap()
+    }
+
+    /// An address that somebody else has is told before there is anything to undo, with what to do about it.
+    #[tokio::test]
+    async fn an_address_that_is_taken_is_an_error() {
+        let (metrics, health) = (Metrics::new(), Health::new(Duration::from_secs(60)));
+        let taken = bind(&"127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let address = taken.address();
+        let order = order(&format!("gc sweep --watch --metrics-bind-address={address}"));
+        let error = error_told(&serve(&order, &metrics, &health).await.unwrap_err());
+        assert!(error.starts_with(&format!("cannot listen at {address}: ")), "{error}");
+        assert!(error.ends_with("; give another --metrics-bind-address, or none"), "{error}");
+        drop(taken);
+        serve(&order, &metrics, &health).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn nothing_is_served_unless_it_is_asked_for() {
+        let order = order("gc sweep --watch");
+        assert_eq!(order.metrics, None);
+        serve(&order, &Metrics::new(), &Health::new(Duration::from_secs(60))).await.unwrap();
+        assert_eq!((order.workers, order.qps, order.burst), (20, 50.0, 100));
+        assert_eq!((order.resync, order.timeout), (Duration::from_secs(30), None));
+    }
+}
