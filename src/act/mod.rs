@@ -29,4 +29,6 @@ pub use follow::{Ended, FollowEvent, Followed, Following, follow};
 pub use keep::{KeepError, KeepFailure, Loosened, Released, cut, put_back, release};
 pub use probe::{Probe, ProbeError, probe, probe_until};
 pub use restore::{Mode, restore};
-pub use sweep::{Failed, KeepOnTold, Picture, QueueName, Settings, Standing, SweepTold, Sweeper, What, Written, keep_sweeping};
+pub use sweep::{
+    Failed, KeepOnTold, Picture, QueueName, Settings, Standing, SweepTold, Sweeper, Unwritten, What, Written, keep_sweeping,
+};

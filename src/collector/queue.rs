@@ -66,6 +66,13 @@ impl<T: Copy + Eq + Hash> Queue<T> {
         }
     }
 
+    /// Takes everything out again that waits and isn't being worked on.
+    pub fn clear(&mut self) {
+        for item in self.waiting.drain(..) {
+            self.dirty.remove(&item);
+        }
+    }
+
     /// What waits, in the order in which it will be taken.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         self.waiting.iter().copied()

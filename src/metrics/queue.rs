@@ -66,6 +66,14 @@ impl QueueMetrics {
         self.adds.inc();
     }
 
+    /// So much was taken in one after the other, in this time, and so much still waits: a queue whose items are not told apart.
+    pub fn took_in(&self, items: usize, waiting: usize, took: Duration) {
+        self.adds.inc_by(items as u64);
+        self.set_depth(waiting);
+        let each = took.as_secs_f64() / items.max(1) as f64;
+        (0..items).for_each(|_| self.worked.observe(each));
+    }
+
     /// Something is to be queued once more, because it came to nothing; it is [`added`](Self::added) besides.
     pub fn retried(&self) {
         self.retries.inc();

@@ -18,7 +18,7 @@ use crate::{
 
 use super::{
     state::{Place, Shared, State},
-    told::{What, Written},
+    told::{Unwritten, What, Written},
 };
 
 /// How often a DELETE is tried with the version that was just read, before it goes by the uid alone (R4.2): each conflict means that somebody
@@ -215,6 +215,7 @@ impl Shared {
                     return Answer::Deleted(DeleteAnswer::Removed);
                 }
                 Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
+                    self.told.not_written(What::Deleted(propagation), reason, Unwritten::Conflict);
                     self.distrust(worked);
                     if options.version.is_some() || !by_version {
                         return Answer::Deleted(DeleteAnswer::Conflict);
@@ -228,7 +229,7 @@ impl Shared {
                         answer => return answer,
                     }
                 }
-                Err(undone) => return self.unwritten(worked, undone.failure),
+                Err(undone) => return self.unwritten(worked, What::Deleted(propagation), reason, undone.failure),
             }
         }
     }
@@ -256,22 +257,23 @@ impl Shared {
             (path, body(&state, worked, &item, &after))
         };
         let sent = persist_as(&self.connection, &Method::PATCH, &path, Some((MERGE_PATCH, &body)), METADATA).await;
+        let what = match patch {
+            Patch::StripByUid(_) => What::Stripped,
+            Patch::SetOwners { .. } | Patch::MergeOwners(_) => What::Unblocked,
+            Patch::RemoveFinalizer { .. } => What::Finalized,
+        };
         match sent {
             Ok(_) => {
-                let what = match patch {
-                    Patch::StripByUid(_) => What::Stripped,
-                    Patch::SetOwners { .. } | Patch::MergeOwners(_) => What::Unblocked,
-                    Patch::RemoveFinalizer { .. } => What::Finalized,
-                };
                 self.written(worked, what, reason);
                 worked.item = Some(after.clone());
                 Answer::Patched(PatchAnswer::Updated(after))
             }
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
+                self.told.not_written(what, reason, Unwritten::Conflict);
                 self.distrust(worked);
                 Answer::Patched(PatchAnswer::Conflict)
             }
-            Err(undone) => self.unwritten(worked, undone.failure),
+            Err(undone) => self.unwritten(worked, what, reason, undone.failure),
         }
     }
 
@@ -299,10 +301,12 @@ impl Shared {
         Answer::Patched(PatchAnswer::Conflict)
     }
 
-    fn unwritten(&self, worked: &mut Worked, trouble: Trouble) -> Answer<'static> {
+    fn unwritten(&self, worked: &mut Worked, what: What, reason: &Reason, trouble: Trouble) -> Answer<'static> {
         if trouble.proves_absence() {
+            self.told.not_written(what, reason, Unwritten::Gone);
             return Answer::NotFound;
         }
+        self.told.not_written(what, reason, Unwritten::Failed);
         let refused = matches!(&trouble, Trouble::Refused(refusal) if refusal.status.is_client_error());
         let failure = if refused { Failure::Refused } else { Failure::Unknown };
         Answer::Failed(worked.fails(failure, trouble.in_full()))

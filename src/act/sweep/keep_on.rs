@@ -12,7 +12,7 @@ use std::{
 use tokio::{
     sync::mpsc::{Receiver, channel},
     task::JoinHandle,
-    time::sleep_until,
+    time::{sleep_until, timeout},
 };
 
 use crate::{
@@ -30,6 +30,9 @@ const FIRST_LISTS: Duration = Duration::from_secs(30);
 const SETTLED: Duration = Duration::from_millis(300);
 /// And after so long at the latest.
 const LATEST: Duration = Duration::from_secs(5);
+/// How long work under way may take to come to its end.
+const TO_STOP: Duration = Duration::from_secs(15);
+
 /// How many complaints may wait to be written.
 const MOST_COMPLAINTS: usize = 10_000;
 
@@ -54,8 +57,10 @@ pub trait KeepOnTold: Send {
     fn picture(&mut self, picture: &Picture);
     /// What is served could not be found out this time.
     fn undiscovered(&mut self, why: &str);
-    /// It goes on.
-    fn alive(&mut self, objects: usize);
+    /// So much was told by the API server and taken in, and so much is still waiting to be.
+    fn took_in(&mut self, news: usize, waiting: usize, took: Duration);
+    /// It goes on; so many objects are known, and so many owners are only named.
+    fn alive(&mut self, objects: usize, only_named: usize);
 }
 
 /// Sweeps until `ends` is done, and then brings to its end what was begun. `connection` is what writes and look-ups go through; lists and watches
@@ -72,7 +77,11 @@ pub async fn keep_sweeping(
     told: &mut dyn KeepOnTold,
     ends: impl Future<Output = ()>,
 ) -> Result<(), ConnectError> {
-    let (resources, gaps) = reading.discover().await?;
+    let mut ends = pin!(ends);
+    let (resources, gaps) = tokio::select! {
+        found = reading.discover() => found?,
+        () = &mut ends => return Ok(()),
+    };
     let mut keeping = Keeping {
         sweeper: Sweeper::new(connection.clone(), settings, sweep_told),
         monitors: Monitors::new(reading.clone()),
@@ -90,7 +99,6 @@ pub async fn keep_sweeping(
     let mut next_look = begun + resync;
     let mut heartbeat = begun;
     let mut look: Option<JoinHandle<Discovered>> = None;
-    let mut ends = pin!(ends);
     loop {
         if !keeping.working && (keeping.picture().missing.is_empty() || begun.elapsed() >= FIRST_LISTS) {
             keeping.begin();
@@ -101,13 +109,18 @@ pub async fn keep_sweeping(
             drop(complaints.try_send(complaint));
         }
         if heartbeat <= Instant::now() {
-            told.alive(keeping.sweeper.objects());
+            let (objects, only_named) = keeping.sweeper.known();
+            told.alive(objects, only_named);
             heartbeat = Instant::now() + HEARTBEAT;
         }
         let wakes = keeping.wakes(heartbeat);
         tokio::select! {
             () = &mut ends => break,
-            news = keeping.monitors.told() => keeping.take_in(news),
+            news = keeping.monitors.told() => {
+                let (number, begun) = (news.len(), Instant::now());
+                keeping.take_in(news);
+                told.took_in(number, keeping.monitors.waiting(), begun.elapsed());
+            }
             found = async { match &mut look { Some(look) => look.await, None => pending().await } } => {
                 look = None;
                 next_look = Instant::now() + resync;
@@ -126,7 +139,8 @@ pub async fn keep_sweeping(
     }
     complaining.abort();
     drop(keeping.monitors);
-    keeping.sweeper.stop().await;
+    // Whoever waits for a server that doesn't answer isn't waited for: each write says exactly what it means, and can be done again.
+    drop(timeout(TO_STOP, keeping.sweeper.stop()).await);
     Ok(())
 }
 

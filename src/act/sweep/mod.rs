@@ -30,7 +30,7 @@ use crate::{
 };
 
 pub use keep_on::{KeepOnTold, Picture, keep_sweeping};
-pub use told::{Failed, QueueName, SweepTold, What, Written};
+pub use told::{Failed, QueueName, SweepTold, Unwritten, What, Written};
 
 use state::{Served, Shared};
 
@@ -100,9 +100,10 @@ impl Sweeper {
         self.shared.lock().live.kind(resource)
     }
 
-    /// How many objects are known.
-    pub fn objects(&self) -> usize {
-        self.shared.lock().live.objects()
+    /// How many objects are known, and how many owners are only named.
+    pub fn known(&self) -> (usize, usize) {
+        let state = self.shared.lock();
+        (state.live.objects(), state.live.only_named())
     }
 
     /// An object is seen.

@@ -148,8 +148,8 @@ pub(super) struct Shared {
     pub settings: Settings,
     pub told: Arc<dyn SweepTold>,
     state: Mutex<State>,
-    /// There may be something to do, or to end.
-    pub work: Notify,
+    /// There may be something to do in a queue, or everything is to end.
+    work: [Notify; 2],
     /// The next try may be earlier than was thought.
     pub timer: Notify,
 }
@@ -158,7 +158,7 @@ impl Shared {
     pub fn new(connection: Connection, settings: Settings, told: Arc<dyn SweepTold>) -> Self {
         let live = Live::new(settings.limit.clone());
         let state = Mutex::new(State { live, ..State::default() });
-        Shared { connection, settings, told, state, work: Notify::new(), timer: Notify::new() }
+        Shared { connection, settings, told, state, work: [Notify::new(), Notify::new()], timer: Notify::new() }
     }
 
     /// The state, for reading.
@@ -180,8 +180,10 @@ impl Shared {
         state.told_added = added;
         let due = state.next_due();
         drop(state);
-        if depths != [0, 0] {
-            self.work.notify_waiters();
+        for (work, depth) in self.work.iter().zip(depths) {
+            if depth > 0 {
+                work.notify_waiters();
+            }
         }
         if due.is_some_and(|due| before.is_none_or(|before| due < before)) {
             self.timer.notify_one();
@@ -210,7 +212,16 @@ impl Shared {
     /// Ends everything.
     pub fn stop(&self) {
         self.change(|state| state.stopped = true);
-        self.work.notify_waiters();
+        self.work.iter().for_each(Notify::notify_waiters);
         self.timer.notify_one();
+    }
+
+    /// Tells when there may be something to do in a queue, or everything is to end.
+    pub fn work(&self, queue: QueueName) -> &Notify {
+        let [to_delete, to_orphan] = &self.work;
+        match queue {
+            QueueName::ToDelete => to_delete,
+            QueueName::ToOrphan => to_orphan,
+        }
     }
 }

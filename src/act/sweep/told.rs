@@ -32,6 +32,17 @@ pub enum What {
     Finalized,
 }
 
+/// Why a write was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unwritten {
+    /// There was nothing any more to write to.
+    Gone,
+    /// The object has changed meanwhile.
+    Conflict,
+    /// It was refused, or there was no answer.
+    Failed,
+}
+
 /// Something could not be done, or not be found out, and is tried again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Failed {
@@ -54,6 +65,8 @@ pub trait SweepTold: Send + Sync {
     fn retried(&self, _queue: QueueName) {}
     /// Something was written.
     fn written(&self, _written: &Written) {}
+    /// Something was to be written, and was not.
+    fn not_written(&self, _what: What, _reason: &Reason, _why: Unwritten) {}
     /// Something failed.
     fn failed(&self, _failed: &Failed) {}
 }

@@ -58,7 +58,7 @@ pub(super) async fn timer(shared: Arc<Shared>) {
 /// Waits for an item; none once everything ends.
 async fn next(shared: &Shared, queue: QueueName) -> Option<(NodeId, Duration)> {
     loop {
-        let mut woken = std::pin::pin!(shared.work.notified());
+        let mut woken = std::pin::pin!(shared.work(queue).notified());
         woken.as_mut().enable();
         {
             let mut state = shared.lock();

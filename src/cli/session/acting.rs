@@ -32,6 +32,8 @@ const LONGEST_PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is looked whether a sweep goes on in vain, and for how long that has to be so.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 const IN_VAIN: Duration = Duration::from_secs(10);
+/// How long the work of a sweep that is under way may take to come to its end.
+const TO_STOP: Duration = Duration::from_secs(15);
 
 /// Whether somebody has pressed Ctrl-C. None before anybody wants to know: then it ends the process, as ever.
 static INTERRUPTED: OnceLock<watch::Receiver<bool>> = OnceLock::new();
@@ -202,7 +204,8 @@ impl Session {
             let followed = follow(following, snapshot, course, &[], ends, told).await;
             listening.abort();
             let failing = sweeper.standing().failing;
-            sweeper.stop().await;
+            // Whoever waits for a server that doesn't answer isn't waited for.
+            drop(tokio::time::timeout(TO_STOP, sweeper.stop()).await);
             Swept { followed, failing }
         }))
     }

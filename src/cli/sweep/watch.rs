@@ -1,18 +1,19 @@
 //! `--watch`: the collector's work, again and again.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     io::{self, Write as _},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use crate::{
-    act::{Failed, KeepOnTold, Picture, QueueName, Settings, SweepTold, What, Written, keep_sweeping},
+    act::{Failed, KeepOnTold, Picture, QueueName, Settings, SweepTold, Unwritten, What, Written, keep_sweeping},
     collector::{Reason, live::Limit},
     metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome},
     model::Identity,
     render::go_quote::visible,
+    wording::count,
 };
 
 use super::{
@@ -27,9 +28,10 @@ use super::{
 
 /// A loop that has not come round for so long is not alive any more.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The same failure of the same object is told once, as long as not more of them than this were told since.
-const MOST_TOLD: usize = 10_000;
-/// More that is missing than this is counted, not named.
+/// So many reasons of failures are remembered, and so many objects of each, so that each is told once.
+const MOST_REASONS: usize = 1_000;
+const MOST_OBJECTS: usize = 10_000;
+/// More that is missing, or that fails for one reason, than this is counted, not named.
 const NAMED: usize = 8;
 
 /// Sweeps until SIGTERM or SIGINT.
@@ -44,7 +46,8 @@ pub fn watch(global: &GlobalArgs, args: &SweepArgs, order: &Order) -> Result<Rep
         serve(order, &metrics, &health).await?;
         let ends = ended()?;
         let sweep_told = Arc::new(Telling::new(&metrics));
-        let mut told = TellingOn { metrics: metrics.clone(), health: health.clone() };
+        let mut told =
+            TellingOn { metrics: metrics.clone(), graph_changes: metrics.queue(Queue::GraphChanges), health: health.clone() };
         keep_sweeping(connection, reading, settings, order.resync, sweep_told, &mut told, ends).await?;
         Ok(Report::of(""))
     })
@@ -87,8 +90,8 @@ struct Telling {
     metrics: Metrics,
     to_delete: QueueMetrics,
     to_orphan: QueueMetrics,
-    /// What was told already.
-    failures: Mutex<HashSet<Failed>>,
+    /// What was told already, by the reason.
+    failures: Mutex<HashMap<String, HashSet<Identity>>>,
 }
 
 impl Telling {
@@ -127,25 +130,39 @@ impl SweepTold for Telling {
     }
 
     fn written(&self, written: &Written) {
-        self.metrics.wrote(counted_as(written), Outcome::Done);
+        self.metrics.wrote(counted_as(written.what, &written.why), Outcome::Done);
         // Whoever doesn't listen any more is no reason to stop.
         let _ = writeln!(io::stdout(), "{}", visible(&words::told(written)));
     }
 
+    fn not_written(&self, what: What, reason: &Reason, why: Unwritten) {
+        let outcome = match why {
+            Unwritten::Gone => Outcome::Gone,
+            Unwritten::Conflict => Outcome::Conflict,
+            Unwritten::Failed => Outcome::Failed,
+        };
+        self.metrics.wrote(counted_as(what, reason), outcome);
+    }
+
     fn failed(&self, failed: &Failed) {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        if failures.len() >= MOST_TOLD {
+        if failures.len() >= MOST_REASONS {
             failures.clear();
         }
-        let told = Failed { times: 0, ..failed.clone() };
-        if failures.insert(told) {
+        let objects = failures.entry(failed.why.clone()).or_default();
+        if objects.len() >= MOST_OBJECTS || !objects.insert(failed.object.clone()) {
+            return;
+        }
+        if objects.len() <= NAMED {
             say(&format!("{}: {}; it is tried on", words::named(&failed.object), failed.why));
+        } else if objects.len().is_power_of_two() {
+            say(&format!("{} by now: {}; they are tried on", count(objects.len(), "object", "objects"), failed.why));
         }
     }
 }
 
-fn counted_as(written: &Written) -> Write {
-    match (written.what, &written.why) {
+fn counted_as(what: What, reason: &Reason) -> Write {
+    match (what, reason) {
         (What::Deleted(_), _) => Write::Delete,
         (What::Stripped, Reason::OwnerOrphans(_)) => Write::Free,
         (What::Stripped, _) => Write::Detach,
@@ -157,6 +174,7 @@ fn counted_as(written: &Written) -> Write {
 /// Tells of the picture on standard error.
 struct TellingOn {
     metrics: Metrics,
+    graph_changes: QueueMetrics,
     health: Health,
 }
 
@@ -180,9 +198,13 @@ impl KeepOnTold for TellingOn {
         say(&format!("what is served could not be found out, and is looked for again: {why}"));
     }
 
-    fn alive(&mut self, objects: usize) {
+    fn took_in(&mut self, news: usize, waiting: usize, took: Duration) {
+        self.graph_changes.took_in(news, waiting, took);
+    }
+
+    fn alive(&mut self, objects: usize, only_named: usize) {
         self.health.beat();
-        self.metrics.set_objects(objects, 0);
+        self.metrics.set_objects(objects, only_named);
     }
 }
 

@@ -129,6 +129,11 @@ impl Monitors {
         }
     }
 
+    /// How much waits to be taken in.
+    pub fn waiting(&self) -> usize {
+        self.receiver.len()
+    }
+
     fn is_followed(&self, number: usize, told: &Told) -> bool {
         self.running.get(&told.monitor()).is_some_and(|running| running.number == number)
     }

@@ -207,6 +207,8 @@ impl Live {
     /// but those whose owners are all seen to be there as they are named, waiting for nobody. Those would be kept (R8.6), and whatever
     /// happens to one of their owners queues them.
     pub fn begin_sweep(&mut self) {
+        // What was queued on the way, because an owner was not seen yet, is judged by what is known now.
+        self.to_delete.clear();
         for index in 0..self.nodes.len() {
             let id = NodeId(index as u32);
             let node = &self.nodes[index];
@@ -305,6 +307,11 @@ impl Live {
             owners: node.owners.to_vec().into(),
             version,
         })
+    }
+
+    /// How many owners are only named.
+    pub fn only_named(&self) -> usize {
+        self.nodes.len() - self.gone - self.objects()
     }
 
     /// How many objects are observed.
