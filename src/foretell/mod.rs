@@ -42,6 +42,6 @@ pub use keep::{Keeping, Unkeepable, keep};
 pub use next::{Idle, Next, may_lag_after_restart};
 pub use plan::{After, Alternative, Cut, JointEnd, Outcome, OutcomeKind, Plan, Request, Summary, Uncertainty, plan};
 pub use prognosis::{Fate, Prognosis};
-pub use removed::{may_hide, removed};
+pub use removed::{may_hide, measures_only, removed};
 pub use start::{Lists, Only, Start};
 pub use world::{Assume, Needs, Stage, World};

@@ -60,7 +60,7 @@ pub fn may_hide(snapshot: &Snapshot, removed: &[ObjectId]) -> Vec<Gap> {
 
 /// Whether a group that could not be discovered is one of those that only measure: nothing in them can be deleted, and their servers are
 /// those that are most often away.
-fn measures_only(gap: &Gap) -> bool {
+pub fn measures_only(gap: &Gap) -> bool {
     let group = gap.resource.split('/').next().unwrap_or_default();
     ["metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"].contains(&group)
 }

@@ -18,6 +18,7 @@ use tokio::{
 use crate::{
     cluster::{ConnectError, Connection, MonitorId, Monitors, Told},
     collector::live::{KindId, Live},
+    foretell::measures_only,
     model::{Gap, Identity, Resource, Resources},
 };
 
@@ -260,7 +261,8 @@ impl Keeping {
                 None => picture.synced += 1,
             }
         }
-        picture.missing.extend(self.gaps.iter().map(|gap| (gap.resource.clone(), gap.reason.clone())));
+        let gaps = self.gaps.iter().filter(|gap| !measures_only(gap));
+        picture.missing.extend(gaps.map(|gap| (gap.resource.clone(), gap.reason.clone())));
         picture.missing.sort();
         picture
     }

@@ -185,6 +185,7 @@ impl KeepOnTold for TellingOn {
         if picture.missing.is_empty() {
             return say("synced");
         }
+        self.metrics.sync_failed();
         let (named, rest) = picture.missing.split_at(picture.missing.len().min(NAMED));
         let mut missing: Vec<String> = named.iter().map(|(resource, why)| format!("{resource} ({why})")).collect();
         if !rest.is_empty() {
