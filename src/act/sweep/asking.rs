@@ -21,8 +21,8 @@ use super::{
     told::{Unwritten, What, Written},
 };
 
-/// How often a DELETE is tried with the version that was just read, before it goes by the uid alone (R4.2): each conflict means that somebody
-/// else has written, and the owner references are the same as before.
+/// How often something is tried in a row with the version that was just read, before it is taken up anew later: each conflict means that
+/// somebody else has written.
 const VERSIONED_TRIES: u32 = 6;
 
 /// What a worker remembers of the item it works on.
@@ -187,8 +187,8 @@ impl Shared {
         }
     }
 
-    /// DELETEs the item (R4.1). Where the rules drop the version because somebody else keeps writing to the item (R4.2), the version that was
-    /// read last is tried for some time before.
+    /// DELETEs the item (R4.1). Where the rules drop the version because somebody else keeps writing to the item (R4.2), it is the version
+    /// that was read last, all the same: who adds an owner right after that would not be heard otherwise.
     async fn delete(&self, worked: &mut Worked, options: &DeleteOptions, reason: &Reason) -> Answer<'static> {
         let Some(propagation) = options.propagation else { return Answer::Failed(Failure::Unknown) };
         let (path, uid) = {
@@ -198,15 +198,13 @@ impl Shared {
             };
             (path, state.live.text(worked.coordinates.uid).to_owned())
         };
-        let mut versioned = if options.version.is_some() { 1 } else { VERSIONED_TRIES };
-        loop {
+        for _ in 0..VERSIONED_TRIES {
             let number = options.version.unwrap_or(worked.versions.len().saturating_sub(1) as u32);
-            let version = worked.version(number).filter(|version| versioned > 0 && !version.is_empty());
+            let version = worked.version(number).filter(|version| !version.is_empty());
             let mut body = delete_options(&Deletion::by(propagation), &uid);
             if let Some(version) = version {
                 body["preconditions"]["resourceVersion"] = json!(version);
             }
-            let by_version = version.is_some();
             let sent = persist_as(&self.connection, &Method::DELETE, &path, Some((JSON, &body)), JSON).await;
             match sent {
                 Ok(_) => {
@@ -217,10 +215,9 @@ impl Shared {
                 Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
                     self.told.not_written(What::Deleted(propagation), reason, Unwritten::Conflict);
                     self.distrust(worked);
-                    if options.version.is_some() || !by_version {
+                    if options.version.is_some() {
                         return Answer::Deleted(DeleteAnswer::Conflict);
                     }
-                    versioned -= 1;
                     let before = worked.item.clone();
                     let coordinates = worked.coordinates;
                     match self.item(worked, &coordinates).await {
@@ -232,6 +229,7 @@ impl Shared {
                 Err(undone) => return self.unwritten(worked, What::Deleted(propagation), reason, undone.failure),
             }
         }
+        Answer::Deleted(DeleteAnswer::Conflict)
     }
 
     /// PATCHes the item. What the patch makes of the item that was read is what is sent, under its version: what the collector's own patch

@@ -5,6 +5,7 @@
 //! anew under their names, references change all the time, requests take their time, the API server crashes, and so do sweeps.
 
 mod at_random;
+mod audit;
 mod between;
 mod stubborn;
 mod world;
@@ -12,8 +13,8 @@ mod world;
 use crate::harness::{ADMIN, Cluster, CountingProxy, KINDS, Options};
 
 /// A cluster on which nobody collects yet, and the way to it on which requests can be held up.
-fn cluster() -> (Cluster, CountingProxy) {
-    let cluster = Cluster::start(&Options::default());
+fn cluster(options: &Options) -> (Cluster, CountingProxy) {
+    let cluster = Cluster::start(options);
     cluster.apply_yaml(KINDS);
     let proxy = CountingProxy::start_as(&cluster, ADMIN);
     (cluster, proxy)

@@ -14,6 +14,8 @@ use crate::harness::{ADMIN, Answer, Api, Cluster};
 const AWAY: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(50);
 
+pub const MERGE_PATCH: &str = "application/merge-patch+json";
+
 /// A connection that survives a crash of the server.
 #[derive(Clone)]
 pub struct Stubborn {
@@ -80,7 +82,7 @@ impl Stubborn {
     #[track_caller]
     pub fn set_owners(&self, path: &str, uid: &str, owners: &[Value]) -> Answer {
         let changes = json!({"metadata": {"uid": uid, "ownerReferences": owners}});
-        self.ask(&Method::PATCH, path, Some(("application/merge-patch+json", &changes)))
+        self.ask(&Method::PATCH, path, Some((MERGE_PATCH, &changes)))
     }
 }
 

@@ -10,13 +10,14 @@ use std::{
     time::Duration,
 };
 
+use http::Method;
 use proptest::{
     prelude::RngExt as _,
     test_runner::{RngAlgorithm, TestRng},
 };
 use serde_json::{Value, json};
 
-use super::stubborn::Stubborn;
+use super::stubborn::{MERGE_PATCH, Stubborn};
 use crate::{
     harness::{Cluster, owner_reference, uid},
     plan::draft::blocking,
@@ -45,6 +46,12 @@ pub struct Known {
     story: String,
 }
 
+impl Known {
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
 impl fmt::Display for Known {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} ({}): {}", self.path, self.uid, self.story)
@@ -58,6 +65,13 @@ pub struct World {
     /// Owners that nobody ever deletes.
     anchors: Vec<Value>,
     pub over: AtomicBool,
+    /// Whether contested objects are written to besides. What the real collector does after such a conflict is not safe (R4.2).
+    pub annotates: AtomicBool,
+    /// Whether several collectors are at work. When two take the last finalizer from an object, the API server carries out the second
+    /// patch, too, if it began before the first was through: by deleting whatever has the name then, under no precondition of the patch's
+    /// (`deleteWithoutFinalizers` in its generic store). So whoever takes the name of an owner that had a finalizer may go in its stead,
+    /// with nobody's decision behind it; here nobody takes such a name as long as this is so.
+    pub crowded: AtomicBool,
     numbers: AtomicUsize,
     /// Each has had an owner that lived, at every moment since it was made.
     must_live: Mutex<Vec<Known>>,
@@ -76,6 +90,8 @@ impl World {
             namespace: cluster.namespace("world"),
             anchors: Vec::new(),
             over: AtomicBool::new(false),
+            annotates: AtomicBool::new(false),
+            crowded: AtomicBool::new(false),
             numbers: AtomicUsize::new(0),
             must_live: Mutex::default(),
             must_go: Mutex::default(),
@@ -125,12 +141,12 @@ impl World {
         let mut rng = rng(seed);
         let kind = rng.random_range(0..DEPENDENTS);
         let owners = rng.random_range(0..KINDS.len());
-        let slots = [self.name("owner"), self.name("owner"), self.name("owner")];
+        let mut slots = [self.name("owner"), self.name("owner"), self.name("owner")];
         let mut last = self.make(owners, &slots[0], &[]).expect("the name is free");
         let object = self.make(kind, &self.name("lives"), &[owner_reference(&last)]).expect("the name is free");
         let known = self.known(kind, &object, &format!("owners are {}", KINDS[owners].1));
         self.must_live.lock().unwrap().push(known.clone());
-        let mut slot = 0;
+        let (mut slot, mut last_slot) = (0, 0);
         while !self.is_over() {
             slot = (slot + 1) % slots.len();
             let Some(next) = self.make(owners, &slots[slot], &[]) else {
@@ -143,14 +159,28 @@ impl World {
                 references.reverse();
             }
             let answer = self.api.set_owners(&known.path, &known.uid, &references);
-            assert!(answer.is_success(), "{known} had an owner that lives: {} {}", answer.status, answer.text());
-            self.api.delete(&self.path(owners, &last), POLICIES[rng.random_range(0..POLICIES.len())]);
+            if answer.status == 404 {
+                // That is for the judge.
+                return;
+            }
+            assert!(answer.is_success(), "{known}: {} {}", answer.status, answer.text());
+            let policy = POLICIES[rng.random_range(0..POLICIES.len())];
+            self.api.delete(&self.path(owners, &last), policy);
+            if !self.may_be_taken(policy) {
+                slots[last_slot] = self.name("owner");
+            }
+            last_slot = slot;
             self.exchanged.fetch_add(1, Ordering::Relaxed);
             last = next;
             // Mostly in the midst of what the last change brought about, and sometimes after all of it.
             let most = if rng.random_bool(0.2) { 800 } else { 60 };
             pause(&mut rng, most);
         }
+    }
+
+    /// Whether somebody else may have the name of an owner that was deleted in this way.
+    fn may_be_taken(&self, policy: &str) -> bool {
+        policy == "Background" || !self.crowded.load(Ordering::Relaxed)
     }
 
     /// Deletes the only owner of an object, and gives it another a moment later. If the API server agrees to that, it has to live.
@@ -165,6 +195,13 @@ impl World {
             let policy = POLICIES[rng.random_range(0..2)];
             self.api.delete(&self.path(owners, &owner), policy);
             pause(&mut rng, 300);
+            if self.annotates.load(Ordering::Relaxed) {
+                for number in 0..rng.random_range(0..3) {
+                    let note = json!({"metadata": {"annotations": {"note": number.to_string()}}});
+                    self.api.ask(&Method::PATCH, &path, Some((MERGE_PATCH, &note)));
+                    pause(&mut rng, 100);
+                }
+            }
             let anchor = &self.anchors[rng.random_range(0..self.anchors.len())];
             let mut references = vec![owner_reference(&owner), owner_reference(anchor)];
             if rng.random() {
@@ -205,7 +242,7 @@ impl World {
                 self.api.delete(&self.path(*kind, owner), policy);
                 let name = owner["metadata"]["name"].as_str().unwrap_or_default();
                 // In the background it is free at once; otherwise somebody waits for it still.
-                if self.make(*kind, name, &[]).is_none() {
+                if self.may_be_taken(policy) && self.make(*kind, name, &[]).is_none() {
                     thread::sleep(STILL_THERE);
                     let _ = self.make(*kind, name, &[]);
                 }

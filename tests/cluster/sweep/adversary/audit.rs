@@ -1,0 +1,77 @@
+//! What the API server notes of the requests that it is sent: who is wrongly deleted has a history.
+
+use std::{fmt::Write as _, fs, path::PathBuf};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Flags that make an API server note what becomes of the objects that this is about, and where it does so.
+pub struct Audit {
+    folder: TempDir,
+}
+
+impl Audit {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let resources = [json!({"group": "", "resources": ["configmaps", "secrets"]}), json!({"group": "gc.test"})];
+        let policy = json!({
+            "apiVersion": "audit.k8s.io/v1",
+            "kind": "Policy",
+            "omitStages": ["RequestReceived", "ResponseStarted"],
+            "rules": [
+                {"level": "RequestResponse", "verbs": ["create", "patch", "delete"], "resources": resources},
+                {"level": "None"},
+            ],
+        });
+        fs::write(folder.path().join("policy.yaml"), policy.to_string()).expect("a policy can be written");
+        Self { folder }
+    }
+
+    pub fn flags(&self) -> Vec<String> {
+        let policy = self.folder.path().join("policy.yaml");
+        vec![format!("--audit-policy-file={}", policy.display()), format!("--audit-log-path={}", self.log().display())]
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("audit.log")
+    }
+
+    /// All that was asked about an object and its owners, in the order in which it was answered: the last of it.
+    pub fn history(&self, path: &str) -> String {
+        let log = fs::read_to_string(self.log()).unwrap_or_default();
+        let events: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let about = |event: &Value, path: &str| event["requestURI"].as_str().is_some_and(|uri| uri.split('?').next() == Some(path));
+        let mut names: Vec<String> = Vec::new();
+        for event in events.iter().filter(|event| about(event, path)) {
+            let owners = event["responseObject"]["metadata"]["ownerReferences"].as_array();
+            names.extend(owners.into_iter().flatten().filter_map(|owner| owner["name"].as_str().map(str::to_owned)));
+        }
+        let is_owner = |event: &Value| {
+            let object = &event["objectRef"]["name"];
+            let created = &event["requestObject"]["metadata"]["name"];
+            names.iter().any(|name| object == name.as_str() || created == name.as_str())
+        };
+        let mut told = Vec::new();
+        for event in events.iter().filter(|event| about(event, path) || is_owner(event)) {
+            let mut line = String::new();
+            let metadata = &event["responseObject"]["metadata"];
+            let _ = write!(
+                line,
+                "{} {} {} {} {}: {} uid {} version {} finalizers {} owners {}",
+                event["stageTimestamp"].as_str().unwrap_or_default(),
+                event["userAgent"].as_str().unwrap_or_default().split('/').next().unwrap_or_default(),
+                event["verb"].as_str().unwrap_or_default(),
+                event["requestURI"].as_str().unwrap_or_default(),
+                event["requestObject"],
+                event["responseStatus"]["code"],
+                metadata["uid"],
+                metadata["resourceVersion"],
+                metadata["finalizers"],
+                metadata["ownerReferences"],
+            );
+            told.push(line);
+        }
+        told.sort();
+        told[told.len().saturating_sub(60)..].join("\n")
+    }
+}
