@@ -49,7 +49,6 @@ fn the_collector_does_what_is_asked_of_a_sweep() {
 }
 
 #[test]
-#[ignore = "sweep --watch is still to come"]
 fn a_sweep_that_watches_collects_like_the_collector() {
     let cluster = cluster();
     let proxy = CountingProxy::start_as(&cluster, ADMIN);
@@ -72,7 +71,6 @@ fn the_collector_does_from_the_start_what_is_asked_of_a_sweep() {
 }
 
 #[test]
-#[ignore = "sweep --watch is still to come"]
 fn a_sweep_that_watches_collects_like_the_collector_from_the_start() {
     from_the_start::play(Seat::Sweep, &cluster());
 }
