@@ -96,10 +96,13 @@ async fn examine(shared: &Shared, node: NodeId) {
     };
     let again = match finish {
         Finish::Forget => false,
-        Finish::Absent(coordinates) => {
-            shared.change(|state| state.live.absent(node, coordinates));
-            false
-        }
+        // Where others call it by other names, it is looked for there, the later the more often that was in vain (R3.18).
+        Finish::Absent(coordinates) => shared.change(|state| {
+            state.live.absent(node, coordinates);
+            let again = state.live.to_retry.contains(&node);
+            state.live.to_retry.retain(|other| *other != node);
+            again
+        }),
         Finish::RetrySoon | Finish::RetryAfterChange | Finish::Unknown => true,
     };
     if let Some(why) = worked.trouble.take() {
