@@ -117,6 +117,7 @@ fn search_parts(start: &World<'_, '_>, end: World<'_, '_>, request: &Request, in
         let mut end = start.clone();
         end.settle();
         let mut search = Search::new(end, request, Refused::new(), in_question);
+        search.comes_first_with(main.of_part(&parts, part));
         search.cut_short = spent > MOST_STEPS_ON_PARTS;
         if !search.cut_short {
             search.delay(&start);
@@ -130,6 +131,12 @@ fn search_parts(start: &World<'_, '_>, end: World<'_, '_>, request: &Request, in
 }
 
 impl Plan {
+    /// What was told of one part.
+    fn of_part(&self, parts: &Parts, part: u32) -> (Vec<Outcome>, Vec<Outcome>) {
+        let of_part = |outcomes: &[Outcome]| outcomes.iter().filter(|outcome| parts.of(outcome.object) == part).cloned().collect();
+        (of_part(&self.outcomes), of_part(&self.stays))
+    }
+
     /// Takes over what the search of one part found out about its objects.
     fn take_over(&mut self, part: Plan) {
         self.orders += part.orders - 1;
@@ -186,6 +193,17 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
             news: 0,
             spent: 0,
             cut_short: false,
+        }
+    }
+
+    /// The end that is told first is this one, to which the likeliest order of all led. Where there is nothing but this part, the order is
+    /// another one, and may lead to another end.
+    fn comes_first_with(&mut self, (outcomes, stays): (Vec<Outcome>, Vec<Outcome>)) {
+        let own = self.main.clone();
+        (self.main.outcomes, self.main.stays) = (outcomes, stays);
+        if !same_ends(&self.main, &own) {
+            self.others.push(own);
+            self.news += 1;
         }
     }
 

@@ -5,6 +5,7 @@
 #[path = "../graphs/mod.rs"]
 mod graphs;
 
+mod after_a_sweep;
 mod besides;
 mod beyond;
 mod confluence;
@@ -25,5 +26,6 @@ mod requests;
 mod rules;
 mod scene;
 mod shrinking;
+mod side_by_side;
 mod starts;
 mod texts;

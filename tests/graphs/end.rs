@@ -71,6 +71,44 @@ pub fn unchanged(graph: &Graph) -> End {
     graph.lines.iter().map(|line| (line.short_name(), Some(State::of(line, graph)))).collect()
 }
 
+/// Whether an object names one uid with two references.
+pub fn names_one_twice(graph: &Graph) -> bool {
+    graph.lines.iter().any(|line| {
+        let mut uids: Vec<String> = State::of(line, graph).owners.into_iter().map(|owner| owner.uid).collect();
+        uids.sort();
+        uids.windows(2).any(|pair| pair[0] == pair[1])
+    })
+}
+
+/// A graph as an end leaves it. What is gone is named by its uid by those who refer to it, and by nothing else.
+pub fn left(graph: &Graph, end: &End) -> Graph {
+    let mut left = graph.clone();
+    left.lines.retain(|line| end.get(&line.short_name()).is_none_or(Option::is_some));
+    for line in &mut left.lines {
+        let Some(Some(state)) = end.get(&line.short_name()) else { continue };
+        let mut written = state.owners.iter().peekable();
+        // References go, and stop blocking; nothing else happens to them, and their order stays.
+        line.references.retain_mut(|reference| {
+            let before = Written::of(reference, graph);
+            let same = |after: &&Written| Written { block: before.block, ..(*after).clone() } == before;
+            let Some(after) = written.next_if(same) else { return false };
+            reference.block = after.block;
+            true
+        });
+        (line.terminating, line.finalizers) = (state.terminating, state.finalizers.clone());
+        // A pod on a node is in its grace period until its kubelet has ended it.
+        line.grace = line.grace.or((line.terminating && line.node.is_some()).then_some(30));
+    }
+    let there: Vec<String> = left.lines.iter().map(Line::short_name).collect();
+    for reference in left.lines.iter_mut().flat_map(|line| &mut line.references) {
+        let uid = Written::of(reference, graph).uid;
+        if reference.bend("uid").is_none() && !there.contains(&format!("{}/{}", reference.kind, reference.name)) {
+            reference.bends.push(("uid".to_owned(), uid));
+        }
+    }
+    left
+}
+
 /// What of a graph is not as it was: its lines as they are in the end, by `Kind/name`; none when they are gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Changes(pub BTreeMap<String, Option<Line>>);
