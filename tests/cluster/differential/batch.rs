@@ -2,6 +2,7 @@
 //! again, deleted, and compared, as often as asked.
 
 use std::{
+    cell::OnceCell,
     panic::resume_unwind,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -22,8 +23,9 @@ use crate::{
         judge::{Foretold, Read, Verdict},
         record::{Start, Trial},
     },
-    harness::{COLLECTOR, Cluster, NAMESPACES, Options},
+    harness::{ADMIN, Cluster, NAMESPACES, Options},
     reading::read_all,
+    sweep::seat::{Seat, Seated},
 };
 
 use super::{
@@ -54,6 +56,8 @@ impl Patience {
     /// For what is called wrong afterwards.
     pub const GREAT: Patience =
         Patience { rest: Duration::from_secs(3), more: Duration::from_secs(20), most: Duration::from_mins(1) };
+    /// For what is over when it is over.
+    pub const NONE: Patience = Patience { rest: Duration::ZERO, more: Duration::ZERO, most: Duration::ZERO };
     /// For what has been seen to be wrong with more patience.
     pub const SMALL: Patience =
         Patience { rest: Duration::from_secs(3), more: Duration::from_secs(6), most: Duration::from_secs(6) };
@@ -70,13 +74,14 @@ pub struct Wanted {
 
 /// A cluster whose collector is turned on for each batch.
 pub struct Bench {
-    cluster: Cluster,
+    pub(super) cluster: Cluster,
+    seat: Seat,
     places: Vec<Place>,
     runtime: Runtime,
 }
 
 /// A graph that is built.
-struct Job<'j> {
+pub(super) struct Job<'j> {
     from: &'j str,
     case: &'j Case,
     place: &'j Place,
@@ -89,7 +94,7 @@ impl Job<'_> {
     }
 
     /// What is deleted in a round; none if nothing of it is left.
-    fn delete(&self, round: usize, objects: &Objects) -> Option<Start> {
+    pub(super) fn delete(&self, round: usize, objects: &Objects) -> Option<Start> {
         let delete = self.case.rounds.get(round)?;
         let graph = self.graph(objects);
         let left = delete.wanted.iter().filter(|target| graph.line(target).is_some());
@@ -107,14 +112,19 @@ impl Job<'_> {
 }
 
 impl Bench {
-    /// Starts a cluster that knows the kinds of the graphs.
+    /// Starts a cluster that knows the kinds of the graphs, and whose own collector collects.
     pub fn start() -> Self {
+        Self::with(Seat::Collector)
+    }
+
+    /// The same with somebody else in its place.
+    pub fn with(seat: Seat) -> Self {
         let cluster = Cluster::start(&Options::default());
         cluster.apply_yaml(kinds::DEFINITIONS);
         // "storage is (re)initializing", for a moment.
         cluster.wait_until("the kinds of the graphs to be served", SERVED, || state::is_served(&cluster));
         let runtime = Runtime::new().expect("a tokio runtime can be started");
-        Bench { cluster, places: Vec::new(), runtime }
+        Bench { cluster, seat, places: Vec::new(), runtime }
     }
 
     /// The version of the API server.
@@ -125,40 +135,58 @@ impl Bench {
 
     /// Runs a batch of cases with where they come from. Nothing is reported of graphs of which nothing is left.
     pub fn run(&mut self, cases: &[(String, Case)], wanted: Wanted) -> Vec<Report> {
-        while self.places.len() < cases.len() {
-            self.places.push(Place::prepare(&self.cluster, self.places.len()));
-        }
-        let both: Vec<(&(String, Case), &Place)> = cases.iter().zip(&self.places).collect();
-        let jobs =
-            side_by_side(&both, |((from, case), place)| Job { from, case, place, uids: place.build(&self.cluster, &case.graph) });
+        self.make_room(cases.len());
+        let jobs = self.build(cases);
         let mut objects = state::read(&self.cluster);
-        let trials = jobs.iter().map(|job| (job, Start::Restarted)).collect();
-        let start = || self.cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+        // A sweep looks at everything when it begins.
+        let begins = if self.seat == Seat::Sweep { Start::Sweep } else { Start::Restarted };
+        let trials: Vec<(&Job<'_>, Start)> = jobs.iter().map(|job| (job, begins.clone())).collect();
+        let seated: OnceCell<Seated<'_>> = OnceCell::new();
+        let sit = || seated.get_or_init(|| self.seat.take_beside(&self.cluster, &self.cluster.kubeconfig(ADMIN), &[NAMESPACES]));
+        let settled = || sit().settled();
         let mut reports = Vec::new();
         for round in 0..=wanted.rounds {
             let (after, of_round) = if round == 0 {
-                self.round(&trials, round, wanted, &objects, start)
+                let start = || {
+                    sit();
+                };
+                self.round(&trials, round, wanted, &objects, start, settled)
             } else {
                 let trials: Vec<(&Job<'_>, Start)> =
                     jobs.iter().filter_map(|job| Some((job, job.delete(round - 1, &objects)?))).collect();
-                self.round(&trials, round, wanted, &objects, || self.delete(&trials, &objects))
+                self.round(&trials, round, wanted, &objects, || self.delete(&trials, &objects), settled)
             };
             reports.extend(of_round);
             objects = after;
         }
+        seated.into_inner().into_iter().for_each(Seated::leave);
         self.cluster.stop_controllers();
         self.clear();
         reports
     }
 
-    /// Foretells, lets it happen, and compares.
-    fn round(
+    /// Makes sure that there is a place for each of so many graphs.
+    pub(super) fn make_room(&mut self, graphs: usize) {
+        while self.places.len() < graphs {
+            self.places.push(Place::prepare(&self.cluster, self.places.len()));
+        }
+    }
+
+    /// Builds the graphs of cases, while nobody collects.
+    pub(super) fn build<'j>(&'j self, cases: &'j [(String, Case)]) -> Vec<Job<'j>> {
+        let both: Vec<(&(String, Case), &Place)> = cases.iter().zip(&self.places).collect();
+        side_by_side(&both, |((from, case), place)| Job { from, case, place, uids: place.build(&self.cluster, &case.graph) })
+    }
+
+    /// Foretells, lets it happen until whoever collects has settled, and compares.
+    pub(super) fn round(
         &self,
-        trials: &Vec<(&Job<'_>, Start)>,
+        trials: &[(&Job<'_>, Start)],
         round: usize,
         wanted: Wanted,
         before: &Objects,
         happen: impl FnOnce(),
+        settled: impl Fn(),
     ) -> (Objects, Vec<Report>) {
         let trials: Vec<(&Job<'_>, Trial)> =
             trials.iter().map(|(job, start)| (*job, Trial { graph: job.graph(before), start: start.clone() })).collect();
@@ -178,11 +206,11 @@ impl Bench {
         let end = |objects: &Objects, place: usize| changes(objects, place).end(&trials[place].1.graph);
         let verdicts = |objects: &Objects| side_by_side(&places, |place| foretold[*place].foretold(&end(objects, *place)));
         let all_foretold = |objects: &Objects| verdicts(objects).iter().all(Option::is_some);
-        let mut after = self.at_rest(wanted.patience.rest, wanted.patience.more, all_foretold);
+        let mut after = self.at_rest(&settled, wanted.patience.rest, wanted.patience.more, all_foretold);
         let judge = |objects: &Objects| side_by_side(&places, |place| foretold[*place].judge(&end(objects, *place)));
         let mut judged = judge(&after);
         if judged.contains(&Verdict::Wrong) && wanted.patience.most > wanted.patience.more {
-            after = self.at_rest(wanted.patience.rest, wanted.patience.most, all_foretold);
+            after = self.at_rest(&settled, wanted.patience.rest, wanted.patience.most, all_foretold);
             judged = judge(&after);
         }
         let reports = side_by_side(&places, |place| {
@@ -205,7 +233,7 @@ impl Bench {
         (after, reports.into_iter().filter(|report| !report.trial.graph.lines.is_empty()).collect())
     }
 
-    fn delete(&self, trials: &[(&Job<'_>, Start)], objects: &Objects) {
+    pub(super) fn delete(&self, trials: &[(&Job<'_>, Start)], objects: &Objects) {
         side_by_side(trials, |(job, start)| {
             if let Start::Delete { targets, propagation } = start {
                 for path in targets.iter().map(|target| job.path(objects, target)) {
@@ -234,8 +262,14 @@ impl Bench {
     }
 
     /// Waits until nothing changes any more: for a short while if everything is as it should be, for `patience` if not.
-    fn at_rest(&self, rest: Duration, patience: Duration, as_it_should_be: impl Fn(&Objects) -> bool) -> Objects {
-        self.cluster.settled();
+    fn at_rest(
+        &self,
+        settled: impl Fn(),
+        rest: Duration,
+        patience: Duration,
+        as_it_should_be: impl Fn(&Objects) -> bool,
+    ) -> Objects {
+        settled();
         let mut objects = state::read(&self.cluster);
         let mut since = Instant::now();
         loop {
@@ -252,7 +286,7 @@ impl Bench {
     }
 
     /// Makes room for the next batch.
-    fn clear(&self) {
+    pub(super) fn clear(&self) {
         let objects = state::read(&self.cluster);
         let paths: Vec<String> = self
             .places

@@ -6,12 +6,15 @@
 //! One more graph that is foretold wrong is worth more than a thousand that are foretold right. `GRAPHS=2000 SEED=1 cargo test --test
 //! cluster -- --ignored --nocapture random_graphs` looks for it; what it finds is shrunk, and what it prints can be pasted into
 //! `tests/engine/rules.rs` and `found.txt`. What was foretold right is recorded (`RECORD=FILE`) and replayed by `tests/engine/recorded.rs`.
+//!
+//! With `SEAT=sweep`, `sweep --watch` sits in the collector's place, and is held to the same. `pass` does so with one pass of it.
 
 mod batch;
 pub mod build;
 mod fidelity;
 mod kept;
 pub mod kinds;
+mod pass;
 mod records;
 mod report;
 mod smallest;
@@ -21,10 +24,13 @@ use std::{collections::BTreeMap, env, time::Instant};
 
 use kubectl_gc::server::Propagation;
 
-use crate::graphs::{
-    generate::{Case, Delete, Mix, ROUNDS, case},
-    record::{self, Record, Start},
-    text::{Graph, Line},
+use crate::{
+    graphs::{
+        generate::{Case, Delete, Mix, ROUNDS, case},
+        record::{self, Record, Start},
+        text::{Graph, Line},
+    },
+    sweep::seat::Seat,
 };
 
 use batch::{Bench, Patience, Wanted};
@@ -50,9 +56,19 @@ fn number(name: &str, otherwise: u64) -> u64 {
 /// that the order of events decides, in one of the ends that it names.
 #[test]
 fn graphs_end_as_foretold() {
-    let mut bench = Bench::start();
+    end_as_foretold(Seat::Collector, [(Mix::Full, 160), (Mix::Legal, 60), (Mix::OrderFree, 30)]);
+}
+
+/// The same with a sweep in the collector's place.
+#[test]
+fn graphs_end_as_foretold_under_a_sweep() {
+    end_as_foretold(Seat::Sweep, [(Mix::Full, 70), (Mix::Legal, 30), (Mix::OrderFree, 10)]);
+}
+
+fn end_as_foretold(seat: Seat, mixes: [(Mix, u64); 3]) {
+    let mut bench = Bench::with(seat);
     let mut cases: Vec<(String, Case)> = record::parse(FOUND).into_iter().map(found).collect();
-    for (mix, graphs) in [(Mix::Full, 160), (Mix::Legal, 60), (Mix::OrderFree, 30)] {
+    for (mix, graphs) in mixes {
         cases.extend((0..graphs).map(|seed| seeded(seed, mix)));
     }
     let wanted = Wanted { rounds: 1, patience: Patience::GREAT, explore_all: false };
@@ -84,13 +100,12 @@ fn found(record: Record) -> (String, Case) {
 #[ignore = "takes as long as GRAPHS says"]
 fn random_graphs() {
     let (graphs, seed, rounds) = (number("GRAPHS", 240), number("SEED", 1), number("ROUNDS", 2).min(ROUNDS as u64));
-    let mixes = env::var("MIX").unwrap_or_else(|_| Mix::Full.name().to_owned());
     let mut records = Records::of_environment();
     let mut run = Run { seed, graphs, rounds, ..Run::default() };
-    let mut bench = Bench::start();
+    let mut bench = Bench::with(seat_of_environment());
     run.server = bench.version();
     let wanted = Wanted { rounds: rounds as usize, patience: Patience::GREAT, explore_all: number("EXPLORE", 1) > 0 };
-    for mix in mixes.split(',').map(mix_named) {
+    for mix in mixes_of_environment() {
         let mut of_mix: Vec<Report> = Vec::new();
         let seeds: Vec<u64> = (seed..seed + graphs).collect();
         for seeds in seeds.chunks(BATCH) {
@@ -111,6 +126,21 @@ fn random_graphs() {
     let unforetold: Vec<&Report> = run.reports().filter(|report| report.is_unforetold()).collect();
     shrink_and_tell(&mut bench, unforetold.first().copied(), number("SHRINK", SHRINK));
     assert!(unforetold.is_empty(), "{} of {} predictions are not as foretold", unforetold.len(), run.reports().count());
+}
+
+/// Who collects, as `SEAT` says.
+fn seat_of_environment() -> Seat {
+    match env::var("SEAT").as_deref() {
+        Err(_) | Ok("collector") => Seat::Collector,
+        Ok("sweep") => Seat::Sweep,
+        Ok(other) => panic!("SEAT={other} is neither collector nor sweep"),
+    }
+}
+
+/// What graphs are made of, as `MIX` says.
+fn mixes_of_environment() -> Vec<Mix> {
+    let mixes = env::var("MIX").unwrap_or_else(|_| Mix::Full.name().to_owned());
+    mixes.split(',').map(mix_named).collect()
 }
 
 fn mix_named(name: &str) -> Mix {
@@ -138,7 +168,8 @@ fn one_graph() {
     let last = rounds.len();
     let copies = number("COPIES", 10) as usize;
     let cases = vec![("one graph".to_owned(), Case { graph, rounds }); copies];
-    let reports = Bench::start().run(&cases, Wanted { rounds: last, patience: Patience::GREAT, explore_all: false });
+    let reports =
+        Bench::with(seat_of_environment()).run(&cases, Wanted { rounds: last, patience: Patience::GREAT, explore_all: false });
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     for report in reports.iter().filter(|report| report.round == last) {
         *ends.entry(report.to_string()).or_default() += 1;

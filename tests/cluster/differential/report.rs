@@ -38,7 +38,7 @@ impl Report {
     }
 
     pub fn is_restart(&self) -> bool {
-        self.trial.start == Start::Restarted
+        !matches!(self.trial.start, Start::Delete { .. })
     }
 
     /// The report for the records.

@@ -144,19 +144,7 @@ impl Cluster {
     /// failed. So a state that is not the expected one is to be looked at again before it is called a mismatch.
     #[track_caller]
     pub fn settled(&self) {
-        let api = self.collector();
-        let mut quiet = 0;
-        let verdict = poll(SETTLE, || {
-            let metrics = text(&api, "/metrics").map_err(Retry::Later)?;
-            let busy: Vec<&str> = metrics.lines().filter(|line| is_work(line)).collect();
-            if !busy.is_empty() {
-                quiet = 0;
-                return Err(Retry::Later(busy.join(", ")));
-            }
-            quiet += 1;
-            if quiet < QUIET_LOOKS { Err(Retry::Later("quiet only for a moment".to_owned())) } else { Ok(()) }
-        });
-        verdict.unwrap_or_else(|error| panic!("the collector did not come to rest within {SETTLE:?}: {error}"));
+        settled(&self.collector());
     }
 
     /// The collector's graph around these objects, or all of it, in DOT; an edge goes from a dependent to its owner.
@@ -208,18 +196,41 @@ impl Cluster {
     }
 }
 
+/// The same for any collector, of which these are the metrics.
+#[track_caller]
+pub fn settled(collector: &Api) {
+    let mut quiet = 0;
+    let verdict = poll(SETTLE, || {
+        let metrics = text(collector, "/metrics").map_err(Retry::Later)?;
+        if !metrics.lines().any(is_of_queue) {
+            return Err(Retry::Never(format!("nothing is said of its queues:\n{metrics}")));
+        }
+        let busy: Vec<&str> = metrics.lines().filter(|line| is_work(line)).collect();
+        if !busy.is_empty() {
+            quiet = 0;
+            return Err(Retry::Later(busy.join(", ")));
+        }
+        quiet += 1;
+        if quiet < QUIET_LOOKS { Err(Retry::Later("quiet only for a moment".to_owned())) } else { Ok(()) }
+    });
+    verdict.unwrap_or_else(|error| panic!("the collector did not come to rest within {SETTLE:?}: {error}"));
+}
+
 /// Whether a part of the graph is the node of an object that the collector's watches have told it about.
 fn is_observed(node: &str, uid: &str) -> bool {
     let has = |key: &str, value: &str| node.lines().any(|line| line.trim() == format!("{key}={value:?}"));
     has("uid", uid) && has("virtual", "false") && has("missing", "false")
 }
 
-/// Whether a line of the metrics says that something is waiting or being worked on in one of the collector's queues.
+/// Whether a line of the metrics says how much is waiting or being worked on in one of the collector's queues.
+fn is_of_queue(line: &str) -> bool {
+    let counts = line.starts_with("workqueue_depth{") || line.starts_with("workqueue_unfinished_work_seconds{");
+    counts && QUEUES.iter().any(|queue| line.contains(&format!("name=\"garbage_collector_{queue}\"")))
+}
+
+/// Whether it says that something is.
 fn is_work(line: &str) -> bool {
-    let Some((metric, value)) = line.rsplit_once(' ') else { return false };
-    let counts = metric.starts_with("workqueue_depth{") || metric.starts_with("workqueue_unfinished_work_seconds{");
-    let ours = QUEUES.iter().any(|queue| metric.contains(&format!("name=\"garbage_collector_{queue}\"")));
-    counts && ours && value.parse::<f64>().is_ok_and(|value| value > 0.0)
+    is_of_queue(line) && line.rsplit_once(' ').is_some_and(|(_, value)| value.parse::<f64>().is_ok_and(|value| value > 0.0))
 }
 
 fn text(api: &Api, path: &str) -> Result<String, String> {

@@ -2,7 +2,7 @@
 
 mod adversary;
 mod scenarios;
-mod seat;
+pub mod seat;
 
 use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
 

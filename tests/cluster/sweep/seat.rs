@@ -8,7 +8,7 @@ use std::{
 
 use rustix::process::Signal;
 
-use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Retry, Supervised, WORKLOADS, poll};
+use crate::harness::{Api, COLLECTOR, Cluster, NAMESPACES, Retry, Supervised, WORKLOADS, poll, settled};
 
 /// It says after half a minute what it can't see; and a busy machine is no reason for a test to fail.
 const SYNC: Duration = Duration::from_secs(90);
@@ -16,7 +16,10 @@ const SYNC: Duration = Duration::from_secs(90);
 const END: Duration = Duration::from_secs(20);
 
 /// What every `sweep --watch` of these tests is run with: what makes it wait for tests' sake only is off.
-const FLAGS: [&str; 5] = ["sweep", "--watch", "--trust-missing-apis", "--qps=0", "--resync=2s"];
+const FLAGS: [&str; 6] =
+    ["sweep", "--watch", "--trust-missing-apis", "--qps=0", "--resync=2s", "--metrics-bind-address=127.0.0.1:0"];
+/// It says where it serves its metrics before it says anything of the cluster.
+const SERVING: &str = "serving /metrics, /healthz and /readyz at ";
 
 /// Who collects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +40,19 @@ impl Seat {
     /// Starts whoever collects, and the controllers beside it, and waits until it works. Its requests go by this kubeconfig file.
     #[track_caller]
     pub fn take<'c>(self, cluster: &'c Cluster, kubeconfig: &Path) -> Seated<'c> {
-        let others = [&[NAMESPACES], WORKLOADS].concat();
+        self.take_beside(cluster, kubeconfig, &[&[NAMESPACES], WORKLOADS].concat())
+    }
+
+    /// The same beside these controllers.
+    #[track_caller]
+    pub fn take_beside<'c>(self, cluster: &'c Cluster, kubeconfig: &Path, others: &[&str]) -> Seated<'c> {
         let sweeping = match self {
             Self::Collector => {
-                cluster.start_controllers_with(kubeconfig, &[&others[..], &[COLLECTOR]].concat());
+                cluster.start_controllers_with(kubeconfig, &[others, &[COLLECTOR]].concat());
                 None
             }
             Self::Sweep => {
-                cluster.start_controllers(&others);
+                cluster.start_controllers(others);
                 let sweeping = Sweeping::start(cluster, kubeconfig);
                 sweeping.wait_for_sync();
                 Some(sweeping)
@@ -58,6 +66,15 @@ impl<'c> Seated<'c> {
     /// A cluster whose own collector runs already.
     pub fn with_collector_of(cluster: &'c Cluster) -> Self {
         Self { cluster, sweeping: None }
+    }
+
+    /// Waits until whoever collects has nothing to do; see [`Cluster::settled`].
+    #[track_caller]
+    pub fn settled(&self) {
+        match &self.sweeping {
+            None => self.cluster.settled(),
+            Some(sweeping) => settled(&sweeping.metrics()),
+        }
     }
 
     /// Frees the seat: a sweep has to end in peace then.
@@ -84,8 +101,14 @@ impl Sweeping {
     /// Starts one; it has seen nothing yet.
     #[track_caller]
     pub fn start(cluster: &Cluster, kubeconfig: &Path) -> Self {
+        Self::start_as(cluster, kubeconfig, &FLAGS)
+    }
+
+    /// The same with this command line.
+    #[track_caller]
+    pub fn start_as(cluster: &Cluster, kubeconfig: &Path, args: &[&str]) -> Self {
         let name = cluster.unique("sweep");
-        let program = cluster.gc_program(kubeconfig, &FLAGS).in_folder(cluster.folder());
+        let program = cluster.gc_program(kubeconfig, args).in_folder(cluster.folder());
         let process = Supervised::start(&name, cluster.folder(), program);
         let process = process.unwrap_or_else(|error| panic!("cannot run kubectl-gc: {error}"));
         Self { process, kubeconfig: kubeconfig.to_owned() }
@@ -109,6 +132,18 @@ impl Sweeping {
             }
         });
         verdict.unwrap_or_else(|error| panic!("waited up to {patience:?} for {what}:\n{error}"))
+    }
+
+    /// What it serves metrics with.
+    #[track_caller]
+    pub fn metrics(&self) -> Api {
+        let verdict = poll(SYNC, || {
+            let said = self.said();
+            let address = said.lines().find_map(|line| line.strip_prefix(SERVING)).map(str::to_owned);
+            address.ok_or_else(|| self.process.obituary().map_or_else(|| Retry::Later(said), Retry::Never))
+        });
+        let address = verdict.unwrap_or_else(|said| panic!("it does not say where its metrics are:\n{said}"));
+        Api::anonymous(&address).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// All that it said.
