@@ -1,6 +1,7 @@
 //! Sweeps that are foretold by the built program: what a collector does that comes up on the same state, and what lists are worth.
 
 mod adversary;
+mod bench;
 mod scenarios;
 pub mod seat;
 

@@ -146,6 +146,11 @@ impl Sweeping {
         Api::anonymous(&address).unwrap_or_else(|error| panic!("{error}"))
     }
 
+    /// The process.
+    pub fn process(&self) -> &Supervised {
+        &self.process
+    }
+
     /// All that it said.
     pub fn said(&self) -> String {
         self.process.log()
