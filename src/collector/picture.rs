@@ -48,7 +48,7 @@ pub trait Picture<'a> {
 
     /// A node was observed with these coordinates, in this state.
     fn set_observed(&mut self, node: NodeId, identity: Identity, stored: &Stored<'a>);
-    /// A node comes back into the graph as a virtual one: all that is known of it is what this holder calls it (R3.2).
+    /// A node comes back into the graph as a virtual one: what is known of it is what this holder calls it (R3.2).
     fn set_virtual(&mut self, node: NodeId, identity: Identity, holder: NodeId);
     /// A virtual node is looked for under other coordinates from now on (R3.18).
     fn set_identity(&mut self, node: NodeId, identity: Identity);

@@ -17,6 +17,7 @@ mod explain;
 mod gates;
 mod generator;
 mod keep;
+mod live;
 mod missing_apis;
 mod orders;
 mod properties;

@@ -135,6 +135,8 @@ impl State {
             return;
         }
         let numbers = self.live.compact();
+        // Nothing is queued, or it would not have been worth it.
+        self.queued.clear();
         self.backoff.renumber(&numbers);
         self.orphan_backoff.renumber(&numbers);
         let failing = std::mem::take(&mut self.failing);

@@ -8,8 +8,7 @@ mod absent;
 mod compact;
 mod nodes;
 mod picture;
-#[cfg(test)]
-mod tests;
+mod seeing;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,16 +19,13 @@ use crate::{
 };
 
 use super::{
-    observe::{Was, observe_absence, observe_deletion, observe_first, observe_update},
+    observe::observe_absence,
     picture::Picture,
     queue::Queue,
     view::{Identity, Known},
 };
 
-use self::{
-    absent::Absent,
-    nodes::{Finalizers, Node},
-};
+use self::{absent::Absent, nodes::Node};
 
 /// A resource in one version, as objects are seen under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,6 +64,8 @@ struct Kind {
     lists: u32,
     /// Whether a list was ever complete.
     synced: bool,
+    /// Whether it was watched, and isn't any more.
+    stopped: bool,
     /// How many observed objects there are.
     objects: usize,
 }
@@ -80,6 +78,8 @@ pub struct Live {
     nodes: Vec<Node>,
     /// How many of the nodes have left the graph.
     gone: usize,
+    /// And how many of these had to be kept when that was last let go of, because others still named them.
+    named_still: usize,
     by_uid: FxHashMap<Symbol, NodeId>,
     absent: Absent,
     limit: Limit,
@@ -118,84 +118,11 @@ impl Live {
             strategic_merge: KindRules::of(resource).strategic_merge,
             lists: 0,
             synced: false,
+            stopped: false,
             objects: 0,
         };
         self.kinds.push(kind);
         KindId(self.kinds.len() as u32 - 1)
-    }
-
-    /// A list of a kind begins: what is seen until it ends is all there is.
-    pub fn begin_list(&mut self, kind: KindId) {
-        self.kinds[kind.0 as usize].lists += 1;
-    }
-
-    /// A list is complete: what it did not show is gone.
-    pub fn end_list(&mut self, kind: KindId) {
-        self.kinds[kind.0 as usize].synced = true;
-        let lists = self.kinds[kind.0 as usize].lists;
-        let missing = |node: &&Node| node.known == Known::Observed && node.kind == kind && node.list != lists;
-        let missing: Vec<NodeId> = self.nodes.iter().filter(missing).map(|node| self.by_uid[&node.identity.uid]).collect();
-        for node in missing {
-            observe_deletion(self, node);
-        }
-    }
-
-    /// Whether a list of a kind was ever complete.
-    pub fn synced(&self, kind: KindId) -> bool {
-        self.kinds[kind.0 as usize].synced
-    }
-
-    /// A kind isn't watched any more. What is known of its objects stays, and goes on to count (R2.8).
-    pub fn stopped(&mut self, kind: KindId) {
-        self.kinds[kind.0 as usize].synced = false;
-    }
-
-    /// An object is seen in this state.
-    pub fn see(&mut self, kind: KindId, raw: &RawObject<'_>) {
-        if raw.uid.is_empty() {
-            return;
-        }
-        let stored = self.stored(raw, 0);
-        let stored_finalizers = stored.finalizers.clone();
-        let seen = &self.kinds[kind.0 as usize];
-        let (lists, api_version, name_of_kind) = (seen.lists, seen.api_version, seen.kind);
-        let identity = Identity {
-            api_version,
-            kind: name_of_kind,
-            namespace: self.strings.intern(&raw.namespace),
-            name: self.strings.intern(&raw.name),
-            uid: self.strings.intern(&raw.uid),
-        };
-        let id = self.node_of(identity.uid);
-        let was = self.nodes[id.index()].was;
-        let is = Was::of(&stored);
-        if self.known(id) == Known::Observed {
-            observe_update(self, id, was, stored);
-        } else {
-            self.nodes[id.index()].kind = kind;
-            self.kinds[kind.0 as usize].objects += 1;
-            observe_first(self, id, identity, &stored);
-        }
-        let node = &mut self.nodes[id.index()];
-        node.was = is;
-        node.version = raw.resource_version.parse().unwrap_or(0);
-        node.finalizers = Finalizers::of(&stored_finalizers);
-        // Of several kinds that show one uid, the first makes the node (R3.5), for as long as it is watched.
-        if node.kind != kind && !self.kinds[node.kind.0 as usize].synced {
-            self.kinds[node.kind.0 as usize].objects -= 1;
-            self.kinds[kind.0 as usize].objects += 1;
-            node.kind = kind;
-        }
-        if node.kind == kind {
-            node.list = lists;
-        }
-    }
-
-    /// An object is gone.
-    pub fn gone(&mut self, uid: &str) {
-        if let Some(id) = self.strings.find(uid).and_then(|uid| self.by_uid(uid)) {
-            observe_deletion(self, id);
-        }
     }
 
     /// A look-up found nothing under the coordinates of a node (G2).
@@ -279,6 +206,11 @@ impl Live {
             controller: raw.controller,
             block_owner_deletion: raw.block_owner_deletion,
         }
+    }
+
+    /// The symbol of a text, if anything that was told has it.
+    pub fn symbol(&self, text: &str) -> Option<Symbol> {
+        self.strings.find(text)
     }
 
     /// The text of a symbol.

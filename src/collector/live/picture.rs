@@ -96,7 +96,7 @@ impl Picture<'static> for Live {
         let node = &mut self.nodes[node.index()];
         node.known = Known::Virtual;
         node.identity = identity;
-        node.dependents.clear();
+        // Whoever named it before and still does is in here already: who is freed or waited for must not depend on when it was seen.
         node.dependents.insert(holder);
         // It is another node than the one that went, and has seen nothing of what that one had.
         (node.being_deleted, node.deleting_dependents, node.was) = (false, false, Was::default());
@@ -111,7 +111,8 @@ impl Picture<'static> for Live {
         let observed = node.known == Known::Observed;
         node.known = Known::Gone;
         node.owners = Box::default();
-        node.dependents = Default::default();
+        // Its dependents stay, for as long as they name it: an old list can make an object go that is still there and comes back, and
+        // dependents that are forgotten are neither waited for nor freed.
         (node.being_deleted, node.deleting_dependents, node.was) = (false, false, Was::default());
         if observed && let Some(kind) = self.kinds.get_mut(node.kind.0 as usize) {
             kind.objects -= 1;

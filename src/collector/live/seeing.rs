@@ -1,0 +1,116 @@
+//! What is told of the cluster: lists, and what is seen in them and after them.
+
+use std::borrow::Cow;
+
+use crate::{
+    collector::{
+        observe::{Was, observe_deletion, observe_first, observe_update},
+        picture::Picture,
+        view::{Identity, Known},
+    },
+    graph::NodeId,
+    model::{RawObject, Reference},
+};
+
+use super::{
+    KindId, Live,
+    nodes::{Finalizers, Node},
+};
+
+impl Live {
+    /// A list of a kind begins: what is seen until it ends is all there is.
+    pub fn begin_list(&mut self, kind: KindId) {
+        let kind = &mut self.kinds[kind.0 as usize];
+        kind.lists += 1;
+        kind.stopped = false;
+    }
+
+    /// A list is complete: what it did not show is gone.
+    pub fn end_list(&mut self, kind: KindId) {
+        self.kinds[kind.0 as usize].synced = true;
+        let lists = self.kinds[kind.0 as usize].lists;
+        let missing = |node: &&Node| node.known == Known::Observed && node.kind == kind && node.list != lists;
+        let missing: Vec<NodeId> = self.nodes.iter().filter(missing).map(|node| self.by_uid[&node.identity.uid]).collect();
+        for node in missing {
+            observe_deletion(self, node);
+        }
+    }
+
+    /// Whether a list of a kind was ever complete.
+    pub fn synced(&self, kind: KindId) -> bool {
+        self.kinds[kind.0 as usize].synced
+    }
+
+    /// A kind isn't watched any more. What is known of its objects stays, and goes on to count (R2.8).
+    pub fn stopped(&mut self, kind: KindId) {
+        let kind = &mut self.kinds[kind.0 as usize];
+        (kind.synced, kind.stopped) = (false, true);
+    }
+
+    /// An object is seen in this state.
+    pub fn see(&mut self, kind: KindId, raw: &RawObject<'_>) {
+        if raw.uid.is_empty() {
+            return;
+        }
+        let stored = self.stored(raw, 0);
+        let stored_finalizers = stored.finalizers.clone();
+        let seen = &self.kinds[kind.0 as usize];
+        let (lists, api_version, name_of_kind) = (seen.lists, seen.api_version, seen.kind);
+        let identity = Identity {
+            api_version,
+            kind: name_of_kind,
+            namespace: self.strings.intern(&raw.namespace),
+            name: self.strings.intern(&raw.name),
+            uid: self.strings.intern(&raw.uid),
+        };
+        let id = self.node_of(identity.uid);
+        let was = self.nodes[id.index()].was;
+        let is = Was::of(&stored);
+        if self.known(id) == Known::Observed {
+            let now = stored.owners.clone();
+            observe_update(self, id, was, stored);
+            self.take_over(id, now);
+        } else {
+            self.nodes[id.index()].kind = kind;
+            self.kinds[kind.0 as usize].objects += 1;
+            observe_first(self, id, identity, &stored);
+        }
+        let node = &mut self.nodes[id.index()];
+        node.was = is;
+        node.version = raw.resource_version.parse().unwrap_or(0);
+        node.finalizers = Finalizers::of(&stored_finalizers);
+        // Of several kinds that show one uid, the first makes the node (R3.5), for as long as it is watched. After that it has to be asked
+        // for where it is served.
+        if node.kind != kind && self.kinds[node.kind.0 as usize].stopped {
+            self.kinds[node.kind.0 as usize].objects -= 1;
+            self.kinds[kind.0 as usize].objects += 1;
+            (node.kind, node.identity) = (kind, identity);
+        }
+        if node.kind == kind {
+            node.list = lists;
+        }
+    }
+
+    /// Of several references with one uid the rules compare the last only (R3.10), and miss what becomes of the others. Here an object is
+    /// decided on as it was seen, so that all of them count.
+    fn take_over(&mut self, id: NodeId, now: Cow<'static, [Reference]>) {
+        let before = self.owners(id);
+        if before == now {
+            return;
+        }
+        self.replace_owners(id, &before, now);
+        self.queue(id);
+        for reference in before.iter().filter(|reference| reference.blocks()) {
+            if let Some(owner) = Picture::by_uid(self, reference.uid).filter(|owner| self.deleting_dependents(*owner)) {
+                self.queue(owner);
+            }
+        }
+    }
+
+    /// An object is gone.
+    pub fn gone(&mut self, uid: &str) {
+        if let Some(id) = self.symbol(uid).and_then(|uid| self.by_uid(uid)) {
+            observe_deletion(self, id);
+        }
+    }
+}
