@@ -72,8 +72,6 @@ pub enum Command {
     /// on, as the controller does, without asking.
     ///
     /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what may be written to, never what is read to decide.
-    ///
-    /// So far only --dry-run and --print-role exist.
     Sweep(SweepArgs),
     /// What is wrong, what it leads to, and what mends it
     ///

@@ -41,8 +41,8 @@ pub(super) struct Worked {
     distrusts: bool,
     /// Why the last question brought no answer.
     pub trouble: Option<String>,
-    /// Whether the API path itself was not there (R3.16).
-    pub missing_path: bool,
+    /// Whether that will not change unless what is served does (R3.13): it was foretold, and nothing is wrong with it.
+    pub unmappable: bool,
 }
 
 impl Worked {
@@ -56,7 +56,7 @@ impl Worked {
             whole: false,
             distrusts: false,
             trouble: None,
-            missing_path: false,
+            unmappable: false,
         })
     }
 
@@ -89,7 +89,7 @@ enum There {
 impl Shared {
     /// Does what a worker is asked for, and says what the API server answered.
     pub async fn answer(&self, worked: &mut Worked, ask: &Ask) -> Answer<'static> {
-        worked.trouble = None;
+        (worked.trouble, worked.unmappable) = (None, false);
         match ask {
             Ask::Item(coordinates) => self.item(worked, coordinates).await,
             Ask::Owner(reference) => Answer::Owner(self.owner(worked, reference).await),
@@ -160,11 +160,14 @@ impl Shared {
             Place::At { path, namespaced } => (path, namespaced),
             Place::NoSuchPath if trusts => return Ok((There::Nothing, false)),
             Place::NoSuchPath => {
-                worked.missing_path = true;
                 return Err(worked.fails(Failure::Unmappable, missing));
             }
-            Place::Unmappable => return Err(worked.fails(Failure::Unmappable, "an apiVersion and kind that nobody serves")),
+            Place::Unmappable => {
+                worked.unmappable = true;
+                return Err(worked.fails(Failure::Unmappable, "an apiVersion and kind that nobody serves"));
+            }
             Place::InvalidScope => {
+                worked.unmappable = true;
                 return Err(worked.fails(Failure::InvalidScope, "cluster-scoped, and owned by something in a namespace"));
             }
             Place::Undiscovered => return Err(worked.fails(Failure::Unknown, "what is served under its apiVersion is not known")),
@@ -180,7 +183,6 @@ impl Shared {
                 if trusts {
                     return Ok((There::Nothing, namespaced));
                 }
-                worked.missing_path = true;
                 Err(worked.fails(Failure::Unknown, missing))
             }
             Err(trouble) => Err(worked.fails(Failure::Unknown, trouble.in_full())),
@@ -289,7 +291,7 @@ impl Shared {
                 Answer::Patched(PatchAnswer::Conflict) => worked.distrusts = true,
                 answer => {
                     match (&answer, worked.trouble.take()) {
-                        (Answer::Failed(_), Some(why)) => self.failed(dependent, Some(worked.coordinates), why),
+                        (Answer::Failed(_), Some(why)) => self.failed(dependent, &worked, why),
                         _ => drop(self.lock().failing.remove(&dependent)),
                     }
                     return answer;

@@ -22,16 +22,17 @@ use tokio::task::JoinHandle;
 use crate::{
     cluster::Connection,
     collector::{
-        Identity as Coordinates, Picture as _,
+        Identity as Coordinates, Known, Picture as _,
         live::{Complaint, KindId, Limit, Live},
     },
+    graph::NodeId,
     model::{Gap, Identity, RawObject, Resource, Resources, Symbol},
 };
 
 pub use keep_on::{KeepOnTold, Picture, keep_sweeping};
 pub use told::{Failed, QueueName, SweepTold, Unwritten, What, Written};
 
-use state::{Served, Shared};
+use state::{Failing, Served, Shared};
 
 /// How often it is looked whether all workers have ended.
 const UNTIL_STOPPED: Duration = Duration::from_millis(5);
@@ -59,7 +60,8 @@ pub struct Sweeper {
 pub struct Standing {
     /// Nothing is queued or worked on.
     pub idle: bool,
-    /// What is tried again and again in vain, and why.
+    /// Objects that are tried again and again in vain, and why; but for those whose references nobody can look up, as long as nobody serves
+    /// what they name (R3.13).
     pub failing: Vec<(Identity, String)>,
     /// For how long nothing has been written or has come to its end.
     pub quiet: Duration,
@@ -133,7 +135,10 @@ impl Sweeper {
     pub fn standing(&self) -> Standing {
         let state = self.shared.lock();
         let named = |node| state.live.identity(node).map(|coordinates| state.named(&coordinates));
-        let failing = state.failing.iter().filter_map(|(node, why)| Some((named(*node)?, why.clone())));
+        // Of an owner that is only referred to, those tell that refer to it.
+        let counts = |node: NodeId, failing: &Failing| !failing.unmappable && state.live.known(node) == Known::Observed;
+        let failing = state.failing.iter().filter(|(node, failing)| counts(**node, failing));
+        let failing = failing.filter_map(|(node, failing)| Some((named(*node)?, failing.why.clone())));
         let mut failing: Vec<(Identity, String)> = failing.collect();
         failing.sort();
         Standing {

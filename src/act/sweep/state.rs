@@ -17,6 +17,7 @@ use crate::{
 
 use super::{
     Settings,
+    asking::Worked,
     backoff::Backoff,
     told::{Failed, QueueName, SweepTold},
 };
@@ -44,6 +45,14 @@ pub(super) enum Place {
     Undiscovered,
 }
 
+/// Why an item failed.
+#[derive(Clone, Debug)]
+pub(super) struct Failing {
+    pub why: String,
+    /// Whether that is as it has to be ([`Worked::unmappable`]).
+    pub unmappable: bool,
+}
+
 /// What is changed by everybody.
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -53,8 +62,8 @@ pub(super) struct State {
     pub backoff: Backoff,
     /// The same of `to_orphan`.
     pub orphan_backoff: Backoff,
-    /// Items that failed for a reason that only passes when something changes, and why.
-    pub failing: FxHashMap<NodeId, String>,
+    /// Items that failed for a reason that only passes when something changes.
+    pub failing: FxHashMap<NodeId, Failing>,
     /// Whether workers may begin.
     pub working: bool,
     /// Whether everything is to end.
@@ -140,7 +149,7 @@ impl State {
         self.backoff.renumber(&numbers);
         self.orphan_backoff.renumber(&numbers);
         let failing = std::mem::take(&mut self.failing);
-        self.failing = failing.into_iter().filter_map(|(node, why)| Some((*numbers.get(&node)?, why))).collect();
+        self.failing = failing.into_iter().filter_map(|(node, failing)| Some((*numbers.get(&node)?, failing))).collect();
     }
 }
 
@@ -197,18 +206,16 @@ impl Shared {
     }
 
     /// Says that an item failed, and is tried again.
-    pub fn failed(&self, node: NodeId, coordinates: Option<Coordinates>, why: String) {
+    pub fn failed(&self, node: NodeId, worked: &Worked, why: String) {
         let failed = self.change(|state| {
-            state.failing.insert(node, why.clone());
-            coordinates.map(|coordinates| Failed {
-                object: state.named(&coordinates),
+            state.failing.insert(node, Failing { why: why.clone(), unmappable: worked.unmappable });
+            Failed {
+                object: state.named(&worked.coordinates()),
                 why,
                 times: state.backoff.failures(node).max(state.orphan_backoff.failures(node)),
-            })
+            }
         });
-        if let Some(failed) = failed {
-            self.told.failed(&failed);
-        }
+        self.told.failed(&failed);
     }
 
     /// Ends everything.

@@ -109,6 +109,11 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
             let on = if view.sweep.is_some() { "The rest is left as it is." } else { "The cascade goes on." };
             ("NOT OVER", Tone::Error, format!("the time was up after {after}: {came}. {on}{part}{archived}"))
         }
+        Ended::CalledOff if view.sweep.is_some_and(|in_vain| !in_vain.is_empty()) => (
+            "NOT OVER",
+            Tone::Error,
+            format!("it was ended after {after}: {came}. What was done stays done, and the rest is left as it is.{part}"),
+        ),
         Ended::CalledOff if view.sweep.is_some() => (
             "NOT OVER",
             Tone::Warning,

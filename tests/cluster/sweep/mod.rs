@@ -1,7 +1,8 @@
-//! Sweeps that are foretold by the built program: what a collector does that comes up on the same state, and what lists are worth.
+//! Sweeps by the built program: foretold, which is what a collector does that comes up on the same state, done in one pass, and kept on.
 
 mod adversary;
 mod bench;
+mod pass;
 mod scenarios;
 pub mod seat;
 

@@ -1,0 +1,417 @@
+//! One pass, done by the built program: what it does, whom it asks, and what it leaves alone.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::{sweep, uncollected};
+use crate::{
+    harness::{ADMIN, CountingProxy, Fault, Ran, Request, VIEWER, shared},
+    plan::{
+        compare::compare,
+        draft::{HOLD, blocking},
+        trial::Trial,
+    },
+};
+
+/// A pass is called off once nothing has got on for ten seconds; and a busy machine is no reason for a test to fail.
+const IN_VAIN: Duration = Duration::from_secs(40);
+/// Events take a moment.
+const SEEN: Duration = Duration::from_secs(1);
+
+/// A pass over this trial's namespace, with more on the command line.
+fn args<'a>(trial: &'a Trial<'_>, more: &[&'a str]) -> Vec<&'a str> {
+    [&["sweep", "-n", &trial.namespace], more].concat()
+}
+
+/// The same, done, and what it says of it.
+#[track_caller]
+fn swept(trial: &Trial<'_>, code: i32, more: &[&str]) -> Value {
+    let ran = trial.cluster.gc(&args(trial, &[&["--yes", "-o", "json"], more].concat()));
+    ran.expect(code);
+    checked(ran.json())
+}
+
+/// A document that is what its schema says.
+#[track_caller]
+fn checked(document: Value) -> Value {
+    let schema = |file: &str| -> Value {
+        let path = format!("{}/docs/schema/{file}.json", env!("CARGO_MANIFEST_DIR"));
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let registry = jsonschema::Registry::new().add("urn:kubectl-gc:v1:plan", schema("plan")).unwrap();
+    let registry = registry.add("urn:kubectl-gc:v1:deletion", schema("deletion")).unwrap().prepare().unwrap();
+    let options = jsonschema::options().with_draft(jsonschema::Draft::Draft202012).with_registry(&registry);
+    let validator = options.build(&schema("sweep")).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}\n{document:#}");
+    document
+}
+
+/// The names of the trial's ConfigMaps that are there, in alphabetical order.
+fn there(trial: &Trial<'_>) -> Vec<String> {
+    let all = trial.holds().into_iter().filter(|object| object["kind"] == "ConfigMap");
+    let mut names: Vec<String> = all.map(|object| object["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect();
+    names.retain(|name| name != "kube-root-ca.crt");
+    names.sort();
+    names
+}
+
+/// Something to sweep: so many ConfigMaps whose owner is gone.
+fn lost(trial: &Trial<'_>, count: usize) {
+    let gone = trial.gone("gone");
+    for number in 0..count {
+        trial.config_map(&format!("lost-{number}")).owned_by(&gone).create();
+    }
+}
+
+#[test]
+fn a_pass_does_what_it_foretold_and_touches_nothing_else() {
+    let cluster = uncollected();
+    let (trial, other) = (Trial::on(cluster, "pass", "Background"), Trial::on(cluster, "beside", "Background"));
+    super::furnish(&trial);
+    super::furnish(&other);
+    let foretold = sweep(cluster, 2, &["-n", &trial.namespace]);
+    let (before, beside) = (trial.holds(), other.holds());
+
+    let mut document = swept(&trial, 2, &[]);
+    let came = document.as_object_mut().and_then(|document| document.remove("came")).expect("what came of it");
+    assert_eq!((&came["ended"], &came["failed"]), (&json!("AsPlanned"), &json!([])), "{came}");
+    let blockers: Vec<&Value> = came["blockers"].as_array().into_iter().flatten().map(|one| &one["object"]["name"]).collect();
+    assert!(blockers.contains(&&json!("holding")), "what is stuck is named, with whoever holds it: {came}");
+    assert_eq!(document, foretold, "it tells what `--dry-run` tells, and what came of it");
+    compare(&foretold, &before, &trial.holds()).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let outside = |all: &[Value]| -> Vec<Value> {
+        all.iter().filter(|object| object["metadata"]["namespace"] != trial.namespace.as_str()).cloned().collect()
+    };
+    assert_eq!(outside(&trial.holds()), outside(&before), "nothing outside of the namespace is written to");
+    assert_eq!(other.holds(), beside);
+
+    // Nothing is left but what is stuck, and that is known at once.
+    let after = trial.holds();
+    let begun = Instant::now();
+    let again = swept(&trial, 2, &[]);
+    assert_eq!((&again["outcomes"], &again["came"]["ended"]), (&json!([]), &json!("NothingToDo")), "{again}");
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    assert_eq!(trial.holds(), after);
+
+    // Of the other, one object.
+    let one = swept(&other, 0, &["cm/lost"]);
+    assert_eq!((&one["came"]["ended"], &one["summary"]["deleted"]), (&json!("AsPlanned"), &json!(1)), "{one}");
+    let rest: Vec<Value> = beside.into_iter().filter(|object| object["metadata"]["name"] != "lost").collect();
+    assert_eq!(other.holds(), rest, "all the rest is as it was, to the last byte");
+}
+
+/// What becomes collectable through the pass itself goes in it, and owners wait for the last of it.
+#[test]
+fn a_pass_ends_when_nothing_is_left_to_do() {
+    let trial = Trial::on(uncollected(), "chain", "Foreground");
+    let gone = trial.gone("gone");
+    let mut above = trial.config_map("link-0").owned_by(&gone).create();
+    for number in 1..6 {
+        above = trial.config_map(&format!("link-{number}")).blocking(&above).create();
+    }
+    let root = trial.config_map("root").create();
+    for number in 0..40 {
+        trial.config_map(&format!("leaf-{number}")).blocking(&root).create();
+    }
+    trial.cluster.delete(&trial.cluster.path_of(&root), Some("Foreground"), None);
+    let ran = trial.cluster.gc(&args(&trial, &["--yes"]));
+    assert!(ran.expect(0).contains("DONE: as foretold"), "{}", ran.stdout);
+    assert_eq!(there(&trial), [""; 0], "it was over when that was said");
+    let ran = trial.cluster.gc(&args(&trial, &[]));
+    ran.expect(0);
+    assert_eq!(swept(&trial, 0, &[])["came"]["ended"], "NothingToDo");
+    // The names of what is to be done, and YAML.
+    lost(&trial, 1);
+    let ran = trial.cluster.gc(&args(&trial, &["--yes", "-o", "name"]));
+    assert_eq!(ran.expect(0), "configmap/lost-0\n", "{}", ran.stderr);
+    lost(&trial, 1);
+    let ran = trial.cluster.gc(&args(&trial, &["--yes", "-o", "yaml"]));
+    assert!(ran.expect(0).contains("kind: Sweep\n") && ran.stdout.contains("  ended: AsPlanned\n"), "{}", ran.stdout);
+    assert_eq!(there(&trial), [""; 0]);
+}
+
+#[test]
+fn somebody_is_asked() {
+    let trial = Trial::on(uncollected(), "asked", "Background");
+    lost(&trial, 2);
+    let ran = trial.cluster.gc(&args(&trial, &[]));
+    assert!(ran.expect(1).contains("ConfigMap/lost-0"), "the plan is shown: {}", ran.stdout);
+    assert!(ran.stderr.contains("no terminal to ask on") && ran.stderr.contains("--yes"), "{}", ran.stderr);
+    for answer in ["", "n", "Y es"] {
+        let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[]));
+        terminal.shows("Sweep: 2 objects to delete? [y/N]");
+        terminal.types(answer);
+        let (code, shown) = terminal.ends();
+        assert_eq!(code, Some(1), "{answer:?}: {shown}");
+        assert!(shown.contains("Nothing was changed: that was no yes."), "{answer:?}: {shown}");
+    }
+    assert_eq!(there(&trial), ["lost-0", "lost-1"]);
+    let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[]));
+    terminal.shows("Sweep: 2 objects to delete? [y/N]");
+    // What makes no difference is no reason to ask again.
+    trial.config_map("stranger").create();
+    thread::sleep(SEEN);
+    terminal.types("y");
+    let (code, shown) = terminal.ends();
+    assert_eq!((code, there(&trial)), (Some(0), vec!["stranger".to_owned()]), "{shown}");
+    assert!(shown.contains("DONE: as foretold"), "{shown}");
+}
+
+/// Nobody has agreed to what was not there when they were asked.
+#[test]
+fn what_changes_meanwhile_is_asked_about_again() {
+    let trial = Trial::on(uncollected(), "asked-again", "Background");
+    lost(&trial, 1);
+    let owner = trial.config_map("owner").create();
+    let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[]));
+    terminal.shows("Sweep: 1 object to delete? [y/N]");
+    trial.config_map("lost-1").owned_by(&trial.gone("gone-too")).create();
+    thread::sleep(SEEN);
+    terminal.types("y");
+    terminal.shows("It has changed meanwhile");
+    terminal.shows("Sweep: 2 objects to delete? [y/N]");
+    assert_eq!(there(&trial), ["lost-0", "lost-1", "owner"]);
+    // Somebody gives one of them an owner that is there.
+    let saved = trial.cluster.get(&format!("/api/v1/namespaces/{}/configmaps/lost-1", trial.namespace)).expect("it is there");
+    trial.add_owners(&saved, &[blocking(&owner)]);
+    thread::sleep(SEEN);
+    terminal.types("y");
+    terminal.shows("Sweep: 1 object to delete, 1 to change? [y/N]");
+    terminal.types("y");
+    let (code, shown) = terminal.ends();
+    assert_eq!((code, there(&trial)), (Some(0), vec!["lost-1".to_owned(), "owner".to_owned()]), "{shown}");
+}
+
+/// A pod in its grace period is waited for as long as its kubelet may take, and what waits for it, too.
+#[test]
+fn pods_are_waited_for() {
+    let trial = Trial::on(uncollected(), "grace", "Background");
+    let node = trial.node();
+    let gone = trial.gone("gone");
+    let pod = trial.pod("pod").owned_by(&gone);
+    let pod = pod.spec(json!({"nodeName": node, "containers": [{"name": "main", "image": "main"}]})).create();
+    trial.config_map("below").owned_by(&pod).create();
+    let path = trial.cluster.path_of(&pod);
+    let (cluster, pass) = (trial.cluster, args(&trial, &["--yes"]));
+    let ran = thread::scope(|scope| {
+        let running = scope.spawn(|| cluster.gc(&pass));
+        let is_terminating = || trial.cluster.get(&path).is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_string());
+        trial.cluster.wait_until("the pod to be told to end", IN_VAIN, is_terminating);
+        thread::sleep(Duration::from_secs(3));
+        assert!(!running.is_finished(), "its containers still run");
+        assert_eq!(there(&trial), ["below"], "it has an owner");
+        trial.cluster.delete(&path, None, Some(0));
+        running.join().expect("it runs")
+    });
+    assert!(ran.expect(0).contains("DONE: as foretold"), "{}", ran.stdout);
+    assert_eq!(there(&trial), [""; 0]);
+}
+
+/// Nobody is known to let go of it: that is said, and not waited for.
+#[test]
+fn what_gets_stuck_is_told() {
+    let trial = Trial::on(uncollected(), "stuck", "Background");
+    let gone = trial.gone("gone");
+    trial.config_map("held").owned_by(&gone).finalizer(HOLD).create();
+    let ran = trial.cluster.gc(&args(&trial, &["--yes", "--timeout=60s"]));
+    let said = ran.expect(2);
+    assert!(said.contains("STUCK: as foretold") && said.contains("ConfigMap/held") && said.contains(HOLD), "{said}");
+    assert_eq!(there(&trial), ["held"]);
+}
+
+/// A webhook, a policy: whatever refuses a write is told with the object, and the pass ends by itself.
+#[test]
+fn what_is_refused_is_told() {
+    let trial = Trial::on(uncollected(), "refused", "Background");
+    lost(&trial, 2);
+    let solid = trial.config_map("solid").create();
+    trial.config_map("kept").owned_by(&trial.gone("gone-too")).owned_by(&solid).create();
+    deny(&trial, "DELETE", "oldObject.metadata.name == 'lost-0'");
+    deny(&trial, "UPDATE", "object.metadata.name == 'kept'");
+    let begun = Instant::now();
+    let ran = trial.cluster.gc(&args(&trial, &["--yes"]));
+    assert!(begun.elapsed() < IN_VAIN, "{:?}", begun.elapsed());
+    let said = ran.expect(1);
+    for name in ["ConfigMap/lost-0", "ConfigMap/kept"] {
+        let line = said.lines().find(|line| line.contains(name) && line.contains("FAILED"));
+        assert!(line.is_some(), "{name}: {said}\n{}", ran.stderr);
+    }
+    assert!(said.contains("not while it is watched") && said.contains("2 objects were tried in vain"), "{said}");
+    assert!(!said.contains("called off"), "nobody has: {said}");
+    assert_eq!(there(&trial), ["canary", "kept", "lost-0", "solid"], "what may go is gone");
+    let document = swept(&trial, 1, &[]);
+    let failed: Vec<&Value> =
+        document["came"]["failed"].as_array().into_iter().flatten().map(|one| &one["object"]["name"]).collect();
+    assert_eq!(failed, [&json!("kept"), &json!("lost-0")], "{document}");
+}
+
+/// Denies an operation on the ConfigMaps of a trial, and waits until it is so.
+fn deny(trial: &Trial<'_>, operation: &str, is_it: &str) {
+    let name = trial.global(&operation.to_lowercase());
+    let kind = |kind: &str, spec: Value| {
+        trial.cluster.create(json!({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": kind,
+            "metadata": {"name": name},
+            "spec": spec,
+        }));
+    };
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": [operation]});
+    let old = if operation == "DELETE" { "oldObject" } else { "object" };
+    kind(
+        "ValidatingAdmissionPolicy",
+        json!({
+            "matchConstraints": {"resourceRules": [rule]},
+            "validations": [{
+                "expression": format!("!({is_it} || {old}.metadata.name == 'canary')"),
+                "message": "not while it is watched",
+            }],
+        }),
+    );
+    kind(
+        "ValidatingAdmissionPolicyBinding",
+        json!({
+            "policyName": name,
+            "validationActions": ["Deny"],
+            "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": trial.namespace}}},
+        }),
+    );
+    let path = format!("/api/v1/namespaces/{}/configmaps/canary", trial.namespace);
+    let method = if operation == "DELETE" { Method::DELETE } else { Method::PATCH };
+    // Whether it is in force shows in something that nobody else has to do with.
+    trial.cluster.wait_until("a policy to be in force", IN_VAIN, || {
+        if trial.cluster.get(&path).is_none() {
+            trial.config_map("canary").create();
+        }
+        let body = json!({"metadata": {"labels": {"seen": "x"}}});
+        let body = (operation == "UPDATE").then_some(("application/merge-patch+json", &body));
+        trial.cluster.ask(&method, &path, body).text().contains("not while it is watched")
+    });
+}
+
+/// What may not be read is not absent: whoever sees one namespace only sweeps what is certain there, and says what is not.
+#[test]
+fn what_may_not_be_read_is_left_alone() {
+    let trial = Trial::on(uncollected(), "unreadable", "Background");
+    let rack = trial.rack("rack").create();
+    lost(&trial, 1);
+    let of_rack = trial.config_map("of-rack").owned_by(&rack).create();
+    trial.cluster.let_viewer_see(&trial.namespace);
+    let metadata = json!({"name": "sweeper", "namespace": trial.namespace});
+    let rules = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["delete", "patch"]}]);
+    trial
+        .cluster
+        .create(json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": metadata, "rules": rules}));
+    trial.cluster.create(json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": metadata,
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "sweeper"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": VIEWER}],
+    }));
+    let ran = trial.cluster.gc_as(VIEWER, &args(&trial, &["--yes"]));
+    let said = ran.expect(1);
+    assert!(said.contains("ConfigMap/of-rack") && said.contains("forbidden"), "{said}\n{}", ran.stderr);
+    assert_eq!(there(&trial), ["of-rack"], "{said}\n{}", ran.stderr);
+    assert_eq!(trial.cluster.get(&trial.cluster.path_of(&of_rack)), Some(of_rack));
+}
+
+/// An owner that was absent when the plan was made has to be absent still: whatever is no such answer, nothing is written for it.
+#[test]
+fn no_answer_is_no_absence() {
+    let trial = Trial::on(uncollected(), "unanswered", "Background");
+    lost(&trial, 1);
+    let before = trial.holds();
+    let proxy = CountingProxy::start_as(trial.cluster, ADMIN);
+    for fault in [Fault::status(403, "Forbidden"), Fault::status(404, "NotFound"), Fault::status(500, "InternalError")] {
+        let told = format!("{fault:?}");
+        proxy.forget();
+        let asked = AtomicUsize::new(0);
+        // The plan is made on what the server really says.
+        proxy.with(move |request| {
+            let is_it = request.path.ends_with("/widgets/gone") && asked.fetch_add(1, Ordering::Relaxed) > 0;
+            is_it.then(|| fault.clone())
+        });
+        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &args(&trial, &["--yes"]));
+        let said = ran.expect(1);
+        assert!(said.contains("ConfigMap/lost-0") && said.contains("FAILED"), "{told}: {said}");
+        assert_eq!(trial.holds(), before, "{told}");
+        let writes: Vec<Request> = proxy.requests().into_iter().filter(|request| request.method != "GET").collect();
+        assert!(writes.is_empty(), "{told}: {writes:?}");
+    }
+}
+
+/// Ctrl-C ends it in good order, and so does its time.
+#[test]
+fn it_can_be_called_off() {
+    let trial = Trial::on(uncollected(), "called-off", "Background");
+    let (node, gone) = (trial.node(), trial.gone("gone"));
+    let pod = |name: &str| {
+        let pod = trial.pod(name).owned_by(&gone);
+        let pod = pod.spec(json!({"nodeName": node, "containers": [{"name": "main", "image": "main"}]})).create();
+        trial.config_map(&format!("of-{name}")).owned_by(&pod).create();
+        trial.cluster.path_of(&pod)
+    };
+    let path = pod("first");
+    let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &["--yes"]));
+    trial.cluster.wait_until("the pod to be told to end", IN_VAIN, || {
+        trial.cluster.get(&path).is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_string())
+    });
+    terminal.interrupts();
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, Some(1), "{shown}");
+    assert!(shown.contains("NOT OVER: it was called off"), "{shown}");
+    pod("second");
+    let document = swept(&trial, 2, &["--timeout=3s"]);
+    assert_eq!(document["came"]["ended"], "TimedOut", "{document}");
+    assert_eq!(there(&trial), ["of-first", "of-second"]);
+}
+
+/// Two passes at once, and one beside the real collector: whoever comes second finds nothing left to do.
+#[test]
+fn two_at_once_do_no_harm() {
+    let trial = Trial::on(uncollected(), "twice", "Background");
+    let solid = trial.config_map("solid").create();
+    let gone = trial.gone("gone");
+    for number in 0..60 {
+        let one = trial.config_map(&format!("one-{number}")).owned_by(&gone);
+        if number % 3 == 0 {
+            one.owned_by(&solid).create()
+        } else {
+            one.create()
+        };
+    }
+    let (cluster, pass) = (trial.cluster, args(&trial, &["--yes"]));
+    let ran: Vec<Ran> = thread::scope(|scope| {
+        let running = [(); 2].map(|()| scope.spawn(|| cluster.gc(&pass)));
+        running.into_iter().map(|running| running.join().expect("it runs")).collect()
+    });
+    for ran in &ran {
+        ran.expect(0);
+    }
+    assert_eq!(there(&trial).len(), 21);
+    for object in
+        trial.holds().iter().filter(|object| object["metadata"]["name"].as_str().is_some_and(|name| name.starts_with("one")))
+    {
+        assert_eq!(object["metadata"]["ownerReferences"].as_array().map(Vec::len), Some(1), "{object}");
+    }
+
+    let trial = Trial::on(shared(), "beside-real", "Foreground");
+    let root = trial.config_map("root").create();
+    for number in 0..60 {
+        let branch = trial.config_map(&format!("branch-{number}")).blocking(&root).create();
+        trial.config_map(&format!("leaf-{number}")).blocking(&branch).create();
+    }
+    let kept = trial.config_map("kept").create();
+    trial.cluster.delete(&trial.cluster.path_of(&root), Some("Foreground"), None);
+    trial.cluster.gc(&args(&trial, &["--yes"])).expect(0);
+    trial.cluster.wait_until("all to go", IN_VAIN, || there(&trial) == ["kept"]);
+    assert_eq!(trial.cluster.get(&trial.cluster.path_of(&kept)), Some(kept));
+}
