@@ -256,6 +256,11 @@ impl Shared {
             };
             (path, body(&state, worked, &item, &after))
         };
+        if after.finalizers != item.finalizers
+            && let Some(finished) = self.finish(worked, &path, &after, reason).await
+        {
+            return finished;
+        }
         let sent = persist_as(&self.connection, &Method::PATCH, &path, Some((MERGE_PATCH, &body)), METADATA).await;
         let what = match patch {
             Patch::StripByUid(_) => What::Stripped,
@@ -291,7 +296,7 @@ impl Shared {
                 Answer::Patched(PatchAnswer::Conflict) => worked.distrusts = true,
                 answer => {
                     match (&answer, worked.trouble.take()) {
-                        (Answer::Failed(_), Some(why)) => self.failed(dependent, &worked, why),
+                        (Answer::Failed(_), Some(why)) => self.failed(dependent, &worked, why, true),
                         _ => drop(self.lock().failing.remove(&dependent)),
                     }
                     return answer;
@@ -301,7 +306,7 @@ impl Shared {
         Answer::Patched(PatchAnswer::Conflict)
     }
 
-    fn unwritten(&self, worked: &mut Worked, what: What, reason: &Reason, trouble: Trouble) -> Answer<'static> {
+    pub(super) fn unwritten(&self, worked: &mut Worked, what: What, reason: &Reason, trouble: Trouble) -> Answer<'static> {
         if trouble.proves_absence() {
             self.told.not_written(what, reason, Unwritten::Gone);
             return Answer::NotFound;
@@ -313,12 +318,12 @@ impl Shared {
     }
 
     /// What was seen of the item is old.
-    fn distrust(&self, worked: &mut Worked) {
+    pub(super) fn distrust(&self, worked: &mut Worked) {
         worked.distrusts = true;
         self.lock().live.distrust(worked.node);
     }
 
-    fn written(&self, worked: &Worked, what: What, reason: &Reason) {
+    pub(super) fn written(&self, worked: &Worked, what: What, reason: &Reason) {
         let object = self.change(|state| {
             state.moved = Some(std::time::Instant::now());
             state.named(&worked.coordinates)

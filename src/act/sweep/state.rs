@@ -205,14 +205,15 @@ impl Shared {
         outcome
     }
 
-    /// Says that an item failed, and is tried again.
-    pub fn failed(&self, node: NodeId, worked: &Worked, why: String) {
+    /// Says that an item failed, and whether it is tried again.
+    pub fn failed(&self, node: NodeId, worked: &Worked, why: String, retried: bool) {
         let failed = self.change(|state| {
             state.failing.insert(node, Failing { why: why.clone(), unmappable: worked.unmappable });
             Failed {
                 object: state.named(&worked.coordinates()),
                 why,
                 times: state.backoff.failures(node).max(state.orphan_backoff.failures(node)),
+                retried,
             }
         });
         self.told.failed(&failed);

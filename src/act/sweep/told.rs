@@ -43,7 +43,7 @@ pub enum Unwritten {
     Failed,
 }
 
-/// Something could not be done, or not be found out, and is tried again.
+/// Something could not be done, or not be found out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Failed {
     pub object: Identity,
@@ -51,6 +51,8 @@ pub struct Failed {
     pub why: String,
     /// How often in a row.
     pub times: u32,
+    /// Whether it is tried again; otherwise it would come out in the same way for ever (3.4 step 3).
+    pub retried: bool,
 }
 
 /// Is told what happens. It is called from within the work, and must not take long.

@@ -106,7 +106,7 @@ async fn examine(shared: &Shared, node: NodeId) {
         Finish::RetrySoon | Finish::RetryAfterChange | Finish::Unknown => true,
     };
     if let Some(why) = worked.trouble.take() {
-        shared.failed(node, &worked, why);
+        shared.failed(node, &worked, why, again);
     }
     shared.change(|state| {
         if again {
@@ -154,7 +154,7 @@ async fn orphan(shared: &Shared, node: NodeId) {
     };
     let again = finish != Finish::Forget;
     if let Some(why) = worked.trouble.take() {
-        shared.failed(node, &worked, why);
+        shared.failed(node, &worked, why, again);
     }
     shared.change(|state| {
         if again {

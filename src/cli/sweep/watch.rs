@@ -154,9 +154,10 @@ impl SweepTold for Telling {
             return;
         }
         if objects.len() <= NAMED {
-            say(&format!("{}: {}; it is tried on", words::named(&failed.object), failed.why));
+            let then = if failed.retried { "it is tried on" } else { "it is left alone" };
+            say(&format!("{}: {}; {then}", words::named(&failed.object), failed.why));
         } else if objects.len().is_power_of_two() {
-            say(&format!("{} by now: {}; they are tried on", count(objects.len(), "object", "objects"), failed.why));
+            say(&format!("{} by now: {}", count(objects.len(), "object", "objects"), failed.why));
         }
     }
 }

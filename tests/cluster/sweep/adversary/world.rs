@@ -67,11 +67,12 @@ pub struct World {
     pub over: AtomicBool,
     /// Whether contested objects are written to besides. What the real collector does after such a conflict is not safe (R4.2).
     pub annotates: AtomicBool,
-    /// Whether several collectors are at work. When two take the last finalizer from an object, the API server carries out the second
-    /// patch, too, if it began before the first was through: by deleting whatever has the name then, under no precondition of the patch's
-    /// (`deleteWithoutFinalizers` in its generic store). So whoever takes the name of an owner that had a finalizer may go in its stead,
-    /// with nobody's decision behind it; here nobody takes such a name as long as this is so.
-    pub crowded: AtomicBool,
+    /// Whether the real collector is at work beside another. When two take the last finalizer from an object, the API server carries out the
+    /// PATCH of the real one, too, if it began before the other was through: by deleting whatever has the name then, under no precondition
+    /// of the PATCH's (`deleteWithoutFinalizers` in its generic store). So whoever takes the name of an owner that had a finalizer may go in
+    /// its stead, with nobody's decision behind it; here nobody takes such a name as long as this is so. Sweeps don't do that to each other:
+    /// they end such an owner by a DELETE that names its uid.
+    pub beside_the_original: AtomicBool,
     numbers: AtomicUsize,
     /// Each has had an owner that lived, at every moment since it was made.
     must_live: Mutex<Vec<Known>>,
@@ -91,7 +92,7 @@ impl World {
             anchors: Vec::new(),
             over: AtomicBool::new(false),
             annotates: AtomicBool::new(false),
-            crowded: AtomicBool::new(false),
+            beside_the_original: AtomicBool::new(false),
             numbers: AtomicUsize::new(0),
             must_live: Mutex::default(),
             must_go: Mutex::default(),
@@ -180,7 +181,7 @@ impl World {
 
     /// Whether somebody else may have the name of an owner that was deleted in this way.
     fn may_be_taken(&self, policy: &str) -> bool {
-        policy == "Background" || !self.crowded.load(Ordering::Relaxed)
+        policy == "Background" || !self.beside_the_original.load(Ordering::Relaxed)
     }
 
     /// Deletes the only owner of an object, and gives it another a moment later. If the API server agrees to that, it has to live.
