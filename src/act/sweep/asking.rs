@@ -326,6 +326,8 @@ impl Shared {
     pub(super) fn written(&self, worked: &Worked, what: What, reason: &Reason) {
         let object = self.change(|state| {
             state.moved = Some(std::time::Instant::now());
+            // It is another now than was seen.
+            state.live.distrust(worked.node);
             state.named(&worked.coordinates)
         });
         self.told.written(&Written { object, what, why: reason.clone() });

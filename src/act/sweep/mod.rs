@@ -12,6 +12,8 @@ mod backoff;
 mod finish;
 mod keep_on;
 mod state;
+#[cfg(test)]
+mod tests;
 mod told;
 mod work;
 

@@ -1,0 +1,373 @@
+//! Sweeps of a server that answers as the API server may.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::*;
+use crate::{
+    cluster::testing::{Asked, Say, json as say, pods, refuse, serve},
+    model::RawReference,
+};
+
+/// All that was written, and nothing more is for so long: the tries of a sweeper double from five milliseconds on.
+const QUIET: Duration = Duration::from_millis(300);
+/// A busy machine is no reason for a test to fail.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A reference to a pod.
+fn to(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Pod", "name": name, "uid": format!("u-{name}"), "blockOwnerDeletion": true})
+}
+
+/// A pod as it is, in this version.
+fn pod(name: &str, version: u32, owners: &[Value], rest: &Value) -> Value {
+    let mut metadata = json!({
+        "name": name,
+        "namespace": "shop",
+        "uid": format!("u-{name}"),
+        "resourceVersion": version.to_string(),
+        "ownerReferences": owners,
+    });
+    metadata.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata})
+}
+
+fn waiting(more: &[&str]) -> Value {
+    let finalizers: Vec<&str> = more.iter().copied().chain(["foregroundDeletion"]).collect();
+    json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": finalizers})
+}
+
+fn there(object: &Value) -> Say {
+    say(200, object.to_string())
+}
+
+/// What the API server says of an object that isn't there, which names it.
+fn gone() -> Say {
+    say(404, json!({"kind": "Status", "code": 404, "reason": "NotFound", "details": {"name": "x", "kind": "pods"}}).to_string())
+}
+
+fn conflict() -> Say {
+    say(409, json!({"kind": "Status", "code": 409, "reason": "Conflict", "details": {"name": "x"}}).to_string())
+}
+
+/// What was written: the method, the name, and the body.
+type Writes = Arc<Mutex<Vec<(String, String, Value)>>>;
+
+/// A sweeper that has seen these pods, and what it writes to the server.
+struct Scene {
+    sweeper: Sweeper,
+    writes: Writes,
+}
+
+fn settings() -> Settings {
+    Settings { workers: 4, trust_missing_apis: false, limit: Limit::None }
+}
+
+impl Scene {
+    /// `answer` is asked with the name of what is asked for. What it lets be deleted is gone.
+    async fn begin(
+        seen: impl IntoIterator<Item = Value>,
+        settings: Settings,
+        answer: impl Fn(&str, &Asked) -> Say + Send + Sync + 'static,
+    ) -> Self {
+        let writes = Writes::default();
+        let log = writes.clone();
+        let deleted = Mutex::new(BTreeSet::new());
+        let connection = serve(move |asked| {
+            let name = asked.url.rsplit('/').next().unwrap_or_default().split('?').next().unwrap_or_default().to_owned();
+            let mut writes = log.lock().unwrap();
+            if asked.method == "GET" && deleted.lock().unwrap().contains(&name) {
+                return gone();
+            }
+            if asked.method != "GET" {
+                let body = serde_json::from_slice(&asked.body).unwrap();
+                writes.push((asked.method.clone(), name.clone(), body));
+            }
+            let answer = answer(&name, asked);
+            if asked.method == "DELETE" && answer.status == 200 {
+                deleted.lock().unwrap().insert(name);
+            }
+            answer
+        });
+        let sweeper = Sweeper::new(connection.await, settings, Arc::new(()));
+        sweeper.serve(Resources::new(vec![pods()], Vec::new()), &[]);
+        let kind = sweeper.kind(&pods());
+        sweeper.tell(|live| live.begin_list(kind));
+        for object in seen {
+            see(&sweeper, kind, &object);
+        }
+        sweeper.tell(|live| live.end_list(kind));
+        sweeper.begin();
+        Scene { sweeper, writes }
+    }
+
+    /// Waits until there are so many writes, and then whether there are more.
+    async fn writes(&self, count: usize) -> Vec<(String, String, Value)> {
+        let enough = async {
+            while self.writes.lock().unwrap().len() < count {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let in_time = timeout(PATIENCE, enough).await;
+        tokio::time::sleep(QUIET).await;
+        let writes = self.writes.lock().unwrap().clone();
+        assert!(in_time.is_ok() && writes.len() == count, "{count} writes are to come: {writes:#?}");
+        writes
+    }
+
+    /// Waits until something fails in vain, and says of what and why.
+    async fn fails(&self) -> Vec<(String, String)> {
+        let failing = async {
+            loop {
+                let failing = self.sweeper.standing().failing;
+                if !failing.is_empty() {
+                    return failing.into_iter().map(|(object, why)| (object.name, why)).collect();
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(PATIENCE, failing).await.expect("something fails")
+    }
+}
+
+/// Tells a sweeper of a pod as the API server writes it.
+fn see(sweeper: &Sweeper, kind: KindId, object: &Value) {
+    let metadata = &object["metadata"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned().into();
+    let owners = metadata["ownerReferences"].as_array().into_iter().flatten().map(|reference| RawReference {
+        api_version: text(&reference["apiVersion"]),
+        kind: text(&reference["kind"]),
+        name: text(&reference["name"]),
+        uid: text(&reference["uid"]),
+        controller: reference["controller"].as_bool(),
+        block_owner_deletion: reference["blockOwnerDeletion"].as_bool(),
+    });
+    let raw = RawObject {
+        name: text(&metadata["name"]),
+        namespace: text(&metadata["namespace"]),
+        uid: text(&metadata["uid"]),
+        resource_version: text(&metadata["resourceVersion"]),
+        deleted: metadata["deletionTimestamp"].is_string().then_some(1),
+        finalizers: metadata["finalizers"].as_array().into_iter().flatten().map(text).collect(),
+        owners: owners.collect(),
+        ..RawObject::default()
+    };
+    sweeper.see(kind, &raw);
+}
+
+fn preconditions(uid: &str, version: Option<u32>) -> Value {
+    match version {
+        Some(version) => json!({"uid": uid, "resourceVersion": version.to_string()}),
+        None => json!({"uid": uid}),
+    }
+}
+
+fn none() -> Value {
+    json!({})
+}
+
+#[tokio::test]
+async fn a_delete_names_what_it_was_decided_on() {
+    let lost = pod("lost", 7, &[to("owner")], &none());
+    let scene = Scene::begin([lost], settings(), |name, asked| match (asked.method.as_str(), name) {
+        ("GET", "owner") => gone(),
+        ("DELETE", "lost") => say(200, "{}"),
+        _ => panic!("{} {}", asked.method, asked.url),
+    });
+    let writes = scene.await.writes(1).await;
+    assert_eq!(writes[0].2["preconditions"], preconditions("u-lost", Some(7)));
+    assert_eq!(writes[0].2["propagationPolicy"], "Background");
+}
+
+/// Who writes meanwhile may have given it an owner that is there.
+#[tokio::test]
+async fn a_conflict_is_looked_at_again() {
+    let (lost, saved) = (pod("lost", 7, &[to("owner")], &none()), pod("lost", 8, &[to("owner"), to("solid")], &none()));
+    let stripped = pod("lost", 9, &[to("solid")], &none());
+    let is_stripped = AtomicBool::new(false);
+    let scene = Scene::begin([lost], settings(), move |name, asked| match (asked.method.as_str(), name) {
+        ("GET", "owner") => gone(),
+        ("GET", "lost") if is_stripped.load(Ordering::Relaxed) => there(&stripped),
+        ("GET", "lost") => there(&saved),
+        ("GET", "solid") => there(&pod("solid", 1, &[], &none())),
+        ("DELETE", "lost") => conflict(),
+        ("PATCH", "lost") => {
+            is_stripped.store(true, Ordering::Relaxed);
+            there(&stripped)
+        }
+        _ => panic!("{} {}", asked.method, asked.url),
+    });
+    let writes = scene.await.writes(2).await;
+    let words: Vec<&str> = writes.iter().map(|(method, _, _)| method.as_str()).collect();
+    assert_eq!(words, ["DELETE", "PATCH"], "it is not deleted, and keeps the owner that is there: {writes:#?}");
+    assert_eq!(writes[1].2, json!({"metadata": {"uid": "u-lost", "resourceVersion": "8", "ownerReferences": [to("solid")]}}));
+}
+
+/// R4.2: somebody keeps writing to it, without touching its owners.
+#[tokio::test]
+async fn the_uid_alone_comes_last() {
+    let lost = |version| pod("lost", version, &[to("owner")], &none());
+    let scene = Scene::begin([lost(7)], settings(), move |name, asked| match (asked.method.as_str(), name) {
+        ("GET", "owner") => gone(),
+        ("GET", "lost") => there(&lost(20 + u32::try_from(asked.before).unwrap())),
+        ("DELETE", "lost") if String::from_utf8_lossy(&asked.body).contains("resourceVersion") => conflict(),
+        ("DELETE", "lost") => say(200, "{}"),
+        _ => panic!("{} {}", asked.method, asked.url),
+    });
+    let writes = scene.await.writes(8).await;
+    let versions: Vec<Value> = writes.iter().map(|(_, _, body)| body["preconditions"].clone()).collect();
+    let (last, before) = versions.split_last().unwrap();
+    assert_eq!(*last, preconditions("u-lost", None));
+    assert_eq!(before[0], preconditions("u-lost", Some(7)));
+    for versioned in before {
+        assert!(versioned["resourceVersion"].is_string(), "{versions:#?}");
+    }
+    let mut different = before.to_vec();
+    different.dedup();
+    assert_eq!(different.len(), before.len(), "each by what was read last: {before:#?}");
+}
+
+/// Forbidden is not absent, and nor is a path that doesn't exist or a server that is unwell.
+#[tokio::test]
+async fn what_is_not_known_to_be_gone_is_not_acted_on() {
+    for (status, told) in [(403, "forbidden"), (404, "its API path is not served"), (501, "501"), (410, "410"), (301, "301")] {
+        let lost = pod("lost", 7, &[to("owner")], &none());
+        let scene = Scene::begin([lost], settings(), move |name, asked| match (asked.method.as_str(), name) {
+            ("GET", "owner") => refuse(status),
+            _ => panic!("{} {}", asked.method, asked.url),
+        });
+        let scene = scene.await;
+        let failing = scene.fails().await;
+        assert!(failing[0].0 == "lost" && failing[0].1.contains(told), "{status}: {failing:?}");
+        scene.writes(0).await;
+    }
+    // Trusted is only what says that the path isn't there.
+    for (status, writes) in [(404, 1), (403, 0)] {
+        let lost = pod("lost", 7, &[to("owner")], &none());
+        let trusting = Settings { trust_missing_apis: true, ..settings() };
+        let scene = Scene::begin([lost], trusting, move |name, asked| match (asked.method.as_str(), name) {
+            ("GET", "owner") => refuse(status),
+            ("DELETE", "lost") => say(200, "{}"),
+            _ => panic!("{} {}", asked.method, asked.url),
+        });
+        scene.await.writes(writes).await;
+    }
+}
+
+/// Another object may have the name of an owner: that is no answer but this one's.
+#[tokio::test]
+async fn an_owner_without_a_uid_is_no_answer() {
+    let lost = pod("lost", 7, &[to("owner")], &none());
+    let scene = Scene::begin([lost], settings(), |name, asked| match (asked.method.as_str(), name) {
+        ("GET", "owner") => say(200, r#"{"kind":"Pod","metadata":{"name":"owner","namespace":"shop"}}"#),
+        _ => panic!("{} {}", asked.method, asked.url),
+    });
+    let scene = scene.await;
+    assert_eq!(scene.fails().await, [("lost".to_owned(), "an answer without a uid".to_owned())]);
+    scene.writes(0).await;
+}
+
+/// A server that has too much to do says when to come back.
+#[tokio::test]
+async fn a_busy_server_is_given_its_time() {
+    let begun = Instant::now();
+    let lost = pod("lost", 7, &[to("owner")], &none());
+    let scene = Scene::begin([lost], settings(), |name, asked| match (asked.method.as_str(), name) {
+        ("GET", "owner") => gone(),
+        ("DELETE", "lost") if asked.before == 0 => Say { headers: "retry-after: 1\r\n", ..refuse(429) },
+        ("DELETE", "lost") => say(200, "{}"),
+        _ => panic!("{} {}", asked.method, asked.url),
+    });
+    let writes = scene.await.writes(2).await;
+    assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert_eq!(writes[0], writes[1]);
+}
+
+/// Finalizers of others are none of its business, even if nobody has seen them before.
+#[tokio::test]
+async fn finalizers_of_others_stay() {
+    let seen = pod("owner", 7, &[], &waiting(&[]));
+    let now = pod("owner", 8, &[], &waiting(&["acme.io/first", "acme.io/second"]));
+    let scene = Scene::begin([seen], settings(), move |name, asked| match (asked.method.as_str(), name) {
+        ("GET", "owner") => there(&now),
+        ("PATCH", "owner") => there(&now),
+        _ => panic!("{} {}", asked.method, asked.url),
+    });
+    let writes = scene.await.writes(1).await;
+    assert_eq!(
+        writes[0].2,
+        json!({"metadata": {"uid": "u-owner", "resourceVersion": "8", "finalizers": ["acme.io/first", "acme.io/second"]}})
+    );
+}
+
+/// What is switched to non-blocking is what is there now: what somebody wrote since it was seen is not taken back (4.3).
+#[tokio::test]
+async fn unblocking_takes_nothing_back() {
+    // A circle, in which both wait for each other.
+    let owner = pod("owner", 3, &[to("item")], &waiting(&[]));
+    let seen = pod("item", 7, &[to("owner")], &none());
+    let (now, late) = (pod("item", 8, &[to("owner"), to("late")], &none()), pod("late", 1, &[], &waiting(&[])));
+    let scene = Scene::begin([owner.clone(), seen], settings(), move |name, asked| match (asked.method.as_str(), name) {
+        ("GET", "owner") => there(&owner),
+        ("GET", "item") => there(&now),
+        ("GET", "late") => there(&late),
+        ("PATCH", "item") if String::from_utf8_lossy(&asked.body).contains("\"resourceVersion\":\"7\"") => conflict(),
+        ("PATCH", "item") => there(&now),
+        ("DELETE", "item") => say(200, "{}"),
+        _ => panic!("{} {}", asked.method, asked.url),
+    });
+    let writes = scene.await.writes(3).await;
+    let words: Vec<&str> = writes.iter().map(|(method, _, _)| method.as_str()).collect();
+    assert_eq!(words, ["PATCH", "PATCH", "DELETE"], "{writes:#?}");
+    let freed = ["owner", "late"].map(|name| {
+        let mut reference = to(name);
+        reference["blockOwnerDeletion"] = json!(false);
+        reference
+    });
+    assert_eq!(writes[1].2, json!({"metadata": {"uid": "u-item", "resourceVersion": "8", "ownerReferences": freed}}));
+}
+
+/// What a sweep is limited to is all that it writes to; what else has to be done keeps it from finishing.
+#[tokio::test]
+async fn limits_hold() {
+    let orphaning = json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["orphan"]});
+    let owner = pod("owner", 3, &[], &orphaning);
+    let mut elsewhere = pod("elsewhere", 5, &[to("owner")], &none());
+    elsewhere["metadata"]["namespace"] = json!("other");
+    let dependent = pod("dependent", 4, &[to("owner")], &none());
+    let lost = pod("lost", 7, &[to("never")], &none());
+    let seen = [owner.clone(), elsewhere, dependent.clone(), lost];
+    let only = Limit::Uids(["u-owner".to_owned(), "u-dependent".to_owned()].into_iter().collect());
+    for limit in [Limit::Namespace("shop".to_owned()), only] {
+        let all_of_shop = matches!(limit, Limit::Namespace(_));
+        let (owner, dependent) = (owner.clone(), dependent.clone());
+        let limited = Settings { limit, ..settings() };
+        let scene = Scene::begin(seen.clone(), limited, move |name, asked| match (asked.method.as_str(), name) {
+            ("GET", "owner") => there(&owner),
+            ("GET", "never") => gone(),
+            ("GET" | "PATCH", "dependent") => there(&dependent),
+            ("DELETE", "lost") => say(200, "{}"),
+            _ => panic!("{} {}", asked.method, asked.url),
+        });
+        let scene = scene.await;
+        let enough = async {
+            while scene.writes.lock().unwrap().len() < 1 + usize::from(all_of_shop) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(PATIENCE, enough).await.expect("it writes");
+        tokio::time::sleep(QUIET).await;
+        let writes = scene.writes.lock().unwrap().clone();
+        let names: BTreeSet<&str> = writes.iter().map(|(_, name, _)| name.as_str()).collect();
+        let expected: &[&str] = if all_of_shop { &["dependent", "lost"] } else { &["dependent"] };
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), expected, "the owner keeps its finalizer: {writes:#?}");
+    }
+}
