@@ -5,6 +5,7 @@ mod bench;
 mod pass;
 mod scenarios;
 pub mod seat;
+mod watching;
 
 use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
 

@@ -101,7 +101,13 @@ impl Sweeping {
     /// Starts one; it has seen nothing yet.
     #[track_caller]
     pub fn start(cluster: &Cluster, kubeconfig: &Path) -> Self {
-        Self::start_as(cluster, kubeconfig, &FLAGS)
+        Self::start_with(cluster, kubeconfig, &[])
+    }
+
+    /// The same with more on its command line.
+    #[track_caller]
+    pub fn start_with(cluster: &Cluster, kubeconfig: &Path, more: &[&str]) -> Self {
+        Self::start_as(cluster, kubeconfig, &[&FLAGS, more].concat())
     }
 
     /// The same with this command line.

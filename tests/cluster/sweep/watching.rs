@@ -1,0 +1,178 @@
+//! `sweep --watch` as whoever runs it sees it: what it says, serves, and leaves alone, and how it ends.
+
+use std::{thread, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::{seat::Sweeping, without_collector};
+use crate::{
+    harness::{ADMIN, Cluster, NOBODY},
+    plan::trial::Trial,
+};
+
+/// Its first lists are waited for half a minute, failed ones come again after pauses, and a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// What has not happened this long after everything that could bring it about is not going to.
+const QUIET: Duration = Duration::from_secs(3);
+
+/// Something that is to be collected.
+fn lost(trial: &Trial<'_>, name: &str) -> Value {
+    let gone = trial.gone(&format!("owner-of-{name}"));
+    trial.config_map(name).owned_by(&gone).create()
+}
+
+#[track_caller]
+fn goes(cluster: &Cluster, object: &Value) {
+    let path = cluster.path_of(object);
+    cluster.wait_until(&format!("{path} to go"), PATIENCE, || cluster.get(&path).is_none());
+}
+
+/// What is served at a path: the status, and the body.
+fn served(sweeping: &Sweeping, path: &str) -> (u16, String) {
+    let answer = sweeping.metrics().get(path).unwrap_or_else(|error| panic!("GET {path}: {error}"));
+    (answer.status, answer.text())
+}
+
+/// The sum of the samples of a metric whose labels have all of these in them.
+fn metric(sweeping: &Sweeping, name: &str, labels: &[&str]) -> f64 {
+    let (status, body) = served(sweeping, "/metrics");
+    assert_eq!(status, 200, "{body}");
+    let is_it = |line: &&str| {
+        let rest = line.strip_prefix(name).filter(|rest| rest.starts_with([' ', '{']));
+        rest.is_some_and(|rest| labels.iter().all(|label| rest.contains(label)))
+    };
+    body.lines().filter(is_it).filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
+}
+
+/// One after the other on one cluster: what comes and goes while it runs.
+#[test]
+fn it_keeps_on_whatever_comes_and_goes() {
+    let cluster = without_collector();
+    let trial = Trial::on(&cluster, "watched", "Background");
+    let sweeping = Sweeping::start(&cluster, &cluster.kubeconfig(ADMIN));
+    assert_eq!(sweeping.wait_for_sync(), "synced");
+    assert_eq!((served(&sweeping, "/healthz").0, served(&sweeping, "/readyz").0), (200, 200));
+    let before = metric(&sweeping, "kubectl_gc_sweep_writes_total", &["write=\"delete\"", "result=\"done\""]);
+    assert!((before - 0.0).abs() < f64::EPSILON, "nothing was to be done: {before}");
+
+    let lost_ones: Vec<Value> = (0..5).map(|number| lost(&trial, &format!("lost-{number}"))).collect();
+    lost_ones.iter().for_each(|object| goes(&cluster, object));
+    complains_once(&trial);
+    follows_definitions(&trial, &sweeping);
+
+    cluster.wait_until("the metrics to tell all that", PATIENCE, || {
+        let deleted = metric(&sweeping, "kubectl_gc_sweep_writes_total", &["write=\"delete\"", "result=\"done\""]);
+        // Those, the complaint's, and that of the definition.
+        deleted >= 6.0
+            && metric(&sweeping, "kubectl_gc_sweep_objects", &[]) > 20.0
+            && metric(&sweeping, "workqueue_depth", &[]).abs() < f64::EPSILON
+            && metric(&sweeping, "workqueue_adds_total", &["attempt_to_delete"]) >= 6.0
+    });
+
+    // A server that dies and comes back is no reason to end.
+    cluster.kill_api_server();
+    thread::sleep(QUIET);
+    assert_eq!(served(&sweeping, "/healthz").0, 200, "it lives");
+    cluster.start_api_server_again();
+    goes(&cluster, &lost(&trial, "after-that"));
+    sweeping.wait_for_line("everything to be seen again", PATIENCE, |line| line == "synced");
+    sweeping.terminate();
+}
+
+/// R3.7: an event for each dependent that names an owner in another namespace, and no more of them.
+fn complains_once(trial: &Trial<'_>) {
+    let elsewhere = trial.another_namespace();
+    let owner = trial.widget("solid").create();
+    let strays: Vec<Value> = (0..2)
+        .map(|number| trial.config_map(&format!("stray-{number}")).owned_by(&owner).in_namespace(&elsewhere).create())
+        .collect();
+    let events = || {
+        let all = trial.cluster.list(&format!("/api/v1/namespaces/{elsewhere}/events"));
+        let complaints = all.into_iter().filter(|event| event["reason"] == "OwnerRefInvalidNamespace");
+        complaints.map(|event| (event["involvedObject"]["name"].clone(), event["count"].clone())).collect::<Vec<_>>()
+    };
+    trial.cluster.wait_until("a complaint about each", PATIENCE, || events().len() >= 2);
+    strays.iter().for_each(|stray| goes(trial.cluster, stray));
+    thread::sleep(QUIET);
+    let mut seen = events();
+    seen.sort_by_key(|(name, _)| name.to_string());
+    assert_eq!(seen, [(json!("stray-0"), json!(1)), (json!("stray-1"), json!(1))]);
+}
+
+/// Kinds that are new are followed within `--resync`, and those that are gone are let go of.
+fn follows_definitions(trial: &Trial<'_>, sweeping: &Sweeping) {
+    let cluster = trial.cluster;
+    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    let definition = cluster.create(json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "gadgets.new.test"},
+        "spec": {
+            "group": "new.test",
+            "scope": "Namespaced",
+            "names": {"kind": "Gadget", "singular": "gadget", "plural": "gadgets"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}],
+        },
+    }));
+    let list = format!("/apis/new.test/v1/namespaces/{}/gadgets", trial.namespace);
+    cluster.wait_until("the kind to be served", PATIENCE, || cluster.ask(&http::Method::GET, &list, None).is_success());
+    let resources = || metric(sweeping, "kubectl_gc_sweep_resources", &["synced=\"true\""]);
+    let before = resources();
+    let gadget = trial.draft("new.test/v1", "Gadget", "owner", Some(&trial.namespace)).create();
+    let below = trial.config_map("of-gadget").owned_by(&gadget).create();
+    // A dependent whose kind is new, and an owner.
+    let lost = trial.gone("owner-of-gadget");
+    goes(cluster, &trial.draft("new.test/v1", "Gadget", "lost", Some(&trial.namespace)).owned_by(&lost).create());
+    assert!(cluster.get(&cluster.path_of(&below)).is_some(), "its owner is there");
+    cluster.delete(&cluster.path_of(&gadget), Some("Foreground"), None);
+    goes(cluster, &below);
+    goes(cluster, &gadget);
+    let with_it = resources();
+    assert!(with_it >= before, "{before} {with_it}");
+    cluster.delete(&cluster.path_of(&definition), Some("Background"), None);
+    cluster.wait_until("the kind to be let go of", PATIENCE, || resources() < with_it);
+    assert_eq!(served(sweeping, "/readyz").0, 200);
+}
+
+/// Whoever may not read everything is told what is missing, works without it, and is told when that has passed.
+#[test]
+fn it_says_what_it_cannot_see() {
+    let cluster = super::uncollected();
+    let trial = Trial::on(cluster, "half-blind", "Background");
+    let role = |name: &str, rules: Value| {
+        let name = format!("{}-{name}", trial.namespace);
+        let metadata = json!({"name": name});
+        let group = "rbac.authorization.k8s.io";
+        cluster.create(json!({"apiVersion": format!("{group}/v1"), "kind": "ClusterRole", "metadata": metadata, "rules": rules}));
+        cluster.create(json!({
+            "apiVersion": format!("{group}/v1"),
+            "kind": "ClusterRoleBinding",
+            "metadata": metadata,
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": name},
+            "subjects": [{"apiGroup": group, "kind": "User", "name": NOBODY}],
+        }))
+    };
+    // All that there is but Secrets.
+    let listed = cluster.listed();
+    let plural = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let names = listed.iter().map(|kind| plural(&kind.path)).filter(|name| name != "secrets");
+    let names: Vec<String> = names.chain(["events".to_owned()]).collect();
+    role("most", json!([{"apiGroups": ["*"], "resources": names, "verbs": ["get", "list", "watch"]}]));
+    let verbs = json!(["delete", "patch", "create", "update"]);
+    role("writes", json!([{"apiGroups": [""], "resources": ["configmaps", "events"], "verbs": verbs}]));
+    let other = Trial::on(cluster, "elsewhere", "Background");
+    let of_secret = trial.config_map("of-secret").owned_by(&trial.secret("secret").create()).create();
+    let (here, there) = (lost(&trial, "here"), lost(&other, "there"));
+
+    let kubeconfig = cluster.kubeconfig(NOBODY);
+    let sweeping = Sweeping::start_with(cluster, &kubeconfig, &["-n", &trial.namespace]);
+    let line = sweeping.wait_for_sync();
+    assert!(line.starts_with("partly synced: ") && line.contains("secrets") && line.contains("forbidden"), "{line}");
+    goes(cluster, &here);
+    role("rest", json!([{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]}]));
+    sweeping.wait_for_line("everything to be seen", PATIENCE, |line| line == "synced");
+    thread::sleep(QUIET);
+    assert_eq!(cluster.get(&cluster.path_of(&of_secret)), Some(of_secret), "its owner was there all the time");
+    assert_eq!(cluster.get(&cluster.path_of(&there)), Some(there), "nothing is written to outside of the namespace");
+    sweeping.terminate();
+}
