@@ -76,7 +76,17 @@ fn it_keeps_on_whatever_comes_and_goes() {
     cluster.start_api_server_again();
     goes(&cluster, &lost(&trial, "after-that"));
     sweeping.wait_for_line("everything to be seen again", PATIENCE, |line| line == "synced");
+
+    // Beside it, a pass finds nothing to do, or does it together with it; without it, all.
+    let ones: Vec<Value> = (0..20).map(|number| lost(&trial, &format!("both-{number}"))).collect();
+    cluster.gc(&["sweep", "--yes"]).expect(0);
+    ones.iter().for_each(|object| goes(&cluster, object));
     sweeping.terminate();
+    let alone = lost(&trial, "alone");
+    let ran = cluster.gc(&["sweep", "--yes", "-o", "json"]);
+    ran.expect(0);
+    assert_eq!((&ran.json()["summary"]["deleted"], &ran.json()["came"]["ended"]), (&json!(1), &json!("AsPlanned")));
+    assert_eq!(cluster.get(&cluster.path_of(&alone)), None, "it was over when that was said");
 }
 
 /// R3.7: an event for each dependent that names an owner in another namespace, and no more of them.
