@@ -35,8 +35,9 @@ struct Schemas(BTreeMap<&'static str, jsonschema::Validator>);
 impl Schemas {
     fn new() -> Self {
         let schema = |file: &str| -> Value { serde_json::from_str(&repository(&format!("docs/schema/{file}.json"))).unwrap() };
-        // One schema may refer to another by its id.
-        let registry = FORMATS.iter().fold(jsonschema::Registry::new(), |registry, (_, file)| {
+        // One schema may refer to another by its id, also to one of what only a cluster brings about.
+        let files = FORMATS.iter().map(|(_, file)| *file).chain(["deletion"]);
+        let registry = files.fold(jsonschema::Registry::new(), |registry, file| {
             registry.add(format!("urn:kubectl-gc:v1:{file}"), schema(file)).unwrap()
         });
         let registry = registry.prepare().unwrap();
