@@ -68,7 +68,7 @@ fn pass(bench: &mut Bench, cases: &[(String, Case)]) -> Passed {
 /// tried in vain.
 fn sweep(bench: &Bench, how: &[&str]) -> Ran {
     let ran = bench.cluster.gc(&[&["sweep", "--trust-missing-apis", "--assume=none"], how].concat());
-    assert!(matches!(ran.code, Some(0..=2)), "sweep {how:?} ended with {:?}:\n{}\n{}", ran.code, ran.stdout, ran.stderr);
+    assert!(matches!(ran.code, Some(0 | 2)), "sweep {how:?} ended with {:?}:\n{}\n{}", ran.code, ran.stdout, ran.stderr);
     ran
 }
 
