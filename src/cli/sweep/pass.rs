@@ -1,6 +1,6 @@
 //! One pass: it is foretold, shown, asked about, done and told.
 
-use std::time::Instant;
+use std::{io::Write as _, time::Instant};
 
 use serde_json::{Value, json};
 
@@ -12,6 +12,8 @@ use crate::{
     render::{
         deletion::DeletionView,
         document,
+        go_quote::visible,
+        header::header,
         plan::{PlanView, SweepView, Told as _},
         style::Style,
     },
@@ -142,7 +144,7 @@ impl Pass<'_> {
         let options = text_options(form, self.args.targets.all, &style);
         let text =
             in_form(form, &view, &options, || heading(snapshot, namespace.as_deref(), &[], &format!("{}{again}", limited(limit))))?;
-        let printed = if document { std::io::Write::write_all(&mut std::io::stderr(), &text) } else { print_data(&text) };
+        let printed = if document { std::io::stderr().write_all(&text) } else { print_data(&text) };
         printed.map_err(CliError::Print)
     }
 
@@ -160,19 +162,10 @@ impl Pass<'_> {
             let why = "nothing was changed: there is no terminal to ask on; give --yes if it is to be done without asking";
             return Err(CliError::Refusal(why.to_owned()));
         }
-        let going = plan.summary.deleted + plan.summary.terminating;
-        let changed = plan.outcomes.len().saturating_sub(going);
-        let mut what = Vec::new();
-        if going > 0 {
-            what.push(format!("{} to delete", count(going, "object", "objects")));
-        }
-        if changed > 0 {
-            what.push(format!(
-                "{} to change",
-                if what.is_empty() { count(changed, "object", "objects") } else { changed.to_string() }
-            ));
-        }
-        Ok(is_yes(&asking::line(&format!("Sweep: {}? [y/N]", what.join(", ")))))
+        let place = visible(&header(&self.session.snapshot, self.namespace().as_deref(), &[])).into_owned();
+        // Nobody is left to tell when standard error is closed.
+        let _ = writeln!(std::io::stderr(), "\n{place}");
+        Ok(is_yes(&asking::line(&format!("Sweep {}? [y/N]", count(plan.outcomes.len(), "object", "objects")))))
     }
 
     fn nothing_to_do(&self, plan: &Plan) -> Result<Report, CliError> {
