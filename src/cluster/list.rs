@@ -8,8 +8,7 @@ use http::StatusCode;
 use rustc_hash::FxHashSet;
 
 use crate::model::{
-    Gap, ListRecord, Object, ObjectId, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder,
-    Strings, facts::read_facts,
+    Gap, ListRecord, ObjectId, RawObject, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_facts,
 };
 
 use super::{
@@ -229,7 +228,7 @@ impl Connection {
 fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> SnapshotBuilder {
     let mut builder = SnapshotBuilder::new(snapshot.origin.clone(), snapshot.resources.clone());
     for (old, object) in snapshot.objects().filter(|(id, _)| !vanished.contains(id)) {
-        let id = builder.add(object.resource, &raw(&snapshot.strings, object));
+        let id = builder.add(object.resource, &snapshot.raw(old));
         if let Some(fact) = snapshot.facts.get(old) {
             builder.snapshot().learn(id, fact.clone());
         }
@@ -246,37 +245,13 @@ fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> SnapshotBuild
     builder
 }
 
-fn raw<'s>(strings: &'s Strings, object: &Object) -> RawObject<'s> {
-    let text = |symbol| strings.text(symbol).into();
-    RawObject {
-        namespace: text(object.namespace),
-        name: text(object.name),
-        uid: text(object.uid),
-        resource_version: text(object.resource_version),
-        created: object.created,
-        deleted: object.deleted,
-        grace: object.grace,
-        finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
-        owners: object
-            .owners
-            .iter()
-            .map(|owner| RawReference {
-                api_version: text(owner.api_version),
-                kind: text(owner.kind),
-                name: text(owner.name),
-                uid: text(owner.uid),
-                controller: owner.controller,
-                block_owner_deletion: owner.block_owner_deletion,
-            })
-            .collect(),
-        labels: object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::testing::{Asked, Say, json, refuse, serve};
+    use crate::{
+        cluster::testing::{Asked, Say, json, refuse, serve},
+        model::Object,
+    };
 
     fn resource(plural: &str, kind: &str, namespaced: bool) -> Resource {
         Resource {

@@ -296,7 +296,7 @@ impl Snapshot {
         format!("{}/{}", self.resources.get(object.resource).kind, self.strings.text(object.name))
     }
 
-    /// An object as a source would tell it, without its labels.
+    /// An object as a source would tell it.
     pub fn raw(&self, id: ObjectId) -> RawObject<'_> {
         let object = self.object(id);
         let text = |symbol: Symbol| Cow::Borrowed(self.text(symbol));
@@ -318,7 +318,7 @@ impl Snapshot {
             grace: object.grace,
             finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
             owners: owners.collect(),
-            labels: Vec::new(),
+            labels: object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect(),
         }
     }
 

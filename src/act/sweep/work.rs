@@ -105,22 +105,7 @@ async fn examine(shared: &Shared, node: NodeId) {
         }),
         Finish::RetrySoon | Finish::RetryAfterChange | Finish::Unknown => true,
     };
-    if let Some(why) = worked.trouble.take() {
-        shared.failed(node, &worked, why, again);
-    }
-    shared.change(|state| {
-        if again {
-            state.backoff.failed(node, Instant::now());
-        } else {
-            state.backoff.forget(node);
-            state.failing.remove(&node);
-            state.moved = Some(Instant::now());
-        }
-        state.live.to_delete.done(node);
-    });
-    if again {
-        shared.told.retried(QueueName::ToDelete);
-    }
+    finished(shared, QueueName::ToDelete, node, worked, again);
 }
 
 async fn orphan(shared: &Shared, node: NodeId) {
@@ -152,22 +137,33 @@ async fn orphan(shared: &Shared, node: NodeId) {
             }
         }
     };
-    let again = finish != Finish::Forget;
+    finished(shared, QueueName::ToOrphan, node, worked, finish != Finish::Forget);
+}
+
+/// The work on an item is done, or is to be tried again after a pause.
+fn finished(shared: &Shared, queue: QueueName, node: NodeId, mut worked: Worked, again: bool) {
     if let Some(why) = worked.trouble.take() {
         shared.failed(node, &worked, why, again);
     }
     shared.change(|state| {
+        let backoff = match queue {
+            QueueName::ToDelete => &mut state.backoff,
+            QueueName::ToOrphan => &mut state.orphan_backoff,
+        };
         if again {
-            state.orphan_backoff.failed(node, Instant::now());
+            backoff.failed(node, Instant::now());
         } else {
-            state.orphan_backoff.forget(node);
+            backoff.forget(node);
             state.failing.remove(&node);
             state.moved = Some(Instant::now());
         }
-        state.live.to_orphan.done(node);
+        match queue {
+            QueueName::ToDelete => state.live.to_delete.done(node),
+            QueueName::ToOrphan => state.live.to_orphan.done(node),
+        }
     });
     if again {
-        shared.told.retried(QueueName::ToOrphan);
+        shared.told.retried(queue);
     }
 }
 
