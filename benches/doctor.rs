@@ -1,15 +1,16 @@
-//! How long a diagnosis takes, by how many objects there are and what is wrong with them: `cargo bench --bench doctor [-- OBJECTS…]`.
+//! How long a diagnosis takes, by how many objects there are and what is wrong with them: `cargo bench --bench doctor
+//! [-- OBJECTS…]`.
 
 use std::time::Instant;
 
 use kubectl_gc::{
     doctor::{Case, Limit, diagnose},
-    foretell::{Assume, Prognosis, Stage},
     graph::OwnerGraph,
     model::{
         FOREGROUND_FINALIZER, ListRecord, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot,
         SnapshotBuilder,
     },
+    simulate::{Assume, Projection, SimContext},
 };
 
 /// What the object with this number is: who owns it, whether it is terminating, and its finalizers.
@@ -22,7 +23,10 @@ const SHAPES: &[(&str, Shape)] = &[
     ("healthy", |number| (number.checked_sub(1).map(|number| number / 10).into_iter().collect(), false, &[])),
     ("one in 100 has lost its owner", |number| {
         (
-            vec![if number % 100 == 0 { NOBODY } else { number / 10 * 10 }].into_iter().filter(|owner| *owner != number).collect(),
+            vec![if number % 100 == 0 { NOBODY } else { number / 10 * 10 }]
+                .into_iter()
+                .filter(|owner| *owner != number)
+                .collect(),
             false,
             &[],
         )
@@ -35,28 +39,33 @@ const SHAPES: &[(&str, Shape)] = &[
         0 => (Vec::new(), true, &[FOREGROUND_FINALIZER]),
         _ => (vec![0], true, &["acme.io/hold"]),
     }),
-    ("a chain of waiting", |number| (number.checked_sub(1).into_iter().collect(), true, &[FOREGROUND_FINALIZER, "acme.io/hold"])),
+    ("a chain of waiting", |number| {
+        (number.checked_sub(1).into_iter().collect(), true, &[FOREGROUND_FINALIZER, "acme.io/hold"])
+    }),
 ];
 
 fn main() {
     let sizes: Vec<u32> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![10_000, 100_000, 1_000_000] } else { sizes };
-    println!("{:<30} {:>9}  {:>8}  {:>10} {:>10} {:>9}", "shape", "objects", "graph", "prognosis", "diagnosis", "findings");
+    println!(
+        "{:<30} {:>9}  {:>8}  {:>10} {:>10} {:>9}",
+        "shape", "objects", "graph", "prognosis", "diagnosis", "findings"
+    );
     for (name, shape) in SHAPES {
         for size in &sizes {
             let snapshot = snapshot(*size, *shape);
             let start = Instant::now();
             let graph = OwnerGraph::new(&snapshot);
             let built = format!("{:.0?}", start.elapsed());
-            let stage = Stage::new(&snapshot, &graph, Assume::Known);
+            let stage = SimContext::new(&snapshot, &graph, Assume::Known);
             let start = Instant::now();
-            let prognosis = Prognosis::of(&stage);
-            let foretold = format!("{:.0?}", start.elapsed());
+            let projection = Projection::of(&stage);
+            let predicted = format!("{:.0?}", start.elapsed());
             let start = Instant::now();
             let fresh = rustc_hash::FxHashSet::default();
             let case = Case {
                 stage: &stage,
-                prognosis: &prognosis,
+                projection: &projection,
                 now: Some(1000),
                 live: true,
                 fresh: &fresh,
@@ -69,7 +78,7 @@ fn main() {
             let findings = diagnose(&case).findings.len();
             let diagnosed = format!("{:.0?}", start.elapsed());
             assert_eq!(findings == 0, *name == "healthy", "{name}");
-            println!("{name:<30} {size:>9}  {built:>8}  {foretold:>10} {diagnosed:>10} {findings:>9}");
+            println!("{name:<30} {size:>9}  {built:>8}  {predicted:>10} {diagnosed:>10} {findings:>9}");
         }
     }
 }
@@ -84,7 +93,8 @@ fn snapshot(size: u32, shape: Shape) -> Snapshot {
         verbs: ["get", "list", "watch", "delete", "patch"].map(str::to_owned).to_vec(),
         ..Resource::default()
     };
-    let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
+    let mut builder =
+        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
     for number in 0..size {
         let (owners, terminating, finalizers) = shape(number);
         let owners = owners.into_iter().map(|owner| {
@@ -110,6 +120,11 @@ fn snapshot(size: u32, shape: Shape) -> Snapshot {
         };
         builder.add(ResourceId(0), &object);
     }
-    builder.list(ListRecord { resource: ResourceId(0), namespace: None, resource_version: String::new(), failure: None });
+    builder.list(ListRecord {
+        resource: ResourceId(0),
+        namespace: None,
+        resource_version: String::new(),
+        failure: None,
+    });
     builder.build()
 }

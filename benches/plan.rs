@@ -1,12 +1,14 @@
-//! How long a plan takes, by how many objects it touches, and a sweep, by how many there are: `cargo bench --bench plan [-- OBJECTS…]`.
+//! How long a plan takes, by how many objects it touches, and a sweep, by how many there are: `cargo bench --bench plan
+//! [-- OBJECTS…]`.
 
 use std::time::Instant;
 
 use kubectl_gc::{
-    foretell::{Assume, Request, Stage, Start, explore, plan},
     graph::OwnerGraph,
     model::{ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder},
+    plan::{explore, plan},
     server::Propagation,
+    simulate::{Assume, Request, SimContext, Start},
 };
 
 /// Which owner the object with this number has.
@@ -21,43 +23,58 @@ const SHAPES: &[(&str, Shape)] = &[
 /// What a sweep finds; nobody has the last number.
 const SWEPT: &[(&str, Shape)] = &[
     ("all is well", |number| number.checked_sub(1).map(|number| number / 10)),
-    (
-        "one in 100",
-        |number| if number % 100 == 0 { Some(u32::MAX) } else { Some(number / 10 * 10).filter(|owner| *owner != number) },
-    ),
+    ("one in 100", |number| {
+        if number % 100 == 0 { Some(u32::MAX) } else { Some(number / 10 * 10).filter(|owner| *owner != number) }
+    }),
     ("all is lost", |number| Some(if number % 10 == 0 { u32::MAX } else { number / 10 * 10 })),
 ];
 
 fn main() {
     let sizes: Vec<u32> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![10_000, 100_000, 1_000_000] } else { sizes };
-    println!("{:<14} {:>9}  {:>8}  {:>10} {:>10} {:>10}", "shape", "objects", "graph", "background", "foreground", "orphan");
+    println!(
+        "{:<14} {:>9}  {:>8}  {:>10} {:>10} {:>10}",
+        "shape", "objects", "graph", "background", "foreground", "orphan"
+    );
     for (name, shape) in SHAPES {
         for size in &sizes {
             let snapshot = snapshot(*size, *shape);
             let start = Instant::now();
             let graph = OwnerGraph::new(&snapshot);
             let built = start.elapsed();
-            let stage = Stage::new(&snapshot, &graph, Assume::Known);
+            let stage = SimContext::new(&snapshot, &graph, Assume::Known);
             let times = [Propagation::Background, Propagation::Foreground, Propagation::Orphan].map(|propagation| {
                 let start = Instant::now();
                 let plan = explore(&stage, &Request::delete(vec![ObjectId(0)], propagation));
-                assert!(propagation == Propagation::Orphan || plan.summary.deleted == *size as usize, "{:?}", plan.summary);
+                assert!(
+                    propagation == Propagation::Orphan || plan.summary.deleted == *size as usize,
+                    "{:?}",
+                    plan.summary
+                );
                 format!("{:.0?}", start.elapsed())
             });
-            println!("{name:<14} {size:>9}  {:>8}  {:>10} {:>10} {:>10}", format!("{built:.0?}"), times[0], times[1], times[2]);
+            println!(
+                "{name:<14} {size:>9}  {:>8}  {:>10} {:>10} {:>10}",
+                format!("{built:.0?}"),
+                times[0],
+                times[1],
+                times[2]
+            );
         }
     }
     sweeps(&sizes);
 }
 
 fn sweeps(sizes: &[u32]) {
-    println!("\n{:<15} {:>9}  {:>9}  {:>10} {:>10} {:>8}", "sweep", "objects", "deleted", "one order", "explored", "orders");
+    println!(
+        "\n{:<15} {:>9}  {:>9}  {:>10} {:>10} {:>8}",
+        "sweep", "objects", "deleted", "one order", "explored", "orders"
+    );
     for (name, shape) in SWEPT {
         for size in sizes {
             let snapshot = snapshot(*size, *shape);
             let graph = OwnerGraph::new(&snapshot);
-            let stage = Stage::new(&snapshot, &graph, Assume::Known);
+            let stage = SimContext::new(&snapshot, &graph, Assume::Known);
             let request = Request::only_collect(Start::Sweep);
             let start = Instant::now();
             let deleted = plan(&stage, &request).summary.deleted;
@@ -81,7 +98,8 @@ fn snapshot(size: u32, owner: Shape) -> Snapshot {
         verbs: ["get", "list", "watch", "delete", "patch"].map(str::to_owned).to_vec(),
         ..Resource::default()
     };
-    let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
+    let mut builder =
+        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
     let resource = kubectl_gc::model::ResourceId(0);
     for number in 0..size {
         let owners = owner(number).map(|owner| RawReference {

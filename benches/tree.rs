@@ -49,8 +49,10 @@ fn write_dump(path: &std::path::Path, size: u32) -> u64 {
             ("Pod", "v1", format!(r#","ownerReferences":[{reference}]"#))
         };
         let labels = format!(r#"{{"app":"a{}","pod-template-hash":"{owner:x}"}}"#, owner % 97);
-        let metadata =
-            format!(r#"{{"name":"o{number}","namespace":"ns{}","uid":"u{number}","labels":{labels}{owners}}}"#, owner % 50);
+        let metadata = format!(
+            r#"{{"name":"o{number}","namespace":"ns{}","uid":"u{number}","labels":{labels}{owners}}}"#,
+            owner % 50
+        );
         writeln!(file, r#"{{"apiVersion":"{api_version}","kind":"{kind}","metadata":{metadata},"spec":{{}}}}"#)
             .expect("the disk has room");
     }

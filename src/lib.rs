@@ -1,9 +1,10 @@
 //! `kubectl gc`: seeing, foretelling and driving Kubernetes' cascading deletion.
 //!
-//! The core does no I/O and compiles without the features: what was read ([`model`]), who owns whom ([`graph`], [`tree`]), what the API
-//! server ([`server`]) and the collector ([`collector`]) do, and what comes of it ([`foretell`]). Sources ([`cluster`], [`dump`]), all
-//! that writes to a cluster ([`act`]), the files that whole objects are kept in ([`archive`]), what a running sweep tells of itself
-//! (`metrics`) and the command line stand around it.
+//! The core does no I/O and compiles without the features: what was read ([`model`]), who owns whom ([`graph`],
+//! [`tree`]), what the API server ([`server`]) and the collector ([`collector`]) do, and what comes of it
+//! ([`foretell`]). Sources ([`cluster`], [`dump`]), all that writes to a cluster ([`act`]), the files that whole
+//! objects are kept in ([`archive`]), what a running sweep tells of itself (`metrics`) and the command line stand
+//! around it.
 
 #[cfg(feature = "cluster")]
 pub mod act;
@@ -18,14 +19,15 @@ pub mod doctor;
 pub mod document;
 #[cfg(feature = "dump")]
 pub mod dump;
-pub mod foretell;
 pub mod graph;
 #[cfg(feature = "cluster")]
 pub mod metrics;
 pub mod model;
+pub mod plan;
 #[cfg(feature = "cli")]
 pub mod render;
 pub mod restore;
 pub mod server;
+pub mod simulate;
 pub mod tree;
 pub mod wording;

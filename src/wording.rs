@@ -18,14 +18,14 @@ pub fn named(all: &[String]) -> String {
 /// A number as people read it: `101,204`.
 pub fn thousands(number: usize) -> String {
     let digits = number.to_string();
-    let mut told = String::with_capacity(digits.len() + digits.len() / 3);
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            told.push(',');
+            text.push(',');
         }
-        told.push(digit);
+        text.push(digit);
     }
-    told
+    text
 }
 
 /// An age as kubectl's short form: the largest unit that fits.
@@ -39,7 +39,8 @@ pub fn age(seconds: i64) -> String {
     }
 }
 
-/// A word as a shell takes it for one, whatever is in it: some names may hold anything, and commands are there to be pasted.
+/// A word as a shell takes it for one, whatever is in it: some names may hold anything, and commands are there to be
+/// pasted.
 pub fn shell_word(text: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:@=,+%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -54,8 +55,8 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped() {
-        let told = [0, 7, 999, 1_000, 101_204, 1_234_567].map(thousands);
-        assert_eq!(told, ["0", "7", "999", "1,000", "101,204", "1,234,567"]);
+        let text = [0, 7, 999, 1_000, 101_204, 1_234_567].map(thousands);
+        assert_eq!(text, ["0", "7", "999", "1,000", "101,204", "1,234,567"]);
         assert_eq!([count(1, "object", "objects"), count(1_000, "object", "objects")], ["1 object", "1,000 objects"]);
     }
 

@@ -1,4 +1,5 @@
-//! The debug graph against a recording: a collector v1.36.3 that was running while the objects came, and what its endpoint printed.
+//! The debug graph against a recording: a collector v1.36.3 that was running while the objects came, and what its
+//! endpoint printed.
 #![cfg(feature = "cli")]
 
 use kubectl_gc::{

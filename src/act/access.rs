@@ -1,4 +1,5 @@
-//! May the user do what is about to be done? The API server says so beforehand, so that nothing is found forbidden half-way.
+//! May the user do what is about to be done? The API server says so beforehand, so that nothing is found forbidden
+//! half-way.
 //!
 //! Only what the *user* sends is asked about: a cascade runs with the collector's rights.
 
@@ -53,7 +54,8 @@ pub struct Verdicts {
     pub unknown: Option<String>,
 }
 
-/// What the user may not do of this. Whoever may do something with a whole resource of a namespace is not asked about each object of it.
+/// What the user may not do of this. Whoever may do something with a whole resource of a namespace is not asked about
+/// each object of it.
 pub async fn review(connection: &Connection, resources: &Resources, wanted: &BTreeSet<Access>) -> Verdicts {
     let mut groups: BTreeMap<Access, Vec<&Access>> = BTreeMap::new();
     for access in wanted {
@@ -131,29 +133,30 @@ async fn ask(connection: &Connection, resources: &Resources, access: &Access) ->
 }
 
 impl Verdicts {
-    /// All that may not be done, as an error names it: `delete pods web-1 in namespace shop (why)`. None where all may be done.
+    /// All that may not be done, as an error names it: `delete pods web-1 in namespace shop (why)`. None where all may
+    /// be done.
     pub fn forbidden(&self, resources: &Resources) -> Option<String> {
-        let told = |Denied { access, reason }: &Denied| {
+        let describe = |Denied { access, reason }: &Denied| {
             let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-            format!("{}{because}", access.told(resources))
+            format!("{}{because}", access.describe(resources))
         };
-        let denied: Vec<String> = self.denied.iter().map(told).collect();
+        let denied: Vec<String> = self.denied.iter().map(describe).collect();
         (!denied.is_empty()).then(|| named(&denied))
     }
 }
 
 impl Access {
     /// As an error names it: `delete pods web-1 in namespace shop`.
-    pub fn told(&self, resources: &Resources) -> String {
+    pub fn describe(&self, resources: &Resources) -> String {
         let resource = resources.get(self.resource);
-        let mut told = format!("{} {}", self.verb, resource.full_name());
+        let mut describe = format!("{} {}", self.verb, resource.full_name());
         if !self.subresource.is_empty() {
-            told = format!("{told}/{}", self.subresource);
+            describe = format!("{describe}/{}", self.subresource);
         }
         if !self.name.is_empty() {
-            told = format!("{told} {}", self.name);
+            describe = format!("{describe} {}", self.name);
         }
-        if self.namespace.is_empty() { told } else { format!("{told} in namespace {}", self.namespace) }
+        if self.namespace.is_empty() { describe } else { format!("{describe} in namespace {}", self.namespace) }
     }
 }
 
@@ -178,7 +181,8 @@ mod tests {
         Access { verb: "delete", resource: ResourceId(0), subresource: "", namespace, name }
     }
 
-    /// What is denied by a server that allows these names (an empty one: the whole resource), and what it was asked about.
+    /// What is denied by a server that allows these names (an empty one: the whole resource), and what it was asked
+    /// about.
     async fn asked(allowed: &'static [&'static str], names: &[&str]) -> (Vec<String>, Vec<String>) {
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
         let seen = log.clone();
@@ -199,7 +203,7 @@ mod tests {
         assert_eq!(verdicts.unknown, None);
         let denied = verdicts.denied.iter().map(|denied| {
             assert_eq!(denied.reason, "rule");
-            denied.access.told(&resources())
+            denied.access.describe(&resources())
         });
         let denied = denied.collect();
         let mut log = log.lock().unwrap().clone();

@@ -7,11 +7,11 @@ use http::{Method, StatusCode};
 
 use crate::{
     cluster::{Answer, Connection, Failure, path},
-    model::{Identity, ObjectId, RawObject, Resource, ResourceId, Sighting, Snapshot},
+    model::{Identity, ObjectEvent, ObjectId, RawObject, Resource, ResourceId, Snapshot},
     server::{KindRules, OwnDelete, Propagation},
 };
 
-use super::request::{Undone, delete_options, persist};
+use super::request::{RequestError, delete_options, persist};
 
 /// What a DELETE asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Sent {
     pub target: Identity,
     pub answered: Answered,
     /// What the answer says of the target as it is stored: nothing where it was only tried, or is not known.
-    pub seen: Option<Sighting>,
+    pub seen: Option<ObjectEvent>,
 }
 
 /// What came of one DELETE.
@@ -78,18 +78,20 @@ impl Answered {
     }
 }
 
-/// Deletes these objects one after the other, each by the uid it has in the snapshot, so that nothing is deleted which has taken the name of
-/// one meanwhile. `told` is called after each answer. Returns what happened to each, in the order of the targets.
+/// Deletes these objects one after the other, each by the uid it has in the snapshot, so that nothing is deleted which
+/// has taken the name of one meanwhile. `describe` is called after each answer. Returns what happened to each, in the
+/// order of the targets.
 ///
-/// After the first that fails no other is sent: what was foretold was foretold of all of them. The same as soon as `called_off` is done; a
-/// DELETE that is under way is brought to its end before. A future that is dropped half-way leaves it unknown whether the last was done.
+/// After the first that fails no other is sent: what was foretold was foretold of all of them. The same as soon as
+/// `called_off` is done; a DELETE that is under way is brought to its end before. A future that is dropped half-way
+/// leaves it unknown whether the last was done.
 pub async fn delete(
     connection: &Connection,
     snapshot: &Snapshot,
     targets: &[ObjectId],
     deletion: &Deletion,
     called_off: impl Future<Output = ()>,
-    told: &mut dyn FnMut(&Sent),
+    describe: &mut dyn FnMut(&Sent),
 ) -> Vec<Sent> {
     let mut called_off = pin!(called_off);
     let mut all: Vec<Sent> = Vec::with_capacity(targets.len());
@@ -104,7 +106,7 @@ pub async fn delete(
         };
         stopped |= answered.failed();
         let sent = Sent { target: object.identity, answered, seen: seen.filter(|_| !deletion.dry_run) };
-        told(&sent);
+        describe(&sent);
         all.push(sent);
     }
     all
@@ -114,7 +116,7 @@ pub async fn delete(
 struct Target {
     identity: Identity,
     /// As it is seen once it is gone.
-    gone: Sighting,
+    gone: ObjectEvent,
 }
 
 impl Target {
@@ -126,14 +128,19 @@ impl Target {
             uid: identity.uid.clone().into(),
             ..RawObject::default()
         };
-        Target { identity, gone: Sighting { resource: snapshot.object(id).resource, object, gone: true } }
+        Target { identity, gone: ObjectEvent { resource: snapshot.object(id).resource, object, gone: true } }
     }
 
     fn resource(&self) -> ResourceId {
         self.gone.resource
     }
 
-    async fn delete(&self, connection: &Connection, resource: &Resource, deletion: &Deletion) -> (Answered, Option<Sighting>) {
+    async fn delete(
+        &self,
+        connection: &Connection,
+        resource: &Resource,
+        deletion: &Deletion,
+    ) -> (Answered, Option<ObjectEvent>) {
         let Identity { namespace, name, uid, .. } = &self.identity;
         let Some(path) = path::of_object(resource, namespace, name) else {
             return (Answered::Refused { reason: "not the name of an object there can be".to_owned() }, None);
@@ -165,7 +172,7 @@ impl Target {
     }
 
     /// What an answer that is a success says: a Status, or the object as it is now, or as it was last.
-    fn accepted(&self, resource: &Resource, answer: &Answer) -> (Answered, Option<Sighting>) {
+    fn accepted(&self, resource: &Resource, answer: &Answer) -> (Answered, Option<ObjectEvent>) {
         let object = match answer.read_object() {
             Ok(object) => object,
             Err(malformed) => return (Answered::Unsure { reason: Failure::from(malformed).to_string() }, None),
@@ -174,11 +181,12 @@ impl Target {
         if object.uid != self.identity.uid || !stays(resource, &object) {
             return (Answered::Removed, Some(self.gone.clone()));
         }
-        (Answered::Accepted, Some(Sighting { resource: self.resource(), object: object.into_owned(), gone: false }))
+        (Answered::Accepted, Some(ObjectEvent { resource: self.resource(), object: object.into_owned(), gone: false }))
     }
 }
 
-/// Whether an object is still there that a DELETE was answered with. Some kinds are answered with what they were last (R1.5).
+/// Whether an object is still there that a DELETE was answered with. Some kinds are answered with what they were last
+/// (R1.5).
 fn stays(resource: &Resource, object: &RawObject<'_>) -> bool {
     let held = !object.finalizers.is_empty() || object.grace.is_some_and(|seconds| seconds > 0);
     // Its spec.finalizers hold it.
@@ -186,7 +194,7 @@ fn stays(resource: &Resource, object: &RawObject<'_>) -> bool {
     object.deleted.is_some() && (held || namespace)
 }
 
-fn not_done(Undone { failure, unsure }: Undone) -> Answered {
+fn not_done(RequestError { failure, unsure }: RequestError) -> Answered {
     let reason = failure.in_full();
     match &failure {
         _ if unsure => Answered::Unsure { reason },

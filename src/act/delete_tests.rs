@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::delete::*;
 use crate::{
-    cluster::testing::{Asked, Say, json as say, pods, refuse, serve},
+    cluster::testing::{RecordedRequest, Say, json as say, pods, refuse, serve},
     model::{ObjectId, Origin, RawObject, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder},
     server::Propagation,
 };
@@ -53,7 +53,7 @@ async fn deleted(
 ) -> (Vec<Sent>, Vec<Value>) {
     let bodies: Arc<Mutex<Vec<Value>>> = Arc::default();
     let sent = bodies.clone();
-    let connection = serve(move |asked: &Asked| {
+    let connection = serve(move |asked: &RecordedRequest| {
         let name = asked.url.rsplit('/').next().unwrap_or_default();
         if asked.method == "GET" {
             // After a conflict.
@@ -68,9 +68,11 @@ async fn deleted(
         answer(asked.url.rsplit('/').next().unwrap_or_default(), asked.before)
     });
     let (snapshot, ids) = snapshot(names);
-    let mut told = Vec::new();
-    let all = delete(&connection.await, &snapshot, &ids, &deletion, future::pending(), &mut |one| told.push(one.clone())).await;
-    assert_eq!(all, told);
+    let mut describe = Vec::new();
+    let all =
+        delete(&connection.await, &snapshot, &ids, &deletion, future::pending(), &mut |one| describe.push(one.clone()))
+            .await;
+    assert_eq!(all, describe);
     let bodies = bodies.lock().unwrap().clone();
     (all, bodies)
 }
@@ -86,7 +88,8 @@ fn words(all: &[Sent]) -> Vec<String> {
 
 #[tokio::test]
 async fn answers_are_told_apart() {
-    let names = ["removed", "held", "graceful", "last", "killed", "shop", "gone", "replaced", "vanished", "passing", "lost"];
+    let names =
+        ["removed", "held", "graceful", "last", "killed", "shop", "gone", "replaced", "vanished", "passing", "lost"];
     let (all, bodies) = deleted(&names, Deletion::by(Propagation::Foreground), |name, before| match name {
         "removed" => say(200, r#"{"kind":"Status","status":"Success","details":{"name":"removed","uid":"u-removed"}}"#),
         "held" => object(
@@ -132,11 +135,14 @@ async fn answers_are_told_apart() {
 #[tokio::test]
 async fn nothing_is_sent_after_a_failure() {
     let webhook = r#"admission webhook "guard.acme.io" denied the request: not today"#;
-    for (answer, told) in [
+    for (answer, describe) in [
         (status(403, webhook), format!("Refused {{ reason: {:?} }}", format!("forbidden: {webhook}"))),
         (status(409, "it is used"), r#"Refused { reason: "409 Conflict: it is used" }"#.to_owned()),
         (refuse(404), r#"Refused { reason: "not served any more (404 Not Found)" }"#.to_owned()),
-        (say(200, "garbage"), r#"Unsure { reason: "unreadable answer: expected value at line 1 column 1" }"#.to_owned()),
+        (
+            say(200, "garbage"),
+            r#"Unsure { reason: "unreadable answer: expected value at line 1 column 1" }"#.to_owned(),
+        ),
         (status(500, "no"), r#"Unsure { reason: "500 Internal Server Error: no" }"#.to_owned()),
     ] {
         let answer = Mutex::new(answer);
@@ -151,7 +157,7 @@ async fn nothing_is_sent_after_a_failure() {
         .await;
         assert_eq!(
             words(&all),
-            ["Pod/a Removed gone".to_owned(), format!("Pod/b {told} unseen"), "Pod/c NotSent unseen".to_owned()]
+            ["Pod/a Removed gone".to_owned(), format!("Pod/b {describe} unseen"), "Pod/c NotSent unseen".to_owned()]
         );
         assert!(all[1].answered.failed() && all[2].answered.failed() && bodies.len() >= 2);
     }

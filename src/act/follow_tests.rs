@@ -14,14 +14,15 @@ use super::{
     follow::*,
 };
 use crate::{
-    cluster::testing::{Asked, Say, json, pods, serve},
-    foretell::{Assume, Course, OutcomeKind, Request, Stage, plan},
+    cluster::testing::{RecordedRequest, Say, json, pods, serve},
     graph::OwnerGraph,
     model::{
-        Identity, ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Sighting, Snapshot,
-        SnapshotBuilder,
+        Identity, ListRecord, ObjectEvent, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources,
+        Snapshot, SnapshotBuilder,
     },
+    plan::{OutcomeKind, PlanTracker, plan},
     server::Propagation,
+    simulate::{Assume, Request, SimContext},
 };
 
 /// How long nothing may move where something is left.
@@ -40,18 +41,27 @@ fn held() -> RawObject<'static> {
 }
 
 fn snapshot() -> Snapshot {
-    let pods = Resource { verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(), kind: "Thing".into(), ..pods() };
+    let pods =
+        Resource { verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(), kind: "Thing".into(), ..pods() };
     let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods], Vec::new()));
     builder.add(ResourceId(0), &held());
-    builder.list(ListRecord { resource: ResourceId(0), namespace: None, resource_version: "7".to_owned(), failure: None });
+    builder.list(ListRecord {
+        resource: ResourceId(0),
+        namespace: None,
+        resource_version: "7".to_owned(),
+        failure: None,
+    });
     builder.build()
 }
 
 /// Follows the delete of the held object, whose DELETE was answered like this, while the server answers GETs like that.
-async fn followed(answered: Answered, get: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> (Followed, usize) {
+async fn followed(
+    answered: Answered,
+    get: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static,
+) -> (Followed, usize) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let connection = serve(move |asked: &Asked| {
+    let connection = serve(move |asked: &RecordedRequest| {
         if asked.url.contains("watch=true") {
             return Say { open: true, ..json(200, "") };
         }
@@ -64,11 +74,11 @@ async fn followed(answered: Answered, get: impl Fn(&Asked) -> Say + Send + Sync 
     let watches = connection.watch(&snapshot);
     let course = {
         let graph = OwnerGraph::new(&snapshot);
-        let stage = Stage::new(&snapshot, &graph, Assume::Known);
-        Course::new(&snapshot, &plan(&stage, &Request::delete(vec![ObjectId(0)], Propagation::Background)))
+        let stage = SimContext::new(&snapshot, &graph, Assume::Known);
+        PlanTracker::new(&snapshot, &plan(&stage, &Request::delete(vec![ObjectId(0)], Propagation::Background)))
     };
     let target = Identity::of(&snapshot, ObjectId(0));
-    let marked = Sighting { resource: ResourceId(0), object: RawObject { deleted: Some(9), ..held() }, gone: false };
+    let marked = ObjectEvent { resource: ResourceId(0), object: RawObject { deleted: Some(9), ..held() }, gone: false };
     let seen = (answered == Answered::Accepted).then_some(marked);
     let sent = [Sent { target, answered, seen }];
     let following = Following {
@@ -82,11 +92,11 @@ async fn followed(answered: Answered, get: impl Fn(&Asked) -> Say + Send + Sync 
     (followed, asked.load(Ordering::Relaxed))
 }
 
-fn gone(_: &Asked) -> Say {
+fn gone(_: &RecordedRequest) -> Say {
     json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"held","kind":"pods"}}"#)
 }
 
-fn marked(_: &Asked) -> Say {
+fn marked(_: &RecordedRequest) -> Say {
     json(
         200,
         r#"{"metadata":{"name":"held","namespace":"shop","uid":"u-held","resourceVersion":"9","finalizers":["acme.io/x"],
@@ -106,7 +116,7 @@ async fn what_a_watch_does_not_tell_is_seen() {
     let (followed, _) = followed(Answered::Accepted, gone).await;
     assert_eq!((followed.ended, followed.left, followed.progress.gone), (Ended::Otherwise, 0, 1), "{followed:#?}");
     let [otherwise] = followed.otherwise.as_slice() else { panic!("{followed:#?}") };
-    assert_eq!((otherwise.foretold[0], otherwise.came), (OutcomeKind::Terminating, OutcomeKind::Deleted));
+    assert_eq!((otherwise.predicted[0], otherwise.came), (OutcomeKind::Terminating, OutcomeKind::Deleted));
 }
 
 /// The answer to the DELETE got lost: whether it was done is asked at once.
@@ -115,7 +125,7 @@ async fn what_is_not_known_of_a_delete_is_asked() {
     let unsure = || Answered::Unsure { reason: "connection reset".to_owned() };
     let (done, _) = followed(unsure(), marked).await;
     assert_eq!((done.ended, done.left), (Ended::AsPlanned, 1), "{done:#?}");
-    let unmarked = |_: &Asked| {
+    let unmarked = |_: &RecordedRequest| {
         json(
             200,
             r#"{"metadata":{"name":"held","namespace":"shop","uid":"u-held","resourceVersion":"5","finalizers":["acme.io/x"]}}"#,
@@ -126,11 +136,11 @@ async fn what_is_not_known_of_a_delete_is_asked() {
     assert_eq!(asked, 2, "at once, and before it is told");
 }
 
-/// A watch that is late tells of an owner which is gone by the word of its DELETE. Whoever depends on it is still to go.
+/// A watch that is late tells of an owner which is gone by the word of its DELETE. Whoever depends on it is still to
+/// go.
 #[tokio::test]
 async fn what_is_late_brings_nothing_back() {
-    let event =
-        r#"{"type":"MODIFIED","object":{"metadata":{"name":"held","namespace":"shop","uid":"u-held","resourceVersion":"6"}}}"#;
+    let event = r#"{"type":"MODIFIED","object":{"metadata":{"name":"held","namespace":"shop","uid":"u-held","resourceVersion":"6"}}}"#;
     let dependent = r#"{"metadata":{"name":"dependent","namespace":"shop","uid":"u-dependent","ownerReferences":[
         {"apiVersion":"v1","kind":"Thing","name":"held","uid":"u-held"}]}}"#;
     let connection = serve(move |asked| match asked.url.as_str() {
@@ -140,7 +150,7 @@ async fn what_is_late_brings_nothing_back() {
     });
     let connection = connection.await;
     let mut snapshot = snapshot();
-    snapshot.take_in([Sighting {
+    snapshot.apply_events([ObjectEvent {
         resource: ResourceId(0),
         object: RawObject {
             name: "dependent".into(),
@@ -157,15 +167,23 @@ async fn what_is_late_brings_nothing_back() {
         },
         gone: false,
     }]);
-    snapshot.take_in([Sighting { object: RawObject { finalizers: Vec::new(), ..held() }, resource: ResourceId(0), gone: false }]);
+    snapshot.apply_events([ObjectEvent {
+        object: RawObject { finalizers: Vec::new(), ..held() },
+        resource: ResourceId(0),
+        gone: false,
+    }]);
     let watches = connection.watch(&snapshot);
     let course = {
         let graph = OwnerGraph::new(&snapshot);
-        let stage = Stage::new(&snapshot, &graph, Assume::Known);
-        Course::new(&snapshot, &plan(&stage, &Request::delete(vec![ObjectId(0)], Propagation::Background)))
+        let stage = SimContext::new(&snapshot, &graph, Assume::Known);
+        PlanTracker::new(&snapshot, &plan(&stage, &Request::delete(vec![ObjectId(0)], Propagation::Background)))
     };
     let target = Identity::of(&snapshot, ObjectId(0));
-    let seen = Some(Sighting { resource: ResourceId(0), object: RawObject { resource_version: "".into(), ..held() }, gone: true });
+    let seen = Some(ObjectEvent {
+        resource: ResourceId(0),
+        object: RawObject { resource_version: "".into(), ..held() },
+        gone: true,
+    });
     let sent = [Sent { target, answered: Answered::Removed, seen }];
     let following = Following {
         connection: &connection,
@@ -175,5 +193,9 @@ async fn what_is_late_brings_nothing_back() {
         patience: PATIENCE,
     };
     let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut |_| ()).await;
-    assert_eq!((followed.ended, followed.progress.gone, followed.progress.to_go), (Ended::TimedOut, 1, 2), "{followed:#?}");
+    assert_eq!(
+        (followed.ended, followed.progress.gone, followed.progress.to_go),
+        (Ended::TimedOut, 1, 2),
+        "{followed:#?}"
+    );
 }

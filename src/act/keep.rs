@@ -1,17 +1,20 @@
-//! What is kept of what a delete would take: references are cut before anything is deleted, a guard stands in for them, and it goes again
-//! when nobody is left who would take the object back.
+//! What is kept of what a delete would take: references are cut before anything is deleted, a guard stands in for them,
+//! and it goes again when nobody is left who would take the object back.
 //!
-//! Living controllers adopt what matches their selector and has no controller, within milliseconds (R9.3). Were the references merely
-//! dropped, a ReplicaSet that is about to die would take back its pod before its own delete, and the pod would go with it. So the one
-//! PATCH that drops them puts a *guard* in their place: a reference of the object to itself, as its controller.
+//! Living controllers adopt what matches their selector and has no controller, within milliseconds (R9.3). Were the
+//! references merely dropped, a ReplicaSet that is about to die would take back its pod before its own delete, and the
+//! pod would go with it. So the one PATCH that drops them puts a *guard* in their place: a reference of the object to
+//! itself, as its controller.
 //!
 //! * Controllers leave alone what has a controller (R9.5).
-//! * To the collector the object has an owner that is there (R4.2, row 1): it lives for as long as it carries the guard, even if somebody
-//!   adds a reference to a dying owner meanwhile. It blocks nobody, not even its own foreground deletion (R5.13).
+//! * To the collector the object has an owner that is there (R4.2, row 1): it lives for as long as it carries the
+//!   guard, even if somebody adds a reference to a dying owner meanwhile. It blocks nobody, not even its own foreground
+//!   deletion (R5.13).
 //! * Whoever is interrupted in between leaves an object that lives. A command removes the guard.
 //!
-//! The guard goes once the former owners, and whoever else might adopt the object and goes, are terminating or gone: a controller that is
-//! terminating adopts nothing, and looks up on the API server whether it is, after it has seen an object without a controller.
+//! The guard goes once the former owners, and whoever else might adopt the object and goes, are terminating or gone: a
+//! controller that is terminating adopts nothing, and looks up on the API server whether it is, after it has seen an
+//! object without a controller.
 
 use std::time::{Duration, Instant};
 
@@ -22,8 +25,9 @@ use serde_json::{Value, json};
 use crate::{
     cluster::{Connection, Failure, path, retry},
     doctor::commands::Commands,
-    foretell::{Cut, Plan, adopters_of},
     model::{ObjectId, Reference, Snapshot},
+    plan::{Plan, adopters_of},
+    simulate::Cut,
 };
 
 use super::request::{merge_patch, once};
@@ -39,7 +43,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// An object whose references are cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loosened {
+pub struct DetachedObject {
     pub object: ObjectId,
     /// What it has lost.
     pub loses: Vec<Reference>,
@@ -51,13 +55,18 @@ pub struct Loosened {
     pub guarded: bool,
 }
 
-impl Loosened {
-    /// The command that takes the guard from it; none where it has none. `kubectl` is how kubectl is called for this cluster.
+impl DetachedObject {
+    /// The command that takes the guard from it; none where it has none. `kubectl` is how kubectl is called for this
+    /// cluster.
     pub fn release_command(&self, snapshot: &Snapshot, kubectl: &str) -> Option<String> {
         let uid = snapshot.text(snapshot.object(self.object).uid);
-        let place = self.now.as_array().filter(|_| self.guarded)?.iter().rposition(|reference| reference["uid"] == uid)?;
+        let place =
+            self.now.as_array().filter(|_| self.guarded)?.iter().rposition(|reference| reference["uid"] == uid)?;
         let path = format!("/metadata/ownerReferences/{place}");
-        let steps = vec![json!({"op": "test", "path": format!("{path}/uid"), "value": uid}), json!({"op": "remove", "path": path})];
+        let steps = vec![
+            json!({"op": "test", "path": format!("{path}/uid"), "value": uid}),
+            json!({"op": "remove", "path": path}),
+        ];
         Some(Commands { snapshot, kubectl }.patch(self.object, steps))
     }
 }
@@ -75,7 +84,7 @@ pub enum Released {
 
 /// Why something could not be kept. Nothing is deleted then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{object}{place} can't be kept: {why}{}", told(.left))]
+#[error("{object}{place} can't be kept: {why}{}", describe(.left))]
 pub struct KeepError {
     /// `Kind/name`
     pub object: String,
@@ -86,12 +95,12 @@ pub struct KeepError {
     pub left: Vec<(String, String)>,
 }
 
-fn told(left: &[(String, String)]) -> String {
+fn describe(left: &[(String, String)]) -> String {
     if left.is_empty() {
         return "; all references are as they were".to_owned();
     }
-    let told = left.iter().map(|(object, what)| format!("\n{object} {what}"));
-    format!("; what has lost its owners by now, and lives on without them:{}", told.collect::<String>())
+    let describe = left.iter().map(|(object, what)| format!("\n{object} {what}"));
+    format!("; what has lost its owners by now, and lives on without them:{}", describe.collect::<String>())
 }
 
 /// What is wrong with one object.
@@ -120,14 +129,14 @@ pub enum KeepFailure {
     },
 }
 
-/// Cuts references, and puts guards in their place, before anything is deleted. Afterwards every object has been seen with what it is to
-/// have. May be done again after it was interrupted.
+/// Cuts references, and puts guards in their place, before anything is deleted. Afterwards every object has been seen
+/// with what it is to have. May be done again after it was interrupted.
 ///
 /// # Errors
 /// When one of them can't be cut. What was cut until then is put back.
-pub async fn cut(connection: &Connection, snapshot: &Snapshot, cuts: &[Cut]) -> Result<Vec<Loosened>, KeepError> {
-    let objects: Vec<Kept<'_>> = cuts.iter().map(|cut| Kept::of(connection, snapshot, cut)).collect();
-    let mut done: Vec<Option<Loosened>> = vec![None; cuts.len()];
+pub async fn cut(connection: &Connection, snapshot: &Snapshot, cuts: &[Cut]) -> Result<Vec<DetachedObject>, KeepError> {
+    let objects: Vec<KeptObject<'_>> = cuts.iter().map(|cut| KeptObject::of(connection, snapshot, cut)).collect();
+    let mut done: Vec<Option<DetachedObject>> = vec![None; cuts.len()];
     let mut found = Ok(None);
     for _ in 0..PASSES {
         found = pass(&objects, &mut done).await;
@@ -135,7 +144,7 @@ pub async fn cut(connection: &Connection, snapshot: &Snapshot, cuts: &[Cut]) -> 
             break;
         }
     }
-    let done: Vec<Loosened> = done.into_iter().flatten().collect();
+    let done: Vec<DetachedObject> = done.into_iter().flatten().collect();
     let (place, why) = match found {
         Ok(None) => return Ok(done),
         Ok(Some(place)) => (place, KeepFailure::Unstable),
@@ -144,9 +153,13 @@ pub async fn cut(connection: &Connection, snapshot: &Snapshot, cuts: &[Cut]) -> 
     Err(objects[place].error(why, put_back(connection, snapshot, &done).await))
 }
 
-/// Looks at every object once, several at a time, and cuts what is not cut. Says which of them had to be written to, if any, or what went
-/// wrong with the first that can't be; nothing more is begun then, and what is under way comes to its end.
-async fn pass(objects: &[Kept<'_>], done: &mut [Option<Loosened>]) -> Result<Option<usize>, (usize, KeepFailure)> {
+/// Looks at every object once, several at a time, and cuts what is not cut. Says which of them had to be written to, if
+/// any, or what went wrong with the first that can't be; nothing more is begun then, and what is under way comes to its
+/// end.
+async fn pass(
+    objects: &[KeptObject<'_>],
+    done: &mut [Option<DetachedObject>],
+) -> Result<Option<usize>, (usize, KeepFailure)> {
     let mut written_to = None;
     for first in (0..objects.len()).step_by(AT_ONCE) {
         let some = first..objects.len().min(first + AT_ONCE);
@@ -154,12 +167,12 @@ async fn pass(objects: &[Kept<'_>], done: &mut [Option<Loosened>]) -> Result<Opt
         let mut failed = None;
         for (place, result) in some.zip(join_all(loosening).await) {
             match result {
-                Ok((written, loosened)) => {
+                Ok((written, detached)) => {
                     written_to = written_to.or(written.then_some(place));
                     match &mut done[place] {
                         // What it had at first is what is put back.
-                        Some(known) => known.now = loosened.now,
-                        unknown => *unknown = Some(loosened),
+                        Some(known) => known.now = detached.now,
+                        unknown => *unknown = Some(detached),
                     }
                 }
                 Err(why) => failed = failed.or(Some((place, why))),
@@ -172,44 +185,51 @@ async fn pass(objects: &[Kept<'_>], done: &mut [Option<Loosened>]) -> Result<Opt
     Ok(written_to)
 }
 
-/// Puts references back as they were, where nothing is deleted after all. Says of which objects that failed, and what can be done.
-pub async fn put_back(connection: &Connection, snapshot: &Snapshot, loosened: &[Loosened]) -> Vec<(String, String)> {
+/// Puts references back as they were, where nothing is deleted after all. Says of which objects that failed, and what
+/// can be done.
+pub async fn put_back(
+    connection: &Connection,
+    snapshot: &Snapshot,
+    detached: &[DetachedObject],
+) -> Vec<(String, String)> {
     let mut left = Vec::new();
-    for one in loosened {
+    for one in detached {
         let cut = Cut { object: one.object, loses: one.loses.clone() };
-        let object = Kept::of(connection, snapshot, &cut);
+        let object = KeptObject::of(connection, snapshot, &cut);
         if let Err(why) = object.put_back(one).await {
-            let guard = one
-                .release_command(snapshot, "kubectl")
-                .map_or(String::new(), |command| format!("; it has itself as its controller, which is removed with: {command}"));
+            let guard = one.release_command(snapshot, "kubectl").map_or(String::new(), |command| {
+                format!("; it has itself as its controller, which is removed with: {command}")
+            });
             left.push((format!("{}{}", object.name, object.place), format!("could not be put back ({why}){guard}")));
         }
     }
     left
 }
 
-/// Takes away the guards, and references to dying owners that somebody has added meanwhile, once nobody is left who would take the objects
-/// back. `plan` says who goes. Waits for that up to `patience`; where it takes longer, the guard stays.
+/// Takes away the guards, and references to dying owners that somebody has added meanwhile, once nobody is left who
+/// would take the objects back. `plan` says who goes. Waits for that up to `patience`; where it takes longer, the guard
+/// stays.
 ///
 /// # Errors
-/// The first object that could not be read or patched; those after it keep their guards, too, and can be released again.
+/// The first object that could not be read or patched; those after it keep their guards, too, and can be released
+/// again.
 pub async fn release(
     connection: &Connection,
     snapshot: &Snapshot,
     plan: &Plan,
-    loosened: &[Loosened],
+    detached: &[DetachedObject],
     patience: Duration,
 ) -> Result<Vec<(ObjectId, Released)>, KeepError> {
     let begun = Instant::now();
-    let mut released = Vec::with_capacity(loosened.len());
-    for one in loosened {
+    let mut released = Vec::with_capacity(detached.len());
+    for one in detached {
         let cut = Cut { object: one.object, loses: one.loses.clone() };
-        let object = Kept::of(connection, snapshot, &cut);
-        let told = object.release(plan, one, begun + patience).await;
-        match told {
-            Ok(told) => released.push((one.object, told)),
+        let object = KeptObject::of(connection, snapshot, &cut);
+        let describe = object.release(plan, one, begun + patience).await;
+        match describe {
+            Ok(describe) => released.push((one.object, describe)),
             Err(why) => {
-                let rest = loosened[released.len()..].iter().filter_map(|one| {
+                let rest = detached[released.len()..].iter().filter_map(|one| {
                     let command = one.release_command(snapshot, "kubectl")?;
                     Some((
                         snapshot.short_name(one.object),
@@ -224,7 +244,7 @@ pub async fn release(
 }
 
 /// One object that is to be kept.
-struct Kept<'a> {
+struct KeptObject<'a> {
     connection: &'a Connection,
     snapshot: &'a Snapshot,
     cut: &'a Cut,
@@ -240,14 +260,21 @@ struct Seen {
     references: Vec<Value>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> KeptObject<'a> {
     fn of(connection: &'a Connection, snapshot: &'a Snapshot, cut: &'a Cut) -> Self {
         let object = snapshot.object(cut.object);
         let place = match snapshot.text(object.namespace) {
             "" => String::new(),
             namespace => format!(" in namespace {namespace}"),
         };
-        Kept { connection, snapshot, cut, name: snapshot.short_name(cut.object), place, uid: snapshot.text(object.uid) }
+        KeptObject {
+            connection,
+            snapshot,
+            cut,
+            name: snapshot.short_name(cut.object),
+            place,
+            uid: snapshot.text(object.uid),
+        }
     }
 
     fn error(&self, why: KeepFailure, left: Vec<(String, String)>) -> KeepError {
@@ -255,7 +282,7 @@ impl<'a> Kept<'a> {
     }
 
     /// Cuts it, unless that is done already. Says whether anything was written.
-    async fn loosen(&self) -> Result<(bool, Loosened), KeepFailure> {
+    async fn loosen(&self) -> Result<(bool, DetachedObject), KeepFailure> {
         // A write may have been done although its answer was lost: what was there before it is what was seen first.
         let mut before = None;
         for _ in 0..TRIES {
@@ -271,7 +298,7 @@ impl<'a> Kept<'a> {
             if is_done || self.write(&seen, &wanted).await? {
                 let (object, loses) = (self.cut.object, self.cut.loses.clone());
                 let before = Value::Array(before.unwrap_or_default());
-                return Ok((!is_done, Loosened { object, loses, before, now: Value::Array(wanted), guarded }));
+                return Ok((!is_done, DetachedObject { object, loses, before, now: Value::Array(wanted), guarded }));
             }
         }
         Err(KeepFailure::Unstable)
@@ -323,7 +350,7 @@ impl<'a> Kept<'a> {
             && text("apiVersion") == self.snapshot.text(known.api_version)
     }
 
-    async fn put_back(&self, done: &Loosened) -> Result<(), KeepFailure> {
+    async fn put_back(&self, done: &DetachedObject) -> Result<(), KeepFailure> {
         for _ in 0..TRIES {
             let seen = self.read().await?;
             let before = done.before.as_array().map_or(&[][..], Vec::as_slice);
@@ -340,7 +367,7 @@ impl<'a> Kept<'a> {
         Err(KeepFailure::Unstable)
     }
 
-    async fn release(&self, plan: &Plan, done: &Loosened, until: Instant) -> Result<Released, KeepFailure> {
+    async fn release(&self, plan: &Plan, done: &DetachedObject, until: Instant) -> Result<Released, KeepFailure> {
         for owner in self.would_take_it_back(plan) {
             while self.lives(owner).await? {
                 if Instant::now() >= until {
@@ -359,7 +386,8 @@ impl<'a> Kept<'a> {
             if seen.terminating {
                 return Ok(Released::Lost);
             }
-            let dies = |reference: &Value| self.cut.loses.iter().any(|lost| reference["uid"] == self.snapshot.text(lost.uid));
+            let dies =
+                |reference: &Value| self.cut.loses.iter().any(|lost| reference["uid"] == self.snapshot.text(lost.uid));
             let wanted: Vec<Value> = seen
                 .references
                 .iter()
@@ -373,18 +401,21 @@ impl<'a> Kept<'a> {
         Err(KeepFailure::Unstable)
     }
 
-    /// Everybody who goes and would adopt it while they live: its former owners, and controllers in its namespace that adopt such objects.
+    /// Everybody who goes and would adopt it while they live: its former owners, and controllers in its namespace that
+    /// adopt such objects.
     fn would_take_it_back(&self, plan: &Plan) -> Vec<ObjectId> {
         let object = self.snapshot.object(self.cut.object);
         let resource = self.snapshot.resources.get(object.resource);
         let adopters = adopters_of(&resource.group, &resource.kind);
         let former = self.cut.loses.iter().filter_map(|lost| self.snapshot.by_uid(lost.uid));
         let others =
-            plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).filter(|other| {
-                let other = self.snapshot.object(*other);
-                let kind = self.snapshot.resources.get(other.resource);
-                other.namespace == object.namespace && adopters.contains(&(kind.group.as_str(), kind.kind.as_str()))
-            });
+            plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).filter(
+                |other| {
+                    let other = self.snapshot.object(*other);
+                    let kind = self.snapshot.resources.get(other.resource);
+                    other.namespace == object.namespace && adopters.contains(&(kind.group.as_str(), kind.kind.as_str()))
+                },
+            );
         let mut all: Vec<ObjectId> = former.chain(others).filter(|other| *other != self.cut.object).collect();
         all.sort_unstable();
         all.dedup();
@@ -399,7 +430,9 @@ impl<'a> Kept<'a> {
                 Ok(is_it && object["metadata"]["deletionTimestamp"].is_null())
             }
             Err(failure) if failure.proves_absence() => Ok(false),
-            Err(failure) => Err(KeepFailure::Failed { doing: "looking at who would take back", reason: failure.in_full() }),
+            Err(failure) => {
+                Err(KeepFailure::Failed { doing: "looking at who would take back", reason: failure.in_full() })
+            }
         }
     }
 
@@ -446,10 +479,11 @@ impl<'a> Kept<'a> {
             .ok_or_else(|| Failure::Malformed(format!("{name:?} is no name that can be asked for")))
     }
 
-    /// Writes its references if nothing about it has changed since it was seen. Says whether they are written: otherwise it has to be
-    /// read again, also where an answer was lost.
+    /// Writes its references if nothing about it has changed since it was seen. Says whether they are written:
+    /// otherwise it has to be read again, also where an answer was lost.
     async fn write(&self, seen: &Seen, references: &[Value]) -> Result<bool, KeepFailure> {
-        let body = json!({"metadata": {"uid": self.uid, "resourceVersion": seen.version, "ownerReferences": references}});
+        let body =
+            json!({"metadata": {"uid": self.uid, "resourceVersion": seen.version, "ownerReferences": references}});
         let failed = |failure: Failure| KeepFailure::Failed { doing: "patching", reason: failure.in_full() };
         let path = self.path(self.cut.object).map_err(failed)?;
         match merge_patch(self.connection, &path, &body).await {

@@ -12,12 +12,13 @@ use super::keep::*;
 use crate::{
     cluster::{
         Connection,
-        testing::{Asked, Say, json as say, pods, serve},
+        testing::{RecordedRequest, Say, json as say, pods, serve},
     },
-    foretell::{Assume, Cut, Plan, Request, Stage, plan},
     graph::OwnerGraph,
     model::{ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder},
+    plan::{Plan, plan},
     server::Propagation,
+    simulate::{Assume, Cut, Request, SimContext},
 };
 
 /// What a server holds, by path, and what was written to it.
@@ -36,7 +37,7 @@ impl Store {
         self.objects.insert(path.to_owned(), object);
     }
 
-    fn answer(&mut self, asked: &Asked) -> Say {
+    fn answer(&mut self, asked: &RecordedRequest) -> Say {
         let Some(object) = self.objects.get(&asked.url).cloned() else { return status(404, "not found") };
         if asked.method == "PATCH" {
             let body: Value = serde_json::from_slice(&asked.body).unwrap();
@@ -75,9 +76,10 @@ fn name_of(url: &str) -> &str {
 /// Owners by uid; a controller with a star.
 fn owners_of(object: &Value) -> String {
     let owners = object["metadata"]["ownerReferences"].as_array().into_iter().flatten();
-    let told =
-        owners.map(|owner| format!("{}{}", owner["uid"].as_str().unwrap(), if owner["controller"] == true { "*" } else { "" }));
-    told.collect::<Vec<_>>().join(" ")
+    let describe = owners.map(|owner| {
+        format!("{}{}", owner["uid"].as_str().unwrap(), if owner["controller"] == true { "*" } else { "" })
+    });
+    describe.collect::<Vec<_>>().join(" ")
 }
 
 fn reference(kind: &str, uid: &str, controller: bool) -> Value {
@@ -100,7 +102,7 @@ struct Scene {
 
 impl Scene {
     /// `first` may answer in the store's stead.
-    async fn new(first: impl Fn(&Asked, &mut Store) -> Option<Say> + Send + Sync + 'static) -> Self {
+    async fn new(first: impl Fn(&RecordedRequest, &mut Store) -> Option<Say> + Send + Sync + 'static) -> Self {
         let mut builder =
             SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods(), sets()], Vec::new()));
         let mut store = Store::default();
@@ -135,7 +137,10 @@ impl Scene {
         }
         let snapshot = builder.build();
         let graph = OwnerGraph::new(&snapshot);
-        let plan = plan(&Stage::new(&snapshot, &graph, Assume::Known), &Request::delete(vec![r], Propagation::Background));
+        let plan = plan(
+            &SimContext::new(&snapshot, &graph, Assume::Known),
+            &Request::delete(vec![r], Propagation::Background),
+        );
         let store = Arc::new(Mutex::new(store));
         let kept = store.clone();
         let connection = serve(move |asked| {
@@ -151,13 +156,13 @@ impl Scene {
         pods.into_iter().map(|object| Cut { object, loses: self.snapshot.object(object).owners.to_vec() }).collect()
     }
 
-    async fn cut(&self) -> Result<Vec<Loosened>, KeepError> {
+    async fn cut(&self) -> Result<Vec<DetachedObject>, KeepError> {
         cut(&self.connection, &self.snapshot, &self.cuts()).await
     }
 
-    async fn release(&self, loosened: &[Loosened]) -> Vec<Released> {
+    async fn release(&self, detached: &[DetachedObject]) -> Vec<Released> {
         let patience = Duration::from_millis(50);
-        let released = release(&self.connection, &self.snapshot, &self.plan, loosened, patience).await.unwrap();
+        let released = release(&self.connection, &self.snapshot, &self.plan, detached, patience).await.unwrap();
         released.into_iter().map(|(_, released)| released).collect()
     }
 
@@ -181,10 +186,10 @@ impl Scene {
 #[tokio::test]
 async fn what_is_cut_has_itself_as_controller_until_it_is_released() {
     let scene = Scene::new(|_, _| None).await;
-    let loosened = scene.cut().await.unwrap();
+    let detached = scene.cut().await.unwrap();
     assert_eq!(scene.log(), ["a: a*", "b: b*"], "one write each");
-    assert!(loosened.iter().all(|one| one.guarded));
-    let command = loosened[0].release_command(&scene.snapshot, "kubectl --context x").unwrap();
+    assert!(detached.iter().all(|one| one.guarded));
+    let command = detached[0].release_command(&scene.snapshot, "kubectl --context x").unwrap();
     assert_eq!(
         command,
         "kubectl --context x patch pods/a -n shop --type=json -p \
@@ -194,7 +199,7 @@ async fn what_is_cut_has_itself_as_controller_until_it_is_released() {
     scene.cut().await.unwrap();
     assert_eq!(scene.log(), [] as [String; 0]);
     let set = scene.snapshot.by_uid(scene.snapshot.strings.find("r").unwrap()).unwrap();
-    assert_eq!(scene.release(&loosened).await, [Released::Guarded(set), Released::Guarded(set)]);
+    assert_eq!(scene.release(&detached).await, [Released::Guarded(set), Released::Guarded(set)]);
     assert_eq!(scene.owners(), ["a*", "b*"]);
     // Terminating is enough: who is terminating adopts nothing. What came in meanwhile goes with the guard.
     scene.change(|store| {
@@ -203,20 +208,20 @@ async fn what_is_cut_has_itself_as_controller_until_it_is_released() {
         let owners = json!([reference("Pod", "other", false), reference("ReplicaSet", "r", false), guard]);
         store.put(&path("b"), json!({"metadata": {"name": "b", "uid": "b", "ownerReferences": owners}}));
     });
-    assert_eq!(scene.release(&loosened).await, [Released::Free, Released::Free]);
+    assert_eq!(scene.release(&detached).await, [Released::Free, Released::Free]);
     assert_eq!(scene.owners(), ["", "other"]);
 }
 
 #[tokio::test]
 async fn released_is_what_is_there() {
     let scene = Scene::new(|_, _| None).await;
-    let loosened = scene.cut().await.unwrap();
+    let detached = scene.cut().await.unwrap();
     scene.change(|store| {
         store.objects.remove(SET);
         store.objects.remove(&path("a"));
         store.put(&path("b"), json!({"metadata": {"name": "b", "uid": "another"}}));
     });
-    assert_eq!(scene.release(&loosened).await, [Released::Lost, Released::Lost]);
+    assert_eq!(scene.release(&detached).await, [Released::Lost, Released::Lost]);
 }
 
 #[tokio::test]
@@ -244,9 +249,9 @@ async fn an_answer_that_gets_lost() {
         })
     })
     .await;
-    let loosened = scene.cut().await.unwrap();
+    let detached = scene.cut().await.unwrap();
     assert_eq!(scene.log(), ["a: a*", "b: b*"]);
-    assert_eq!(put_back(&scene.connection, &scene.snapshot, &loosened).await, []);
+    assert_eq!(put_back(&scene.connection, &scene.snapshot, &detached).await, []);
     assert_eq!(scene.owners(), ["r*", "r*"]);
 }
 
@@ -256,10 +261,14 @@ async fn nothing_stays_cut_if_something_can_not_be() {
     type Spoil = fn(&mut Value);
     let spoilt: [(Spoil, &str); 5] = [
         (|metadata| metadata["uid"] = json!("another"), "it is gone; plan again"),
-        (|metadata| metadata["deletionTimestamp"] = json!("2026-01-01T00:00:00Z"), "it is being deleted by somebody else"),
+        (
+            |metadata| metadata["deletionTimestamp"] = json!("2026-01-01T00:00:00Z"),
+            "it is being deleted by somebody else",
+        ),
         (
             |metadata| {
-                metadata["ownerReferences"] = json!([reference("ReplicaSet", "r", true), reference("ReplicaSet", "s", false)])
+                metadata["ownerReferences"] =
+                    json!([reference("ReplicaSet", "r", true), reference("ReplicaSet", "s", false)])
             },
             "its owner references have changed meanwhile (ReplicaSet/s is new); plan again",
         ),
@@ -267,11 +276,15 @@ async fn nothing_stays_cut_if_something_can_not_be() {
             |metadata| metadata["ownerReferences"] = json!([reference("ReplicaSet", "another", true)]),
             "its owner references have changed meanwhile (ReplicaSet/another is new); plan again",
         ),
-        (|metadata| *metadata = json!({"uid": "b", "labels": {"forbidden": "yes"}}), "patching it failed: forbidden: not you"),
+        (
+            |metadata| *metadata = json!({"uid": "b", "labels": {"forbidden": "yes"}}),
+            "patching it failed: forbidden: not you",
+        ),
     ];
     for (spoil, why) in spoilt {
         let scene = Scene::new(|asked, store| {
-            let forbidden = store.objects.get(&asked.url).is_some_and(|object| object["metadata"]["labels"]["forbidden"] == "yes");
+            let forbidden =
+                store.objects.get(&asked.url).is_some_and(|object| object["metadata"]["labels"]["forbidden"] == "yes");
             (asked.method == "PATCH" && forbidden).then(|| status(403, "not you"))
         })
         .await;
@@ -296,10 +309,10 @@ async fn what_can_not_be_put_back() {
     })
     .await;
     let error = scene.cut().await.unwrap_err().to_string();
-    let told = "Pod/b in namespace shop can't be kept: patching it failed: forbidden: not you; what has lost its owners by now, and lives on \
+    let describe = "Pod/b in namespace shop can't be kept: patching it failed: forbidden: not you; what has lost its owners by now, and lives on \
                 without them:\nPod/a in namespace shop could not be put back (patching it failed: forbidden: not again); it has itself as \
                 its controller, which is removed with: kubectl patch pods/a -n shop --type=json -p ";
-    assert!(error.starts_with(told), "{error}");
+    assert!(error.starts_with(describe), "{error}");
     assert_eq!(scene.owners(), ["a*", "r*"]);
 }
 
@@ -328,9 +341,9 @@ async fn everything_can_be_sent_to_another_thread() {
     }
     let scene = Scene::new(|_, _| None).await;
     let cuts = scene.cuts();
-    let loosened = sendable(cut(&scene.connection, &scene.snapshot, &cuts)).await.unwrap();
-    assert_eq!(sendable(put_back(&scene.connection, &scene.snapshot, &loosened)).await, []);
-    sendable(release(&scene.connection, &scene.snapshot, &scene.plan, &loosened, Duration::ZERO)).await.unwrap();
+    let detached = sendable(cut(&scene.connection, &scene.snapshot, &cuts)).await.unwrap();
+    assert_eq!(sendable(put_back(&scene.connection, &scene.snapshot, &detached)).await, []);
+    sendable(release(&scene.connection, &scene.snapshot, &scene.plan, &detached, Duration::ZERO)).await.unwrap();
 }
 
 /// Where another controller stays, nobody adopts it.
@@ -340,7 +353,7 @@ async fn another_controller_is_guard_enough() {
     let mut cuts = scene.cuts();
     cuts.truncate(1);
     cuts[0].loses.clear();
-    let loosened = cut(&scene.connection, &scene.snapshot, &cuts).await.unwrap();
-    assert!(!loosened[0].guarded && loosened[0].release_command(&scene.snapshot, "kubectl").is_none());
+    let detached = cut(&scene.connection, &scene.snapshot, &cuts).await.unwrap();
+    assert!(!detached[0].guarded && detached[0].release_command(&scene.snapshot, "kubectl").is_none());
     assert_eq!((scene.log(), scene.owners()[0].as_str()), (Vec::new(), "r*"));
 }

@@ -8,8 +8,8 @@ use std::{
 use rustc_hash::FxHashMap;
 
 use crate::{
-    cluster::{Connection, Lost},
-    model::{Again, Identity, ObjectId, RawObject, ResourceId, Sighting, Snapshot},
+    cluster::{Connection, LostWatch},
+    model::{Identity, ObjectEvent, ObjectId, RawObject, RecheckResult, ResourceId, Snapshot},
 };
 
 /// How often objects are asked for that nobody watches.
@@ -20,7 +20,7 @@ const SILENT: Duration = Duration::from_secs(10);
 const AT_A_TIME: usize = 100;
 
 /// What is to be asked for.
-pub(super) struct Looker {
+pub(super) struct Poller {
     /// What is watched, by the resource as objects have it: in these namespaces, or (`None`) in all.
     watched: FxHashMap<ResourceId, Vec<Option<String>>>,
     /// Uids to ask for.
@@ -31,14 +31,14 @@ pub(super) struct Looker {
     blind: bool,
 }
 
-impl Looker {
+impl Poller {
     pub(super) fn new(snapshot: &Snapshot, begun: &[(ResourceId, Option<String>)]) -> Self {
         let mut watched: FxHashMap<ResourceId, Vec<Option<String>>> = FxHashMap::default();
         for (resource, namespace) in begun {
             watched.entry(snapshot.resources.picked(*resource)).or_default().push(namespace.clone());
         }
         let now = Instant::now();
-        Looker { watched, wanted: BTreeSet::new(), last: now, last_silent: now, blind: true }
+        Poller { watched, wanted: BTreeSet::new(), last: now, last_silent: now, blind: true }
     }
 
     /// These are asked for next.
@@ -46,8 +46,9 @@ impl Looker {
         self.wanted.extend(uids);
     }
 
-    /// A watch has lost track: everything of it that matters is asked for, and if it is not watched any more, from now on again and again.
-    pub(super) fn lose(&mut self, snapshot: &Snapshot, lost: &Lost, outstanding: Vec<&Identity>) {
+    /// A watch has lost track: everything of it that matters is asked for, and if it is not watched any more, from now
+    /// on again and again.
+    pub(super) fn lose(&mut self, snapshot: &Snapshot, lost: &LostWatch, outstanding: Vec<&Identity>) {
         let resource = snapshot.resources.picked(lost.resource);
         if !lost.watched {
             let namespaces = self.watched.entry(resource).or_default();
@@ -60,7 +61,12 @@ impl Looker {
     }
 
     /// Adds what it is time to ask for again: what nobody watches, and after a while without movement some of all.
-    pub(super) fn due<'c>(&mut self, snapshot: &Snapshot, outstanding: impl FnOnce() -> Vec<&'c Identity>, quiet: Duration) {
+    pub(super) fn due<'c>(
+        &mut self,
+        snapshot: &Snapshot,
+        outstanding: impl FnOnce() -> Vec<&'c Identity>,
+        quiet: Duration,
+    ) {
         let silent = quiet >= SILENT && self.last_silent.elapsed() >= SILENT;
         let unwatched = self.blind && self.last.elapsed() >= UNWATCHED;
         if !silent && !unwatched {
@@ -84,8 +90,9 @@ impl Looker {
 
     fn is_watched(&self, snapshot: &Snapshot, id: ObjectId) -> bool {
         let object = snapshot.object(id);
-        let in_it =
-            |namespace: &Option<String>| namespace.as_deref().is_none_or(|namespace| namespace == snapshot.text(object.namespace));
+        let in_it = |namespace: &Option<String>| {
+            namespace.as_deref().is_none_or(|namespace| namespace == snapshot.text(object.namespace))
+        };
         self.watched.get(&object.resource).is_some_and(|namespaces| namespaces.iter().any(in_it))
     }
 
@@ -98,7 +105,7 @@ impl Looker {
     }
 
     /// Asks for what is wanted, as many as are asked for at a time. What can't be answered says nothing.
-    pub(super) async fn look(&mut self, connection: &Connection, snapshot: &Snapshot) -> Vec<Sighting> {
+    pub(super) async fn look(&mut self, connection: &Connection, snapshot: &Snapshot) -> Vec<ObjectEvent> {
         let mut ids: Vec<ObjectId> = Vec::new();
         while ids.len() < AT_A_TIME
             && let Some(uid) = self.wanted.pop_first()
@@ -108,7 +115,7 @@ impl Looker {
         if ids.is_empty() {
             return Vec::new();
         }
-        let again = connection.look_again(snapshot, &ids).await;
+        let again = connection.recheck(snapshot, &ids).await;
         again.into_iter().flat_map(|(id, again)| sightings(snapshot, id, again)).collect()
     }
 }
@@ -118,12 +125,12 @@ fn find(snapshot: &Snapshot, uid: &str) -> Option<ObjectId> {
 }
 
 /// What a look says, as a watch would have told it.
-fn sightings(snapshot: &Snapshot, id: ObjectId, again: Again) -> Vec<Sighting> {
+fn sightings(snapshot: &Snapshot, id: ObjectId, again: RecheckResult) -> Vec<ObjectEvent> {
     let object = snapshot.object(id);
     let resource = object.resource;
     let text = |symbol| snapshot.text(symbol).to_owned().into();
     // It carries no version: no later one tells of this uid.
-    let gone = || Sighting {
+    let gone = || ObjectEvent {
         resource,
         object: RawObject {
             namespace: text(object.namespace),
@@ -134,9 +141,9 @@ fn sightings(snapshot: &Snapshot, id: ObjectId, again: Again) -> Vec<Sighting> {
         gone: true,
     };
     match again {
-        Again::Changed(raw) => vec![Sighting { resource, object: raw, gone: false }],
-        Again::Gone => vec![gone()],
-        Again::Replaced(raw) => vec![gone(), Sighting { resource, object: raw, gone: false }],
-        Again::Same | Again::Unanswered(_) => Vec::new(),
+        RecheckResult::Changed(raw) => vec![ObjectEvent { resource, object: raw, gone: false }],
+        RecheckResult::Gone => vec![gone()],
+        RecheckResult::Replaced(raw) => vec![gone(), ObjectEvent { resource, object: raw, gone: false }],
+        RecheckResult::Same | RecheckResult::Unanswered(_) => Vec::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! All that writes to a cluster, and nothing else does.
 //!
-//! Every write says which object it means by its uid, so that it never hits another that has taken the name meanwhile, and every error
-//! says what was written by then and is still there.
+//! Every write says which object it means by its uid, so that it never hits another that has taken the name meanwhile,
+//! and every error says what was written by then and is still there.
 
 mod access;
 mod complain;
@@ -26,9 +26,10 @@ pub use access::{Access, Denied, Verdicts, review};
 pub use complain::Complaints;
 pub use delete::{Answered, Deletion, Sent, delete};
 pub use follow::{Ended, FollowEvent, Followed, Following, follow};
-pub use keep::{KeepError, KeepFailure, Loosened, Released, cut, put_back, release};
+pub use keep::{DetachedObject, KeepError, KeepFailure, Released, cut, put_back, release};
 pub use probe::{Probe, ProbeError, probe, probe_until};
 pub use restore::{Mode, restore};
 pub use sweep::{
-    Failed, KeepOnTold, Picture, QueueName, Settings, Standing, SweepTold, Sweeper, Unwritten, What, Written, keep_sweeping,
+    CompletedWrite, Failed, QueueName, Settings, SweepObserver, SweepStatus, Sweeper, SyncStatus, WatchObserver, What,
+    WriteFailure, keep_sweeping,
 };

@@ -19,7 +19,7 @@ use crate::{
 
 use super::{
     delete::Deletion,
-    request::{Undone, delete_options, once, persist},
+    request::{RequestError, delete_options, once, persist},
 };
 
 /// The first pauses between two looks; a collector that is awake takes less.
@@ -71,8 +71,9 @@ pub enum ProbeError {
         /// The server's own words.
         reason: String,
     },
-    /// The API server removes at once what is deleted in the foreground: its own part of garbage collection is turned off (R1.10, S15).
-    /// Whether a collector runs doesn't show then; foreground and orphan deletion don't work either way.
+    /// The API server removes at once what is deleted in the foreground: its own part of garbage collection is turned
+    /// off (R1.10, S15). Whether a collector runs doesn't show then; foreground and orphan deletion don't work either
+    /// way.
     #[error(
         "the API server does not leave objects to the garbage collector: it removed a ConfigMap that was deleted in the foreground at \
          once; look whether it runs with --enable-garbage-collector=false"
@@ -89,7 +90,9 @@ pub enum ProbeError {
         name: String,
     },
     /// The object could not be removed again.
-    #[error("{found}; ConfigMap {name} in namespace {namespace} could not be removed again: {reason}; remove it with: {command}")]
+    #[error(
+        "{found}; ConfigMap {name} in namespace {namespace} could not be removed again: {reason}; remove it with: {command}"
+    )]
     Left {
         /// Where.
         namespace: String,
@@ -116,11 +119,12 @@ fn what_to_do(reason: &str) -> &'static str {
     }
 }
 
-/// Finds out whether a garbage collector runs: creates a throw-away ConfigMap, deletes it in the foreground (which only a collector
-/// finishes, R1.10), and waits until it is gone, up to `patience`.
+/// Finds out whether a garbage collector runs: creates a throw-away ConfigMap, deletes it in the foreground (which only
+/// a collector finishes, R1.10), and waits until it is gone, up to `patience`.
 ///
-/// Nothing is left behind, whatever comes of it: an object that no collector took is deleted again in the background (R1.21). Only a
-/// future that is dropped half-way leaves it; whoever may have to stop calls [`probe_until`]. Needs create, get and delete on ConfigMaps.
+/// Nothing is left behind, whatever comes of it: an object that no collector took is deleted again in the background
+/// (R1.21). Only a future that is dropped half-way leaves it; whoever may have to stop calls [`probe_until`]. Needs
+/// create, get and delete on ConfigMaps.
 ///
 /// # Errors
 /// When the object can't be created, deleted or watched, or can't be removed again.
@@ -224,7 +228,9 @@ impl<'c> Throwaway<'c> {
                 self.remove().await
             }
             Err(absent) if absent.proves_absence() => Ok(()),
-            Err(unknown) => Err(Still::Unremoved(format!("whether it was created is not known ({})", unknown.in_full()))),
+            Err(unknown) => {
+                Err(Still::Unremoved(format!("whether it was created is not known ({})", unknown.in_full())))
+            }
         }
     }
 
@@ -302,12 +308,14 @@ impl<'c> Throwaway<'c> {
 
     /// Removes what is left of it, and tells what was found.
     async fn conclude(self, found: Found) -> Result<Probe, ProbeError> {
-        let told = match found {
+        let describe = match found {
             Found::Collected(after) => return Ok(Probe::Collected { after }),
             Found::Released(after) => Ok(Probe::Collected { after }),
             Found::NotHeld => Err(ProbeError::NotHeld),
             Found::NotCollected(waited) => Ok(Probe::NotCollected { waited, name: self.name.clone() }),
-            Found::CalledOff => Err(ProbeError::CalledOff { namespace: self.namespace.to_owned(), name: self.name.clone() }),
+            Found::CalledOff => {
+                Err(ProbeError::CalledOff { namespace: self.namespace.to_owned(), name: self.name.clone() })
+            }
             Found::Failed { doing, failure } => Err(ProbeError::Failed {
                 namespace: self.namespace.to_owned(),
                 name: self.name.clone(),
@@ -316,12 +324,16 @@ impl<'c> Throwaway<'c> {
             }),
         };
         match self.remove().await {
-            Ok(()) => told,
+            Ok(()) => describe,
             Err(still) => {
-                let found = match &told {
+                let found = match &describe {
                     Ok(Probe::Collected { after }) => format!("a garbage collector runs (after {after:.1?})"),
-                    Ok(Probe::NotCollected { waited, .. }) => format!("no garbage collector came by within {waited:.1?}"),
-                    Err(ProbeError::Failed { doing, reason, .. }) => format!("{doing} a throw-away object failed: {reason}"),
+                    Ok(Probe::NotCollected { waited, .. }) => {
+                        format!("no garbage collector came by within {waited:.1?}")
+                    }
+                    Err(ProbeError::Failed { doing, reason, .. }) => {
+                        format!("{doing} a throw-away object failed: {reason}")
+                    }
                     Err(ProbeError::CalledOff { .. }) => "the probe was called off".to_owned(),
                     Err(error) => error.to_string(),
                 };
@@ -336,7 +348,9 @@ impl<'c> Throwaway<'c> {
             Still::Unremoved(reason) => (reason, format!("kubectl delete configmap {name} -n {namespace}")),
             Still::Held => (
                 "it is deleted, and something has added a finalizer to it".to_owned(),
-                format!(r#"kubectl patch configmap {name} -n {namespace} --type=merge -p '{{"metadata":{{"finalizers":null}}}}'"#),
+                format!(
+                    r#"kubectl patch configmap {name} -n {namespace} --type=merge -p '{{"metadata":{{"finalizers":null}}}}'"#
+                ),
             ),
         };
         ProbeError::Left { namespace: (*namespace).to_owned(), name: name.clone(), found, reason, command }
@@ -352,8 +366,8 @@ enum Still {
 }
 
 /// A failure after which the object may be there.
-fn unsure(failure: Failure) -> Undone {
-    Undone { failure, unsure: true }
+fn unsure(failure: Failure) -> RequestError {
+    RequestError { failure, unsure: true }
 }
 
 fn uid_of(answer: &Answer) -> Result<String, Failure> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::probe::*;
 use crate::cluster::{
     Connection,
-    testing::{Asked, Say, json as say, serve},
+    testing::{RecordedRequest, Say, json as say, serve},
 };
 
 /// For what does not come, however long it is waited for.
@@ -40,7 +40,7 @@ impl Store {
         self.object.as_ref().map_or_else(|| status(404, "not found"), |object| say(200, object.to_string()))
     }
 
-    fn answer(&mut self, asked: &Asked) -> Say {
+    fn answer(&mut self, asked: &RecordedRequest) -> Say {
         let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
         match asked.method.as_str() {
             "POST" => {
@@ -50,7 +50,10 @@ impl Store {
                     return status(409, "already exists");
                 }
                 assert_eq!(body["metadata"]["labels"]["app.kubernetes.io/managed-by"], "kubectl-gc");
-                assert!(body["immutable"] == true && body["data"]["what"].as_str().is_some_and(|what| what.contains("kubectl gc")));
+                assert!(
+                    body["immutable"] == true
+                        && body["data"]["what"].as_str().is_some_and(|what| what.contains("kubectl gc"))
+                );
                 let mut object = body;
                 object["metadata"]["uid"] = json!("u");
                 self.object = Some(object);
@@ -89,7 +92,7 @@ impl Store {
         }
     }
 
-    fn check_name(&self, asked: &Asked) {
+    fn check_name(&self, asked: &RecordedRequest) {
         let name = asked.url.strip_prefix("/api/v1/namespaces/shop/configmaps/").unwrap_or_default();
         assert!(name.starts_with("kubectl-gc-probe-"), "{}", asked.url);
         assert!(self.object.as_ref().is_none_or(|object| object["metadata"]["name"] == name), "{}", asked.url);
@@ -112,7 +115,10 @@ fn is_terminating(object: &Value) -> bool {
 type Shared = Arc<Mutex<Store>>;
 
 /// A server with this store; `first` may answer in its stead.
-async fn server(store: Store, first: impl Fn(&Asked, &mut Store) -> Option<Say> + Send + Sync + 'static) -> (Connection, Shared) {
+async fn server(
+    store: Store,
+    first: impl Fn(&RecordedRequest, &mut Store) -> Option<Say> + Send + Sync + 'static,
+) -> (Connection, Shared) {
     let store: Shared = Arc::new(Mutex::new(store));
     let kept = store.clone();
     let connection = serve(move |asked| {
@@ -146,7 +152,10 @@ async fn a_collector_is_seen() {
 async fn without_a_collector_the_object_is_removed_again() {
     let (connection, store) = server(Store::default(), |_, _| None).await;
     let probe = probe(&connection, "shop", PATIENCE).await.unwrap();
-    assert!(matches!(&probe, Probe::NotCollected { waited, name } if *waited >= PATIENCE && name.len() == 33), "{probe:?}");
+    assert!(
+        matches!(&probe, Probe::NotCollected { waited, name } if *waited >= PATIENCE && name.len() == 33),
+        "{probe:?}"
+    );
     let log = is_left_clean(&store);
     assert_eq!([&log[..3], &log[log.len() - 1..]].concat(), ["create", "Foreground", "look", "Background"]);
 }
@@ -161,9 +170,13 @@ async fn impatience_still_looks_once() {
 
 #[tokio::test]
 async fn what_refuses_the_object_is_said() {
-    for (code, message, told) in [
+    for (code, message, describe) in [
         (403, "configmaps is forbidden: User \"me\" cannot create", "choose a namespace in which you may create"),
-        (403, "unable to create new content in namespace shop because it is being terminated", "choose a namespace that stays"),
+        (
+            403,
+            "unable to create new content in namespace shop because it is being terminated",
+            "choose a namespace that stays",
+        ),
         (403, "exceeded quota: few, requested: count/configmaps=1", "choose a namespace with room in its quota"),
         (404, "namespaces \"shop\" not found", "choose a namespace that stays"),
     ] {
@@ -175,7 +188,7 @@ async fn what_refuses_the_object_is_said() {
         let error = probe(&connection, "shop", PATIENCE).await.unwrap_err();
         assert!(matches!(&error, ProbeError::Refused { reason, .. } if reason.contains(message)), "{error:?}");
         assert!(error.to_string().starts_with("cannot create a throw-away ConfigMap in namespace shop: "), "{error}");
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(describe), "{error}");
         assert_eq!(is_left_clean(&store), ["asked"]);
     }
     let (connection, store) = server(Store::default(), |_, _| None).await;
@@ -187,7 +200,7 @@ async fn what_refuses_the_object_is_said() {
 #[tokio::test]
 async fn a_lost_answer_leaves_nothing_behind() {
     // The create was done, and its answer got lost: the next try finds its own object.
-    let lost = |asked: &Asked, store: &mut Store| {
+    let lost = |asked: &RecordedRequest, store: &mut Store| {
         (asked.method == "POST" && asked.before == 0).then(|| {
             store.answer(asked);
             silence()
@@ -198,7 +211,7 @@ async fn a_lost_answer_leaves_nothing_behind() {
     assert_eq!(is_left_clean(&store), ["create", "create", "look", "Foreground", "look"]);
 
     // Then the quota is used up, by the object itself.
-    let quota = |asked: &Asked, store: &mut Store| match (asked.method.as_str(), asked.before) {
+    let quota = |asked: &RecordedRequest, store: &mut Store| match (asked.method.as_str(), asked.before) {
         ("POST", 0) => {
             store.answer(asked);
             Some(silence())
@@ -212,7 +225,7 @@ async fn a_lost_answer_leaves_nothing_behind() {
     assert_eq!(is_left_clean(&store), ["create", "look", "Background"]);
 
     // The delete was done, and a collector was faster than the second try: it is gone, but nobody saw how.
-    let taken = |asked: &Asked, store: &mut Store| {
+    let taken = |asked: &RecordedRequest, store: &mut Store| {
         (asked.method == "DELETE" && asked.before == 0).then(|| {
             store.object = None;
             silence()
@@ -246,7 +259,7 @@ async fn a_server_that_holds_nothing_says_nothing_of_a_collector() {
 
 #[tokio::test]
 async fn what_cannot_be_deleted_is_told_with_the_command_for_it() {
-    let forbidden = |asked: &Asked, _: &mut Store| (asked.method == "DELETE").then(|| status(403, "not you"));
+    let forbidden = |asked: &RecordedRequest, _: &mut Store| (asked.method == "DELETE").then(|| status(403, "not you"));
     let (connection, store) = server(Store::default(), forbidden).await;
     let error = probe(&connection, "shop", PATIENCE).await.unwrap_err();
     let ProbeError::Left { name, .. } = &error else { panic!("{error:?}") };
@@ -262,7 +275,7 @@ async fn what_cannot_be_deleted_is_told_with_the_command_for_it() {
 
 #[tokio::test]
 async fn what_cannot_be_watched_is_removed() {
-    let forbidden = |asked: &Asked, _: &mut Store| (asked.method == "GET").then(|| status(403, "not you"));
+    let forbidden = |asked: &RecordedRequest, _: &mut Store| (asked.method == "GET").then(|| status(403, "not you"));
     let (connection, store) = server(Store::default(), forbidden).await;
     let error = probe(&connection, "shop", LONG).await.unwrap_err();
     assert!(matches!(error, ProbeError::Failed { doing: "watching", .. }), "{error:?}");
@@ -271,7 +284,9 @@ async fn what_cannot_be_watched_is_removed() {
 
 #[tokio::test]
 async fn a_server_that_stumbles_is_looked_at_again() {
-    let stumbles = |asked: &Asked, _: &mut Store| (asked.method == "GET" && asked.before == 0).then(|| status(503, "a moment"));
+    let stumbles = |asked: &RecordedRequest, _: &mut Store| {
+        (asked.method == "GET" && asked.before == 0).then(|| status(503, "a moment"))
+    };
     let (connection, store) = server(Store { looks: Some(0), ..Store::default() }, stumbles).await;
     assert!(matches!(probe(&connection, "shop", LONG).await, Ok(Probe::Collected { .. })));
     is_left_clean(&store);

@@ -15,28 +15,39 @@ const JSON_PATCH: &str = "application/json-patch+json";
 pub(super) const MERGE_PATCH: &str = "application/merge-patch+json";
 
 /// A request that came to nothing.
-pub(super) struct Undone {
+pub(super) struct RequestError {
     /// Why the last try failed.
     pub failure: Failure,
     /// Whether a try may have been done for all that, because its answer got lost.
     pub unsure: bool,
 }
 
-impl From<Undone> for Failure {
-    fn from(undone: Undone) -> Self {
+impl From<RequestError> for Failure {
+    fn from(undone: RequestError) -> Self {
         undone.failure
     }
 }
 
-/// Sends a request, with a body in JSON where there is one, as often as [`retry`] says. Anything but a success is a failure.
+/// Sends a request, with a body in JSON where there is one, as often as [`retry`] says. Anything but a success is a
+/// failure.
 ///
-/// A try before the last may have been done, although no answer came: only what may be done twice is to be sent like this.
-pub(super) async fn persist(connection: &Connection, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, Undone> {
+/// A try before the last may have been done, although no answer came: only what may be done twice is to be sent like
+/// this.
+pub(super) async fn persist(
+    connection: &Connection,
+    method: &Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Answer, RequestError> {
     persist_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
 }
 
 /// Sends a JSON patch like [`persist`]. It says by `test` operations which state of which object it means.
-pub(super) async fn json_patch(connection: &Connection, path: &str, operations: &Value) -> Result<Answer, Undone> {
+pub(super) async fn json_patch(
+    connection: &Connection,
+    path: &str,
+    operations: &Value,
+) -> Result<Answer, RequestError> {
     persist_as(connection, &Method::PATCH, path, Some((JSON_PATCH, operations)), JSON).await
 }
 
@@ -47,7 +58,7 @@ pub(super) async fn persist_as(
     path: &str,
     body: Option<(&str, &Value)>,
     accept: &str,
-) -> Result<Answer, Undone> {
+) -> Result<Answer, RequestError> {
     let mut tried = 0;
     let mut unsure = false;
     loop {
@@ -60,17 +71,23 @@ pub(super) async fn persist_as(
         // Whoever writes has read before: the server is there.
         match retry::pause_after(&failure, tried, true) {
             Some(pause) => tokio::time::sleep(pause).await,
-            None => return Err(Undone { failure, unsure }),
+            None => return Err(RequestError { failure, unsure }),
         }
     }
 }
 
 /// Sends a request once. Anything but a success is a failure.
-pub(super) async fn once(connection: &Connection, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, Failure> {
+pub(super) async fn once(
+    connection: &Connection,
+    method: &Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Answer, Failure> {
     once_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
 }
 
-/// Sends a JSON merge patch once. What it says of `metadata.uid` and `metadata.resourceVersion` has to be so, or else the answer is 409.
+/// Sends a JSON merge patch once. What it says of `metadata.uid` and `metadata.resourceVersion` has to be so, or else
+/// the answer is 409.
 pub(super) async fn merge_patch(connection: &Connection, path: &str, body: &Value) -> Result<Answer, Failure> {
     once_as(connection, &Method::PATCH, path, Some((MERGE_PATCH, body)), JSON).await
 }
@@ -127,7 +144,8 @@ mod tests {
 
     const POD: &str = "/api/v1/namespaces/shop/pods/a";
 
-    /// A server that has too much to do says when it wants to be asked again, and what it has not done is sent once more then.
+    /// A server that has too much to do says when it wants to be asked again, and what it has not done is sent once
+    /// more then.
     #[tokio::test]
     async fn a_busy_server_is_given_the_time_it_wants() {
         for method in [Method::DELETE, Method::PATCH, Method::POST] {
@@ -139,7 +157,10 @@ mod tests {
             let connection = connection.await;
             let begun = Instant::now();
             let sent = persist(&connection, &method, POD, Some(&json!({}))).await;
-            assert!(sent.is_ok_and(|answer| answer.status == 200) && begun.elapsed() >= Duration::from_secs(1), "{method}");
+            assert!(
+                sent.is_ok_and(|answer| answer.status == 200) && begun.elapsed() >= Duration::from_secs(1),
+                "{method}"
+            );
         }
     }
 

@@ -25,7 +25,9 @@ pub enum ArchiveError {
     #[error("{path} cannot be written: {source}{}", advice(source))]
     Unwritable { path: String, source: io::Error },
     /// What was saved is not what is at the path any more.
-    #[error("{path} is not the file any more that was written here: somebody has moved or replaced it; it was left as it is")]
+    #[error(
+        "{path} is not the file any more that was written here: somebody has moved or replaced it; it was left as it is"
+    )]
     NotOurs { path: String },
     /// Something that was handed over to be archived is no object.
     #[error("an object without {field} can't be archived: {object}")]
@@ -38,7 +40,9 @@ pub enum ArchiveError {
     #[error("{path} cannot be read: {source}")]
     Unreadable { path: String, source: io::Error },
     /// Some other file.
-    #[error("{path} is not an archive: {found}; an archive is what kubectl gc archive, or delete --archive, has written")]
+    #[error(
+        "{path} is not an archive: {found}; an archive is what kubectl gc archive, or delete --archive, has written"
+    )]
     NotAnArchive { path: String, found: &'static str },
     /// A later version's.
     #[error(
@@ -81,7 +85,9 @@ fn advice(error: &io::Error) -> &'static str {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             "; free some space, or give a name on another disk"
         }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "; give a name in a folder that you may write to",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; give a name in a folder that you may write to"
+        }
         _ => "",
     }
 }

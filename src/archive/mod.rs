@@ -6,8 +6,9 @@
 //! read     a file that is believed as a whole, or not at all
 //! ```
 //!
-//! An archive is YAML for kubectl, a document for each object, between two comments that are for this tool: the first says what it is,
-//! the last how many objects there are and what everything before it sums up to. `docs/archive.md` is its description.
+//! An archive is YAML for kubectl, a document for each object, between two comments that are for this tool: the first
+//! says what it is, the last how many objects there are and what everything before it sums up to. `docs/archive.md` is
+//! its description.
 
 mod error;
 mod header;

@@ -8,7 +8,7 @@ use crate::restore;
 
 /// What decides an object's place.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct ArchiveEntry {
     pub uid: String,
     /// The uids that its owner references name.
     pub owners: Vec<String>,
@@ -20,10 +20,11 @@ pub fn rank(api_version: &str, kind: &str) -> u8 {
     restore::rank(api_version.split_once('/').map_or("", |(group, _)| group), kind)
 }
 
-/// The indices in an order in which every object comes after its owners among them; apart from that by rank, and as they were given.
-/// A circle of owners is begun with one of them, which can't be helped.
-pub fn creatable(objects: &[Standing]) -> Vec<usize> {
-    let by_uid: FxHashMap<&str, usize> = objects.iter().enumerate().map(|(index, object)| (object.uid.as_str(), index)).collect();
+/// The indices in an order in which every object comes after its owners among them; apart from that by rank, and as
+/// they were given. A circle of owners is begun with one of them, which can't be helped.
+pub fn creatable(objects: &[ArchiveEntry]) -> Vec<usize> {
+    let by_uid: FxHashMap<&str, usize> =
+        objects.iter().enumerate().map(|(index, object)| (object.uid.as_str(), index)).collect();
     let owners_of = |index: usize| objects[index].owners.iter().filter_map(|uid| by_uid.get(uid.as_str()).copied());
     let mut waits_for = vec![0usize; objects.len()];
     let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); objects.len()];
@@ -75,13 +76,13 @@ mod tests {
 
     /// `name rank <- owner owner`
     fn ordered(lines: &[&str]) -> Vec<String> {
-        let objects: Vec<Standing> = lines
+        let objects: Vec<ArchiveEntry> = lines
             .iter()
             .map(|line| {
                 let mut words = line.split_whitespace().filter(|word| *word != "<-");
                 let uid = words.next().unwrap().to_owned();
                 let rank = words.next().unwrap().parse().unwrap();
-                Standing { uid, rank, owners: words.map(str::to_owned).collect() }
+                ArchiveEntry { uid, rank, owners: words.map(str::to_owned).collect() }
             })
             .collect();
         creatable(&objects).into_iter().map(|index| objects[index].uid.clone()).collect()
@@ -109,8 +110,9 @@ mod tests {
 
     #[test]
     fn ten_thousands_in_a_chain_are_no_trouble() {
-        let line = |number: usize| Standing { uid: number.to_string(), owners: vec![(number + 1).to_string()], rank: 4 };
-        let objects: Vec<Standing> = (0..50_000).map(line).collect();
+        let line =
+            |number: usize| ArchiveEntry { uid: number.to_string(), owners: vec![(number + 1).to_string()], rank: 4 };
+        let objects: Vec<ArchiveEntry> = (0..50_000).map(line).collect();
         assert_eq!(creatable(&objects), (0..50_000).rev().collect::<Vec<_>>());
     }
 }

@@ -32,7 +32,8 @@ impl Archive {
     /// Reads a file from its first to its last byte, and believes it only if it is what was written.
     ///
     /// # Errors
-    /// What is wrong with it: see [`ArchiveError`]. Nothing of a file that is cut off, changed or longer than it was is ever used.
+    /// What is wrong with it: see [`ArchiveError`]. Nothing of a file that is cut off, changed or longer than it was is
+    /// ever used.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         let shown = || path.display().to_string();
         let unreadable = |source: io::Error| match source.kind() {
@@ -125,7 +126,8 @@ impl<'a> Scan<'a> {
         let unreadable = |source| ArchiveError::Unreadable { path: path.display().to_string(), source };
         let mut from = BufReader::new(FromStart { file, at: 0 });
         let packed = from.fill_buf().map_err(unreadable)?.starts_with(&GZIP_MAGIC);
-        let from: Box<dyn BufRead + 'a> = if packed { Box::new(BufReader::new(MultiGzDecoder::new(from))) } else { Box::new(from) };
+        let from: Box<dyn BufRead + 'a> =
+            if packed { Box::new(BufReader::new(MultiGzDecoder::new(from))) } else { Box::new(from) };
         Ok(Scan { path, from, packed, sum: Sha256::new(), line: Vec::new(), number: 0, objects: 0, expected: None })
     }
 
@@ -160,7 +162,11 @@ impl<'a> Scan<'a> {
     }
 
     fn too_long(&self) -> ArchiveError {
-        ArchiveError::Line { path: self.shown(), line: self.number + 1, why: "it is longer than any object can be".to_owned() }
+        ArchiveError::Line {
+            path: self.shown(),
+            line: self.number + 1,
+            why: "it is longer than any object can be".to_owned(),
+        }
     }
 
     /// The JSON of a line that begins like this.
@@ -239,8 +245,10 @@ impl<'a> Scan<'a> {
         let bad = |why: &str| ArchiveError::Object { path: path.clone(), number, why: why.to_owned() };
         let text = String::from_utf8(bytes).map_err(|_| bad("not UTF-8"))?;
         let document = Document { text: &text, lines_before };
-        let read =
-            || yaml::read(&document, |reader| Value::deserialize(reader)).map_err(|error| yaml::error(&path, &document, &error));
+        let read = || {
+            yaml::read(&document, |reader| Value::deserialize(reader))
+                .map_err(|error| yaml::error(&path, &document, &error))
+        };
         let object = yaml::with_stack(&path, read)?;
         let has = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
         if !["/apiVersion", "/kind", "/metadata/name", "/metadata/uid"].into_iter().all(has) {

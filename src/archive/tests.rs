@@ -251,10 +251,15 @@ fn parts_are_never_believed() {
             fs::write(&part, &whole[..length]).unwrap();
             let error = Archive::open(&part).map(|_| ()).expect_err(&format!("{name} cut off after {length} bytes"));
             match error {
-                ArchiveError::CutOff { objects, expected, .. } => assert!(objects <= 2 && expected.is_none_or(|count| count == 2)),
+                ArchiveError::CutOff { objects, expected, .. } => {
+                    assert!(objects <= 2 && expected.is_none_or(|count| count == 2))
+                }
                 ArchiveError::NotAnArchive { .. } => assert!(length < 11, "{name}, {length}: {error}"),
                 ArchiveError::Line { .. } if name == "a.yaml" => panic!("{length}: {error}"),
-                other => assert!(name == "a.yaml.gz" && matches!(other, ArchiveError::Gzip { .. }), "{name}, {length}: {other}"),
+                other => assert!(
+                    name == "a.yaml.gz" && matches!(other, ArchiveError::Gzip { .. }),
+                    "{name}, {length}: {other}"
+                ),
             }
         }
         for position in 0..whole.len() {
@@ -275,13 +280,13 @@ fn what_is_added_taken_out_or_not_an_archive_is_refused() {
     let (folder, path) = written("a.yaml", &two());
     let text = fs::read_to_string(&path).unwrap();
     let part = folder.path().join("part.yaml");
-    let told = |text: &str| {
+    let describe = |text: &str| {
         fs::write(&part, text).unwrap();
         let error = Archive::open(&part).map(|_| ()).unwrap_err().to_string();
         error.replace(&part.display().to_string(), "FILE")
     };
     assert_eq!(
-        told(&format!("{text}\n")),
+        describe(&format!("{text}\n")),
         format!(
             "FILE goes on after its end (line {}): it is not used; if something was added on purpose, create that with kubectl instead",
             text.lines().count() + 1
@@ -291,27 +296,37 @@ fn what_is_added_taken_out_or_not_an_archive_is_refused() {
     let second = first + 1 + text[first + 1..].find("\n---\n").unwrap();
     let end = text.find(END).unwrap();
     assert_eq!(
-        told(&text[..second + 10]),
+        describe(&text[..second + 10]),
         "FILE is cut off after 1 of 2 objects: it is not used, because nobody knows what is missing; use another copy"
     );
     let resummed = |text: &str, objects: usize| {
         let sum = write::hexadecimal(&<sha2::Sha256 as sha2::Digest>::digest(text));
         format!("{text}{END}{{\"objects\":{objects},\"sha256\":\"{sum}\"}}\n")
     };
-    assert!(told(&format!("{}{}", &text[..=second], &text[end..])).starts_with("FILE has been changed since it was written: "));
+    assert!(
+        describe(&format!("{}{}", &text[..=second], &text[end..]))
+            .starts_with("FILE has been changed since it was written: ")
+    );
     let counted = "FILE holds 1 objects, and says that it holds 2: it is not used; use another copy";
-    assert_eq!(told(&resummed(&text[..=second], 2)), counted);
-    assert_eq!(told(&resummed(&text[..=second], 1)), counted, "the first line says two");
+    assert_eq!(describe(&resummed(&text[..=second], 2)), counted);
+    assert_eq!(describe(&resummed(&text[..=second], 1)), counted, "the first line says two");
     assert_eq!(
-        told(&text.replace("{\"format\":1,\"kubectlGc\":\"0.1.0\"", "{\"format\":2,\"kubectlGc\":\"9.0\",\"targets\":1")),
+        describe(
+            &text.replace("{\"format\":1,\"kubectlGc\":\"0.1.0\"", "{\"format\":2,\"kubectlGc\":\"9.0\",\"targets\":1")
+        ),
         "FILE is an archive of format 2, and this version reads formats up to 1: use the version of kubectl gc that has written it (9.0)"
     );
     let what = "an archive is what kubectl gc archive, or delete --archive, has written";
-    assert_eq!(told(""), format!("FILE is not an archive: it is empty; {what}"));
-    assert_eq!(told("apiVersion: v1\n"), format!("FILE is not an archive: it begins with something else; {what}"));
-    assert_eq!(told("{}"), format!("FILE is not an archive: it begins with something else; {what}"));
-    assert_eq!(told(&resummed(&format!("{TITLE}\n"), 0)), format!("FILE is not an archive: it doesn't say what it holds; {what}"));
-    assert!(told(&text.replace("\"objects\":2}\n", "\"objects\":-2}\n")).starts_with("FILE: line 3 makes no sense: "));
+    assert_eq!(describe(""), format!("FILE is not an archive: it is empty; {what}"));
+    assert_eq!(describe("apiVersion: v1\n"), format!("FILE is not an archive: it begins with something else; {what}"));
+    assert_eq!(describe("{}"), format!("FILE is not an archive: it begins with something else; {what}"));
+    assert_eq!(
+        describe(&resummed(&format!("{TITLE}\n"), 0)),
+        format!("FILE is not an archive: it doesn't say what it holds; {what}")
+    );
+    assert!(
+        describe(&text.replace("\"objects\":2}\n", "\"objects\":-2}\n")).starts_with("FILE: line 3 makes no sense: ")
+    );
     assert_eq!(
         Archive::open(folder.path()).map(|_| ()).unwrap_err().to_string(),
         format!("{} is not an archive: it is not a file; {what}", folder.path().display())
@@ -329,8 +344,12 @@ fn what_is_added_taken_out_or_not_an_archive_is_refused() {
     ] {
         let line = if object.ends_with('\n') { "" } else { "\n" };
         fs::write(&part, resummed(&format!("{head}---\n{object}{line}"), 1)).unwrap();
-        let mut objects =
-            Archive::open(&part).unwrap().objects().unwrap().map(|object| object.unwrap_err().to_string()).collect::<Vec<_>>();
+        let mut objects = Archive::open(&part)
+            .unwrap()
+            .objects()
+            .unwrap()
+            .map(|object| object.unwrap_err().to_string())
+            .collect::<Vec<_>>();
         assert!(objects.len() == 1 && objects.remove(0).contains(why), "{why}");
     }
 }
@@ -352,36 +371,42 @@ fn compressed_files_end_where_they_end() {
 #[test]
 fn nothing_is_ever_replaced() {
     let (folder, path) = written("a.yaml", &two());
-    let told = |path: &std::path::Path| {
+    let describe = |path: &std::path::Path| {
         let error = ArchiveWriter::create(path).unwrap_err().to_string();
         error.replace(&folder.path().display().to_string(), "DIR")
     };
     assert_eq!(
-        told(&path),
+        describe(&path),
         "DIR/a.yaml is there already (a complete archive with 2 objects, of 2026-01-31T08:00:00Z): it is never replaced; give another \
          name, or move it away"
     );
     fs::write(folder.path().join("other.yaml"), "x").unwrap();
     assert_eq!(
-        told(&folder.path().join("other.yaml")),
+        describe(&folder.path().join("other.yaml")),
         "DIR/other.yaml is there already: it is never replaced; give another name, or move it away"
     );
-    assert_eq!(told(&folder.path().join("a.txt")), "DIR/a.txt: an archive's name ends in .yaml, or in .yaml.gz to be compressed");
-    assert_eq!(told(&folder.path().join(".yaml")), "DIR/.yaml: an archive's name ends in .yaml, or in .yaml.gz to be compressed");
-    assert_eq!(told(folder.path()), "DIR is a folder: give the name of a file in it");
     assert_eq!(
-        told(&folder.path().join("no/a.yaml")),
+        describe(&folder.path().join("a.txt")),
+        "DIR/a.txt: an archive's name ends in .yaml, or in .yaml.gz to be compressed"
+    );
+    assert_eq!(
+        describe(&folder.path().join(".yaml")),
+        "DIR/.yaml: an archive's name ends in .yaml, or in .yaml.gz to be compressed"
+    );
+    assert_eq!(describe(folder.path()), "DIR is a folder: give the name of a file in it");
+    assert_eq!(
+        describe(&folder.path().join("no/a.yaml")),
         "DIR/no/a.yaml cannot be written: there is no folder DIR/no; create it first"
     );
     assert_eq!(
-        told(&folder.path().join("other.yaml/a.yaml")),
+        describe(&folder.path().join("other.yaml/a.yaml")),
         "DIR/other.yaml/a.yaml cannot be written: there is no folder DIR/other.yaml; create it first"
     );
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("nowhere.yaml", folder.path().join("link.yaml")).unwrap();
         let link = folder.path().join("link.yaml");
-        assert!(told(&link).starts_with("DIR/link.yaml is there already (a symbolic link): "));
+        assert!(describe(&link).starts_with("DIR/link.yaml is there already (a symbolic link): "));
     }
     // What comes in the way while objects are read stays as it is, too.
     let late = folder.path().join("late.yaml");
@@ -449,7 +474,8 @@ fn what_takes_the_place_of_another_replaces_it() {
 fn what_killed_runs_have_left_is_cleared_away() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let names = [".a.yaml.Ab12cd.part", ".a.yaml.Ab12ce.part", ".a.yaml.x.part", ".b.yaml.Ab12cd.part", "a.yaml.Ab12cd.part"];
+    let names =
+        [".a.yaml.Ab12cd.part", ".a.yaml.Ab12ce.part", ".a.yaml.x.part", ".b.yaml.Ab12cd.part", "a.yaml.Ab12cd.part"];
     names.iter().for_each(|name| fs::write(at(name), "x").unwrap());
     let busy = fs::File::open(at(names[1])).unwrap();
     busy.try_lock().unwrap();
@@ -463,7 +489,8 @@ fn what_killed_runs_have_left_is_cleared_away() {
 fn what_is_no_object_is_not_taken() {
     let folder = TempDir::new().unwrap();
     let mut writer = ArchiveWriter::create(&folder.path().join("a.yaml")).unwrap();
-    for (field, pointer) in [("apiVersion", "/apiVersion"), ("kind", "/kind"), ("name", "/metadata/name"), ("uid", "/metadata/uid")]
+    for (field, pointer) in
+        [("apiVersion", "/apiVersion"), ("kind", "/kind"), ("name", "/metadata/name"), ("uid", "/metadata/uid")]
     {
         let mut object = object("a", &json!({}));
         *object.pointer_mut(pointer).unwrap() = json!(7);
@@ -495,7 +522,8 @@ fn any_value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(5, 40, 6, move |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            proptest::collection::btree_map(text(), inner, 0..5).prop_map(|map| Value::Object(map.into_iter().collect())),
+            proptest::collection::btree_map(text(), inner, 0..5)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
         ]
     })
 }

@@ -1,4 +1,5 @@
-//! Writing an archive: objects are collected in a nameless file, and appear under the archive's name all at once, or never.
+//! Writing an archive: objects are collected in a nameless file, and appear under the archive's name all at once, or
+//! never.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +16,7 @@ use tempfile::NamedTempFile;
 
 use super::{
     Archive, ArchiveError, END, End, HEADER, Header, SEPARATOR, TITLE,
-    order::{Standing, creatable, rank},
+    order::{ArchiveEntry, creatable, rank},
     yaml,
 };
 
@@ -24,8 +25,9 @@ const ENDINGS: [(&str, bool); 4] = [(".yaml", false), (".yml", false), (".yaml.g
 /// The end of names of files that are not complete yet.
 const PART: &str = ".part";
 
-/// An archive in the making. Until [`save`](Self::save), nothing is to be seen of it, and a process that is killed leaves nothing;
-/// in the midst of saving, it may leave a file `.NAME.….part`, which the next archive of that name clears away.
+/// An archive in the making. Until [`save`](Self::save), nothing is to be seen of it, and a process that is killed
+/// leaves nothing; in the midst of saving, it may leave a file `.NAME.….part`, which the next archive of that name
+/// clears away.
 ///
 /// What was saved can be added to and saved again: the file is then replaced by the longer one, never by a part of it.
 #[derive(Debug)]
@@ -44,7 +46,7 @@ pub struct ArchiveWriter {
 
 #[derive(Debug)]
 struct Entry {
-    standing: Standing,
+    standing: ArchiveEntry,
     api_version: String,
     kind: String,
     /// Where its text is in the spool.
@@ -64,7 +66,8 @@ pub struct Saved {
 }
 
 impl ArchiveWriter {
-    /// Checks that a file can be written at the path, and that there is none: what is wrong shows before anything is read of a cluster.
+    /// Checks that a file can be written at the path, and that there is none: what is wrong shows before anything is
+    /// read of a cluster.
     ///
     /// # Errors
     /// [`ArchiveError::Name`], `Exists`, `IsFolder`, `NoFolder`, `Unwritable`.
@@ -93,7 +96,8 @@ impl ArchiveWriter {
         Ok(ArchiveWriter { path, spool, spooled: 0, entries, by_uid, by_place, saved: None })
     }
 
-    /// Goes on with an archive that is complete: what is in it stays in it, and the file is replaced once more is saved.
+    /// Goes on with an archive that is complete: what is in it stays in it, and the file is replaced once more is
+    /// saved.
     ///
     /// # Errors
     /// What is wrong with the archive; `Unwritable`.
@@ -111,9 +115,9 @@ impl ArchiveWriter {
         Ok((writer, archive.header().clone()))
     }
 
-    /// Takes an object as the API server gave it. Of what that said nothing is left out but `managedFields`; its `resourceVersion`, with
-    /// which nothing can be created, becomes a comment. An object that is known already, by its uid, is replaced, and so is one whose place it has
-    /// taken: only one of them can be brought back.
+    /// Takes an object as the API server gave it. Of what that said nothing is left out but `managedFields`; its
+    /// `resourceVersion`, with which nothing can be created, becomes a comment. An object that is known already, by its
+    /// uid, is replaced, and so is one whose place it has taken: only one of them can be brought back.
     ///
     /// # Errors
     /// [`ArchiveError::NoObject`] for what lacks what makes it an object; `Unwritable`.
@@ -127,9 +131,10 @@ impl ArchiveWriter {
         if let Some((field, _)) = needed.into_iter().find(|(_, text)| text.is_empty()) {
             return Err(ArchiveError::NoObject { field, object: format!("{kind}/{name}") });
         }
-        let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let owners =
+            object.pointer("/metadata/ownerReferences").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let owners = owners.iter().filter_map(|owner| owner.get("uid")?.as_str().map(str::to_owned)).collect();
-        let standing = Standing { uid: uid.clone(), owners, rank: rank(&api_version, &kind) };
+        let standing = ArchiveEntry { uid: uid.clone(), owners, rank: rank(&api_version, &kind) };
 
         let mut text = format!("{SEPARATOR}\n");
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -173,8 +178,8 @@ impl ArchiveWriter {
         self.entries.is_empty()
     }
 
-    /// Writes all objects that were taken, and returns when they are safe: on the disk, under the archive's name. The first time, that
-    /// must still be free; from then on, the file that was saved is replaced by the new one.
+    /// Writes all objects that were taken, and returns when they are safe: on the disk, under the archive's name. The
+    /// first time, that must still be free; from then on, the file that was saved is replaced by the new one.
     ///
     /// # Errors
     /// `Exists`, `NotOurs`, `Unwritable`; what was at the path before is then still there.
@@ -182,7 +187,7 @@ impl ArchiveWriter {
         if self.saved.as_ref().is_some_and(|saved| !is_at(saved, &self.path)) {
             return Err(ArchiveError::NotOurs { path: self.path.display().to_string() });
         }
-        let standings: Vec<Standing> = self.entries.iter().map(|entry| entry.standing.clone()).collect();
+        let standings: Vec<ArchiveEntry> = self.entries.iter().map(|entry| entry.standing.clone()).collect();
         let order = creatable(&standings);
         let written = self.write_part(header, &order).map_err(|source| self.unwritable(source))?;
         let persisted = match self.saved {
@@ -197,7 +202,9 @@ impl ArchiveWriter {
         self.saved = Some(file);
         // The name is on the disk when the folder is.
         #[cfg(unix)]
-        File::open(folder_of(&self.path)).and_then(|folder| folder.sync_all()).map_err(|source| self.unwritable(source))?;
+        File::open(folder_of(&self.path))
+            .and_then(|folder| folder.sync_all())
+            .map_err(|source| self.unwritable(source))?;
         let mut kinds = BTreeMap::new();
         for entry in &self.entries {
             *kinds.entry((entry.api_version.clone(), entry.kind.clone())).or_default() += 1;
@@ -209,7 +216,10 @@ impl ArchiveWriter {
     fn write_part(&mut self, header: &Header, order: &[usize]) -> io::Result<NamedTempFile> {
         self.spool.flush()?;
         // For nobody but its owner from the first byte on: there may be Secrets in it.
-        let part = tempfile::Builder::new().prefix(&part_prefix(&self.path)).suffix(PART).tempfile_in(folder_of(&self.path))?;
+        let part = tempfile::Builder::new()
+            .prefix(&part_prefix(&self.path))
+            .suffix(PART)
+            .tempfile_in(folder_of(&self.path))?;
         // Says that it isn't a left-over. Where nothing can be locked, nothing is cleared away, either.
         let _ = part.as_file().try_lock();
         let mut to = BufWriter::new(part);
@@ -291,7 +301,10 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
 /// Whether a path's file is compressed; `None` if its name doesn't say that it is an archive.
 fn ending(path: &Path) -> Option<bool> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-    ENDINGS.into_iter().find(|(ending, _)| name.len() > ending.len() && name.ends_with(ending)).map(|(_, packed)| packed)
+    ENDINGS
+        .into_iter()
+        .find(|(ending, _)| name.len() > ending.len() && name.ends_with(ending))
+        .map(|(_, packed)| packed)
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -310,7 +323,8 @@ fn describe(path: &Path, found: &fs::Metadata) -> Option<String> {
     Some(format!("a complete archive with {} objects, of {}", archive.header().objects, archive.header().time))
 }
 
-/// How the name of a file begins that is not complete yet. Names may be 255 bytes long, of which some are left for the rest.
+/// How the name of a file begins that is not complete yet. Names may be 255 bytes long, of which some are left for the
+/// rest.
 fn part_prefix(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     format!(".{}.", &name[..name.floor_char_boundary(200)])

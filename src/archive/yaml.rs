@@ -1,7 +1,8 @@
 //! Objects as YAML that every reader takes for the same object.
 //!
-//! Readers differ in what an unquoted text is: to kubectl's, `on` is true, `012` is ten, `1_000` a thousand. Therefore only what is
-//! beyond doubt stands unquoted, and the rest as in JSON, with everything escaped that YAML does not take as it is.
+//! Readers differ in what an unquoted text is: to kubectl's, `on` is true, `012` is ten, `1_000` a thousand. Therefore
+//! only what is beyond doubt stands unquoted, and the rest as in JSON, with everything escaped that YAML does not take
+//! as it is.
 
 use std::fmt::Write as _;
 
@@ -13,7 +14,8 @@ const LONGEST_KEY: usize = 1000;
 /// Words that some reader takes for something else than a text.
 const WORDS: [&str; 12] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
 
-/// One object in block style, its keys in the order in which they come. The value is not deeper than `serde_json` reads (128).
+/// One object in block style, its keys in the order in which they come. The value is not deeper than `serde_json` reads
+/// (128).
 pub fn write(value: &Value, out: &mut String) {
     block(value, 0, out);
 }
@@ -92,7 +94,8 @@ fn is_plain(text: &str) -> bool {
         && !WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// As in JSON, and escaped whatever YAML doesn't take as it is: controls, line breaks of any alphabet, marks of byte order, no characters.
+/// As in JSON, and escaped whatever YAML doesn't take as it is: controls, line breaks of any alphabet, marks of byte
+/// order, no characters.
 pub fn quoted(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -102,7 +105,11 @@ pub fn quoted(text: &str, out: &mut String) {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{202a}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}' => {
+            ' '..='~'
+            | '\u{a0}'..='\u{2027}'
+            | '\u{202a}'..='\u{d7ff}'
+            | '\u{e000}'..='\u{fefe}'
+            | '\u{ff00}'..='\u{fffd}' => {
                 out.push(c);
             }
             '\u{10000}'.. => out.push(c),

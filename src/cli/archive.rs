@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use crate::{
     archive::Saved,
-    foretell::{Plan, Request, Stage},
     graph::OwnerGraph,
     model::{Mapping, ObjectId},
+    plan::Plan,
     render::{gaps, go_quote::visible, words::plural},
     server::Propagation,
+    simulate::{Request, SimContext},
     wording::{count, shell_word, thousands},
 };
 
@@ -16,10 +17,10 @@ use super::{
     archiving::{Archiving, Goes, goes, placed},
     args::{ArchiveArgs, GlobalArgs, SourceArgs, TargetArgs},
     error::CliError,
-    foretell::{Asked, Foretold, foretell, propagation_of},
     plan::namespace_of,
+    predict::{PlanOptions, PlanResult, predict, propagation_of},
     report::{Report, heading},
-    session::{Reach, Session},
+    session::{ReadScope, Session},
 };
 
 /// While an archive is written, some of what goes may be replaced; so often it is found out anew what goes.
@@ -29,24 +30,27 @@ const ROUNDS: usize = 5;
 pub fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, CliError> {
     let (targets, path) = targets_and_file(&args.targets)?;
     let mut archiving = Archiving::begin(&path)?;
-    let mut session = Session::open(global, &SourceArgs::default(), &targets, Reach::Everything)?;
+    let mut session = Session::open(global, &SourceArgs::default(), &targets, ReadScope::Everything)?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
-    let nothing_more = Asked::default();
+    let nothing_more = PlanOptions::default();
     for round in 1.. {
         let targets = session.targets.clone().unwrap_or_default();
-        let Foretold { plan, .. } =
-            foretell(&mut session, &Request::delete(targets, propagation), args.assume.assume(), &nothing_more)?;
+        let PlanResult { plan, .. } =
+            predict(&mut session, &Request::delete(targets, propagation), args.assume.assume(), &nothing_more)?;
         let goes = {
             let graph = OwnerGraph::new(&session.snapshot);
-            goes(&Stage::new(&session.snapshot, &graph, args.assume.assume()), &plan)
+            goes(&SimContext::new(&session.snapshot, &graph, args.assume.assume()), &plan)
         };
-        if let Some(what) = gaps::told(&goes.hidden).filter(|_| !args.allow_incomplete) {
-            return Err(CliError::MayLack { path: archiving.path().to_owned(), what: what.trim_end_matches('.').to_owned() });
+        if let Some(what) = gaps::describe(&goes.hidden).filter(|_| !args.allow_incomplete) {
+            return Err(CliError::MayLack {
+                path: archiving.path().to_owned(),
+                what: what.trim_end_matches('.').to_owned(),
+            });
         }
         let gone = archiving.take(&session, &goes)?;
-        if round == ROUNDS || !look_again(&mut session, &plan, &gone, archiving.path())? {
+        if round == ROUNDS || !recheck(&mut session, &plan, &gone, archiving.path())? {
             let saved = archiving.save(&session.snapshot, &plan)?;
-            return Ok(told(&session, &plan, &goes, &archiving, &saved, &global.connection.kubectl()));
+            return Ok(describe(&session, &plan, &goes, &archiving, &saved, &global.connection.kubectl()));
         }
     }
     unreachable!("the last round returns")
@@ -54,8 +58,9 @@ pub fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, CliError> 
 
 /// FILE is what stands last, behind the targets.
 fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), CliError> {
-    let usage =
-        |why: &str| CliError::Usage(format!("{why}: kubectl gc archive TARGET... FILE, where FILE ends in .yaml or .yaml.gz"));
+    let usage = |why: &str| {
+        CliError::Usage(format!("{why}: kubectl gc archive TARGET... FILE, where FILE ends in .yaml or .yaml.gz"))
+    };
     let mut targets = args.clone();
     let Some(file) = targets.targets.pop() else {
         let nothing = targets.filenames.is_empty();
@@ -76,30 +81,40 @@ fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), CliError
     Ok((targets, PathBuf::from(file)))
 }
 
-/// Looks whether another object has taken the name of one that is gone, and so may go in its place. Says whether anything is otherwise now.
-fn look_again(session: &mut Session, plan: &Plan, gone: &[ObjectId], path: &str) -> Result<bool, CliError> {
+/// Looks whether another object has taken the name of one that is gone, and so may go in its place. Says whether
+/// anything is otherwise now.
+fn recheck(session: &mut Session, plan: &Plan, gone: &[ObjectId], path: &str) -> Result<bool, CliError> {
     if let Some(target) = plan.request.targets.iter().find(|target| gone.contains(target)) {
         return Err(CliError::Moved { object: placed(&session.snapshot, *target), path: path.to_owned() });
     }
     let snapshot = &session.snapshot;
     let uids: Vec<_> = plan.request.targets.iter().map(|target| snapshot.object(*target).uid).collect();
-    if gone.is_empty() || !session.look_again(gone) {
+    if gone.is_empty() || !session.recheck(gone) {
         return Ok(false);
     }
     session.targets = Some(uids.into_iter().filter_map(|uid| session.snapshot.by_uid(uid)).collect());
     Ok(true)
 }
 
-fn told(session: &Session, plan: &Plan, goes: &Goes, archiving: &Archiving, saved: &Saved, kubectl: &str) -> Report {
+fn describe(
+    session: &Session,
+    plan: &Plan,
+    goes: &Goes,
+    archiving: &Archiving,
+    saved: &Saved,
+    kubectl: &str,
+) -> Report {
     let snapshot = &session.snapshot;
-    let mut out = heading(snapshot, namespace_of(session, &plan.request.targets).as_deref(), &[], " Nothing was deleted.");
+    let mut out =
+        heading(snapshot, namespace_of(session, &plan.request.targets).as_deref(), &[], " Nothing was deleted.");
     let bytes = thousands(usize::try_from(saved.bytes).unwrap_or(usize::MAX));
     let objects = count(saved.uids.len(), "object", "objects");
     let mut text = format!("Wrote {objects} to {} ({bytes} bytes).\n", archiving.path());
-    let named = |((api_version, kind), number): (&(String, String), &usize)| match snapshot.resources.map(api_version, kind) {
-        Mapping::Served(resource) => (*number, plural(snapshot.resources.get(resource), *number)),
-        _ => (*number, kind.clone()),
-    };
+    let named =
+        |((api_version, kind), number): (&(String, String), &usize)| match snapshot.resources.map(api_version, kind) {
+            Mapping::Served(resource) => (*number, plural(snapshot.resources.get(resource), *number)),
+            _ => (*number, kind.clone()),
+        };
     let mut kinds: Vec<(usize, String)> = saved.kinds.iter().map(named).collect();
     kinds.sort_by(|(one, a), (other, b)| other.cmp(one).then_with(|| a.cmp(b)));
     for (number, kind) in kinds {

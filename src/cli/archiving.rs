@@ -1,8 +1,8 @@
 //! From a plan to an archive, for every command that writes one.
 //!
-//! [`begin`](Archiving::begin) before anything is read, [`take`](Archiving::take) once it is known what goes, and [`save`](Archiving::save)
-//! before anything is deleted. Whoever finds out later that more goes takes that as well, and saves again: what is at the file's name is
-//! always complete.
+//! [`begin`](Archiving::begin) before anything is read, [`take`](Archiving::take) once it is known what goes, and
+//! [`save`](Archiving::save) before anything is deleted. Whoever finds out later that more goes takes that as well, and
+//! saves again: what is at the file's name is always complete.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -12,9 +12,10 @@ use crate::{
     archive::{ArchiveError, ArchiveWriter, Header, LeftOut, ObjectName, Saved},
     cluster::Whole,
     document::ObjectJson,
-    foretell::{Plan, Stage, may_hide, removed, unlisted},
     model::{Gap, ObjectId, ResourceId, Snapshot, Symbol},
+    plan::{Plan, may_hide, removed, unlisted},
     server::OwnDelete,
+    simulate::SimContext,
 };
 
 use super::{error::CliError, session::Session};
@@ -24,14 +25,15 @@ use super::{error::CliError, session::Session};
 pub struct Goes {
     /// What a snapshot has of it: see [`removed`].
     pub objects: Vec<ObjectId>,
-    /// What goes besides with the Namespaces among these: resources that no snapshot has, in the namespaces of these names.
+    /// What goes besides with the Namespaces among these: resources that no snapshot has, in the namespaces of these
+    /// names.
     pub unlisted: Vec<(Symbol, ResourceId)>,
     /// What could not be read, and may hold more of it.
     pub hidden: Vec<Gap>,
 }
 
 /// All that goes with the delete that was planned.
-pub fn goes(stage: &Stage<'_>, plan: &Plan) -> Goes {
+pub fn goes(stage: &SimContext<'_>, plan: &Plan) -> Goes {
     let snapshot = stage.snapshot;
     let objects = removed(stage, plan);
     let hidden = may_hide(snapshot, &objects);
@@ -79,8 +81,8 @@ impl Archiving {
         })
     }
 
-    /// Goes on with the archive that is there, if it is one, and complete: a command that was cut short is given again. What it says of itself
-    /// comes with it. Where nothing is there, begins.
+    /// Goes on with the archive that is there, if it is one, and complete: a command that was cut short is given again.
+    /// What it says of itself comes with it. Where nothing is there, begins.
     ///
     /// # Errors
     /// As [`begin`](Self::begin); what is there and no archive that can be believed is never replaced.
@@ -119,16 +121,20 @@ impl Archiving {
         &self.path
     }
 
-    /// Reads all of this that was not taken yet, or not lately, whole, and says which of it verifiably is not there any more: it went, or another has taken
-    /// its name. What that changes about what goes is for the caller to find out.
+    /// Reads all of this that was not taken yet, or not lately, whole, and says which of it verifiably is not there any
+    /// more: it went, or another has taken its name. What that changes about what goes is for the caller to find out.
     ///
     /// # Errors
     /// [`CliError::NotArchived`] names everything that can't be read. Nothing is to be saved then, and nothing deleted.
     pub fn take(&mut self, session: &Session, goes: &Goes) -> Result<Vec<ObjectId>, CliError> {
         let snapshot = &session.snapshot;
         let (mut gone, mut failures) = (Vec::new(), Vec::new());
-        let lacking: Vec<ObjectId> =
-            goes.objects.iter().copied().filter(|id| !self.fresh.contains(snapshot.text(snapshot.object(*id).uid))).collect();
+        let lacking: Vec<ObjectId> = goes
+            .objects
+            .iter()
+            .copied()
+            .filter(|id| !self.fresh.contains(snapshot.text(snapshot.object(*id).uid)))
+            .collect();
         let (writer, fresh) = (&mut self.writer, &mut self.fresh);
         session.fetch_whole(&lacking, |id, whole| {
             match whole {
@@ -169,7 +175,9 @@ impl Archiving {
         let snapshot = &session.snapshot;
         let (found, namespace_name) = (snapshot.resources.get(resource), snapshot.text(namespace));
         let why = match () {
-            () if found.kind == "Event" && matches!(found.group.as_str(), "" | "events.k8s.io") => "events are not archived",
+            () if found.kind == "Event" && matches!(found.group.as_str(), "" | "events.k8s.io") => {
+                "events are not archived"
+            }
             () if !found.has_verb("list") => "they can't be listed",
             () => {
                 let writer = &mut self.writer;
@@ -215,7 +223,8 @@ impl Archiving {
         }
         let mut seen = FxHashSet::default();
         for left_out in &self.left_out {
-            let place = left_out.namespace.as_ref().map_or_else(String::new, |namespace| format!(" in namespace {namespace}"));
+            let place =
+                left_out.namespace.as_ref().map_or_else(String::new, |namespace| format!(" in namespace {namespace}"));
             let note = format!("Not archived: {}{place}; {}.", left_out.resource, left_out.why);
             if seen.insert(note.clone()) {
                 notes.push(note);
@@ -228,6 +237,7 @@ impl Archiving {
 /// An object as an error names it.
 pub(super) fn placed(snapshot: &Snapshot, id: ObjectId) -> String {
     let namespace = snapshot.object(id).namespace;
-    let place = if namespace.is_empty() { String::new() } else { format!(" in namespace {}", snapshot.text(namespace)) };
+    let place =
+        if namespace.is_empty() { String::new() } else { format!(" in namespace {}", snapshot.text(namespace)) };
     format!("{}{place}", snapshot.short_name(id))
 }

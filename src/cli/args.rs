@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::foretell::Assume;
+use crate::simulate::Assume;
 
 use super::connection::ConnectionArgs;
 
@@ -33,7 +33,15 @@ pub struct Cli {
 #[derive(Debug, Args)]
 pub struct GlobalArgs {
     /// Colour the output
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, display_order = 900, hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        global = true,
+        display_order = 900,
+        hide_short_help = true
+    )]
     pub color: ColorArg,
     #[command(flatten)]
     pub connection: ConnectionArgs,
@@ -48,44 +56,51 @@ pub enum Command {
     Plan(PlanArgs),
     /// Delete, and follow the cascade to its end
     ///
-    /// Shows what the delete will do to every object, asks, deletes the TARGETs (and only them: the collector does the rest), and follows
-    /// until all has come to its end. What came out otherwise than foretold is told, and what is stuck, with what holds it.
+    /// Shows what the delete will do to every object, asks, deletes the TARGETs (and only them: the collector does the
+    /// rest), and follows until all has come to its end. What came out otherwise than foretold is told, and what is
+    /// stuck, with what holds it.
     ///
-    /// Nothing is deleted unless the API server says that you may, everything that decides the outcome could be read, and you agree. If the
-    /// cluster changes meanwhile so that something else would go, you are asked again.
+    /// Nothing is deleted unless the API server says that you may, everything that decides the outcome could be read,
+    /// and you agree. If the cluster changes meanwhile so that something else would go, you are asked again.
     Delete(DeleteArgs),
     /// Write what a delete would remove into a file; delete nothing
     ///
-    /// Writes every object that a delete of the TARGETs would remove, whole, into FILE: YAML for kubectl and for restore, compressed if FILE ends
-    /// in .gz. What is terminating already can be archived too, as long as it is there.
+    /// Writes every object that a delete of the TARGETs would remove, whole, into FILE: YAML for kubectl and for
+    /// restore, compressed if FILE ends in .gz. What is terminating already can be archived too, as long as it is
+    /// there.
     Archive(ArchiveArgs),
     /// Bring back what was archived
     ///
-    /// Creates what ARCHIVE holds and the cluster lacks: namespaces first, then definitions, then owners before their dependents, whose
-    /// references get the new uids. What is there already is compared and left alone. Can be run again after it was interrupted.
+    /// Creates what ARCHIVE holds and the cluster lacks: namespaces first, then definitions, then owners before their
+    /// dependents, whose references get the new uids. What is there already is compared and left alone. Can be run
+    /// again after it was interrupted.
     Restore(RestoreArgs),
     /// Do the collector's work from here: one pass, or --watch
     ///
-    /// One pass does to everything there is what the garbage collector does, with nothing else deleted: dangling references are dropped,
-    /// what only owners that are gone hold is deleted, and owners that wait for their dependents, or are to free them, come to their end.
-    /// It shows what it will do, asks, does it until nothing is left to do, and tells what came of it. --dry-run only shows. --watch keeps
-    /// on, as the controller does, without asking.
+    /// One pass does to everything there is what the garbage collector does, with nothing else deleted: dangling
+    /// references are dropped, what only owners that are gone hold is deleted, and owners that wait for their
+    /// dependents, or are to free them, come to their end. It shows what it will do, asks, does it until nothing is
+    /// left to do, and tells what came of it. --dry-run only shows. --watch keeps on, as the controller does, without
+    /// asking.
     ///
-    /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what may be written to, never what is read to decide.
+    /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what may be written to, never what is
+    /// read to decide.
     Sweep(SweepArgs),
     /// What is wrong, what it leads to, and what mends it
     ///
-    /// Looks for owner references that lead nowhere, circles of owners, deletions that are stuck, what would be set off by bringing
-    /// something back, and signs that the collector doesn't work. Each finding says what is so, what follows, and the kubectl command
-    /// that mends it with the least harm. On a live cluster everything is looked at again before it is told.
+    /// Looks for owner references that lead nowhere, circles of owners, deletions that are stuck, what would be set off
+    /// by bringing something back, and signs that the collector doesn't work. Each finding says what is so, what
+    /// follows, and the kubectl command that mends it with the least harm. On a live cluster everything is looked at
+    /// again before it is told.
     ///
-    /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what is told, never what is read to find out.
+    /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what is told, never what is read to find
+    /// out.
     Doctor(DoctorArgs),
     /// One object's story: its owners, what it waits for, what comes next
     ///
-    /// Says of each TARGET how its owner references stand and by which rule, what the collector does with it next and whether it looks at it
-    /// at all, what would change that, and, where it is terminating, whom it waits for, down to what holds it all. What is found to be wrong
-    /// with it, and mends it, stands there, too.
+    /// Says of each TARGET how its owner references stand and by which rule, what the collector does with it next and
+    /// whether it looks at it at all, what would change that, and, where it is terminating, whom it waits for, down to
+    /// what holds it all. What is found to be wrong with it, and mends it, stands there, too.
     Explain(ExplainArgs),
     /// What can be deleted, and what of that the collector watches
     Resources(ResourcesArgs),
@@ -187,8 +202,8 @@ pub struct PlanArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Deletion")]
 pub struct KeepArgs {
-    /// Dependents that survive: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to what dies are removed first; may be
-    /// repeated
+    /// Dependents that survive: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to what dies are
+    /// removed first; may be repeated
     #[arg(long, value_name = "TYPE/NAME|TYPE|LABELS", allow_hyphen_values = true)]
     pub keep: Vec<String>,
 }
@@ -322,7 +337,8 @@ pub struct SweepArgs {
     /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
-    /// Where a whole API answers 404, its objects are absent, as the collector itself takes it; otherwise that is not known
+    /// Where a whole API answers 404, its objects are absent, as the collector itself takes it; otherwise that is not
+    /// known
     #[arg(long)]
     pub trust_missing_apis: bool,
     /// Print the ClusterRole that a sweep needs, with --watch that of --watch; needs no cluster
@@ -376,7 +392,8 @@ pub struct WatchingArgs {
     /// How often to look for resources that are new or gone
     #[arg(long, value_name = "TIME", default_value = "30s", requires = "watch")]
     pub resync: String,
-    /// Serve /metrics, /healthz and /readyz here: :8080, 127.0.0.1:8080; port 0: a free one, which is told [default: nowhere]
+    /// Serve /metrics, /healthz and /readyz here: :8080, 127.0.0.1:8080; port 0: a free one, which is told [default:
+    /// nowhere]
     #[arg(long, value_name = "[HOST]:PORT", requires = "watch")]
     pub metrics_bind_address: Option<String>,
 }
@@ -403,7 +420,9 @@ fn per_second(text: &str) -> Result<f64, &'static str> {
 
 /// `kubectl gc doctor`
 #[derive(Debug, Args)]
-#[command(after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 there are findings as bad as --fail-on says.")]
+#[command(
+    after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 there are findings as bad as --fail-on says."
+)]
 pub struct DoctorArgs {
     #[command(flatten)]
     pub targets: TargetArgs,

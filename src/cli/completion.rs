@@ -25,8 +25,9 @@ fn generated(shell: Shell) -> Vec<u8> {
     script
 }
 
-/// clap_complete 4.6 has two ways to write a dash in the binary's name, one where the script finds out which command it is
-/// in, the other where it then looks for the words of that command, and so finds none: <https://github.com/clap-rs/clap/issues/6421>. Where that is mended, nothing is left to replace.
+/// clap_complete 4.6 has two ways to write a dash in the binary's name, one where the script finds out which command it
+/// is in, the other where it then looks for the words of that command, and so finds none:
+/// <https://github.com/clap-rs/clap/issues/6421>. Where that is mended, nothing is left to replace.
 fn bash() -> String {
     String::from_utf8_lossy(&generated(Shell::Bash)).replace("kubectl__subcmd__gc", "kubectl__gc")
 }

@@ -110,8 +110,8 @@ pub struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
-    /// The flags with which kubectl reaches the same cluster in the same role, as they were given. Secrets are left out, and the context:
-    /// it is known where none was given, too.
+    /// The flags with which kubectl reaches the same cluster in the same role, as they were given. Secrets are left
+    /// out, and the context: it is known where none was given, too.
     pub fn flags(&self) -> Vec<String> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let given = [
@@ -129,10 +129,11 @@ impl ConnectionArgs {
         given.filter(|(_, value)| !value.is_empty()).map(|(flag, value)| format!("--{flag}={value}")).collect()
     }
 
-    /// How kubectl is called so that it reaches the same cluster in the same role, wherever that was chosen on the command line: what is
-    /// pasted elsewhere must not hit another.
+    /// How kubectl is called so that it reaches the same cluster in the same role, wherever that was chosen on the
+    /// command line: what is pasted elsewhere must not hit another.
     pub fn kubectl(&self) -> String {
-        let context = self.context.iter().filter(|context| !context.is_empty()).map(|context| format!("--context={context}"));
+        let context =
+            self.context.iter().filter(|context| !context.is_empty()).map(|context| format!("--context={context}"));
         let flags: Vec<String> = context.chain(self.flags()).map(|flag| shell_word(&flag).into_owned()).collect();
         [vec!["kubectl".to_owned()], flags].concat().join(" ")
     }
@@ -163,8 +164,8 @@ impl ConnectionArgs {
         })
     }
 
-    /// A flag that chooses a cluster or who one is there, if any was given. The rest means nothing without a cluster, and harms
-    /// nobody.
+    /// A flag that chooses a cluster or who one is there, if any was given. The rest means nothing without a cluster,
+    /// and harms nobody.
     pub fn chosen(&self) -> Option<&'static str> {
         let text = |value: &Option<String>| value.as_deref().is_some_and(|value| !value.is_empty());
         let path = |value: &Option<PathBuf>| value.as_deref().is_some_and(|value| !value.as_os_str().is_empty());
@@ -218,8 +219,9 @@ fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
 /// # Errors
 /// When it is no time, with the flag that it was given for.
 pub(super) fn time_of(flag: &str, text: &str) -> Result<Option<Duration>, CliError> {
-    request_timeout(text)
-        .map_err(|_| CliError::Usage(format!("{flag}={text} is no time: give one as in kubectl (30s, 5m), or 0 for no limit")))
+    request_timeout(text).map_err(|_| {
+        CliError::Usage(format!("{flag}={text} is no time: give one as in kubectl (30s, 5m), or 0 for no limit"))
+    })
 }
 
 #[cfg(test)]

@@ -19,11 +19,11 @@ use super::{
     args::{DoctorArgs, DoctorFormat, FailOnArg, GlobalArgs, SourceArgs, TargetArgs},
     colour,
     error::CliError,
-    examine::{Asked, Examination},
+    examine::{Examination, ExaminationScope},
     exit::Exit,
     plan::namespace_of,
     report::{Report, heading, terminal_width},
-    session::{Reach, Session},
+    session::{ReadScope, Session},
     sweep::scope,
     tree::in_memory,
     watch::{Look, found, watch},
@@ -45,21 +45,23 @@ pub fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, CliError> {
         return Ok(look(global, args, &only)?.report);
     }
     if !args.source.from.is_empty() {
-        return Err(CliError::Usage("--watch looks at a cluster: it can't go with --from, where nothing changes".to_owned()));
+        return Err(CliError::Usage(
+            "--watch looks at a cluster: it can't go with --from, where nothing changes".to_owned(),
+        ));
     }
     watch(Duration::from_secs(args.interval), || look(global, args, &only))
 }
 
 /// One look at everything.
 fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, CliError> {
-    let mut session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Diagnosis)?;
+    let mut session = Session::open(global, &args.source, &scope(global, &args.targets), ReadScope::Diagnosis)?;
     // Looking again may give objects other numbers: what is asked about is named before.
     if let Some(targets) = &session.targets {
         session.namespace = namespace_of(&session, targets);
     }
-    let asked = Asked { limit: limit(&mut session), only: only.to_vec() };
+    let asked = ExaminationScope { limit: limit(&mut session), only: only.to_vec() };
     let probe = if args.probe { session.probe(PATIENCE) } else { None };
-    let Told { probed, note, failed } = probe.map(told_by).unwrap_or_default();
+    let ProbeOutcome { probed, note, failed } = probe.map(told_by).unwrap_or_default();
     let diagnosis = Examination::new(&mut session, asked, global.connection.kubectl(), probed).diagnosis();
     let mut report = report(global, args, only, &session, &diagnosis, probed)?;
     report.notes.extend(note);
@@ -72,7 +74,7 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, C
 
 /// What a throw-away object told.
 #[derive(Default)]
-struct Told {
+struct ProbeOutcome {
     probed: Option<Probed>,
     /// What is said of it that no finding says.
     note: Option<String>,
@@ -80,18 +82,21 @@ struct Told {
     failed: bool,
 }
 
-fn told_by(probe: Result<Probe, ProbeError>) -> Told {
+fn told_by(probe: Result<Probe, ProbeError>) -> ProbeOutcome {
     match probe {
         Ok(Probe::Collected { after }) => {
-            let note = format!("A collector is running: it dealt with a throw-away object within {:.1} s.", after.as_secs_f64());
-            Told { probed: Some(Probed::Works), note: Some(note), failed: false }
+            let note = format!(
+                "A collector is running: it dealt with a throw-away object within {:.1} s.",
+                after.as_secs_f64()
+            );
+            ProbeOutcome { probed: Some(Probed::Works), note: Some(note), failed: false }
         }
         Ok(Probe::NotCollected { waited, .. }) => {
             let waited = i64::try_from(waited.as_secs()).unwrap_or(i64::MAX);
-            Told { probed: Some(Probed::Stopped { waited }), ..Told::default() }
+            ProbeOutcome { probed: Some(Probed::Stopped { waited }), ..ProbeOutcome::default() }
         }
-        Err(ProbeError::NotHeld) => Told { probed: Some(Probed::NotHeld), ..Told::default() },
-        Err(error) => Told { note: Some(format!("error: {error}")), failed: true, probed: None },
+        Err(ProbeError::NotHeld) => ProbeOutcome { probed: Some(Probed::NotHeld), ..ProbeOutcome::default() },
+        Err(error) => ProbeOutcome { note: Some(format!("error: {error}")), failed: true, probed: None },
     }
 }
 
@@ -112,7 +117,9 @@ fn list_codes(global: &GlobalArgs, output: Option<DoctorFormat>) -> Result<Repor
         Some(DoctorFormat::Yaml) => render::document::yaml(&CodesDocument::new()).into_bytes(),
         Some(DoctorFormat::Name) => Code::ALL.map(|code| format!("{}\n", code.name())).concat().into_bytes(),
         Some(DoctorFormat::Remedies) => {
-            return Err(CliError::Usage("--list-codes has no remedies: leave out -o remedies, or --list-codes".to_owned()));
+            return Err(CliError::Usage(
+                "--list-codes has no remedies: leave out -o remedies, or --list-codes".to_owned(),
+            ));
         }
         None | Some(DoctorFormat::Wide) => {
             let mut out = Vec::new();

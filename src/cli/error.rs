@@ -1,6 +1,8 @@
 //! Everything that keeps a command from being done, and how it is told.
 
-use crate::{act::KeepError, archive::ArchiveError, cluster::ConnectError, dump::DumpError, metrics::ServeError, wording::count};
+use crate::{
+    act::KeepError, archive::ArchiveError, cluster::ConnectError, dump::DumpError, metrics::ServeError, wording::count,
+};
 
 use super::{connection::TimeoutError, targets::TargetError};
 
@@ -55,7 +57,9 @@ pub enum CliError {
     )]
     MayLack { path: String, what: String },
     /// A target is not what it was any more.
-    #[error("{object} is gone since the cluster was read, or another has its name: nothing was written to {path}; run it again")]
+    #[error(
+        "{object} is gone since the cluster was read, or another has its name: nothing was written to {path}; run it again"
+    )]
     Moved { object: String, path: String },
     /// What is to be shown could not be.
     #[error("cannot show what would happen: {0}")]
@@ -105,16 +109,17 @@ fn not_archived(path: &str, failures: &[(String, String)]) -> String {
             None => by_reason.push((reason, vec![object])),
         }
     }
-    let told: Vec<String> = by_reason
+    let describe: Vec<String> = by_reason
         .iter()
         .map(|(reason, objects)| {
-            let more = if objects.len() > NAMED { format!(" and {} more", objects.len() - NAMED) } else { String::new() };
+            let more =
+                if objects.len() > NAMED { format!(" and {} more", objects.len() - NAMED) } else { String::new() };
             format!("{}{more} ({reason})", objects[..objects.len().min(NAMED)].join(", "))
         })
         .collect();
     let what = count(failures.len(), "object that goes", "objects that go");
     format!(
         "{path} was not written: {what} can't be read whole: {}. Whoever archives needs the verb get on all of it",
-        told.join("; ")
+        describe.join("; ")
     )
 }

@@ -1,25 +1,30 @@
-//! How a diagnosis comes about: what it rests on is read, and on a live cluster nothing is said that wasn't so at every look.
+//! How a diagnosis comes about: what it rests on is read, and on a live cluster nothing is said that wasn't so at every
+//! look.
 
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
 
 use crate::{
-    doctor::{Case, Code, Diagnosis, Explained, Explanation, Finding, Limit, Made, Probed, Wanted, diagnose, explain},
-    foretell::{Assume, Prognosis, Stage},
+    doctor::{
+        Case, Code, Diagnosis, Explained, Explanation, Finding, Limit, Probed, ReadsNeeded, RecreatedDependent,
+        diagnose, explain,
+    },
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol},
+    simulate::{Assume, Projection, SimContext},
 };
 
 use super::{
-    foretell::{ROUNDS, fetch},
+    predict::{ROUNDS, fetch},
     session::Session,
 };
 
-/// What is wrong has to last this long before it is told: a collector and controllers that work deal with most within moments, and what
-/// they have not got round to yet is no finding.
+/// What is wrong has to last this long before it is told: a collector and controllers that work deal with most within
+/// moments, and what they have not got round to yet is no finding.
 const LASTS: Duration = Duration::from_secs(5);
-/// And so long where the collector, or a controller, is seen at work on other things: what it should deal with may be next in its queue.
+/// And so long where the collector, or a controller, is seen at work on other things: what it should deal with may be
+/// next in its queue.
 const LASTS_WHILE_BUSY: Duration = Duration::from_secs(20);
 /// Looks are this far from each other.
 const BETWEEN: Duration = Duration::from_millis(2500);
@@ -57,14 +62,14 @@ pub struct Examination<'s> {
     events: Vec<OwnerEvent>,
     probed: Option<Probed>,
     kubectl: String,
-    asked: Asked,
+    asked: ExaminationScope,
     fresh: FxHashSet<Symbol>,
-    made: Vec<Made>,
+    made: Vec<RecreatedDependent>,
 }
 
 /// What is asked about: nothing else is looked at again, or waited for.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct ExaminationScope {
     pub limit: Limit,
     /// Only findings of these codes; all where there is none.
     pub only: Vec<Code>,
@@ -72,7 +77,7 @@ pub struct Asked {
 
 impl<'s> Examination<'s> {
     /// Begins. `kubectl` is how remedies call it, `probed` what a throw-away object told of the collector.
-    pub fn new(session: &'s mut Session, asked: Asked, kubectl: String, probed: Option<Probed>) -> Self {
+    pub fn new(session: &'s mut Session, asked: ExaminationScope, kubectl: String, probed: Option<Probed>) -> Self {
         let events = session.owner_events();
         // A dump says nothing of where it is from.
         let kubectl = if session.is_live() { kubectl } else { "kubectl".to_owned() };
@@ -81,13 +86,14 @@ impl<'s> Examination<'s> {
 
     /// The stories of these objects, those of them that are there at the last look, and what is wrong with them.
     pub fn explained(mut self, named: &[Named]) -> Explained {
-        let ids = |snapshot: &Snapshot| -> Vec<ObjectId> { named.iter().filter_map(|named| named.find(snapshot)).collect() };
+        let ids =
+            |snapshot: &Snapshot| -> Vec<ObjectId> { named.iter().filter_map(|named| named.find(snapshot)).collect() };
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
         for round in 0.. {
             let objects = ids(&self.session.snapshot);
             let explained = self.with_case(|case| explain(case, &objects, &[]));
             let spoken_of = explained.explanations.iter().flat_map(Explanation::spoken_of).collect();
-            if round == ROUNDS || !(self.read(&explained.wanted) || self.look_again(spoken_of, &mut looked_at)) {
+            if round == ROUNDS || !(self.read(&explained.wanted) || self.recheck(spoken_of, &mut looked_at)) {
                 break;
             }
         }
@@ -96,7 +102,8 @@ impl<'s> Examination<'s> {
         self.with_case(|case| explain(case, &objects, &diagnosis.findings))
     }
 
-    /// What is wrong. On a live cluster whatever is suspected is looked at again, and again after a while: what passes is not told.
+    /// What is wrong. On a live cluster whatever is suspected is looked at again, and again after a while: what passes
+    /// is not told.
     pub fn diagnosis(&mut self) -> Diagnosis {
         let diagnosis = self.look();
         if !self.session.is_live() || diagnosis.findings.is_empty() {
@@ -116,8 +123,11 @@ impl<'s> Examination<'s> {
             // Where the collector gets on with something, what is left of it is none of its failures.
             let gone = first.iter().filter(|suspicion| !lasting.contains(*suspicion));
             let done = others.iter().filter(|other| !still.contains(*other));
-            let worked_on: FxHashSet<(Code, &str)> =
-                gone.chain(done).filter(|(code, ..)| code.passes()).map(|(code, cause, _)| (*code, cause.as_str())).collect();
+            let worked_on: FxHashSet<(Code, &str)> = gone
+                .chain(done)
+                .filter(|(code, ..)| code.passes())
+                .map(|(code, cause, _)| (*code, cause.as_str()))
+                .collect();
             let busy = !worked_on.is_empty();
             lasting.retain(|(code, cause, _)| !worked_on.contains(&(*code, cause.as_str())));
             let may_pass = busy && lasting.iter().any(|(code, ..)| code.passes());
@@ -155,12 +165,13 @@ impl<'s> Examination<'s> {
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
         for round in 0.. {
             let diagnosis = self.diagnose();
-            let unknown = |made: &&Made| !self.made.contains(made);
-            let made: Vec<Made> = diagnosis.made.iter().filter(unknown).cloned().collect();
+            let unknown = |made: &&RecreatedDependent| !self.made.contains(made);
+            let made: Vec<RecreatedDependent> = diagnosis.made.iter().filter(unknown).cloned().collect();
             self.made.extend(made);
-            let spoken_of = diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().chain(&finding.related)).copied();
+            let spoken_of =
+                diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().chain(&finding.related)).copied();
             let spoken_of = spoken_of.collect();
-            if round == ROUNDS || !(self.read(&diagnosis.wanted) || self.look_again(spoken_of, &mut looked_at)) {
+            if round == ROUNDS || !(self.read(&diagnosis.wanted) || self.recheck(spoken_of, &mut looked_at)) {
                 return diagnosis;
             }
         }
@@ -169,9 +180,11 @@ impl<'s> Examination<'s> {
 
     fn diagnose(&self) -> Diagnosis {
         let mut diagnosis = self.with_case(diagnose);
-        let Asked { limit, only } = &self.asked;
+        let ExaminationScope { limit, only } = &self.asked;
         let snapshot = &self.session.snapshot;
-        diagnosis.findings.retain(|finding| (only.is_empty() || only.contains(&finding.code)) && limit.takes(snapshot, finding));
+        diagnosis
+            .findings
+            .retain(|finding| (only.is_empty() || only.contains(&finding.code)) && limit.takes(snapshot, finding));
         diagnosis
     }
 
@@ -179,18 +192,18 @@ impl<'s> Examination<'s> {
     fn with_case<T>(&self, work: impl FnOnce(&Case<'_>) -> T) -> T {
         let snapshot = &self.session.snapshot;
         let graph = OwnerGraph::new(snapshot);
-        let stage = Stage::new(snapshot, &graph, Assume::Known);
-        let prognosis = Prognosis::of(&stage);
+        let stage = SimContext::new(snapshot, &graph, Assume::Known);
+        let projection = Projection::of(&stage);
         let live = self.session.is_live();
         let now = if live { Some(jiff::Timestamp::now().as_second()) } else { latest(snapshot) };
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
-        let Examination { asked: Asked { limit, .. }, made, events, probed, kubectl, .. } = self;
+        let Examination { asked: ExaminationScope { limit, .. }, made, events, probed, kubectl, .. } = self;
         let (fresh, probed) = (&fresh, *probed);
-        work(&Case { stage: &stage, prognosis: &prognosis, now, live, fresh, limit, made, kubectl, events, probed })
+        work(&Case { stage: &stage, projection: &projection, now, live, fresh, limit, made, kubectl, events, probed })
     }
 
     /// Reads what is wanted. Says whether that made a difference.
-    fn read(&mut self, wanted: &Wanted) -> bool {
+    fn read(&mut self, wanted: &ReadsNeeded) -> bool {
         let moved = self.session.confirm(&wanted.needs.absences);
         let unread: Vec<ObjectId> =
             wanted.setters.iter().copied().filter(|id| self.session.snapshot.facts.setters(*id).is_none()).collect();
@@ -199,17 +212,17 @@ impl<'s> Examination<'s> {
             return true;
         }
         self.session.fetch_setters(&unread);
-        let told = unread.iter().any(|id| self.session.snapshot.facts.setters(*id).is_some());
-        fetch(self.session, &wanted.needs) || told
+        let describe = unread.iter().any(|id| self.session.snapshot.facts.setters(*id).is_some());
+        fetch(self.session, &wanted.needs) || describe
     }
 
     /// Looks at every one of some objects that wasn't looked at yet. Says whether anything had changed.
-    fn look_again(&mut self, mut objects: Vec<ObjectId>, looked_at: &mut FxHashSet<Symbol>) -> bool {
+    fn recheck(&mut self, mut objects: Vec<ObjectId>, looked_at: &mut FxHashSet<Symbol>) -> bool {
         let snapshot = &self.session.snapshot;
         objects.sort_unstable();
         objects.dedup();
         objects.retain(|id| looked_at.insert(snapshot.object(*id).uid));
-        !objects.is_empty() && self.session.look_again(&objects)
+        !objects.is_empty() && self.session.recheck(&objects)
     }
 }
 
@@ -218,7 +231,8 @@ fn latest(snapshot: &Snapshot) -> Option<i64> {
     snapshot.objects().flat_map(|(_, object)| [object.created, object.deleted]).flatten().max()
 }
 
-/// The other parties of findings, each with what it is told of. The collector deals with many one by one: an owner may wait for long.
+/// The other parties of findings, each with what it is told of. The collector deals with many one by one: an owner may
+/// wait for long.
 fn in_the_way(snapshot: &Snapshot, findings: &[Finding]) -> FxHashSet<Suspicion> {
     let of = |finding: &Finding| -> Vec<Suspicion> {
         finding.related.iter().map(|id| (finding.code, finding.cause.clone(), snapshot.object(*id).uid)).collect()
@@ -232,7 +246,8 @@ fn suspicions(snapshot: &Snapshot, findings: &[Finding]) -> FxHashSet<Suspicion>
         if finding.objects.is_empty() {
             suspicions.insert((finding.code, finding.cause.clone(), Symbol::EMPTY));
         }
-        suspicions.extend(finding.objects.iter().map(|id| (finding.code, finding.cause.clone(), snapshot.object(*id).uid)));
+        suspicions
+            .extend(finding.objects.iter().map(|id| (finding.code, finding.cause.clone(), snapshot.object(*id).uid)));
     }
     suspicions
 }

@@ -11,11 +11,11 @@ use super::{
     colour,
     doctor::again,
     error::CliError,
-    examine::{Asked, Examination, Named},
+    examine::{Examination, ExaminationScope, Named},
     exit::Exit,
     plan::namespace_of,
     report::{Report, heading, terminal_width},
-    session::{Reach, Session},
+    session::{ReadScope, Session},
     tree::in_memory,
 };
 
@@ -24,11 +24,12 @@ pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, CliError> 
     if args.targets.targets.is_empty() && args.targets.filenames.is_empty() {
         return Err(CliError::Usage("explain tells one object's story: name a TARGET, such as pod/web-0".to_owned()));
     }
-    let mut session = Session::open(global, &args.source, &args.targets, Reach::Diagnosis)?;
+    let mut session = Session::open(global, &args.source, &args.targets, ReadScope::Diagnosis)?;
     let targets = session.targets.clone().unwrap_or_default();
     let namespace = namespace_of(&session, &targets);
     let named: Vec<Named> = targets.iter().map(|id| Named::of(&session.snapshot, *id)).collect();
-    let asked = Asked { limit: Limit::Objects(named.iter().map(|named| named.uid).collect()), only: Vec::new() };
+    let asked =
+        ExaminationScope { limit: Limit::Objects(named.iter().map(|named| named.uid).collect()), only: Vec::new() };
     let explained = Examination::new(&mut session, asked, global.connection.kubectl(), None).explained(&named);
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);

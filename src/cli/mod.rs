@@ -3,7 +3,6 @@
 pub mod archive;
 pub mod archiving;
 pub mod args;
-pub mod asking;
 pub mod colour;
 pub mod completion;
 pub mod connection;
@@ -13,9 +12,10 @@ pub mod error;
 pub mod examine;
 pub mod exit;
 pub mod explain;
-pub mod foretell;
 pub mod plan;
+pub mod predict;
 pub mod progress;
+pub mod prompt;
 pub mod report;
 pub mod resources;
 pub mod restore;
@@ -38,7 +38,7 @@ use self::{
     args::{Cli, Command},
     error::CliError,
     exit::Exit,
-    report::{Report, error_told},
+    report::{Report, describe_error},
 };
 
 /// Runs the command that the process was started with.
@@ -51,7 +51,7 @@ pub fn run() -> Exit {
         Ok(report) => report.print(),
         Err(error) => {
             // Nobody is left to tell when standard error is closed.
-            let _ = writeln!(io::stderr(), "error: {}", error_told(&error));
+            let _ = writeln!(io::stderr(), "error: {}", describe_error(&error));
             Exit::Failed
         }
     }
@@ -110,7 +110,8 @@ fn reads_files(command: &Command) -> bool {
     }
 }
 
-/// Help and version are answers; everything else clap says is a usage error, which is exit code 1 here and not clap's 2.
+/// Help and version are answers; everything else clap says is a usage error, which is exit code 1 here and not clap's
+/// 2.
 fn usage(error: &clap::Error) -> Exit {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     match error.print() {
@@ -135,7 +136,10 @@ mod tests {
             joined("gc plan deploy/web --keep -l app=web -n shop"),
             ["gc", "plan", "deploy/web", "--keep", "-l app=web", "-n", "shop"]
         );
-        assert_eq!(joined("gc delete pods -l app=web --keep pod/a"), ["gc", "delete", "pods", "-l", "app=web", "--keep", "pod/a"]);
+        assert_eq!(
+            joined("gc delete pods -l app=web --keep pod/a"),
+            ["gc", "delete", "pods", "-l", "app=web", "--keep", "pod/a"]
+        );
         assert_eq!(joined("gc plan x --keep -l"), ["gc", "plan", "x", "--keep", "-l"]);
     }
 }

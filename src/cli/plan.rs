@@ -1,9 +1,9 @@
 //! `kubectl gc plan`
 
 use crate::{
-    foretell::{Assume, Needs, Request, Stage, plan},
     graph::OwnerGraph,
     model::{ObjectId, Symbol},
+    plan::plan,
     render::{
         self, document,
         plan::{BlastRadius, EffectCounts, PlanView, Radius, gate_told},
@@ -11,6 +11,7 @@ use crate::{
         tree::Options,
     },
     server::Propagation,
+    simulate::{Assume, Needs, Request, SimContext},
     tree::roots::roots,
 };
 
@@ -19,9 +20,9 @@ use super::{
     colour,
     error::CliError,
     exit::Exit,
-    foretell::{Asked, Foretold, ROUNDS, fetch, foretell, grace_period, propagation_of},
+    predict::{PlanOptions, PlanResult, ROUNDS, fetch, grace_period, predict, propagation_of},
     report::{Report, heading, terminal_width},
-    session::{Reach, Session},
+    session::{ReadScope, Session},
     tree::in_memory,
 };
 
@@ -32,16 +33,17 @@ const WORST: usize = 20;
 pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, CliError> {
     let grace = grace_period(&args.grace)?;
     require_targets(args)?;
-    let (mut session, asked) = Session::open_asked(global, &args.source, &args.targets, Reach::Everything, |resources| {
-        Asked::of(resources, &args.keep, &args.gates)
-    })?;
+    let (mut session, asked) =
+        Session::open_asked(global, &args.source, &args.targets, ReadScope::Everything, |resources| {
+            PlanOptions::of(resources, &args.keep, &args.gates)
+        })?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
     let assume = args.assume.assume();
     match session.targets.clone() {
         Some(targets) => {
             let request = Request { grace, ..Request::delete(targets, propagation) };
-            let told = foretell(&mut session, &request, assume, &asked)?;
-            tell(global, args, &session, &told)
+            let result = predict(&mut session, &request, assume, &asked)?;
+            tell(global, args, &session, &result)
         }
         None => radius(global, args, &mut session, propagation, assume),
     }
@@ -53,27 +55,36 @@ fn require_targets(args: &PlanArgs) -> Result<(), CliError> {
         return Ok(());
     }
     if !args.gates.deny.is_empty() || args.gates.max.is_some() {
-        return Err(CliError::Usage("--deny and --max judge one delete: name a TARGET, such as deployment/web".to_owned()));
+        return Err(CliError::Usage(
+            "--deny and --max judge one delete: name a TARGET, such as deployment/web".to_owned(),
+        ));
     }
     if !args.keep.keep.is_empty() {
-        return Err(CliError::Usage("--keep is for what one delete would take: name a TARGET, such as deployment/web".to_owned()));
+        return Err(CliError::Usage(
+            "--keep is for what one delete would take: name a TARGET, such as deployment/web".to_owned(),
+        ));
     }
     Ok(())
 }
 
-fn tell(global: &GlobalArgs, args: &PlanArgs, session: &Session, told: &Foretold) -> Result<Report, CliError> {
-    let Foretold { plan, instead, besides, shut, kept, notes } = told;
+fn tell(global: &GlobalArgs, args: &PlanArgs, session: &Session, result: &PlanResult) -> Result<Report, CliError> {
+    let PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes } = result;
     let namespace = namespace_of(session, &plan.request.targets);
     let graph = OwnerGraph::new(&session.snapshot);
     let view = PlanView::new(&session.snapshot, &graph, plan, instead, namespace.as_deref())
-        .with_besides(besides)
-        .with_gates(shut)
+        .with_unlisted_contents(unlisted_contents)
+        .with_gates(gate_violations)
         .with_kept(kept.as_ref());
-    let mut report = report(global, args, session, namespace.as_deref(), &view, plan.stuck() || !shut.is_empty())?;
+    let mut report =
+        report(global, args, session, namespace.as_deref(), &view, plan.stuck() || !gate_violations.is_empty())?;
     report.notes.extend(notes.iter().cloned());
     // Names alone don't tell of gates.
     if args.output == Some(PlanFormat::Name) {
-        report.notes.extend(shut.iter().map(|shut| format!("GATE: {}", gate_told(&session.snapshot, shut))));
+        report.notes.extend(
+            gate_violations
+                .iter()
+                .map(|gate_violations| format!("GATE: {}", gate_told(&session.snapshot, gate_violations))),
+        );
     }
     Ok(report)
 }
@@ -84,13 +95,14 @@ fn report(
     args: &PlanArgs,
     session: &Session,
     namespace: Option<&str>,
-    told: &impl render::plan::Told,
+    result: &impl render::plan::PlanReport,
     bad_news: bool,
 ) -> Result<Report, CliError> {
     let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
     let options = text_options(args.output, args.targets.all, &style);
-    let out =
-        in_form(args.output, told, &options, || heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed."))?;
+    let out = in_form(args.output, result, &options, || {
+        heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed.")
+    })?;
     let mut report = Report::of(out).with_gaps(&session.snapshot.gaps);
     if bad_news {
         report.exit = Exit::BadNews;
@@ -101,17 +113,17 @@ fn report(
 /// A plan or a sweep in the form that was asked for; text begins with a heading.
 pub(super) fn in_form(
     form: Option<PlanFormat>,
-    told: &impl render::plan::Told,
+    result: &impl render::plan::PlanReport,
     options: &Options<'_>,
     heading: impl FnOnce() -> Vec<u8>,
 ) -> Result<Vec<u8>, CliError> {
     Ok(match form {
-        Some(PlanFormat::Json) => document::json(&told.document()).into_bytes(),
-        Some(PlanFormat::Yaml) => document::yaml(&told.document()).into_bytes(),
-        Some(PlanFormat::Name) => told.names().into_bytes(),
+        Some(PlanFormat::Json) => document::json(&result.document()).into_bytes(),
+        Some(PlanFormat::Yaml) => document::yaml(&result.document()).into_bytes(),
+        Some(PlanFormat::Name) => result.names().into_bytes(),
         None | Some(PlanFormat::Wide) => {
             let mut out = heading();
-            told.write(options, &mut out).map_err(in_memory)?;
+            result.write(options, &mut out).map_err(in_memory)?;
             out
         }
     })
@@ -146,16 +158,19 @@ fn radius(
     let mut round = 0;
     let rows = loop {
         let graph = OwnerGraph::new(&session.snapshot);
-        let stage = Stage::new(&session.snapshot, &graph, assume);
+        let stage = SimContext::new(&session.snapshot, &graph, assume);
         let mut needs = Needs::default();
         let mut rows: Vec<Radius> = Vec::new();
         for root in roots(&session.snapshot, &graph, namespace) {
             let (row, of_root) = radius_of(&stage, root.object, propagation);
             needs.look_ups.extend(of_root.look_ups);
             // Every pod is read for its own sake: Nodes need not be asked for theirs.
-            needs
-                .facts
-                .extend(of_root.facts.into_iter().filter(|id| Some(session.snapshot.object(*id).resource) != stage.built_in.nodes));
+            needs.facts.extend(
+                of_root
+                    .facts
+                    .into_iter()
+                    .filter(|id| Some(session.snapshot.object(*id).resource) != stage.built_in.nodes),
+            );
             rows.extend(row);
         }
         round += 1;
@@ -171,9 +186,10 @@ fn radius(
 }
 
 /// One root's row; none where the API server refuses the delete.
-fn radius_of(stage: &Stage<'_>, object: ObjectId, propagation: Propagation) -> (Option<Radius>, Needs) {
+fn radius_of(stage: &SimContext<'_>, object: ObjectId, propagation: Propagation) -> (Option<Radius>, Needs) {
     let plan = plan(stage, &Request::delete(vec![object], propagation));
     let effects = EffectCounts::of(&plan.effects);
-    let row = plan.refused.is_empty().then(|| Radius { object, summary: plan.summary, certain: plan.certain(), effects });
+    let row =
+        plan.refused.is_empty().then(|| Radius { object, summary: plan.summary, certain: plan.certain(), effects });
     (row, plan.needs)
 }

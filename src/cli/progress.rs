@@ -17,21 +17,21 @@ const REQUESTS_FROM: u8 = 6;
 
 /// Tells how reading gets on.
 #[derive(Debug)]
-pub struct Telling {
+pub struct ReadProgress {
     on_terminal: bool,
     requests: bool,
     bar: OnceLock<ProgressBar>,
 }
 
-impl Telling {
+impl ReadProgress {
     /// With the level of `-v`; `None` where there is nobody to be told, or nothing to tell.
     pub fn new(verbosity: u8) -> Option<Self> {
         let (on_terminal, requests) = (io::stderr().is_terminal(), verbosity >= REQUESTS_FROM);
-        (on_terminal || requests).then(|| Telling { on_terminal, requests, bar: OnceLock::new() })
+        (on_terminal || requests).then(|| ReadProgress { on_terminal, requests, bar: OnceLock::new() })
     }
 }
 
-impl Progress for Telling {
+impl Progress for ReadProgress {
     fn started(&self, lists: usize) {
         if !self.on_terminal {
             return;
@@ -125,17 +125,17 @@ mod tests {
     #[test]
     fn a_request_is_one_line() {
         let took = Duration::from_micros(12_345);
-        let told = |url, status| line(&Exchange { method: "GET", url, status, took });
-        assert_eq!(told("/api/v1/pods?limit=500", Ok(200)), "GET /api/v1/pods?limit=500 200 in 12 ms");
-        assert_eq!(told("/apis", Err("connection refused")), "GET /apis failed in 12 ms: connection refused");
-        assert_eq!(told("/p?limit=500&continue=eyJ2&a=b", Ok(410)), "GET /p?limit=500&continue=…&a=b 410 in 12 ms");
-        assert_eq!(told("/p?continue=eyJ2", Ok(200)), "GET /p?continue=… 200 in 12 ms");
+        let describe = |url, status| line(&Exchange { method: "GET", url, status, took });
+        assert_eq!(describe("/api/v1/pods?limit=500", Ok(200)), "GET /api/v1/pods?limit=500 200 in 12 ms");
+        assert_eq!(describe("/apis", Err("connection refused")), "GET /apis failed in 12 ms: connection refused");
+        assert_eq!(describe("/p?limit=500&continue=eyJ2&a=b", Ok(410)), "GET /p?limit=500&continue=…&a=b 410 in 12 ms");
+        assert_eq!(describe("/p?continue=eyJ2", Ok(200)), "GET /p?continue=… 200 in 12 ms");
     }
 
     #[test]
     fn nobody_is_told_unless_it_was_asked_for() {
         // Whether this is a terminal is the surroundings' affair.
-        assert!(Telling::new(6).is_some_and(|telling| telling.requests));
-        assert!(Telling::new(5).is_none_or(|telling| !telling.requests));
+        assert!(ReadProgress::new(6).is_some_and(|telling| telling.requests));
+        assert!(ReadProgress::new(5).is_none_or(|telling| !telling.requests));
     }
 }

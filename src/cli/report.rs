@@ -27,7 +27,7 @@ impl Report {
 
     /// Adds what could not be read.
     pub fn with_gaps(mut self, gaps: &[Gap]) -> Self {
-        self.notes.extend(gaps::told(gaps));
+        self.notes.extend(gaps::describe(gaps));
         self
     }
 
@@ -66,13 +66,14 @@ pub fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[String], mo
 }
 
 /// An error as it is told: nothing in it is obeyed by a terminal, and only what has lines of its own makes any.
-pub fn error_told(error: &CliError) -> String {
+pub fn describe_error(error: &CliError) -> String {
     let text = error.to_string();
     match error {
         CliError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
             missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")
         }
-        // What can't be kept is told line by line. What a credential plugin says comes from this machine, in as many lines as it likes.
+        // What can't be kept is told line by line. What a credential plugin says comes from this machine, in as many
+        // lines as it likes.
         CliError::Connect(_) | CliError::Unkeepable(_) | CliError::Keep(_) => {
             text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
         }

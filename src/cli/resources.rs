@@ -12,14 +12,14 @@ use super::{
     colour,
     error::CliError,
     report::{Report, heading, terminal_width},
-    session::{Reach, Session},
+    session::{ReadScope, Session},
     tree::in_memory,
 };
 
 /// Lists what can be deleted, and what of that the collector watches.
 pub fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, CliError> {
     let snapshot = if args.count {
-        Session::open_whole(global, &args.source, Reach::Everything)?.snapshot
+        Session::open_whole(global, &args.source, ReadScope::Everything)?.snapshot
     } else {
         Session::discover_only(global, &args.source)?
     };

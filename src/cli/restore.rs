@@ -19,11 +19,11 @@ use crate::{
 
 use super::{
     args::{DocumentFormat, DryRunArg, GlobalArgs, RestoreArgs},
-    asking::{self, can_ask, is_yes},
     colour,
     error::CliError,
     exit::Exit,
     progress::Steps,
+    prompt::{self, can_ask, is_yes},
     report::{Report, terminal_width},
     session::Live,
     tree::in_memory,
@@ -82,8 +82,8 @@ impl Restore<'_> {
     fn go(&self, mode: Mode, tell: bool) -> Vec<Restored> {
         let mut steps = Steps::new("Restoring", self.plan.steps.iter().map(Vec::len).sum(), tell);
         let connection = &self.live.connection;
-        let mut told = |_: usize, _: &Restored| steps.step();
-        let restored = restore(connection, &self.plan, self.resources.clone(), mode, &mut told);
+        let mut describe = |_: usize, _: &Restored| steps.step();
+        let restored = restore(connection, &self.plan, self.resources.clone(), mode, &mut describe);
         self.live.runtime.block_on(restored)
     }
 
@@ -99,7 +99,9 @@ impl Restore<'_> {
         let wanted = wanted(&self.plan, &resources, foreseen);
         let verdicts = self.live.runtime.block_on(review(&self.live.connection, &resources, &wanted));
         match verdicts.forbidden(&resources) {
-            None => Ok(verdicts.unknown.map(|why| format!("Whether you may do this could not be found out beforehand ({why})."))),
+            None => Ok(verdicts
+                .unknown
+                .map(|why| format!("Whether you may do this could not be found out beforehand ({why})."))),
             Some(forbidden) => Err(CliError::Refusal(format!("nothing was restored: you may not {forbidden}"))),
         }
     }
@@ -116,7 +118,8 @@ impl Restore<'_> {
             return Ok(());
         }
         if !can_ask() {
-            let why = "nothing was restored: there is no terminal to ask on; give --yes if it is to be done without asking";
+            let why =
+                "nothing was restored: there is no terminal to ask on; give --yes if it is to be done without asking";
             return Err(CliError::Refusal(why.to_owned()));
         }
         let style = Style::new(colour::wanted(self.global.color, &io::stderr()));
@@ -128,7 +131,7 @@ impl Restore<'_> {
             _ => format!("Create {}", count(create, "object", "objects")),
         };
         let prompt = format!("{what} in {place}? [y/N]");
-        match is_yes(&asking::line(&visible(&prompt))) {
+        match is_yes(&prompt::line(&visible(&prompt))) {
             true => Ok(()),
             false => Err(CliError::Refusal("nothing was restored: that was no yes".to_owned())),
         }
@@ -166,9 +169,11 @@ impl Restore<'_> {
     /// What the archive says that it lacks.
     fn not_archived(&self) -> impl Iterator<Item = String> + '_ {
         let Header { gaps, gone, left_out, .. } = self.header;
-        let gaps =
-            gaps.iter().map(|gap| format!("{gap} could not be read when it was archived: what is missing of it can't come back."));
-        let gone = gone.iter().map(|object| format!("{}/{} was gone already when it was archived.", object.kind, object.name));
+        let gaps = gaps
+            .iter()
+            .map(|gap| format!("{gap} could not be read when it was archived: what is missing of it can't come back."));
+        let gone =
+            gone.iter().map(|object| format!("{}/{} was gone already when it was archived.", object.kind, object.name));
         let left_out = left_out.iter().map(|LeftOut { resource, namespace, why }| match namespace {
             Some(namespace) => format!("{resource} in namespace {namespace} were not archived: {why}."),
             None => format!("{resource} were not archived: {why}."),
@@ -190,7 +195,8 @@ impl Restore<'_> {
     }
 }
 
-/// What will be sent: whether each object is there, and, for what was foreseen of it, the object and what is patched beside it.
+/// What will be sent: whether each object is there, and, for what was foreseen of it, the object and what is patched
+/// beside it.
 fn wanted(plan: &RestorePlan, resources: &Resources, foreseen: &[Restored]) -> BTreeSet<Access> {
     let mut wanted = BTreeSet::new();
     for (id, (item, restored)) in plan.items.iter().zip(foreseen).enumerate() {
@@ -258,13 +264,14 @@ mod tests {
         Resources::new(vec![kind("Plain", false), kind("Rich", true)], Vec::new())
     }
 
-    fn told(plan: &RestorePlan, foreseen: &[Restored]) -> Vec<String> {
+    fn describe(plan: &RestorePlan, foreseen: &[Restored]) -> Vec<String> {
         let kinds = kinds();
-        wanted(plan, &kinds, foreseen).iter().map(|access| access.told(&kinds)).collect()
+        wanted(plan, &kinds, foreseen).iter().map(|access| access.describe(&kinds)).collect()
     }
 
     fn object(kind: &str, owners: &[&str]) -> Value {
-        let references = owners.iter().map(|owner| json!({"apiVersion": "acme.io/v1", "kind": owner, "name": "a", "uid": owner}));
+        let references =
+            owners.iter().map(|owner| json!({"apiVersion": "acme.io/v1", "kind": owner, "name": "a", "uid": owner}));
         let references: Vec<Value> = references.collect();
         json!({"apiVersion": "acme.io/v1", "kind": kind, "status": {"a": 1},
                "metadata": {"name": "a", "namespace": "shop", "uid": kind, "ownerReferences": references}})
@@ -275,7 +282,7 @@ mod tests {
         let absent = || Restored::absent(Outcome::Foreseen);
         let plan = RestorePlan::new([object("Plain", &[]), object("Rich", &[])], false).unwrap();
         assert_eq!(
-            told(&plan, &[absent(), absent()]),
+            describe(&plan, &[absent(), absent()]),
             [
                 "create plain.acme.io in namespace shop",
                 "create rich.acme.io in namespace shop",
@@ -288,7 +295,7 @@ mod tests {
         let circle = RestorePlan::new([object("Plain", &["Rich"]), object("Rich", &["Plain"])], false).unwrap();
         let closes = if circle.closing.contains(&(0, 0)) { "plain" } else { "rich" };
         let patches = |foreseen: &[Restored]| -> Vec<String> {
-            told(&circle, foreseen).into_iter().filter(|access| access.starts_with("patch")).collect()
+            describe(&circle, foreseen).into_iter().filter(|access| access.starts_with("patch")).collect()
         };
         let closed = format!("patch {closes}.acme.io in namespace shop");
         assert!(patches(&[absent(), absent()]).contains(&closed));

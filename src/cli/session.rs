@@ -2,7 +2,7 @@
 
 mod acting;
 
-pub use acting::Sweeping;
+pub use acting::SweepSettings;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -12,23 +12,23 @@ use crate::{
     act::{Access, Probe, ProbeError, Verdicts, probe, review},
     cluster::{Connection, Scope, Watches, Whole},
     dump,
-    foretell::Besides,
     model::{
-        Again, Coordinate, Gap, ObjectId, OwnerEvent, Presence, Resource, ResourceId, Resources, Snapshot, Symbol,
-        facts::read_whole,
+        Coordinate, Gap, ObjectId, OwnerEvent, Presence, RecheckResult, Resource, ResourceId, Resources, Snapshot,
+        Symbol, facts::read_whole,
     },
+    plan::UnlistedContents,
 };
 
 use super::{
     args::{GlobalArgs, SourceArgs, TargetArgs},
     error::CliError,
-    progress::Telling,
-    targets::{KeepQuery, Meant, NamespaceChoice, TargetError, TargetQuery, TypedQuery},
+    progress::ReadProgress,
+    targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError, TargetQuery, TypedQuery},
 };
 
 /// How much of a cluster a command has to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ReadScope {
     /// The namespace of the targets and what is cluster-scoped; everything for targets that are cluster-scoped.
     Namespace,
     /// Everything, because a dependent in the wrong place can decide an outcome.
@@ -62,7 +62,7 @@ impl Live {
         if let Some(namespace) = global.connection.namespace() {
             connection = connection.with_fallback_namespace(namespace);
         }
-        if let Some(telling) = Telling::new(global.connection.verbosity) {
+        if let Some(telling) = ReadProgress::new(global.connection.verbosity) {
             connection = connection.with_progress(Arc::new(telling));
         }
         Ok(Live { runtime, connection })
@@ -74,11 +74,17 @@ impl Live {
 }
 
 impl Session {
-    /// Reads what a command on these targets needs. Whatever is wrong with the command line shows before any list is read.
+    /// Reads what a command on these targets needs. Whatever is wrong with the command line shows before any list is
+    /// read.
     ///
     /// # Errors
     /// Anything that leaves nothing to show; what merely can't be read is a gap of the snapshot.
-    pub fn open(global: &GlobalArgs, source: &SourceArgs, args: &TargetArgs, reach: Reach) -> Result<Self, CliError> {
+    pub fn open(
+        global: &GlobalArgs,
+        source: &SourceArgs,
+        args: &TargetArgs,
+        reach: ReadScope,
+    ) -> Result<Self, CliError> {
         Self::open_asked(global, source, args, reach, |_| Ok(())).map(|(session, ())| session)
     }
 
@@ -90,11 +96,13 @@ impl Session {
         global: &GlobalArgs,
         source: &SourceArgs,
         args: &TargetArgs,
-        reach: Reach,
+        reach: ReadScope,
         ask: impl FnOnce(&Resources) -> Result<T, CliError>,
     ) -> Result<(Self, T), CliError> {
         if source.from.iter().any(|from| from == "-") && args.filenames.iter().any(|file| file == "-") {
-            return Err(CliError::Usage("standard input can't be both --from and -f: give a file for one of them".to_owned()));
+            return Err(CliError::Usage(
+                "standard input can't be both --from and -f: give a file for one of them".to_owned(),
+            ));
         }
         // What makes no sense is told even where no connection is opened.
         global.connection.options()?;
@@ -110,7 +118,7 @@ impl Session {
         global: &GlobalArgs,
         args: &TargetArgs,
         query: Option<TargetQuery>,
-        reach: Reach,
+        reach: ReadScope,
         ask: impl FnOnce(&Resources) -> Result<T, CliError>,
     ) -> Result<(Self, T), CliError> {
         let live = Live::open(global)?;
@@ -123,12 +131,14 @@ impl Session {
         let namespace = explicit_namespace(global, args).unwrap_or(live.connection.default_namespace()).to_owned();
         let selected = live.select(&resources, query.as_ref(), (!args.all_namespaces).then_some(namespace.as_str()))?;
         let scope = match reach {
-            Reach::Everything | Reach::Diagnosis => Scope::Everything,
-            Reach::Namespace if args.all_namespaces => Scope::Everything,
-            Reach::Namespace => scope_of(query.as_ref(), &resources, &namespace),
+            ReadScope::Everything | ReadScope::Diagnosis => Scope::Everything,
+            ReadScope::Namespace if args.all_namespaces => Scope::Everything,
+            ReadScope::Namespace => scope_of(query.as_ref(), &resources, &namespace),
         };
-        let is_whole = |resource: &Resource| reach == Reach::Diagnosis && read_whole(&resource.group, &resource.kind);
-        let whole: Vec<ResourceId> = resources.deletable().filter(|(_, resource)| is_whole(resource)).map(|(id, _)| id).collect();
+        let is_whole =
+            |resource: &Resource| reach == ReadScope::Diagnosis && read_whole(&resource.group, &resource.kind);
+        let whole: Vec<ResourceId> =
+            resources.deletable().filter(|(_, resource)| is_whole(resource)).map(|(id, _)| id).collect();
         let mut snapshot = live.runtime.block_on(live.connection.read(resources, &scope, &whole))?;
         add_gaps(&mut snapshot, gaps);
         let choice = if args.all_namespaces { NamespaceChoice::All } else { NamespaceChoice::One(namespace.clone()) };
@@ -182,7 +192,7 @@ impl Session {
     }
 
     /// Reads a whole cluster or dump, for commands without targets.
-    pub fn open_whole(global: &GlobalArgs, source: &SourceArgs, reach: Reach) -> Result<Self, CliError> {
+    pub fn open_whole(global: &GlobalArgs, source: &SourceArgs, reach: ReadScope) -> Result<Self, CliError> {
         let args = TargetArgs { all_namespaces: global.connection.namespace().is_none(), ..TargetArgs::default() };
         let mut session = Self::open(global, source, &args, reach)?;
         session.namespace = None;
@@ -209,17 +219,21 @@ impl Session {
         Some(self.snapshot.strings.intern(namespace))
     }
 
-    /// The objects that are to survive a delete of these targets, as far as they are named one by one: looked for where the targets are,
-    /// if that is one namespace, and otherwise where targets would be. What no list covers is asked for.
+    /// The objects that are to survive a delete of these targets, as far as they are named one by one: looked for where
+    /// the targets are, if that is one namespace, and otherwise where targets would be. What no list covers is asked
+    /// for.
     ///
     /// # Errors
     /// What isn't there, or could not be read.
-    pub fn meant(&mut self, query: &KeepQuery, targets: &[ObjectId]) -> Result<Meant, TargetError> {
-        let mut namespaces: Vec<Symbol> = targets.iter().map(|target| self.snapshot.object(*target).namespace).collect();
+    pub fn keep_targets(&mut self, query: &KeepQuery, targets: &[ObjectId]) -> Result<KeepTargets, TargetError> {
+        let mut namespaces: Vec<Symbol> =
+            targets.iter().map(|target| self.snapshot.object(*target).namespace).collect();
         namespaces.sort_unstable();
         namespaces.dedup();
         let choice = match (namespaces.as_slice(), &self.namespace) {
-            ([namespace], _) if !namespace.is_empty() => NamespaceChoice::One(self.snapshot.text(*namespace).to_owned()),
+            ([namespace], _) if !namespace.is_empty() => {
+                NamespaceChoice::One(self.snapshot.text(*namespace).to_owned())
+            }
             (_, Some(namespace)) => NamespaceChoice::One(namespace.clone()),
             (_, None) => NamespaceChoice::WhereverUnique,
         };
@@ -235,8 +249,9 @@ impl Session {
         query.resolve(&self.snapshot, &choice, within)
     }
 
-    /// Reads what a simulation found to be missing, where there is a cluster to ask. Says whether anything was asked for.
-    pub fn fetch(&mut self, needs: &crate::foretell::Needs) -> bool {
+    /// Reads what a simulation found to be missing, where there is a cluster to ask. Says whether anything was asked
+    /// for.
+    pub fn fetch(&mut self, needs: &crate::simulate::Needs) -> bool {
         let Some(live) = &self.live else { return false };
         // What was asked once, and not answered, would not be answered now.
         let coordinates: Vec<Coordinate> =
@@ -265,8 +280,8 @@ impl Session {
         }
     }
 
-    /// Asks, where there is a cluster to ask, whether what lists lack is really not there: they are old as soon as they are read
-    /// (R8.7). Says whether anything turned out to be otherwise, or to be unknown.
+    /// Asks, where there is a cluster to ask, whether what lists lack is really not there: they are old as soon as they
+    /// are read (R8.7). Says whether anything turned out to be otherwise, or to be unknown.
     pub fn confirm(&mut self, absences: &FxHashSet<Coordinate>) -> bool {
         let Some(live) = &self.live else { return false };
         let coordinates: Vec<Coordinate> =
@@ -290,11 +305,12 @@ impl Session {
         self.live.is_some()
     }
 
-    /// Looks at objects again, where there is a cluster, and takes in what is so now: **ids may change**. Says whether anything did.
-    pub fn look_again(&mut self, objects: &[ObjectId]) -> bool {
+    /// Looks at objects again, where there is a cluster, and takes in what is so now: **ids may change**. Says whether
+    /// anything did.
+    pub fn recheck(&mut self, objects: &[ObjectId]) -> bool {
         let Some(live) = &self.live else { return false };
-        let seen = live.runtime.block_on(live.connection.look_again(&self.snapshot, objects));
-        let changed = seen.iter().any(|(_, again)| *again != Again::Same);
+        let seen = live.runtime.block_on(live.connection.recheck(&self.snapshot, objects));
+        let changed = seen.iter().any(|(_, again)| *again != RecheckResult::Same);
         if changed {
             self.snapshot.update(seen);
         }
@@ -327,7 +343,11 @@ impl Session {
     ///
     /// # Errors
     /// The first that `each` returns.
-    pub fn fetch_whole<E>(&self, objects: &[ObjectId], each: impl FnMut(ObjectId, Whole) -> Result<(), E>) -> Result<(), E> {
+    pub fn fetch_whole<E>(
+        &self,
+        objects: &[ObjectId],
+        each: impl FnMut(ObjectId, Whole) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Some(live) = &self.live else { return Ok(()) };
         live.runtime.block_on(live.connection.fetch_whole(&self.snapshot, objects, each))
     }
@@ -354,9 +374,9 @@ impl Session {
     }
 
     /// Counts what a plan takes without naming it, where there is a cluster to ask.
-    pub fn count(&self, mut besides: Vec<Besides>) -> Vec<Besides> {
-        let Some(live) = &self.live else { return besides };
-        for of_namespace in &mut besides {
+    pub fn count(&self, mut unlisted_contents: Vec<UnlistedContents>) -> Vec<UnlistedContents> {
+        let Some(live) = &self.live else { return unlisted_contents };
+        for of_namespace in &mut unlisted_contents {
             let namespace = self.snapshot.text(self.snapshot.object(of_namespace.namespace).name);
             for unlisted in &mut of_namespace.unlisted {
                 let resource = self.snapshot.resources.get(unlisted.resource);
@@ -365,7 +385,7 @@ impl Session {
                 }
             }
         }
-        besides
+        unlisted_contents
     }
 }
 
@@ -381,7 +401,8 @@ impl Live {
         let select = |selection: super::targets::ServerSelection| {
             let labels = selection.labels.as_deref();
             let namespace = namespace.filter(|_| resources.get(selection.resource).namespaced);
-            let uids = self.connection.select(resources, selection.resource, namespace, labels, Some(&selection.fields));
+            let uids =
+                self.connection.select(resources, selection.resource, namespace, labels, Some(&selection.fields));
             Ok((selection.resource, self.runtime.block_on(uids)?))
         };
         selections.into_iter().map(select).collect()
@@ -392,7 +413,11 @@ impl Live {
 fn scope_of(query: Option<&TypedQuery>, resources: &Resources, namespace: &str) -> Scope {
     let Some(query) = query else { return Scope::Namespace(namespace.to_owned()) };
     let elsewhere = query.own_namespaces().any(|own| own != namespace);
-    if query.any_cluster_scoped(resources) || elsewhere { Scope::Everything } else { Scope::Namespace(namespace.to_owned()) }
+    if query.any_cluster_scoped(resources) || elsewhere {
+        Scope::Everything
+    } else {
+        Scope::Namespace(namespace.to_owned())
+    }
 }
 
 /// What `--from` names.
@@ -420,9 +445,9 @@ fn explicit_namespace<'a>(global: &'a GlobalArgs, args: &TargetArgs) -> Option<&
 /// A namespace that verifiably isn't there is a slip of the pen, and an empty answer would hide it.
 fn require_live_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), CliError> {
     let absent = match snapshot.resources.by_group_kind("", "Namespace") {
-        Some(resource) if snapshot.covers(resource, None) => {
-            !snapshot.objects().any(|(_, object)| object.resource == resource && snapshot.text(object.name) == namespace)
-        }
+        Some(resource) if snapshot.covers(resource, None) => !snapshot
+            .objects()
+            .any(|(_, object)| object.resource == resource && snapshot.text(object.name) == namespace),
         _ => false,
     };
     if absent { Err(CliError::NamespaceNotFound(namespace.to_owned())) } else { Ok(()) }
@@ -438,5 +463,8 @@ fn require_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), CliErro
         .filter(|(_, object)| !object.namespace.is_empty())
         .map(|(_, object)| snapshot.text(object.namespace))
         .collect();
-    Err(CliError::NamespaceNotInDump { namespace: namespace.to_owned(), known: known.into_iter().map(str::to_owned).collect() })
+    Err(CliError::NamespaceNotInDump {
+        namespace: namespace.to_owned(),
+        known: known.into_iter().map(str::to_owned).collect(),
+    })
 }

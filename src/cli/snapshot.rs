@@ -4,17 +4,17 @@ use std::path::Path;
 
 use crate::{
     dump,
-    foretell::Needs,
     graph::{Address, OwnerGraph},
     model::{Object, ObjectId, Presence, Snapshot, facts::has_facts},
+    simulate::Needs,
 };
 
 use super::{
     args::{GlobalArgs, SnapshotArgs, SourceArgs},
-    asking::can_ask,
     error::CliError,
+    prompt::can_ask,
     report::Report,
-    session::{Reach, Session},
+    session::{ReadScope, Session},
 };
 
 /// Writes the cluster's metadata into one file.
@@ -22,24 +22,24 @@ pub fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, CliError>
     if let Some(path) = &args.output {
         check(path, args.force)?;
     }
-    let mut session = Session::open_whole(global, &SourceArgs::default(), Reach::Diagnosis)?;
+    let mut session = Session::open_whole(global, &SourceArgs::default(), ReadScope::Diagnosis)?;
     session.fetch(&everything(&session.snapshot));
     session.fetch_setters(&held(&session.snapshot));
     let snapshot = &session.snapshot;
     let kinds: std::collections::BTreeSet<_> = snapshot.objects().map(|(_, object)| object.resource).collect();
-    let told = format!("{} objects of {} kinds", snapshot.len(), kinds.len());
+    let describe = format!("{} objects of {} kinds", snapshot.len(), kinds.len());
     let mut report = match &args.output {
         Some(path) => {
             dump::write_to_path(snapshot, path)?;
             let mut report = Report::of(Vec::new());
-            report.notes.push(format!("Wrote {told} to {}. Look at it with --from.", path.display()));
+            report.notes.push(format!("Wrote {describe} to {}. Look at it with --from.", path.display()));
             report
         }
         None => {
             let mut out = Vec::new();
             dump::write(snapshot, &mut out).map_err(super::tree::in_memory)?;
             let mut report = Report::of(out);
-            report.notes.push(format!("Wrote {told}."));
+            report.notes.push(format!("Wrote {describe}."));
             report
         }
     };
@@ -47,7 +47,8 @@ pub fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, CliError>
     Ok(report)
 }
 
-/// Everything that a snapshot file has to carry because nothing can be fetched later: all facts, and the owners that no list covers.
+/// Everything that a snapshot file has to carry because nothing can be fetched later: all facts, and the owners that no
+/// list covers.
 fn everything(snapshot: &Snapshot) -> Needs {
     let mut needs = Needs::default();
     let graph = OwnerGraph::new(snapshot);
@@ -68,17 +69,20 @@ fn everything(snapshot: &Snapshot) -> Needs {
     needs
 }
 
-/// The terminating objects that a finalizer holds which the collector doesn't remove: who set it is asked for when they are stuck.
+/// The terminating objects that a finalizer holds which the collector doesn't remove: who set it is asked for when they
+/// are stuck.
 fn held(snapshot: &Snapshot) -> Vec<ObjectId> {
-    let is_held =
-        |object: &Object| object.terminating() && object.finalizers.iter().any(|finalizer| !finalizer.is_collectors_finalizer());
+    let is_held = |object: &Object| {
+        object.terminating() && object.finalizers.iter().any(|finalizer| !finalizer.is_collectors_finalizer())
+    };
     snapshot.objects().filter(|(_, object)| is_held(object)).map(|(id, _)| id).collect()
 }
 
 /// What would keep the file from being written is told before a whole cluster is read for it.
 fn check(path: &Path, force: bool) -> Result<(), CliError> {
-    let unwritable =
-        |why: String| Err(CliError::Unwritable { path: path.display().to_string(), source: std::io::Error::other(why) });
+    let unwritable = |why: String| {
+        Err(CliError::Unwritable { path: path.display().to_string(), source: std::io::Error::other(why) })
+    };
     if path.is_dir() {
         return unwritable("it is a folder".to_owned());
     }
@@ -96,7 +100,8 @@ fn confirm_replacing(path: &Path) -> Result<(), CliError> {
     if !can_ask() {
         return Err(exists());
     }
-    let question = dialoguer::Confirm::new().with_prompt(format!("{} exists. Replace it?", path.display())).default(false);
+    let question =
+        dialoguer::Confirm::new().with_prompt(format!("{} exists. Replace it?", path.display())).default(false);
     match question.interact() {
         Ok(true) => Ok(()),
         _ => Err(exists()),

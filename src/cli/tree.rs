@@ -15,7 +15,7 @@ use super::{
     colour,
     error::CliError,
     report::{Report, heading, terminal_width},
-    session::{Reach, Session},
+    session::{ReadScope, Session},
 };
 
 /// Shows who owns whom.
@@ -24,7 +24,7 @@ pub fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, CliError> {
     if args.owners && !has_targets {
         return Err(CliError::Usage("--owners goes up from a TARGET: name one, such as pod/web-0".to_owned()));
     }
-    let mut session = Session::open(global, &args.source, &args.targets, Reach::Namespace)?;
+    let mut session = Session::open(global, &args.source, &args.targets, ReadScope::Namespace)?;
     let namespace = session.namespace_symbol();
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);

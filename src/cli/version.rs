@@ -39,9 +39,14 @@ mod tests {
         assert_eq!(text(None), Cli::command().render_version());
         assert_eq!(
             text(Some(DocumentFormat::Json)),
-            format!("{{\n  \"apiVersion\": \"kubectl-gc/v1\",\n  \"kind\": \"Version\",\n  \"version\": \"{VERSION}\"\n}}\n")
+            format!(
+                "{{\n  \"apiVersion\": \"kubectl-gc/v1\",\n  \"kind\": \"Version\",\n  \"version\": \"{VERSION}\"\n}}\n"
+            )
         );
-        assert_eq!(text(Some(DocumentFormat::Yaml)), format!("apiVersion: kubectl-gc/v1\nkind: Version\nversion: {VERSION}\n"));
+        assert_eq!(
+            text(Some(DocumentFormat::Yaml)),
+            format!("apiVersion: kubectl-gc/v1\nkind: Version\nversion: {VERSION}\n")
+        );
     }
 
     #[test]

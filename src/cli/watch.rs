@@ -11,7 +11,7 @@ use crate::{doctor::Diagnosis, model::Snapshot};
 use super::{
     error::CliError,
     exit::Exit,
-    report::{Report, error_told, print_data},
+    report::{Report, describe_error, print_data},
 };
 
 /// What one look tells.
@@ -25,16 +25,16 @@ pub struct Look {
 
 /// What tells findings from one another, from look to look.
 pub fn found(snapshot: &Snapshot, diagnosis: &Diagnosis) -> BTreeSet<String> {
-    let told = diagnosis.findings.iter().map(|finding| {
+    let describe = diagnosis.findings.iter().map(|finding| {
         let mut uids: Vec<&str> = finding.objects.iter().map(|id| snapshot.text(snapshot.object(*id).uid)).collect();
         uids.sort_unstable();
         format!("{} {} {}", finding.code.name(), finding.cause, uids.join(","))
     });
-    told.collect()
+    describe.collect()
 }
 
-/// Looks until nobody listens any more, and prints whenever something has changed. What goes wrong on the way is told, and tried again; only
-/// the first look has to come about.
+/// Looks until nobody listens any more, and prints whenever something has changed. What goes wrong on the way is told,
+/// and tried again; only the first look has to come about.
 pub fn watch(interval: Duration, mut look: impl FnMut() -> Result<Look, CliError>) -> Result<Report, CliError> {
     let mut before = look()?;
     if !print(&before, None) {
@@ -46,11 +46,11 @@ pub fn watch(interval: Duration, mut look: impl FnMut() -> Result<Look, CliError
         let now = match look() {
             Ok(now) => now,
             Err(error) => {
-                let told = error_told(&error);
-                if told != trouble {
-                    let _ = writeln!(io::stderr(), "error: {told}; trying again every {interval:?}");
+                let describe = describe_error(&error);
+                if describe != trouble {
+                    let _ = writeln!(io::stderr(), "error: {describe}; trying again every {interval:?}");
                 }
-                trouble = told;
+                trouble = describe;
                 continue;
             }
         };
@@ -64,7 +64,11 @@ pub fn watch(interval: Duration, mut look: impl FnMut() -> Result<Look, CliError
 
 /// Nothing more to print: all was printed as it came.
 fn over(look: &Look) -> Report {
-    Report { data: Vec::new(), notes: Vec::new(), exit: if look.report.exit == Exit::BadNews { Exit::BadNews } else { Exit::Fine } }
+    Report {
+        data: Vec::new(),
+        notes: Vec::new(),
+        exit: if look.report.exit == Exit::BadNews { Exit::BadNews } else { Exit::Fine },
+    }
 }
 
 /// Prints a look. Says whether anybody listens.

@@ -56,7 +56,11 @@ impl Answer {
 
     /// Reads a list's metadata item by item, in whichever format it came.
     pub(super) fn read_list(&self, mut each: impl FnMut(&RawObject<'_>)) -> Result<Page, Malformed> {
-        if self.is_protobuf() { protobuf::read_list(&self.body, &mut each) } else { json::read_list(&self.body, &mut each) }
+        if self.is_protobuf() {
+            protobuf::read_list(&self.body, &mut each)
+        } else {
+            json::read_list(&self.body, &mut each)
+        }
     }
 
     /// Reads one object's metadata.
@@ -83,8 +87,8 @@ pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     /// The server's own words; empty if it has none.
     pub(crate) message: String,
-    /// Whether it speaks of a named object. A 404 that doesn't means that the path is not served, which says nothing of the
-    /// object (R3.16).
+    /// Whether it speaks of a named object. A 404 that doesn't means that the path is not served, which says nothing of
+    /// the object (R3.16).
     pub(crate) names_object: bool,
     pub(crate) retry_after: Option<u64>,
 }
@@ -96,7 +100,9 @@ impl std::fmt::Display for Refusal {
             StatusCode::UNAUTHORIZED => f.write_str("not authenticated"),
             StatusCode::NOT_FOUND if !self.names_object => f.write_str("not served any more (404 Not Found)"),
             // A status that http knows displays as "503 Service Unavailable".
-            status if self.message.is_empty() => write!(f, "{}", status.to_string().trim_end_matches(" <unknown status code>")),
+            status if self.message.is_empty() => {
+                write!(f, "{}", status.to_string().trim_end_matches(" <unknown status code>"))
+            }
             status => {
                 write!(f, "{}: {}", status.to_string().trim_end_matches(" <unknown status code>"), self.message)
             }
@@ -184,18 +190,19 @@ mod tests {
         assert_eq!(refusal.retry_after, Some(2));
         assert_eq!(answer(403, "application/json", status).refusal().to_string(), "forbidden");
         assert_eq!(answer(502, "text/html", "<html>\n<b>nginx").refusal().to_string(), "502 Bad Gateway");
-        assert_eq!(answer(500, "text/plain", "\n boom \nstack").refusal().to_string(), "500 Internal Server Error: boom");
+        assert_eq!(
+            answer(500, "text/plain", "\n boom \nstack").refusal().to_string(),
+            "500 Internal Server Error: boom"
+        );
         assert_eq!(answer(599, "text/plain", "").refusal().to_string(), "599");
     }
 
     #[test]
     fn a_missing_path_is_no_missing_object() {
         assert!(!answer(404, "text/plain", "404 page not found").refusal().names_object);
-        let path =
-            r#"{"kind":"Status","message":"the server could not find the requested resource","reason":"NotFound","details":{}}"#;
+        let path = r#"{"kind":"Status","message":"the server could not find the requested resource","reason":"NotFound","details":{}}"#;
         assert!(!answer(404, "application/json", path).refusal().names_object);
-        let object =
-            r#"{"kind":"Status","message":"pods \"a\" not found","reason":"NotFound","details":{"name":"a","kind":"pods"}}"#;
+        let object = r#"{"kind":"Status","message":"pods \"a\" not found","reason":"NotFound","details":{"name":"a","kind":"pods"}}"#;
         assert!(answer(404, "application/json", object).refusal().names_object);
     }
 }

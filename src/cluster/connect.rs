@@ -1,4 +1,5 @@
-//! Opening a connection. Nothing is sent yet: whether the server is there shows with the first request, which is discovery.
+//! Opening a connection. Nothing is sent yet: whether the server is there shows with the first request, which is
+//! discovery.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -38,17 +39,20 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Chooses a server as kubectl does (`--kubeconfig`, else the files of `KUBECONFIG` merged, else `~/.kube/config`, else
-    /// the pod's service account), lets the options override it, and gets the credentials; a credential plugin is run once.
-    /// The server itself is not asked anything yet. Needs a tokio runtime.
+    /// Chooses a server as kubectl does (`--kubeconfig`, else the files of `KUBECONFIG` merged, else `~/.kube/config`,
+    /// else the pod's service account), lets the options override it, and gets the credentials; a credential plugin is
+    /// run once. The server itself is not asked anything yet. Needs a tokio runtime.
     ///
     /// # Errors
-    /// When there is nothing to choose from, what is chosen doesn't exist or makes no sense, or there are no credentials.
+    /// When there is nothing to choose from, what is chosen doesn't exist or makes no sense, or there are no
+    /// credentials.
     pub async fn open(options: &ConnectionOptions) -> Result<Connection, ConnectError> {
         let options = options.clone();
         // Files are read and plugins run here; some wait for a log-in in the browser.
         let opened = tokio::task::spawn_blocking(move || Self::open_now(&options)).await;
-        opened.unwrap_or_else(|error| Err(ConnectError::Setting { what: "connecting".to_owned(), reason: error.to_string() }))
+        opened.unwrap_or_else(|error| {
+            Err(ConnectError::Setting { what: "connecting".to_owned(), reason: error.to_string() })
+        })
     }
 
     fn open_now(options: &ConnectionOptions) -> Result<Connection, ConnectError> {
@@ -57,9 +61,10 @@ impl Connection {
         let endpoint = Endpoint { context, user, server: host_and_port(&config.cluster_url), proxy };
         let plugin = config.auth_info.exec.clone();
         let failed = |error: kube::Error| match error {
-            kube::Error::Auth(error) => {
-                ConnectError::Credentials { endpoint: endpoint.clone(), reason: credentials::explain(&error, plugin.as_ref()) }
-            }
+            kube::Error::Auth(error) => ConnectError::Credentials {
+                endpoint: endpoint.clone(),
+                reason: credentials::explain(&error, plugin.as_ref()),
+            },
             kube::Error::InferKubeconfig(error) => {
                 ConnectError::Setting { what: format!("the user's settings for {endpoint}"), reason: error.to_string() }
             }
@@ -96,8 +101,9 @@ impl Connection {
         self
     }
 
-    /// Sends no more than `qps` requests a second, after `burst` at once; a `qps` of zero is no limit. All clones of what is returned share
-    /// it. Watches don't count: they are few, and have to be there. A request that waits for its turn is not late yet.
+    /// Sends no more than `qps` requests a second, after `burst` at once; a `qps` of zero is no limit. All clones of
+    /// what is returned share it. Watches don't count: they are few, and have to be there. A request that waits for its
+    /// turn is not late yet.
     #[must_use]
     pub fn with_limits(mut self, qps: f64, burst: u32) -> Self {
         self.rate = Rate::new(qps, burst);

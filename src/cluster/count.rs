@@ -24,8 +24,8 @@ struct ListMetadata {
 }
 
 impl Connection {
-    /// Counts the objects of a resource in a namespace by reading one of them and how many remain. None where the server doesn't say:
-    /// nothing but a number hangs on it, so that it is no gap.
+    /// Counts the objects of a resource in a namespace by reading one of them and how many remain. None where the
+    /// server doesn't say: nothing but a number hangs on it, so that it is no gap.
     pub async fn count(&self, resource: &Resource, namespace: &str) -> Option<u64> {
         self.try_count(resource, namespace).await.ok().flatten()
     }
@@ -68,7 +68,10 @@ mod tests {
 
     #[tokio::test]
     async fn one_is_read_and_the_rest_is_told() {
-        assert_eq!(count(r#"{"metadata":{"continue":"t","remainingItemCount":41},"items":[{"metadata":{}}]}"#).await, Some(42));
+        assert_eq!(
+            count(r#"{"metadata":{"continue":"t","remainingItemCount":41},"items":[{"metadata":{}}]}"#).await,
+            Some(42)
+        );
         assert_eq!(count(r#"{"metadata":{},"items":[{"metadata":{}}]}"#).await, Some(1));
         assert_eq!(count(r#"{"metadata":{}}"#).await, Some(0));
     }

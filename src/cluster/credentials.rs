@@ -18,14 +18,16 @@ pub(super) type Authorizer = BoxCloneSyncService<Request<Body>, Response<Request
 /// certificates stays in the configuration, because those are needed where connections are made.
 pub(super) fn take_plugin(config: &mut Config) -> Result<Option<Authorizer>, kube::Error> {
     let user = &config.auth_info;
-    let other = user.auth_provider.is_some() || user.token.is_some() || user.token_file.is_some() || user.username.is_some();
+    let other =
+        user.auth_provider.is_some() || user.token.is_some() || user.token_file.is_some() || user.username.is_some();
     if user.exec.is_none() || other {
         return Ok(None);
     }
     let Some(layer) = config.auth_layer()? else { return Ok(None) };
     config.auth_info.exec = None;
     // The layer goes around anything that answers; this answers with the request as the layer left it.
-    let hand_back = tower::service_fn(|request: Request<Body>| async move { Ok::<_, BoxError>(Response::new(request)) });
+    let hand_back =
+        tower::service_fn(|request: Request<Body>| async move { Ok::<_, BoxError>(Response::new(request)) });
     Ok(Some(BoxCloneSyncService::new(layer.layer(hand_back))))
 }
 
@@ -87,9 +89,12 @@ mod tests {
     async fn a_plugin_is_run_once() {
         let folder = tempfile::tempdir().unwrap();
         let runs = folder.path().join("runs");
-        let credential = r#"{"kind":"ExecCredential","status":{"token":"t","expirationTimestamp":"2099-01-01T00:00:00Z"}}"#;
-        let script =
-            format!("echo run >> {}; echo \"$KUBERNETES_EXEC_INFO\" > /dev/null; printf %s ''{credential}''", runs.display());
+        let credential =
+            r#"{"kind":"ExecCredential","status":{"token":"t","expirationTimestamp":"2099-01-01T00:00:00Z"}}"#;
+        let script = format!(
+            "echo run >> {}; echo \"$KUBERNETES_EXEC_INFO\" > /dev/null; printf %s ''{credential}''",
+            runs.display()
+        );
         let connection = open(&script, folder.path()).await.unwrap();
         let request = http::Request::new(kube::client::Body::empty());
         let request = connection.authorize(request).await.unwrap();

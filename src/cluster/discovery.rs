@@ -1,5 +1,5 @@
-//! What a server serves: aggregated discovery, two documents in all, and the older documents, one for each group version, from
-//! servers that don't have it.
+//! What a server serves: aggregated discovery, two documents in all, and the older documents, one for each group
+//! version, from servers that don't have it.
 
 use futures::StreamExt as _;
 use http::StatusCode;
@@ -57,7 +57,8 @@ impl Connection {
         let mut found = Found::default();
         for entrance in [core, named] {
             let entrance = entrance.map_err(|failure| {
-                let garbled = || ConnectError::Discovery { endpoint: self.endpoint().clone(), reason: failure.in_full() };
+                let garbled =
+                    || ConnectError::Discovery { endpoint: self.endpoint().clone(), reason: failure.in_full() };
                 self.connect_error(&failure).unwrap_or_else(garbled)
             })?;
             let next = match entrance {
@@ -203,7 +204,11 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
         for version in group.versions {
             if version.freshness == "Stale" {
                 // Like client-go: what a stale version lists is what it once served, if anything.
-                found.gaps.push(gap(&name, &version.version, "its server does not answer (stale discovery)".to_owned()));
+                found.gaps.push(gap(
+                    &name,
+                    &version.version,
+                    "its server does not answer (stale discovery)".to_owned(),
+                ));
                 continue;
             }
             preferred.get_or_insert_with(|| version.version.clone());
@@ -306,7 +311,8 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
     // A slash makes a subresource.
     let of_status = |described: &Described| described.name.strip_suffix("/status").map(str::to_owned);
     let with_status: FxHashSet<String> = resources.iter().filter_map(of_status).collect();
-    let resources = resources.into_iter().filter(|described| !described.name.contains('/') && !described.kind.is_empty());
+    let resources =
+        resources.into_iter().filter(|described| !described.name.contains('/') && !described.kind.is_empty());
     Ok(resources
         .map(|described| Resource {
             has_status: with_status.contains(&described.name),
@@ -339,8 +345,11 @@ mod tests {
         documents.into_iter().map(|(path, document)| (path, document.to_string())).collect()
     }
 
-    async fn discover(documents: HashMap<String, String>, otherwise: fn() -> Say) -> Result<(Resources, Vec<Gap>), ConnectError> {
-        let answer = move |asked: &crate::cluster::testing::Asked| match documents.get(&asked.url) {
+    async fn discover(
+        documents: HashMap<String, String>,
+        otherwise: fn() -> Say,
+    ) -> Result<(Resources, Vec<Gap>), ConnectError> {
+        let answer = move |asked: &crate::cluster::testing::RecordedRequest| match documents.get(&asked.url) {
             Some(document) => json(200, document.as_bytes()),
             None => otherwise(),
         };
@@ -364,7 +373,8 @@ mod tests {
         };
         assert_eq!(sorted(&aggregated), sorted(&legacy));
         assert_eq!(aggregated.preferred_versions(), legacy.preferred_versions());
-        let kinds = |resources: &Resources| resources.deletable().map(|(_, resource)| resource.full_name()).collect::<Vec<_>>();
+        let kinds =
+            |resources: &Resources| resources.deletable().map(|(_, resource)| resource.full_name()).collect::<Vec<_>>();
         let mut expected = kinds(&legacy);
         let mut found = kinds(&aggregated);
         expected.sort();
@@ -377,7 +387,8 @@ mod tests {
         let (resources, _) = discover(documents(AGGREGATED), || refuse(404)).await.unwrap();
         let find = |group: &str, version: &str, plural: &str| {
             let mut all = resources.iter().map(|(_, resource)| resource);
-            all.find(|resource| resource.group == group && resource.version == version && resource.plural == plural).unwrap()
+            all.find(|resource| resource.group == group && resource.version == version && resource.plural == plural)
+                .unwrap()
         };
         let deployments = find("apps", "v1", "deployments");
         assert_eq!((deployments.kind.as_str(), deployments.singular.as_str()), ("Deployment", "deployment"));
@@ -416,7 +427,10 @@ mod tests {
         let gaps: Vec<String> = gaps.iter().map(ToString::to_string).collect();
         assert_eq!(
             gaps,
-            ["apps/v1 (unreadable answer: discovery answered with \"Table\")", "autoscaling/v2 (501 Not Implemented: no)"]
+            [
+                "apps/v1 (unreadable answer: discovery answered with \"Table\")",
+                "autoscaling/v2 (501 Not Implemented: no)"
+            ]
         );
         assert!(resources.by_group_kind("autoscaling", "HorizontalPodAutoscaler").is_some(), "in its other version");
     }

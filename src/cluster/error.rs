@@ -31,8 +31,8 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
-/// Why there is no connection, or no answer that anything could be built on. Every message says what happened, to what, and
-/// what can be done about it.
+/// Why there is no connection, or no answer that anything could be built on. Every message says what happened, to what,
+/// and what can be done about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -173,7 +173,12 @@ mod tests {
         assert_eq!(error.to_string(), "there is no context \"prod\" in the kubeconfig (it has dev, test)");
         let error = ConnectError::NoContext { known: vec![] };
         assert!(error.to_string().ends_with("(it has none)"));
-        let endpoint = Endpoint { context: "dev".into(), user: "me".into(), server: "localhost:6443".into(), ..Default::default() };
+        let endpoint = Endpoint {
+            context: "dev".into(),
+            user: "me".into(),
+            server: "localhost:6443".into(),
+            ..Default::default()
+        };
         let error = ConnectError::Unreachable { endpoint: endpoint.clone(), reason: "connection refused".into() };
         assert_eq!(error.to_string(), "cannot reach localhost:6443 (context dev, user me): connection refused");
         let endpoint = Endpoint { proxy: "proxy:3128".into(), ..endpoint };

@@ -77,8 +77,8 @@ impl TakePages for Complaints {
 }
 
 impl Connection {
-    /// The collector's complaints about owners in other namespaces (R3.7), in all namespaces, as the server orders them. The server
-    /// picks them: where there are none, this is one request.
+    /// The collector's complaints about owners in other namespaces (R3.7), in all namespaces, as the server orders
+    /// them. The server picks them: where there are none, this is one request.
     ///
     /// # Errors
     /// When they cannot be read, with the reason: forbidden, say. Nothing is told in part.
@@ -157,7 +157,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_read_is_said() {
-        let forbidden = serve(|_| json(403, r#"{"kind":"Status","message":"events is forbidden: not you","code":403}"#)).await;
+        let forbidden =
+            serve(|_| json(403, r#"{"kind":"Status","message":"events is forbidden: not you","code":403}"#)).await;
         assert_eq!(forbidden.invalid_owner_events().await, Err("forbidden: events is forbidden: not you".to_owned()));
         let garbled = serve(|_| json(200, "[]")).await;
         assert!(garbled.invalid_owner_events().await.unwrap_err().starts_with("unreadable answer: "));

@@ -37,8 +37,13 @@ impl Batch {
     /// Its objects one by one.
     fn into_named(self) -> impl Iterator<Item = Named> {
         let Batch { resource, namespace, wanted } = self;
-        let named =
-            move |(uid, (object, name))| Named { object, resource: resource.clone(), namespace: namespace.clone(), name, uid };
+        let named = move |(uid, (object, name))| Named {
+            object,
+            resource: resource.clone(),
+            namespace: namespace.clone(),
+            name,
+            uid,
+        };
         wanted.into_iter().map(named)
     }
 }
@@ -64,7 +69,8 @@ fn form(resource: &Resource) -> &'static str {
 }
 
 impl Connection {
-    /// Reads the facts of these objects into the snapshot: of those that have any ([`has_facts`]), and that are not known yet. What can't be read stays unknown and becomes a gap; so does what is not the same object any more.
+    /// Reads the facts of these objects into the snapshot: of those that have any ([`has_facts`]), and that are not
+    /// known yet. What can't be read stays unknown and becomes a gap; so does what is not the same object any more.
     pub async fn fetch_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         self.fetch_pods_of_nodes(snapshot, objects).await;
         let requests = plan(snapshot, objects);
@@ -198,7 +204,8 @@ mod tests {
     };
 
     fn snapshot(count: usize) -> (Snapshot, Vec<ObjectId>) {
-        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
+        let mut builder =
+            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
         let ids = (0..count).map(|index| {
             let (name, uid) = (format!("p{index}"), format!("u{index}"));
             builder.add(
@@ -228,20 +235,33 @@ mod tests {
         assert_eq!(snapshot.facts.len(), 1);
         assert_eq!(snapshot.facts.pod(ids[0]).unwrap().node.as_deref(), Some("n-p0"));
         let gaps: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
-        assert_eq!(gaps, ["pods in namespace shop (p1, p2: gone since it was listed)", "pods in namespace shop (p3: forbidden)"]);
+        assert_eq!(
+            gaps,
+            ["pods in namespace shop (p1, p2: gone since it was listed)", "pods in namespace shop (p3: forbidden)"]
+        );
     }
 
     #[tokio::test]
     async fn what_has_no_protobuf_reader_is_asked_for_in_json() {
-        let lease =
-            Resource { group: "coordination.k8s.io".to_owned(), plural: "leases".to_owned(), kind: "Lease".to_owned(), ..pods() };
-        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![lease], Vec::new()));
+        let lease = Resource {
+            group: "coordination.k8s.io".to_owned(),
+            plural: "leases".to_owned(),
+            kind: "Lease".to_owned(),
+            ..pods()
+        };
+        let mut builder =
+            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![lease], Vec::new()));
         let names: Vec<String> = (0..10).map(|index| format!("l{index}")).collect();
         let ids: Vec<ObjectId> = names
             .iter()
             .map(|name| {
                 let namespace = if name == "l9" { "other" } else { "shop" };
-                let object = RawObject { namespace: namespace.into(), name: name.into(), uid: name.into(), ..RawObject::default() };
+                let object = RawObject {
+                    namespace: namespace.into(),
+                    name: name.into(),
+                    uid: name.into(),
+                    ..RawObject::default()
+                };
                 builder.add(ResourceId(0), &object)
             })
             .collect();

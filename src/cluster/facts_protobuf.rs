@@ -1,5 +1,5 @@
-//! The facts of whole objects in protobuf: the few fields that are wanted are found on the wire, and nothing else is decoded.
-//! It says the same as [`crate::model::facts::read_facts`] says of the same objects in JSON.
+//! The facts of whole objects in protobuf: the few fields that are wanted are found on the wire, and nothing else is
+//! decoded. It says the same as [`crate::model::facts::read_facts`] says of the same objects in JSON.
 
 use crate::model::{
     Fact,
@@ -50,8 +50,8 @@ fn texts(message: &[u8], field: u32) -> Result<Vec<String>, Malformed> {
     all(message, field).map(|bytes| Ok(text(bytes?)?.to_owned())).collect()
 }
 
-/// PodSpec: volumes 1, terminationGracePeriodSeconds 4, nodeName 10. Volume: name 1, volumeSource 2 { persistentVolumeClaim 10
-/// { claimName 1 }, ephemeral 29 }. PodStatus: phase 1.
+/// PodSpec: volumes 1, terminationGracePeriodSeconds 4, nodeName 10. Volume: name 1, volumeSource 2 {
+/// persistentVolumeClaim 10 { claimName 1 }, ephemeral 29 }. PodStatus: phase 1.
 fn pod(name: &str, spec: &[u8], status: &[u8]) -> Result<PodFacts, Malformed> {
     let mut claims = Vec::new();
     for volume in all(spec, 1) {
@@ -65,7 +65,8 @@ fn pod(name: &str, spec: &[u8], status: &[u8]) -> Result<PodFacts, Malformed> {
     Ok(PodFacts { node: said(spec, &[10])?, phase: said(status, &[1])?, grace: number(spec, 4)?, claims })
 }
 
-/// PersistentVolumeSpec: claimRef 4 { namespace 2, name 3 }, persistentVolumeReclaimPolicy 5. PersistentVolumeStatus: phase 1.
+/// PersistentVolumeSpec: claimRef 4 { namespace 2, name 3 }, persistentVolumeReclaimPolicy 5. PersistentVolumeStatus:
+/// phase 1.
 fn volume(spec: &[u8], status: &[u8]) -> Result<VolumeFacts, Malformed> {
     let claim = said(spec, &[4, 2])?.zip(said(spec, &[4, 3])?);
     Ok(VolumeFacts {
@@ -75,8 +76,8 @@ fn volume(spec: &[u8], status: &[u8]) -> Result<VolumeFacts, Malformed> {
     })
 }
 
-/// CustomResourceDefinitionSpec: group 1, names 3 { plural 1, kind 4 }, conversion 9 { strategy 1, webhook 2 { clientConfig 2 } }.
-/// CustomResourceDefinitionStatus: conditions 1 { type 1, status 2, reason 4, message 5 }.
+/// CustomResourceDefinitionSpec: group 1, names 3 { plural 1, kind 4 }, conversion 9 { strategy 1, webhook 2 {
+/// clientConfig 2 } }. CustomResourceDefinitionStatus: conditions 1 { type 1, status 2, reason 4, message 5 }.
 fn definition(spec: &[u8], status: &[u8]) -> Result<DefinitionFacts, Malformed> {
     let conditions = conditions(status, 1, [4, 5])?;
     let conversion = at(spec, &[9])?.unwrap_or_default();
@@ -98,7 +99,8 @@ fn backend(config: &[u8]) -> Result<Option<Backend>, Malformed> {
     Ok(service.or(said(config, &[3])?.map(Backend::Url)))
 }
 
-/// The true ones of the conditions in a field of a status: type 1, status 2, and reason and message, whose numbers differ.
+/// The true ones of the conditions in a field of a status: type 1, status 2, and reason and message, whose numbers
+/// differ.
 fn conditions(status: &[u8], field: u32, [reason, message]: [u32; 2]) -> Result<Vec<Condition>, Malformed> {
     let mut conditions = Vec::new();
     for condition in all(status, field) {
@@ -194,7 +196,8 @@ mod tests {
         let json = |[kind, status, reason, message]: [&str; 4]| serde_json::json!({"type": kind, "status": status, "reason": reason, "message": message});
         let json = serde_json::json!({"spec": {"finalizers": ["kubernetes", "acme.io/x"]},
             "status": {"phase": "Terminating", "conditions": [json(failure), json(none)]}});
-        let object = message(&[bytes(2, &message(&[bytes(1, b"kubernetes"), bytes(1, b"acme.io/x")])), bytes(3, &status)]);
+        let object =
+            message(&[bytes(2, &message(&[bytes(1, b"kubernetes"), bytes(1, b"acme.io/x")])), bytes(3, &status)]);
         says_the_same("", "Namespace", &object, &json);
         let Some(Fact::Namespace(facts)) = read_json("", "Namespace", &json) else { panic!("a namespace has facts") };
         assert_eq!(facts.conditions.len(), 1);
@@ -207,7 +210,8 @@ mod tests {
         let names = message(&[bytes(1, b"buckets"), bytes(2, b"bucket"), bytes(4, b"Bucket")]);
         let of_definition = [bytes(1, b"s3.example.org"), bytes(3, &names), bytes(4, b"Namespaced")].concat();
         let established = ["Established", "True", "InitialNamesAccepted", "the initial names have been accepted"];
-        let status = message(&[condition(1, ["NamesAccepted", "False", "", ""], [4, 5]), condition(1, established, [4, 5])]);
+        let status =
+            message(&[condition(1, ["NamesAccepted", "False", "", ""], [4, 5]), condition(1, established, [4, 5])]);
         let json = |conversion: serde_json::Value| {
             serde_json::json!({
                 "spec": {"group": "s3.example.org", "names": {"plural": "buckets", "kind": "Bucket"}, "conversion": conversion},
@@ -215,7 +219,8 @@ mod tests {
                     {"type": "NamesAccepted", "status": "False"},
                     {"type": "Established", "status": "True", "reason": established[2], "message": established[3]}]}})
         };
-        let service = bytes(1, &message(&[bytes(1, b"acme"), bytes(2, b"webhook"), bytes(3, b"/convert"), varint(4, 443)]));
+        let service =
+            bytes(1, &message(&[bytes(1, b"acme"), bytes(2, b"webhook"), bytes(3, b"/convert"), varint(4, 443)]));
         let url = bytes(3, b"https://example.org/convert");
         let service_json =
             serde_json::json!({"service": {"namespace": "acme", "name": "webhook", "path": "/convert", "port": 443}});

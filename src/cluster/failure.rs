@@ -49,10 +49,13 @@ impl From<Refusal> for Failure {
 }
 
 impl Failure {
-    /// The reason at its full length, for an error that speaks of nothing else: the server's words on what is forbidden, too.
+    /// The reason at its full length, for an error that speaks of nothing else: the server's words on what is
+    /// forbidden, too.
     pub(crate) fn in_full(&self) -> String {
         match self {
-            Failure::Refused(refusal) if refusal.status == http::StatusCode::FORBIDDEN && !refusal.message.is_empty() => {
+            Failure::Refused(refusal)
+                if refusal.status == http::StatusCode::FORBIDDEN && !refusal.message.is_empty() =>
+            {
                 format!("forbidden: {}", refusal.message)
             }
             failure => failure.to_string(),
@@ -102,7 +105,9 @@ impl Failure {
                 "its certificate is not trusted: {}",
                 innermost.trim_start_matches("invalid peer certificate: ")
             )),
-            Some(io::ErrorKind::ConnectionRefused) => Failure::Unconnected("connection refused; is it running?".to_owned()),
+            Some(io::ErrorKind::ConnectionRefused) => {
+                Failure::Unconnected("connection refused; is it running?".to_owned())
+            }
             Some(io::ErrorKind::TimedOut) => Failure::Unconnected("no connection came about in time".to_owned()),
             Some(
                 io::ErrorKind::ConnectionReset
@@ -110,7 +115,9 @@ impl Failure {
                 | io::ErrorKind::BrokenPipe
                 | io::ErrorKind::UnexpectedEof,
             ) => Failure::Interrupted("the connection was lost".to_owned()),
-            _ if says("connection closed before message completed") => Failure::Interrupted("the connection was lost".to_owned()),
+            _ if says("connection closed before message completed") => {
+                Failure::Interrupted("the connection was lost".to_owned())
+            }
             _ if says("(Connect)") => Failure::Unconnected(innermost),
             _ => Failure::Interrupted(innermost),
         }
@@ -129,7 +136,8 @@ mod tests {
     fn causes_are_found_behind_their_wrappings() {
         let refused = Wrapped("client error (Connect)", io::ErrorKind::ConnectionRefused.into());
         assert_eq!(Failure::of_transport(&refused).to_string(), "connection refused; is it running?");
-        let dns = Wrapped("dns error", io::Error::other("failed to lookup address information: Name or service not known"));
+        let dns =
+            Wrapped("dns error", io::Error::other("failed to lookup address information: Name or service not known"));
         assert_eq!(
             Failure::of_transport(&dns),
             Failure::Unconnected(

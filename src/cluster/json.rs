@@ -1,4 +1,5 @@
-//! Lists and objects in JSON, for servers that don't speak protobuf: streamed over the items, keeping only the metadata.
+//! Lists and objects in JSON, for servers that don't speak protobuf: streamed over the items, keeping only the
+//! metadata.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -20,7 +21,10 @@ pub(super) fn read_list<'a>(body: &'a [u8], each: &mut impl FnMut(&RawObject<'a>
 }
 
 /// Reads a list of whole objects item by item: the metadata, and all of it.
-pub(super) fn read_whole_list(body: &[u8], each: &mut impl FnMut(&RawObject<'_>, &serde_json::Value)) -> Result<Page, Malformed> {
+pub(super) fn read_whole_list(
+    body: &[u8],
+    each: &mut impl FnMut(&RawObject<'_>, &serde_json::Value),
+) -> Result<Page, Malformed> {
     read_items(body, &mut |whole: serde_json::Value| {
         each(&Item::deserialize(&whole)?.into_raw()?, &whole);
         Ok(())
@@ -278,14 +282,20 @@ mod tests {
         let (page, seen) = read(LIST).unwrap();
         assert_eq!((page.resource_version.as_str(), page.next.as_deref()), ("77", Some("next-page")));
         let [first, second] = seen.as_slice() else { panic!("two items") };
-        assert_eq!((&*first.namespace, &*first.name, &*first.uid, &*first.resource_version), ("shop", "web-1", "uid-1", "42"));
+        assert_eq!(
+            (&*first.namespace, &*first.name, &*first.uid, &*first.resource_version),
+            ("shop", "web-1", "uid-1", "42")
+        );
         assert!(matches!(first.name, Cow::Borrowed(_)), "names are not copied");
         assert_eq!((first.created, first.deleted, first.grace), (Some(1_700_000_000), Some(1_700_000_030), Some(30)));
         assert_eq!(first.finalizers, ["acme.io/drain", "orphan"]);
         assert!(matches!(first.finalizers[0], Cow::Borrowed(_)));
         assert_eq!(first.labels, [("app".into(), "web".into()), ("empty".into(), "".into())]);
         let owner = &first.owners[0];
-        assert_eq!((&*owner.api_version, &*owner.kind, &*owner.name, &*owner.uid), ("apps/v1", "ReplicaSet", "web", "owner-uid"));
+        assert_eq!(
+            (&*owner.api_version, &*owner.kind, &*owner.name, &*owner.uid),
+            ("apps/v1", "ReplicaSet", "web", "owner-uid")
+        );
         assert_eq!((owner.controller, owner.block_owner_deletion), (Some(true), Some(false)));
         assert_eq!((&*second.name, second.created, second.owners.len()), ("web-2", None, 0));
     }
@@ -303,16 +313,21 @@ mod tests {
 
     #[test]
     fn empty_lists_have_many_spellings() {
-        for body in
-            [r#"{"kind":"XList","items":null}"#, r#"{"kind":"XList"}"#, r#"{"items":[]}"#, r#"{"kind":"XList","metadata":null}"#]
-        {
+        for body in [
+            r#"{"kind":"XList","items":null}"#,
+            r#"{"kind":"XList"}"#,
+            r#"{"items":[]}"#,
+            r#"{"kind":"XList","metadata":null}"#,
+        ] {
             assert_eq!(read(body).unwrap().1.len(), 0, "{body}");
         }
     }
 
     #[test]
     fn what_is_no_list_is_an_error() {
-        for body in ["", "[]", "{}", "null", r#"{"kind":"Status"}"#, r#"{"kind":"XList","items":{}}"#, r#"{"kind":"XList"} x"#] {
+        for body in
+            ["", "[]", "{}", "null", r#"{"kind":"Status"}"#, r#"{"kind":"XList","items":{}}"#, r#"{"kind":"XList"} x"#]
+        {
             assert!(read(body).is_err(), "{body}");
         }
         let time = r#"{"kind":"XList","items":[{"metadata":{"deletionTimestamp":"yesterday"}}]}"#;

@@ -65,8 +65,12 @@ pub(super) fn choose(options: &ConnectionOptions, environment: &dyn Environment)
     Ok(chosen)
 }
 
-/// Reads and merges the files: the one that is named, else those of KUBECONFIG that exist, else the one in the home directory.
-fn read(options: &ConnectionOptions, environment: &dyn Environment) -> Result<(Kubeconfig, Vec<PathBuf>), ConnectError> {
+/// Reads and merges the files: the one that is named, else those of KUBECONFIG that exist, else the one in the home
+/// directory.
+fn read(
+    options: &ConnectionOptions,
+    environment: &dyn Environment,
+) -> Result<(Kubeconfig, Vec<PathBuf>), ConnectError> {
     if let Some(path) = &options.kubeconfig {
         return Ok((read_file(path)?, vec![path.clone()]));
     }
@@ -115,7 +119,8 @@ fn inside_pod(options: &ConnectionOptions) -> Result<Chosen, ConnectError> {
     config.auth_info = override_user(options, std::mem::take(&mut config.auth_info))?;
     config.accept_invalid_certs |= options.insecure_skip_tls_verify;
     if let Some(file) = &options.certificate_authority {
-        config.root_cert = Some(certificates("--certificate-authority", &read_setting("--certificate-authority", file)?)?);
+        config.root_cert =
+            Some(certificates("--certificate-authority", &read_setting("--certificate-authority", file)?)?);
         config.root_cert_file = None;
     }
     config.tls_server_name = options.tls_server_name.clone();
@@ -172,7 +177,8 @@ fn from_parts(options: &ConnectionOptions, cluster: Cluster, user: AuthInfo) -> 
     let authority = authority_bytes(&cluster)?;
 
     let server = cluster.server.clone().unwrap_or_default();
-    let tls = insecure || authority.is_some() || user.client_certificate.is_some() || user.client_certificate_data.is_some();
+    let tls =
+        insecure || authority.is_some() || user.client_certificate.is_some() || user.client_certificate_data.is_some();
     let mut config = Config::new(server_url(&server, tls)?);
     config.accept_invalid_certs = insecure;
     if let Some((what, bytes)) = authority {
@@ -284,7 +290,8 @@ fn said(setting: String) -> Option<String> {
     Some(setting).filter(|setting| !setting.is_empty())
 }
 
-/// Relative file names are relative to the kubeconfig's folder, so that kube makes the folder's own name of an empty one.
+/// Relative file names are relative to the kubeconfig's folder, so that kube makes the folder's own name of an empty
+/// one.
 fn is_file_name(file: &str) -> bool {
     !file.is_empty() && !file.ends_with(std::path::MAIN_SEPARATOR)
 }
@@ -324,7 +331,8 @@ fn certificates(what: &str, bytes: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> 
 
 /// Reads a server's address. Without a scheme it is HTTPS if anything about TLS is set, else HTTP, as for kubectl.
 fn server_url(server: &str, tls: bool) -> Result<http::Uri, ConnectError> {
-    let invalid = |reason: &str| ConnectError::Setting { what: format!("server {server:?}"), reason: reason.to_owned() };
+    let invalid =
+        |reason: &str| ConnectError::Setting { what: format!("server {server:?}"), reason: reason.to_owned() };
     if server.is_empty() {
         let reason = "the cluster has none in the kubeconfig; give --server".to_owned();
         return Err(ConnectError::Setting { what: "no server".to_owned(), reason });
@@ -474,7 +482,10 @@ users:
         }
         assert_eq!(server_url("host:6443", true).unwrap(), "https://host:6443");
         assert_eq!(server_url("host", false).unwrap(), "http://host");
-        assert_eq!(server_url("https://rancher.example.com/k8s/clusters/c-1", true).unwrap().path(), "/k8s/clusters/c-1");
+        assert_eq!(
+            server_url("https://rancher.example.com/k8s/clusters/c-1", true).unwrap().path(),
+            "/k8s/clusters/c-1"
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Listing what the collector works on: metadata only, but for the few kinds that are wanted whole; many lists at once, each in pages,
-//! straight into the snapshot.
+//! Listing what the collector works on: metadata only, but for the few kinds that are wanted whole; many lists at once,
+//! each in pages, straight into the snapshot.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,8 +22,9 @@ use super::{
     request::{JSON, METADATA_LIST},
 };
 
-/// How many lists are read at once. Most are empty and cost a way there and back, so that it takes some to make use of a line;
-/// each has a connection of its own, and the server's fair queueing gives one user about this many seats at a time.
+/// How many lists are read at once. Most are empty and cost a way there and back, so that it takes some to make use of
+/// a line; each has a connection of its own, and the server's fair queueing gives one user about this many seats at a
+/// time.
 const LISTS_AT_ONCE: usize = 12;
 
 /// One list to read.
@@ -116,16 +117,21 @@ fn describe_nameless(object: &RawObject<'_>) -> String {
 }
 
 impl Connection {
-    /// Lists what the scope takes: each deletable resource once, its metadata only. Those in `whole`, by their ids in `resources`, are
-    /// read with their facts ([`read_whole`](crate::model::facts::read_whole) says for which kinds that costs little). Objects get their
-    /// ids as they come in, and are sorted at the end.
+    /// Lists what the scope takes: each deletable resource once, its metadata only. Those in `whole`, by their ids in
+    /// `resources`, are read with their facts ([`read_whole`](crate::model::facts::read_whole) says for which kinds
+    /// that costs little). Objects get their ids as they come in, and are sorted at the end.
     ///
     /// A list that fails is a gap. One that is forbidden cluster-wide is read in one namespace instead
     /// ([`Connection::with_fallback_namespace`]), and the rest is a gap.
     ///
     /// # Errors
     /// When no list at all could be read because the server went away or doesn't accept the credentials any more.
-    pub async fn read(&self, resources: Resources, scope: &Scope, whole: &[ResourceId]) -> Result<Snapshot, ConnectError> {
+    pub async fn read(
+        &self,
+        resources: Resources,
+        scope: &Scope,
+        whole: &[ResourceId],
+    ) -> Result<Snapshot, ConnectError> {
         let jobs: Vec<Job> = resources
             .deletable()
             .map(|(id, resource)| {
@@ -139,8 +145,9 @@ impl Connection {
         self.progress.started(jobs.len());
         let builder = SnapshotBuilder::new(self.origin(), resources);
         let shared = Mutex::new(Shared { builder, vanished: FxHashSet::default() });
-        let mut lists =
-            futures::stream::iter(jobs).map(async |job| self.read_list(job, &shared).await).buffer_unordered(LISTS_AT_ONCE);
+        let mut lists = futures::stream::iter(jobs)
+            .map(async |job| self.read_list(job, &shared).await)
+            .buffer_unordered(LISTS_AT_ONCE);
         let mut failures = Vec::new();
         let mut read = 0;
         while let Some(done) = lists.next().await {
@@ -249,7 +256,7 @@ fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> SnapshotBuild
 mod tests {
     use super::*;
     use crate::{
-        cluster::testing::{Asked, Say, json, refuse, serve},
+        cluster::testing::{RecordedRequest, Say, json, refuse, serve},
         model::Object,
     };
 
@@ -274,11 +281,15 @@ mod tests {
             .map(|name| format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"uid-{name}"}}}}"#))
             .collect();
         let items = items.join(",");
-        let body = format!(r#"{{"kind":"XList","metadata":{{"resourceVersion":"7","continue":"{next}"}},"items":[{items}]}}"#);
+        let body =
+            format!(r#"{{"kind":"XList","metadata":{{"resourceVersion":"7","continue":"{next}"}},"items":[{items}]}}"#);
         json(200, body)
     }
 
-    async fn read(scope: Scope, answer: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> Result<Snapshot, ConnectError> {
+    async fn read(
+        scope: Scope,
+        answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static,
+    ) -> Result<Snapshot, ConnectError> {
         serve(answer).await.with_fallback_namespace("shop").read(resources(), &scope, &[]).await
     }
 
@@ -307,14 +318,15 @@ mod tests {
     }
 
     /// Webhook configurations, which are read whole, and Leases, which are not.
-    async fn read_webhooks(answer: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> Snapshot {
+    async fn read_webhooks(answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static) -> Snapshot {
         let of_group = |group: &str, resource: Resource| Resource { group: group.to_owned(), ..resource };
         let kinds = [
             of_group("coordination.k8s.io", resource("leases", "Lease", true)),
             of_group("admissionregistration.k8s.io", resource("webhooks", "ValidatingWebhookConfiguration", false)),
         ];
         let resources = Resources::new(kinds.to_vec(), Vec::new());
-        let webhooks = resources.by_group_kind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration").unwrap();
+        let webhooks =
+            resources.by_group_kind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration").unwrap();
         serve(answer).await.read(resources, &Scope::Everything, &[webhooks]).await.unwrap()
     }
 
@@ -325,7 +337,10 @@ mod tests {
             )
         };
         let items = names.iter().map(item).collect::<Vec<_>>().join(",");
-        json(200, format!(r#"{{"kind":"XList","metadata":{{"resourceVersion":"7","continue":"{next}"}},"items":[{items}]}}"#))
+        json(
+            200,
+            format!(r#"{{"kind":"XList","metadata":{{"resourceVersion":"7","continue":"{next}"}},"items":[{items}]}}"#),
+        )
     }
 
     /// The first webhook of each configuration.
@@ -351,7 +366,11 @@ mod tests {
         });
         let snapshot = snapshot.await;
         assert_eq!(names(&snapshot).len(), 4);
-        assert_eq!(hooks(&snapshot), ["a: of-a", "b: of-b", "c: of-c"], "facts have followed their objects when these were sorted");
+        assert_eq!(
+            hooks(&snapshot),
+            ["a: of-a", "b: of-b", "c: of-c"],
+            "facts have followed their objects when these were sorted"
+        );
         assert_eq!(snapshot.facts.len(), 3, "nothing is known of the Lease");
         assert!(snapshot.complete() && snapshot.lists.iter().all(|list| list.resource_version == "7"));
         let (_, first) = snapshot.objects().find(|(id, _)| snapshot.facts.get(*id).is_some()).unwrap();
@@ -371,14 +390,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_list_that_cannot_be_read_whole_is_a_gap_like_any_other() {
-        let snapshot = read_webhooks(|asked| if asked.url.contains("webhooks") { refuse(403) } else { list(&["lease"], "") }).await;
+        let snapshot =
+            read_webhooks(|asked| if asked.url.contains("webhooks") { refuse(403) } else { list(&["lease"], "") })
+                .await;
         assert_eq!(gaps(&snapshot), ["webhooks.admissionregistration.k8s.io (forbidden)"]);
         let snapshot = read_webhooks(|asked| match asked.url.contains("webhooks") {
             true => json(200, "garbage"),
             false => list(&["lease"], ""),
         });
-        let told = gaps(&snapshot.await);
-        assert!(told.len() == 1 && told[0].starts_with("webhooks.admissionregistration.k8s.io (unreadable answer: "), "{told:?}");
+        let describe = gaps(&snapshot.await);
+        assert!(
+            describe.len() == 1
+                && describe[0].starts_with("webhooks.admissionregistration.k8s.io (unreadable answer: "),
+            "{describe:?}"
+        );
     }
 
     #[tokio::test]
@@ -428,14 +453,19 @@ mod tests {
         assert!(snapshot.covers(ResourceId(0), shop) && !snapshot.covers(ResourceId(0), None));
 
         let nothing = read(Scope::Everything, |_| refuse(403)).await.unwrap_err();
-        assert!(matches!(nothing, ConnectError::NothingRead { lists: 2, ref reason, .. } if reason == "forbidden"), "{nothing}");
+        assert!(
+            matches!(nothing, ConnectError::NothingRead { lists: 2, ref reason, .. } if reason == "forbidden"),
+            "{nothing}"
+        );
     }
 
     #[tokio::test]
     async fn one_failing_list_is_a_gap() {
-        for (status, reason) in
-            [(404, "not served any more (404 Not Found)"), (405, "405 Method Not Allowed: no"), (501, "501 Not Implemented: no")]
-        {
+        for (status, reason) in [
+            (404, "not served any more (404 Not Found)"),
+            (405, "405 Method Not Allowed: no"),
+            (501, "501 Not Implemented: no"),
+        ] {
             let snapshot = read(Scope::Everything, move |asked| match asked.url.contains("pods") {
                 true => refuse(status),
                 false => list(&["n"], ""),
@@ -500,7 +530,8 @@ mod tests {
         assert!(matches!(nothing, Err(ConnectError::Unauthorized { .. })));
         let gone = read(Scope::Everything, |_| Say { status: 0, ..refuse(500) }).await;
         assert!(matches!(gone, Err(ConnectError::Unreachable { .. })));
-        let some = read(Scope::Everything, |asked| if asked.url.contains("pods") { refuse(401) } else { list(&[], "") }).await;
+        let some =
+            read(Scope::Everything, |asked| if asked.url.contains("pods") { refuse(401) } else { list(&[], "") }).await;
         assert_eq!(gaps(&some.unwrap()), ["pods (not authenticated)"]);
     }
 }

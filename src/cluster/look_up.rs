@@ -10,9 +10,10 @@ use super::{Connection, answer::Answer, failure::Failure, path, request::METADAT
 pub(super) const AT_ONCE: usize = 16;
 
 impl Connection {
-    /// GETs coordinates that no list covers, or that a list may be too old for, and records what is there, or that nothing is. What
-    /// can't be read is unknown from then on, whatever a list said, and becomes a gap; so does a coordinate that no URL stands for,
-    /// or whose resource is not served any more (R3.16), unless that is trusted to be an absence.
+    /// GETs coordinates that no list covers, or that a list may be too old for, and records what is there, or that
+    /// nothing is. What can't be read is unknown from then on, whatever a list said, and becomes a gap; so does a
+    /// coordinate that no URL stands for, or whose resource is not served any more (R3.16), unless that is trusted to
+    /// be an absence.
     pub async fn look_up(&self, snapshot: &mut Snapshot, coordinates: &[Coordinate]) {
         let mut wanted = coordinates.to_vec();
         wanted.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
@@ -83,7 +84,10 @@ mod tests {
         let mut snapshot = SnapshotBuilder::new(origin, Resources::new(vec![pods()], Vec::new())).build();
         let mut untouched = snapshot.clone();
         let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
-            "there" => json(200, r#"{"kind":"PartialObjectMetadata","metadata":{"name":"there","namespace":"shop","uid":"u"}}"#),
+            "there" => json(
+                200,
+                r#"{"kind":"PartialObjectMetadata","metadata":{"name":"there","namespace":"shop","uid":"u"}}"#,
+            ),
             "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
             "unserved" => refuse(404),
             "odd" => json(200, r#"{"kind":"PartialObjectMetadata","metadata":{"name":"another","uid":"u2"}}"#),
@@ -91,7 +95,8 @@ mod tests {
         });
         let names = ["there", "gone", "unserved", "odd", "secret", "a/b", ""];
         let namespace = snapshot.strings.intern("shop");
-        let coordinates = names.map(|name| Coordinate { resource: ResourceId(0), namespace, name: snapshot.strings.intern(name) });
+        let coordinates =
+            names.map(|name| Coordinate { resource: ResourceId(0), namespace, name: snapshot.strings.intern(name) });
         untouched.strings = snapshot.strings.clone();
         let mut connection = connection.await;
         connection.look_up(&mut snapshot, &coordinates).await;
@@ -119,12 +124,16 @@ mod tests {
     /// Lists are old as soon as they are read: what a look-up finds, or cannot find out, counts for more.
     #[tokio::test]
     async fn a_look_up_outweighs_a_list() {
-        let pods = Resource { verbs: vec!["get".to_owned(), "list".to_owned(), "watch".to_owned(), "delete".to_owned()], ..pods() };
+        let pods = Resource {
+            verbs: vec!["get".to_owned(), "list".to_owned(), "watch".to_owned(), "delete".to_owned()],
+            ..pods()
+        };
         let origin = Origin::Dump { paths: Vec::new() };
         let mut builder = SnapshotBuilder::new(origin, Resources::new(vec![pods], Vec::new()));
         let resource = ResourceId(0);
         for (name, uid) in [("replaced", "old"), ("kept", "same"), ("secret", "s")] {
-            let object = RawObject { name: name.into(), namespace: "shop".into(), uid: uid.into(), ..RawObject::default() };
+            let object =
+                RawObject { name: name.into(), namespace: "shop".into(), uid: uid.into(), ..RawObject::default() };
             builder.add(resource, &object);
         }
         let list = ListRecord { resource, namespace: None, resource_version: "7".to_owned(), failure: None };

@@ -2,11 +2,12 @@
 //!
 //! Everything goes through one [`Connection`]: [`discover`](Connection::discover) says what there is,
 //! [`read`](Connection::read) lists it as metadata into a [`Snapshot`](crate::model::Snapshot), and
-//! [`look_up`](Connection::look_up), [`fetch_facts`](Connection::fetch_facts) and [`fetch_setters`](Connection::fetch_setters) add the
-//! few things that lists don't tell; [`look_again`](Connection::look_again) says whether what a list showed is still so,
-//! [`watch`](Connection::watch) tells what changes from there on, [`Monitors`] follow what there is for ever, [`fetch_whole`](Connection::fetch_whole) reads all of an object, and
-//! [`invalid_owner_events`](Connection::invalid_owner_events) what the collector complained of. What cannot be read becomes a
-//! [`Gap`](crate::model::Gap); an error is only what leaves nothing to show.
+//! [`look_up`](Connection::look_up), [`fetch_facts`](Connection::fetch_facts) and
+//! [`fetch_setters`](Connection::fetch_setters) add the few things that lists don't tell;
+//! [`recheck`](Connection::recheck) says whether what a list showed is still so, [`watch`](Connection::watch) tells
+//! what changes from there on, [`Monitors`] follow what there is for ever, [`fetch_whole`](Connection::fetch_whole)
+//! reads all of an object, and [`invalid_owner_events`](Connection::invalid_owner_events) what the collector complained
+//! of. What cannot be read becomes a [`Gap`](crate::model::Gap); an error is only what leaves nothing to show.
 
 mod answer;
 mod connect;
@@ -21,7 +22,6 @@ mod failure;
 mod json;
 mod kubeconfig;
 mod list;
-mod look_again;
 mod look_up;
 mod monitor;
 mod named;
@@ -31,6 +31,7 @@ pub(crate) mod path;
 mod protobuf;
 mod proxy;
 mod rate;
+mod recheck;
 mod request;
 pub(crate) mod retry;
 mod select;
@@ -48,9 +49,9 @@ pub(crate) use answer::Answer;
 pub use connect::Connection;
 pub use error::{ConnectError, Endpoint};
 pub(crate) use failure::Failure;
-pub use monitor::{MonitorId, Monitors, Told};
+pub use monitor::{MonitorEvent, MonitorId, Monitors};
 pub(crate) use request::METADATA;
-pub use watch::{Lost, News, Watches};
+pub use watch::{LostWatch, WatchUpdates, Watches};
 pub use whole::Whole;
 
 /// kubectl's connection flags, as they were given.
@@ -73,8 +74,8 @@ pub struct ConnectionOptions {
     pub insecure_skip_tls_verify: bool,
     pub tls_server_name: Option<String>,
     pub disable_compression: bool,
-    /// As kubectl writes it: `0`, `10`, `10s`, `1m30s`. Zero means no limit at all; without it, a server that is silent for 30
-    /// seconds is given up.
+    /// As kubectl writes it: `0`, `10`, `10s`, `1m30s`. Zero means no limit at all; without it, a server that is silent
+    /// for 30 seconds is given up.
     pub request_timeout: Option<Duration>,
 }
 

@@ -43,8 +43,8 @@ impl Named {
 }
 
 impl Connection {
-    /// GETs an object and reads its uid and something else of it. The error says why that could not be had; so it does where another
-    /// object has taken the place of this one.
+    /// GETs an object and reads its uid and something else of it. The error says why that could not be had; so it does
+    /// where another object has taken the place of this one.
     pub(super) async fn get_named<T>(
         &self,
         named: &Named,

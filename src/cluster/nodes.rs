@@ -7,16 +7,20 @@ use crate::model::{Fact, ObjectId, Snapshot, facts::NodeFacts, gaps::Gaps};
 use super::{Connection, look_up::AT_ONCE};
 
 impl Connection {
-    /// Asks for the pods of those of these objects that are Nodes, and records them as the Nodes' facts. What can't be read stays
-    /// unknown and becomes a gap.
+    /// Asks for the pods of those of these objects that are Nodes, and records them as the Nodes' facts. What can't be
+    /// read stays unknown and becomes a gap.
     pub(super) async fn fetch_pods_of_nodes(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
-        let (Some(nodes), Some(pods)) = (snapshot.resources.by_group_kind("", "Node"), snapshot.resources.by_group_kind("", "Pod"))
+        let (Some(nodes), Some(pods)) =
+            (snapshot.resources.by_group_kind("", "Node"), snapshot.resources.by_group_kind("", "Pod"))
         else {
             return;
         };
         let is_wanted = |id: &&ObjectId| snapshot.object(**id).resource == nodes && snapshot.facts.get(**id).is_none();
-        let wanted: Vec<(ObjectId, String)> =
-            objects.iter().filter(is_wanted).map(|id| (*id, snapshot.text(snapshot.object(*id).name).to_owned())).collect();
+        let wanted: Vec<(ObjectId, String)> = objects
+            .iter()
+            .filter(is_wanted)
+            .map(|id| (*id, snapshot.text(snapshot.object(*id).name).to_owned()))
+            .collect();
         let resources = &snapshot.resources;
         let answers = futures::stream::iter(wanted)
             .map(async |(id, name)| {
@@ -47,7 +51,13 @@ mod tests {
     };
 
     fn resource(plural: &str, kind: &str, namespaced: bool) -> Resource {
-        Resource { version: "v1".to_owned(), plural: plural.to_owned(), kind: kind.to_owned(), namespaced, ..Resource::default() }
+        Resource {
+            version: "v1".to_owned(),
+            plural: plural.to_owned(),
+            kind: kind.to_owned(),
+            namespaced,
+            ..Resource::default()
+        }
     }
 
     #[tokio::test]
@@ -60,11 +70,13 @@ mod tests {
             url if url.starts_with("/api/v1/pods?fieldSelector=spec.nodeName%3Dn2") => refuse(403),
             other => panic!("{other}"),
         });
-        let resources = Resources::new(vec![resource("nodes", "Node", false), resource("pods", "Pod", true)], Vec::new());
+        let resources =
+            Resources::new(vec![resource("nodes", "Node", false), resource("pods", "Pod", true)], Vec::new());
         let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources);
         let nodes = builder.snapshot().resources.by_group_kind("", "Node").unwrap();
         let mut add = |name: &'static str| {
-            builder.add(nodes, &RawObject { name: name.into(), uid: format!("u-{name}").into(), ..RawObject::default() })
+            builder
+                .add(nodes, &RawObject { name: name.into(), uid: format!("u-{name}").into(), ..RawObject::default() })
         };
         let ids = [add("n1"), add("n2")];
         let mut snapshot = builder.build();

@@ -11,8 +11,8 @@ use super::{
 
 /// How many objects to ask for at first, like kubectl: most lists are shorter.
 const FIRST_PAGE: usize = 500;
-/// How many more at a time where a list turns out to be long. Each page is a way there and back, and nothing of one list can be
-/// asked for before the last page is there. Still larger pages gain little, and take memory on both sides.
+/// How many more at a time where a list turns out to be long. Each page is a way there and back, and nothing of one
+/// list can be asked for before the last page is there. Still larger pages gain little, and take memory on both sides.
 const NEXT_PAGES: usize = 2000;
 
 /// Takes the pages of a list.

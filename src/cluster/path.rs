@@ -26,10 +26,11 @@ pub(crate) fn of_resource(resource: &Resource, namespace: Option<&str>) -> Strin
 
 /// The path of an object; an empty namespace means cluster scope.
 ///
-/// Nothing checks the name in an owner reference (R1.31), and one that is no path segment must not lead elsewhere: an empty
-/// one would list the resource. Such a name has no path, as it has none for the collector's client.
+/// Nothing checks the name in an owner reference (R1.31), and one that is no path segment must not lead elsewhere: an
+/// empty one would list the resource. Such a name has no path, as it has none for the collector's client.
 pub(crate) fn of_object(resource: &Resource, namespace: &str, name: &str) -> Option<String> {
-    let possible = |segment: &str| !segment.is_empty() && !matches!(segment, "." | "..") && !segment.contains(['/', '%']);
+    let possible =
+        |segment: &str| !segment.is_empty() && !matches!(segment, "." | "..") && !segment.contains(['/', '%']);
     if !possible(name) || resource.namespaced == namespace.is_empty() || (resource.namespaced && !possible(namespace)) {
         return None;
     }

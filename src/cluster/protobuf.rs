@@ -1,5 +1,5 @@
-//! Kubernetes' protobuf answers, read field by field from the wire: nothing is built of the parts that are not kept, and what
-//! is kept borrows from the body. The field numbers are those of the published `.proto` files.
+//! Kubernetes' protobuf answers, read field by field from the wire: nothing is built of the parts that are not kept,
+//! and what is kept borrows from the body. The field numbers are those of the published `.proto` files.
 
 use std::borrow::Cow;
 
@@ -124,8 +124,8 @@ pub(super) fn open(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
     })
 }
 
-/// Reads a list item by item: any kind of list whose metadata is field 1 and whose items are field 2, with metadata as field 1,
-/// as `PartialObjectMetadataList` and all generated lists have it.
+/// Reads a list item by item: any kind of list whose metadata is field 1 and whose items are field 2, with metadata as
+/// field 1, as `PartialObjectMetadataList` and all generated lists have it.
 pub(super) fn read_list<'a>(body: &'a [u8], each: &mut impl FnMut(&RawObject<'a>)) -> Result<Page, Malformed> {
     let mut object = RawObject::default();
     read_items(body, |item| {
@@ -136,7 +136,10 @@ pub(super) fn read_list<'a>(body: &'a [u8], each: &mut impl FnMut(&RawObject<'a>
 }
 
 /// Hands over the items of a list one by one, undecoded.
-pub(super) fn read_items<'a>(body: &'a [u8], mut each: impl FnMut(&'a [u8]) -> Result<(), Malformed>) -> Result<Page, Malformed> {
+pub(super) fn read_items<'a>(
+    body: &'a [u8],
+    mut each: impl FnMut(&'a [u8]) -> Result<(), Malformed>,
+) -> Result<Page, Malformed> {
     let envelope = open(body)?;
     if !envelope.kind.ends_with("List") {
         return Err(Malformed(format!("a {} instead of a list", envelope.kind)));
@@ -231,9 +234,15 @@ mod tests {
 
     /// A list of one pod, terminating, with everything that is kept and some of what isn't.
     fn list() -> Vec<u8> {
-        let owner =
-            [bytes(1, b"ReplicaSet"), bytes(3, b"web"), bytes(4, b"owner-uid"), bytes(5, b"apps/v1"), varint(6, 1), varint(7, 0)]
-                .concat();
+        let owner = [
+            bytes(1, b"ReplicaSet"),
+            bytes(3, b"web"),
+            bytes(4, b"owner-uid"),
+            bytes(5, b"apps/v1"),
+            varint(6, 1),
+            varint(7, 0),
+        ]
+        .concat();
         let metadata = [
             bytes(1, b"web-1"),
             bytes(2, b"web-"),
@@ -266,13 +275,23 @@ mod tests {
         let page = read_list(&body, &mut |object| seen.push(object.clone())).unwrap();
         assert_eq!((page.resource_version.as_str(), page.next.as_deref()), ("77", Some("next-page")));
         let [first, second] = seen.as_slice() else { panic!("two items") };
-        assert_eq!((&*first.namespace, &*first.name, &*first.uid, &*first.resource_version), ("shop", "web-1", "uid-1", "42"));
+        assert_eq!(
+            (&*first.namespace, &*first.name, &*first.uid, &*first.resource_version),
+            ("shop", "web-1", "uid-1", "42")
+        );
         assert_eq!((first.created, first.deleted, first.grace), (Some(1_700_000_000), Some(1_700_000_030), Some(30)));
         assert_eq!(first.finalizers, ["acme.io/drain", "orphan"]);
         assert_eq!(first.labels, [("app".into(), "web".into()), ("empty".into(), "".into())]);
         let owner = &first.owners[0];
-        assert_eq!((&*owner.api_version, &*owner.kind, &*owner.name, &*owner.uid), ("apps/v1", "ReplicaSet", "web", "owner-uid"));
-        assert_eq!((owner.controller, owner.block_owner_deletion), (Some(true), Some(false)), "unset and false are kept apart");
+        assert_eq!(
+            (&*owner.api_version, &*owner.kind, &*owner.name, &*owner.uid),
+            ("apps/v1", "ReplicaSet", "web", "owner-uid")
+        );
+        assert_eq!(
+            (owner.controller, owner.block_owner_deletion),
+            (Some(true), Some(false)),
+            "unset and false are kept apart"
+        );
         // Nothing of the first item is left in the second.
         assert_eq!((&*second.namespace, &*second.name), ("", "web-2"));
         assert_eq!((second.created, second.deleted, second.grace), (None, None, None));

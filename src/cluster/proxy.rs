@@ -8,7 +8,8 @@ use hyper_util::client::proxy::matcher::Matcher;
 
 /// The proxy to use for `server`, from the environment.
 pub(super) fn from_environment(server: &Uri, variable: impl Fn(&str) -> Option<String>) -> Result<Option<Uri>, String> {
-    let names = if server.scheme_str() == Some("http") { ["HTTP_PROXY", "http_proxy"] } else { ["HTTPS_PROXY", "https_proxy"] };
+    let names =
+        if server.scheme_str() == Some("http") { ["HTTP_PROXY", "http_proxy"] } else { ["HTTPS_PROXY", "https_proxy"] };
     let first = |names: [&str; 2]| names.into_iter().filter_map(&variable).find(|value| !value.trim().is_empty());
     let Some(proxy) = first(names) else { return Ok(None) };
     // As in Go, nothing on this machine is reached by a proxy.
@@ -41,7 +42,8 @@ pub(super) fn is_loopback(server: &Uri) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether NO_PROXY takes the server out: `*`, addresses, CIDR ranges, hosts with their subdomains, each with a port or without.
+/// Whether NO_PROXY takes the server out: `*`, addresses, CIDR ranges, hosts with their subdomains, each with a port or
+/// without.
 fn bypasses(server: &Uri, no_proxy: &str) -> bool {
     let port = server.port_u16().unwrap_or(if server.scheme_str() == Some("http") { 80 } else { 443 });
     let entries: Vec<&str> = no_proxy.split(',').filter_map(|entry| for_port(entry.trim(), port)).collect();
@@ -113,7 +115,10 @@ mod tests {
         assert_eq!(proxy("https://[::1]:6443", &both), Ok(None));
         assert_eq!(proxy("http://api.example.org", &both), Ok(None), "HTTPS_PROXY is for https");
         assert_eq!(proxy("https://h", &[("https_proxy", "socks5h://p:1")]), Ok(Some("socks5://p:1/".to_owned())));
-        assert_eq!(proxy("https://h", &[("HTTPS_PROXY", " "), ("https_proxy", "p:1")]), Ok(Some("http://p:1/".to_owned())));
+        assert_eq!(
+            proxy("https://h", &[("HTTPS_PROXY", " "), ("https_proxy", "p:1")]),
+            Ok(Some("http://p:1/".to_owned()))
+        );
         assert!(proxy("https://h", &[("HTTPS_PROXY", "ftp://p")]).is_err());
         assert!(proxy("https://h", &[("HTTPS_PROXY", "http://")]).is_err());
     }

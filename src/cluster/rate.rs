@@ -7,10 +7,11 @@ use std::{
 
 use tokio::time::Instant;
 
-/// A token bucket, as client-go has one: `burst` requests at once, and from then on so many a second. A clone is the same bucket.
+/// A token bucket, as client-go has one: `burst` requests at once, and from then on so many a second. A clone is the
+/// same bucket.
 ///
-/// Each request gets its moment when it comes, and all wait in that order: nobody is overtaken for ever. (The limiters that can be had
-/// measure time with clocks of their own, which tests can't put forward.)
+/// Each request gets its moment when it comes, and all wait in that order: nobody is overtaken for ever. (The limiters
+/// that can be had measure time with clocks of their own, which tests can't put forward.)
 #[derive(Clone, Debug)]
 pub(super) struct Rate {
     /// How long it takes until there is one more.
@@ -85,7 +86,11 @@ mod tests {
         let rate = Rate::new(2.5, 1).unwrap();
         let begun = Instant::now();
         futures::future::join_all((0..6).map(|_| rate.pass())).await;
-        assert!((Duration::from_secs(2)..Duration::from_millis(2010)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+        assert!(
+            (Duration::from_secs(2)..Duration::from_millis(2010)).contains(&begun.elapsed()),
+            "{:?}",
+            begun.elapsed()
+        );
     }
 
     #[tokio::test]
@@ -120,7 +125,11 @@ mod tests {
         let watched = slow.stream(request("GET", "/api/v1/pods?watch=1"), Duration::from_secs(5));
         let watched = tokio::time::timeout(Duration::from_secs(5), watched).await;
         assert!(watched.is_ok_and(|watched| watched.is_ok()));
-        assert!(tokio::time::timeout(Duration::from_millis(50), slow.get("/api/v1/pods", "application/json")).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(50), slow.get("/api/v1/pods", "application/json"))
+                .await
+                .is_err()
+        );
     }
 
     fn watching() -> Say {

@@ -13,8 +13,8 @@ use super::{Connection, Exchange, answer::Answer, failure::Failure, retry};
 
 /// How long a connection may take to come about.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the server may be silent where no `--request-timeout` was given. That one limits a request as a whole, as kubectl's
-/// does; this one doesn't cut off a long list over a slow line.
+/// How long the server may be silent where no `--request-timeout` was given. That one limits a request as a whole, as
+/// kubectl's does; this one doesn't cut off a long list over a slow line.
 const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 /// No more than this is set aside for a body on the word of its header.
 const LARGEST_RESERVE: usize = 16 << 20;
@@ -69,7 +69,9 @@ pub(super) struct Stream {
 impl Stream {
     /// Waits for more of it, and hands that over. Says whether there was more, or it has ended.
     pub(super) async fn more(&mut self, mut take: impl FnMut(&[u8])) -> Result<bool, Failure> {
-        let Some(frame) = within(Some(self.silence), async { Ok(self.body.frame().await) }).await? else { return Ok(false) };
+        let Some(frame) = within(Some(self.silence), async { Ok(self.body.frame().await) }).await? else {
+            return Ok(false);
+        };
         if let Ok(data) = frame.map_err(|error| Failure::of_transport(&error))?.into_data() {
             take(&data);
         }
@@ -87,7 +89,7 @@ impl Connection {
         if let Some(rate) = &self.rate {
             rate.pass().await;
         }
-        self.told(
+        self.describe(
             request,
             |answer: &Answer| answer.status,
             async |request| {
@@ -101,11 +103,13 @@ impl Connection {
         .await
     }
 
-    /// Sends one request, once, whose answer goes on for as long as it may: the limits of other requests hold only until it begins. After
-    /// that, `silence` is the longest time without anything coming. Anything but a success is a failure.
+    /// Sends one request, once, whose answer goes on for as long as it may: the limits of other requests hold only
+    /// until it begins. After that, `silence` is the longest time without anything coming. Anything but a success is a
+    /// failure.
     pub(super) async fn stream(&self, request: Request<Vec<u8>>, silence: Duration) -> Result<Stream, Failure> {
-        let status = |begun: &Result<Stream, Answer>| begun.as_ref().map_or_else(|answer| answer.status, |_| StatusCode::OK);
-        let begun = self.told(request, status, async |request| {
+        let status =
+            |begun: &Result<Stream, Answer>| begun.as_ref().map_or_else(|answer| answer.status, |_| StatusCode::OK);
+        let begun = self.describe(request, status, async |request| {
             within(self.limits.whole, async {
                 let (head, body) = self.respond(request).await?;
                 if !head.status.is_success() {
@@ -120,7 +124,7 @@ impl Connection {
     }
 
     /// Tells of an exchange, whatever comes of it.
-    async fn told<T>(
+    async fn describe<T>(
         &self,
         request: Request<Vec<u8>>,
         status: impl FnOnce(&T) -> StatusCode,
@@ -130,7 +134,8 @@ impl Connection {
         let started = Instant::now();
         let answer = exchange(request).await;
         let failure = answer.as_ref().err().map(ToString::to_string);
-        let status = answer.as_ref().map(|answer| status(answer).as_u16()).map_err(|_| failure.as_deref().unwrap_or_default());
+        let status =
+            answer.as_ref().map(|answer| status(answer).as_u16()).map_err(|_| failure.as_deref().unwrap_or_default());
         self.progress.exchanged(&Exchange { method: method.as_str(), url: &url, status, took: started.elapsed() });
         answer
     }
@@ -138,8 +143,9 @@ impl Connection {
     /// The beginning of the answer to a request.
     async fn respond(&self, request: Request<Vec<u8>>) -> Result<(Head, Body), Failure> {
         let request = self.authorize(request.map(Body::from)).await?;
-        let sent =
-            within(self.limits.silence, async { self.client.send(request).await.map_err(|error| Failure::of_transport(&error)) });
+        let sent = within(self.limits.silence, async {
+            self.client.send(request).await.map_err(|error| Failure::of_transport(&error))
+        });
         let response = sent.await?;
         self.reached.store(true, Ordering::Relaxed);
         Ok(response.into_parts())

@@ -1,5 +1,5 @@
-//! When a request is tried again, and how long to wait before. kube's own policy goes on for a quarter of an hour; a person is
-//! waiting here, and a list that stays away is a gap that is named.
+//! When a request is tried again, and how long to wait before. kube's own policy goes on for a quarter of an hour; a
+//! person is waiting here, and a list that stays away is a gap that is named.
 
 use std::time::Duration;
 
@@ -20,8 +20,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 const LONGEST_FOR_EVER: Duration = Duration::from_secs(30);
 const LONGEST_WISH: Duration = Duration::from_mins(5);
 
-/// How long to wait before the next try; `None` to give up. `tried` counts the tries so far, from one. `reached` says whether
-/// the server has ever answered: a first connection that is refused is a wrong address, and waiting does not help.
+/// How long to wait before the next try; `None` to give up. `tried` counts the tries so far, from one. `reached` says
+/// whether the server has ever answered: a first connection that is refused is a wrong address, and waiting does not
+/// help.
 pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Option<Duration> {
     let (tries, wished) = match failure {
         Failure::Refused(refusal) => match refusal.status {
@@ -32,7 +33,9 @@ pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Optio
         Failure::Interrupted(_) => (TRIES, None),
         Failure::Unconnected(_) if reached => (TRIES, None),
         // A timeout has already taken as long as anybody wanted to wait.
-        Failure::Unconnected(_) | Failure::TimedOut(_) | Failure::Credentials(_) | Failure::Malformed(_) => return None,
+        Failure::Unconnected(_) | Failure::TimedOut(_) | Failure::Credentials(_) | Failure::Malformed(_) => {
+            return None;
+        }
     };
     if tried >= tries {
         return None;
@@ -41,8 +44,8 @@ pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Optio
     Some(wished.map_or(doubled, |seconds| Duration::from_secs(seconds).max(doubled)).min(LONGEST_PAUSE))
 }
 
-/// How long to wait before the next try for who goes on for ever, whatever happened; `tried` counts the tries so far, from one. Those who were
-/// turned away together don't come back together: `number` tells them apart.
+/// How long to wait before the next try for who goes on for ever, whatever happened; `tried` counts the tries so far,
+/// from one. Those who were turned away together don't come back together: `number` tells them apart.
 pub(super) fn pause_for_ever(failure: Option<&Failure>, tried: u32, number: usize) -> Duration {
     let wished = match failure {
         Some(Failure::Refused(refusal)) => refusal.retry_after.map_or(Duration::ZERO, Duration::from_secs),
@@ -69,7 +72,9 @@ mod tests {
 
     #[test]
     fn what_may_pass_is_tried_again() {
-        for failure in [refused(429, None), refused(500, None), refused(503, None), Failure::Interrupted("reset".into())] {
+        for failure in
+            [refused(429, None), refused(500, None), refused(503, None), Failure::Interrupted("reset".into())]
+        {
             assert_eq!(pause_after(&failure, 1, true), Some(Duration::from_millis(200)), "{failure}");
             assert_eq!(pause_after(&failure, 2, true), Some(Duration::from_millis(400)), "{failure}");
         }

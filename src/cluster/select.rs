@@ -29,11 +29,12 @@ impl TakePages for Uids {
 }
 
 impl Connection {
-    /// The uids of the objects of one resource that the selectors pick; the server evaluates them. Without a namespace (or for
-    /// a resource of cluster scope) all there are.
+    /// The uids of the objects of one resource that the selectors pick; the server evaluates them. Without a namespace
+    /// (or for a resource of cluster scope) all there are.
     ///
     /// # Errors
-    /// When the list cannot be read for whatever reason; a selector that makes no sense comes back in the server's own words.
+    /// When the list cannot be read for whatever reason; a selector that makes no sense comes back in the server's own
+    /// words.
     pub async fn select(
         &self,
         resources: &Resources,
@@ -44,15 +45,18 @@ impl Connection {
     ) -> Result<Vec<String>, ConnectError> {
         let resource = resources.get(resource);
         let selectors = [("labelSelector", labels), ("fieldSelector", fields)];
-        let query: Vec<String> =
-            selectors.into_iter().filter_map(|(name, selector)| Some(format!("{name}={}", path::encoded(selector?)))).collect();
+        let query: Vec<String> = selectors
+            .into_iter()
+            .filter_map(|(name, selector)| Some(format!("{name}={}", path::encoded(selector?))))
+            .collect();
         let mut uids = Uids::default();
         let url = path::of_resource(resource, namespace);
         match self.get_pages(&url, &query.join("&"), METADATA_LIST, &mut uids).await {
             Ok(_) => Ok(uids.0),
-            Err(failure) => Err(self
-                .connect_error(&failure)
-                .unwrap_or_else(|| ConnectError::Refused { resource: resource.full_name(), reason: failure.in_full() })),
+            Err(failure) => Err(self.connect_error(&failure).unwrap_or_else(|| ConnectError::Refused {
+                resource: resource.full_name(),
+                reason: failure.in_full(),
+            })),
         }
     }
 }

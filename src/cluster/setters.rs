@@ -1,4 +1,5 @@
-//! Who set the finalizers of objects. Lists don't tell without telling far more: what all their objects' fields were written by.
+//! Who set the finalizers of objects. Lists don't tell without telling far more: what all their objects' fields were
+//! written by.
 
 use futures::StreamExt as _;
 use serde_json::Value;
@@ -18,10 +19,11 @@ use super::{
 };
 
 impl Connection {
-    /// Reads who set the finalizers of these objects into the snapshot, as far as that is not known yet: one request each. What can't be
-    /// read stays unknown and becomes a gap; so does what is not the same object any more.
+    /// Reads who set the finalizers of these objects into the snapshot, as far as that is not known yet: one request
+    /// each. What can't be read stays unknown and becomes a gap; so does what is not the same object any more.
     pub async fn fetch_setters(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
-        let mut wanted: Vec<ObjectId> = objects.iter().copied().filter(|id| snapshot.facts.setters(*id).is_none()).collect();
+        let mut wanted: Vec<ObjectId> =
+            objects.iter().copied().filter(|id| snapshot.facts.setters(*id).is_none()).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let requests: Vec<Named> = wanted.into_iter().map(|id| Named::of(snapshot, id)).collect();
@@ -78,16 +80,19 @@ mod tests {
                 other => panic!("{other}"),
             }
         });
-        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
+        let mut builder =
+            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
         let ids = ["noted", "nobody", "replaced", "gone", "secret", "garbage", "asked-for-by-nobody"].map(|name| {
             let uid = format!("u-{name}");
-            let object = RawObject { namespace: "shop".into(), name: name.into(), uid: uid.into(), ..RawObject::default() };
+            let object =
+                RawObject { namespace: "shop".into(), name: name.into(), uid: uid.into(), ..RawObject::default() };
             builder.add(ResourceId(0), &object)
         });
         let mut snapshot = builder.build();
         let connection = connection.await;
         connection.fetch_setters(&mut snapshot, &[&ids[..6], &ids[..6]].concat()).await;
-        let setter = Setter { finalizer: "acme.io/x".to_owned(), manager: "acme".to_owned(), time: Some(1_769_846_400) };
+        let setter =
+            Setter { finalizer: "acme.io/x".to_owned(), manager: "acme".to_owned(), time: Some(1_769_846_400) };
         assert_eq!(snapshot.facts.setters(ids[0]), Some(&[setter][..]));
         assert_eq!(snapshot.facts.setters(ids[1]), Some(&[][..]));
         assert!(ids[2..].iter().all(|id| snapshot.facts.setters(*id).is_none()));

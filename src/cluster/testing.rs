@@ -23,7 +23,7 @@ pub(crate) fn pods() -> Resource {
 }
 
 /// What was asked.
-pub(crate) struct Asked {
+pub(crate) struct RecordedRequest {
     pub method: String,
     /// Path and query.
     pub url: String,
@@ -69,13 +69,13 @@ pub(crate) fn open(body: impl Into<Vec<u8>>) -> Say {
 }
 
 /// The version that a watch begins at.
-pub(crate) fn begins_at(asked: &Asked) -> &str {
+pub(crate) fn begins_at(asked: &RecordedRequest) -> &str {
     let version = asked.url.split("resourceVersion=").nth(1).unwrap_or_else(|| panic!("no watch: {}", asked.url));
     version.split('&').next().unwrap_or_default()
 }
 
 /// Starts a server and connects to it. It lives as long as the test's process.
-pub(crate) async fn serve(answer: impl Fn(&Asked) -> Say + Send + Sync + 'static) -> Connection {
+pub(crate) async fn serve(answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static) -> Connection {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let answer = Arc::new(answer);
@@ -102,7 +102,7 @@ pub(crate) async fn serve(answer: impl Fn(&Asked) -> Say + Send + Sync + 'static
                     seen.push(key);
                     before
                 };
-                let say = answer(&Asked { method, url, accept, body, before });
+                let say = answer(&RecordedRequest { method, url, accept, body, before });
                 if say.status != 0 {
                     let Say { status, content_type, headers, body, open } = say;
                     let length = if open { String::new() } else { format!("content-length: {}\r\n", body.len()) };

@@ -1,4 +1,5 @@
-//! Reading objects whole, as the API server has them: nothing of them is left out, and nothing that is not read passes for gone.
+//! Reading objects whole, as the API server has them: nothing of them is left out, and nothing that is not read passes
+//! for gone.
 
 use futures::StreamExt as _;
 use serde_json::Value;
@@ -53,9 +54,8 @@ impl Connection {
             return Whole::Unreadable("not the name of an object there can be".to_owned());
         };
         match self.get(&url, JSON).await {
-            Ok(answer) => {
-                read(snapshot, id, &answer).unwrap_or_else(|malformed| Whole::Unreadable(Failure::from(malformed).to_string()))
-            }
+            Ok(answer) => read(snapshot, id, &answer)
+                .unwrap_or_else(|malformed| Whole::Unreadable(Failure::from(malformed).to_string())),
             Err(failure) if failure.proves_absence() => Whole::Gone,
             Err(failure) => Whole::Unreadable(failure.in_full()),
         }
@@ -64,8 +64,8 @@ impl Connection {
     /// Lists the objects of a resource in a namespace whole, for what no snapshot has.
     ///
     /// # Errors
-    /// Outside: why they can't be listed. Inside: the first that `each` returns. Some may have been handed over by then, and where a list
-    /// had to be begun anew, some more than once.
+    /// Outside: why they can't be listed. Inside: the first that `each` returns. Some may have been handed over by
+    /// then, and where a list had to be begun anew, some more than once.
     pub async fn list_whole<E: Send>(
         &self,
         resource: &Resource,
@@ -139,7 +139,8 @@ mod tests {
     };
 
     fn listed(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
-        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
+        let mut builder =
+            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
         let mut add = |name: &str| {
             let uid = format!("u-{name}").into();
             builder.add(
@@ -180,14 +181,14 @@ mod tests {
         };
         connection.fetch_whole(&snapshot, &ids, take).await.unwrap();
         assert!(seen.iter().map(|(id, _)| *id).eq(ids), "in their order");
-        let mut told = seen.into_iter().map(|(_, whole)| whole);
-        let Some(Whole::Object(there)) = told.next() else { panic!("it is there") };
+        let mut describe = seen.into_iter().map(|(_, whole)| whole);
+        let Some(Whole::Object(there)) = describe.next() else { panic!("it is there") };
         let mut expected: Value = serde_json::from_str(&pod("there", "u-there")).unwrap();
         expected["apiVersion"] = "v1".into();
         expected["kind"] = "Pod".into();
         assert_eq!(*there, expected, "every key is kept");
-        assert_eq!([told.next(), told.next()], [Some(Whole::Gone), Some(Whole::Gone)]);
-        let reasons: Vec<String> = told
+        assert_eq!([describe.next(), describe.next()], [Some(Whole::Gone), Some(Whole::Gone)]);
+        let reasons: Vec<String> = describe
             .map(|whole| match whole {
                 Whole::Unreadable(reason) => reason,
                 other => panic!("{other:?}"),
@@ -201,7 +202,10 @@ mod tests {
                 "unreadable answer: another object than was asked for",
             ]
         );
-        assert!(reasons[3].starts_with("unreadable answer: EOF") && reasons[4].contains("recursion limit"), "{reasons:?}");
+        assert!(
+            reasons[3].starts_with("unreadable answer: EOF") && reasons[4].contains("recursion limit"),
+            "{reasons:?}"
+        );
         assert_eq!(reasons[5], "not the name of an object there can be");
     }
 
@@ -222,9 +226,10 @@ mod tests {
     #[tokio::test]
     async fn what_is_on_no_list_of_metadata_is_listed_whole() {
         let connection = serve(|asked| match asked.url.as_str() {
-            "/api/v1/namespaces/shop/pods?limit=500" => {
-                json(200, format!(r#"{{"kind":"PodList","metadata":{{"continue":"t"}},"items":[{}]}}"#, pod("a", "u-a")))
-            }
+            "/api/v1/namespaces/shop/pods?limit=500" => json(
+                200,
+                format!(r#"{{"kind":"PodList","metadata":{{"continue":"t"}},"items":[{}]}}"#, pod("a", "u-a")),
+            ),
             "/api/v1/namespaces/shop/pods?limit=2000&continue=t" => {
                 json(200, format!(r#"{{"kind":"PodList","metadata":{{}},"items":[{}]}}"#, pod("b", "u-b")))
             }
@@ -239,6 +244,9 @@ mod tests {
         assert_eq!(connection.list_whole(&pods(), "shop", &mut take).await, Ok(Ok(())));
         assert_eq!(names, ["Pod a", "Pod b"]);
         assert_eq!(connection.list_whole(&pods(), "shop", &mut |_| Err("full")).await, Ok(Err("full")));
-        assert_eq!(connection.list_whole::<()>(&pods(), "other", &mut |_| Ok(())).await, Err("forbidden: no".to_owned()));
+        assert_eq!(
+            connection.list_whole::<()>(&pods(), "other", &mut |_| Ok(())).await,
+            Err("forbidden: no".to_owned())
+        );
     }
 }

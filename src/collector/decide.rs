@@ -37,8 +37,9 @@ pub enum Decision {
     Keep,
     /// Drop every reference with one of these uids and keep the object (R8.5).
     Strip(Vec<Symbol>),
-    /// DELETE Foreground, whatever finalizers it has, because a waiting owner has to see its dependents go first. If one of its
-    /// own dependents is already being deleted in the foreground, it is unblocked before that (R5.10, R5.11).
+    /// DELETE Foreground, whatever finalizers it has, because a waiting owner has to see its dependents go first. If
+    /// one of its own dependents is already being deleted in the foreground, it is unblocked before that (R5.10,
+    /// R5.11).
     DeleteForWaitingOwner,
     /// DELETE with the policy that its own finalizers ask for.
     Delete(Propagation),
@@ -46,7 +47,8 @@ pub enum Decision {
 
 /// Decides on a live object from the classes of its references, in their order.
 ///
-/// `has_dependents`: the graph shows at least one dependent, blocking or not. `finalizers` are those of the live object.
+/// `has_dependents`: the graph shows at least one dependent, blocking or not. `finalizers` are those of the live
+/// object.
 pub fn decide(references: &[(Reference, Class)], has_dependents: bool, finalizers: &[Symbol]) -> Decision {
     let any = |class: Class| references.iter().any(|(_, found)| *found == class);
     if references.is_empty() {
@@ -54,8 +56,9 @@ pub fn decide(references: &[(Reference, Class)], has_dependents: bool, finalizer
     }
     if any(Class::Solid) {
         // R4.8: what is dropped is dropped by uid. Dangling ones come first, as in the collector's patch.
-        let uids_of =
-            |class: Class| references.iter().filter(move |(_, found)| *found == class).map(|(reference, _)| reference.uid);
+        let uids_of = |class: Class| {
+            references.iter().filter(move |(_, found)| *found == class).map(|(reference, _)| reference.uid)
+        };
         let uids: Vec<Symbol> = uids_of(Class::Dangling).chain(uids_of(Class::Waiting)).collect();
         return if uids.is_empty() { Decision::Keep } else { Decision::Strip(uids) };
     }

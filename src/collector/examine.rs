@@ -1,4 +1,5 @@
-//! The examination of one queued object, as a state machine over look-ups and writes: sections 4 and 5, in the atoms of 8.2.
+//! The examination of one queued object, as a state machine over look-ups and writes: sections 4 and 5, in the atoms of
+//! 8.2.
 
 use std::borrow::Cow;
 
@@ -10,8 +11,8 @@ use crate::{
 
 use super::{
     decide::{Class, Decision, decide},
-    picture::Picture,
-    view::{Identity, Known},
+    graph_view::GraphView,
+    overlay::{Identity, Known},
 };
 
 /// Why the collector writes.
@@ -118,7 +119,7 @@ enum State<'a> {
 
 impl<'a> Examination<'a> {
     /// Starts on an item taken from the queue: gates G0 and G1.
-    pub fn begin(collector: &impl Picture<'a>, node: NodeId) -> (Self, Progress) {
+    pub fn begin(collector: &impl GraphView<'a>, node: NodeId) -> (Self, Progress) {
         let examination = Examination { node, state: State::Item };
         // G1: an object on its way out is dealt with when it is gone.
         let on_its_way_out = collector.being_deleted(node) && !collector.deleting_dependents(node);
@@ -132,7 +133,7 @@ impl<'a> Examination<'a> {
     }
 
     /// Takes the answer to what was asked last.
-    pub fn answer(&mut self, collector: &mut impl Picture<'a>, answer: Answer<'a>) -> Progress {
+    pub fn answer(&mut self, collector: &mut impl GraphView<'a>, answer: Answer<'a>) -> Progress {
         let state = std::mem::replace(&mut self.state, State::Item);
         match (state, answer) {
             // R3.13: one error aborts the item.
@@ -150,7 +151,9 @@ impl<'a> Examination<'a> {
                 // R4.3: the delete still carries the version read before the patch.
                 self.delete(item, Propagation::Foreground, Reason::OwnerWaits)
             }
-            (State::Delete { options, owners, reason }, Answer::Deleted(DeleteAnswer::Conflict)) if options.version.is_some() => {
+            (State::Delete { options, owners, reason }, Answer::Deleted(DeleteAnswer::Conflict))
+                if options.version.is_some() =>
+            {
                 self.state = State::Reread { options, owners, reason };
                 self.ask_item(collector)
             }
@@ -165,10 +168,12 @@ impl<'a> Examination<'a> {
                 self.state = State::Delete { options, owners, reason: reason.clone() };
                 Progress::Ask(Ask::Delete(options, reason))
             }
-            (State::Item | State::Reread { .. } | State::Delete { .. }, Answer::NotFound) => match collector.identity(self.node) {
-                Some(identity) => Progress::Finished(Finish::Absent(identity)),
-                None => Progress::Finished(Finish::Forget),
-            },
+            (State::Item | State::Reread { .. } | State::Delete { .. }, Answer::NotFound) => {
+                match collector.identity(self.node) {
+                    Some(identity) => Progress::Finished(Finish::Absent(identity)),
+                    None => Progress::Finished(Finish::Forget),
+                }
+            }
             (State::FinalizerItem, Answer::Found(item)) => {
                 if !item.has_finalizer(Symbol::FOREGROUND) {
                     return self.succeeded(collector);
@@ -191,7 +196,7 @@ impl<'a> Examination<'a> {
     }
 
     /// The item is there: G3 to G5.
-    fn found(&mut self, collector: &mut impl Picture<'a>, item: Stored<'a>) -> Progress {
+    fn found(&mut self, collector: &mut impl GraphView<'a>, item: Stored<'a>) -> Progress {
         if collector.deleting_dependents(self.node) {
             let blocking = collector.blocking_dependents(self.node);
             if blocking.is_empty() {
@@ -211,7 +216,12 @@ impl<'a> Examination<'a> {
         self.next_owner(collector, item, Vec::new())
     }
 
-    fn next_owner(&mut self, collector: &impl Picture<'a>, item: Stored<'a>, classes: Vec<(Reference, Class)>) -> Progress {
+    fn next_owner(
+        &mut self,
+        collector: &impl GraphView<'a>,
+        item: Stored<'a>,
+        classes: Vec<(Reference, Class)>,
+    ) -> Progress {
         if let Some(reference) = item.owners.get(classes.len()).copied() {
             self.state = State::Owners { item, classes };
             return Progress::Ask(Ask::Owner(reference));
@@ -236,8 +246,9 @@ impl<'a> Examination<'a> {
         }
     }
 
-    /// The patch that unblocks the item's owners, if one of its dependents is already being deleted in the foreground (R5.11).
-    fn unblocking_patch(&self, collector: &impl Picture<'a>, item: &Stored<'a>) -> Option<Patch> {
+    /// The patch that unblocks the item's owners, if one of its dependents is already being deleted in the foreground
+    /// (R5.11).
+    fn unblocking_patch(&self, collector: &impl GraphView<'a>, item: &Stored<'a>) -> Option<Patch> {
         collector.dependents(self.node).into_iter().find(|dependent| collector.deleting_dependents(*dependent))?;
         let unblocked = |reference: &Reference| Reference { block_owner_deletion: Some(false), ..*reference };
         let known = collector.references_to_unblock(self.node, item);
@@ -250,12 +261,13 @@ impl<'a> Examination<'a> {
 
     fn delete(&mut self, item: Stored<'a>, propagation: Propagation, reason: Reason) -> Progress {
         // R4.1; the uid is checked by whoever answers, who finds the item by it.
-        let options = DeleteOptions { propagation: Some(propagation), grace: None, uid: None, version: Some(item.version) };
+        let options =
+            DeleteOptions { propagation: Some(propagation), grace: None, uid: None, version: Some(item.version) };
         self.state = State::Delete { options, owners: item.owners, reason: reason.clone() };
         Progress::Ask(Ask::Delete(options, reason))
     }
 
-    fn ask_item(&self, collector: &impl Picture<'a>) -> Progress {
+    fn ask_item(&self, collector: &impl GraphView<'a>) -> Progress {
         match collector.identity(self.node) {
             Some(identity) => Progress::Ask(Ask::Item(identity)),
             None => Progress::Finished(Finish::Forget),
@@ -263,7 +275,7 @@ impl<'a> Examination<'a> {
     }
 
     /// Nothing more to do. What was never observed is polled on (R3.3).
-    fn succeeded(&self, collector: &impl Picture<'a>) -> Progress {
+    fn succeeded(&self, collector: &impl GraphView<'a>) -> Progress {
         let polled = collector.known(self.node) == Known::Virtual;
         Progress::Finished(if polled { Finish::RetryAfterChange } else { Finish::Forget })
     }

@@ -1,22 +1,23 @@
-//! The collector: what it has observed, what it has queued, and how it examines and decides (sections 2–6 of the rules).
+//! The collector: what it has observed, what it has queued, and how it examines and decides (sections 2–6 of the
+//! rules).
 //!
-//! Nothing here talks to anything: an examination *asks* ([`Ask`]) and is told ([`Answer`]), so that a simulation and a real
-//! cluster can both give the answers.
+//! Nothing here talks to anything: an examination *asks* ([`Ask`]) and is told ([`Answer`]), so that a simulation and a
+//! real cluster can both give the answers.
 
 pub mod decide;
 pub mod examine;
+pub mod graph_view;
 pub mod live;
 pub mod observe;
 pub mod orphan;
-pub mod picture;
+pub mod overlay;
 pub mod queue;
 mod restart;
-pub mod view;
 
 pub use decide::{Class, Decision, decide};
 pub use examine::{Answer, Ask, Examination, Failure, Finish, Progress, Reason};
+pub use graph_view::GraphView;
 pub use observe::{Event, EventKind};
 pub use orphan::Orphaning;
-pub use picture::Picture;
+pub use overlay::{Collector, Identity, Known, Node};
 pub use queue::Queue;
-pub use view::{Collector, Identity, Known, Node};

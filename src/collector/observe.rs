@@ -11,8 +11,8 @@ use crate::{
 };
 
 use super::{
-    picture::Picture,
-    view::{Collector, Identity, Known},
+    graph_view::GraphView,
+    overlay::{Collector, Identity, Known},
 };
 
 /// Something the collector is told.
@@ -62,7 +62,12 @@ impl<'a> Collector<'a> {
 }
 
 /// An informer shows an object that the graph has no observed node of: it is new, or was only named by others so far.
-pub(super) fn observe_first<'a, P: Picture<'a>>(picture: &mut P, id: NodeId, identity: Identity, stored: &Stored<'a>) {
+pub(super) fn observe_first<'a, P: GraphView<'a>>(
+    picture: &mut P,
+    id: NodeId,
+    identity: Identity,
+    stored: &Stored<'a>,
+) {
     if picture.known(id) == Known::Virtual && picture.identity(id) != Some(identity) {
         // R3.4: another node takes the place of the virtual one, which nobody looks at any more (G0).
         picture.unqueue(id);
@@ -79,7 +84,7 @@ pub(super) fn observe_first<'a, P: Picture<'a>>(picture: &mut P, id: NodeId, ide
 }
 
 /// An informer shows an observed object again.
-pub(super) fn observe_update<'a, P: Picture<'a>>(picture: &mut P, id: NodeId, before: Was, after: Stored<'a>) {
+pub(super) fn observe_update<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId, before: Was, after: Stored<'a>) {
     if picture.known(id) == Known::Gone {
         return;
     }
@@ -100,9 +105,9 @@ pub(super) fn observe_update<'a, P: Picture<'a>>(picture: &mut P, id: NodeId, be
     }
 }
 
-/// What is queued for an object that is seen for the first time, if it is terminating (R6.1: where both orphaning and foreground
-/// deletion would start, the latter is ignored).
-fn start_deletion<'a, P: Picture<'a>>(picture: &mut P, id: NodeId, stored: &Stored<'_>) {
+/// What is queued for an object that is seen for the first time, if it is terminating (R6.1: where both orphaning and
+/// foreground deletion would start, the latter is ignored).
+fn start_deletion<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId, stored: &Stored<'_>) {
     if stored.orphaning() {
         picture.queue_orphaning(id);
     } else if stored.waiting() {
@@ -111,7 +116,7 @@ fn start_deletion<'a, P: Picture<'a>>(picture: &mut P, id: NodeId, stored: &Stor
 }
 
 /// An owner is seen waiting: it and all that is known to depend on it are looked at (5.1 step 1).
-fn begin_waiting<'a, P: Picture<'a>>(picture: &mut P, id: NodeId) {
+fn begin_waiting<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId) {
     picture.set_deleting_dependents(id);
     for dependent in picture.dependents(id) {
         picture.queue(dependent);
@@ -120,9 +125,10 @@ fn begin_waiting<'a, P: Picture<'a>>(picture: &mut P, id: NodeId) {
 }
 
 /// R3.10: an owner that a blocking reference was holding is looked at again.
-fn queue_unblocked_owners<'a, P: Picture<'a>>(picture: &mut P, differences: &Differences) {
+fn queue_unblocked_owners<'a, P: GraphView<'a>>(picture: &mut P, differences: &Differences) {
     let removed = differences.removed.iter().filter(|reference| reference.blocks()).map(|reference| reference.uid);
-    let unblocked = differences.changed.iter().filter(|(old, new)| old.blocks() && !new.blocks()).map(|(_, new)| new.uid);
+    let unblocked =
+        differences.changed.iter().filter(|(old, new)| old.blocks() && !new.blocks()).map(|(_, new)| new.uid);
     for uid in removed.chain(unblocked) {
         if let Some(owner) = picture.by_uid(uid)
             && picture.known(owner) != Known::Gone
@@ -132,9 +138,9 @@ fn queue_unblocked_owners<'a, P: Picture<'a>>(picture: &mut P, differences: &Dif
     }
 }
 
-/// Checks references that look new, which the later ones of several with one uid always do, against what is known of their
-/// owners (R3.2, R3.6–R3.9). Checking stops at the first that is suspicious.
-fn check_added<'a, P: Picture<'a>>(picture: &mut P, id: NodeId, added: &[Reference]) {
+/// Checks references that look new, which the later ones of several with one uid always do, against what is known of
+/// their owners (R3.2, R3.6–R3.9). Checking stops at the first that is suspicious.
+fn check_added<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId, added: &[Reference]) {
     let namespace = picture.namespace(id);
     let mut suspicious = false;
     for reference in added {
@@ -166,7 +172,7 @@ fn check_added<'a, P: Picture<'a>>(picture: &mut P, id: NodeId, added: &[Referen
 }
 
 /// A node goes: its dependents are looked at, and owners that were waiting for it (5.1 step 5 and 6).
-pub(super) fn observe_deletion<'a, P: Picture<'a>>(picture: &mut P, id: NodeId) {
+pub(super) fn observe_deletion<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId) {
     if picture.known(id) == Known::Gone {
         return;
     }
@@ -188,7 +194,7 @@ pub(super) fn observe_deletion<'a, P: Picture<'a>>(picture: &mut P, id: NodeId) 
 }
 
 /// A look-up found nothing under the coordinates of a node (3.5).
-pub(super) fn observe_absence<'a, P: Picture<'a>>(picture: &mut P, id: NodeId, absent: Identity) {
+pub(super) fn observe_absence<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId, absent: Identity) {
     match picture.known(id) {
         Known::Gone => {}
         Known::Virtual => {
@@ -205,7 +211,8 @@ pub(super) fn observe_absence<'a, P: Picture<'a>>(picture: &mut P, id: NodeId, a
                 && let Some(alternate) = alternate_identity(picture, &disagreeing, absent)
             {
                 picture.set_identity(id, alternate);
-                // Where one dependent calls its owner by two names, the real collector goes round for ever; it learns nothing new.
+                // Where one dependent calls its owner by two names, the real collector goes round for ever; it learns
+                // nothing new.
                 if picture.is_absent(&alternate) {
                     picture.retry_after_change(id);
                 } else {
@@ -227,9 +234,9 @@ pub(super) fn observe_absence<'a, P: Picture<'a>>(picture: &mut P, id: NodeId, a
     }
 }
 
-/// Splits the dependents of a node into those that name it by these coordinates and those that don't; one that does both is in
-/// both (R3.18).
-fn partition<'a, P: Picture<'a>>(picture: &P, id: NodeId, identity: Identity) -> (Vec<NodeId>, Vec<NodeId>) {
+/// Splits the dependents of a node into those that name it by these coordinates and those that don't; one that does
+/// both is in both (R3.18).
+fn partition<'a, P: GraphView<'a>>(picture: &P, id: NodeId, identity: Identity) -> (Vec<NodeId>, Vec<NodeId>) {
     let mut agreeing = Vec::new();
     let mut disagreeing = Vec::new();
     for dependent in picture.dependents(id) {
@@ -247,9 +254,10 @@ fn partition<'a, P: Picture<'a>>(picture: &P, id: NodeId, identity: Identity) ->
 }
 
 /// The next coordinates by which dependents call an owner whose present ones are absent (R3.18, R3.19).
-fn alternate_identity<'a, P: Picture<'a>>(picture: &P, disagreeing: &[NodeId], absent: Identity) -> Option<Identity> {
+fn alternate_identity<'a, P: GraphView<'a>>(picture: &P, disagreeing: &[NodeId], absent: Identity) -> Option<Identity> {
     let sort_key = |identity: &Identity| {
-        [identity.kind, identity.api_version, identity.namespace, identity.name, identity.uid].map(|symbol| picture.text(symbol))
+        [identity.kind, identity.api_version, identity.namespace, identity.name, identity.uid]
+            .map(|symbol| picture.text(symbol))
     };
     let cluster_scoped = absent.namespace.is_empty();
     let mut alternates: Vec<Identity> = Vec::new();
@@ -283,8 +291,8 @@ impl Differences {
     }
 }
 
-/// Compares references by uid. Of several old ones with one uid the last counts, and only the first new one is compared with it,
-/// while the others look added (R3.10, R3.22).
+/// Compares references by uid. Of several old ones with one uid the last counts, and only the first new one is compared
+/// with it, while the others look added (R3.10, R3.22).
 fn differences(old: &[Reference], new: &[Reference]) -> Differences {
     let mut unmatched: FxHashMap<Symbol, Reference> = old.iter().map(|reference| (reference.uid, *reference)).collect();
     let mut found = Differences::default();

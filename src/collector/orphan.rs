@@ -8,7 +8,7 @@ use crate::{
 
 use super::{
     examine::{Answer, Ask, Finish, Progress, Reason},
-    picture::Picture,
+    graph_view::GraphView,
 };
 
 /// An orphaning under way: its dependents are patched side by side, then the finalizer goes.
@@ -26,13 +26,14 @@ pub struct Orphaning {
 
 impl Orphaning {
     /// Starts on an owner taken from the queue.
-    pub fn begin<'a>(collector: &impl Picture<'a>, node: NodeId) -> Self {
+    pub fn begin<'a>(collector: &impl GraphView<'a>, node: NodeId) -> Self {
         let mut pending = collector.dependents(node);
         pending.reverse();
         Orphaning { node, pending, failed: false, incomplete: false, awaiting_item: true }
     }
 
-    /// Patches only these dependents. If that leaves any out, the owner keeps its finalizer: without it they would be collected.
+    /// Patches only these dependents. If that leaves any out, the owner keeps its finalizer: without it they would be
+    /// collected.
     pub fn limit_to(&mut self, may_be_patched: impl Fn(NodeId) -> bool) {
         let all = self.pending.len();
         self.pending.retain(|dependent| may_be_patched(*dependent));
@@ -40,7 +41,7 @@ impl Orphaning {
     }
 
     /// The patch for one dependent. Dependents are patched in any order.
-    pub fn free<'a>(&self, collector: &impl Picture<'a>) -> (Patch, Reason) {
+    pub fn free<'a>(&self, collector: &impl GraphView<'a>) -> (Patch, Reason) {
         let uid = collector.uid(self.node);
         (Patch::StripByUid(vec![uid]), Reason::OwnerOrphans(uid))
     }
@@ -57,7 +58,7 @@ impl Orphaning {
     }
 
     /// What comes once no dependent is pending.
-    pub fn finish<'a>(&self, collector: &impl Picture<'a>) -> Progress {
+    pub fn finish<'a>(&self, collector: &impl GraphView<'a>) -> Progress {
         if self.failed {
             return Progress::Finished(Finish::RetrySoon);
         }
@@ -71,7 +72,7 @@ impl Orphaning {
     }
 
     /// Takes the answer to what [`Orphaning::finish`] or this asked last.
-    pub fn answer<'a>(&mut self, collector: &impl Picture<'a>, answer: Answer<'a>) -> Progress {
+    pub fn answer<'a>(&mut self, collector: &impl GraphView<'a>, answer: Answer<'a>) -> Progress {
         match answer {
             Answer::Found(item) if self.awaiting_item && item.has_finalizer(Symbol::ORPHAN) => {
                 self.awaiting_item = false;

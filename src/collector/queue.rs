@@ -4,7 +4,8 @@ use std::{collections::VecDeque, hash::Hash};
 
 use rustc_hash::FxHashSet;
 
-/// A queue as client-go's work queues behave: an item that is added while it is being worked on comes back once that is done.
+/// A queue as client-go's work queues behave: an item that is added while it is being worked on comes back once that is
+/// done.
 #[derive(Clone, Debug)]
 pub struct Queue<T> {
     /// How many items were ever added that were not waiting already.
@@ -93,7 +94,8 @@ impl<T: Copy + Eq + Hash> Queue<T> {
         self.waiting.iter().position(|item| wanted(*item))
     }
 
-    /// Puts the item at this place first. The order of a queue decides little: a worker may take its time before it really begins.
+    /// Puts the item at this place first. The order of a queue decides little: a worker may take its time before it
+    /// really begins.
     pub fn bring_forward(&mut self, place: usize) {
         if let Some(item) = self.waiting.remove(place) {
             self.waiting.push_front(item);

@@ -10,13 +10,13 @@ use crate::{
 
 use super::{
     observe::{Event, EventKind, observe_first},
-    view::{Collector, Known, Node},
+    overlay::{Collector, Known, Node},
 };
 
 impl<'a> Collector<'a> {
-    /// A collector that has just been started and whose informers have listed everything, in the order of `lists`. What is queued by
-    /// then is what looked suspicious on the way (R3.2, R3.4–R3.9), whoever waits for dependents with those that were seen before it
-    /// (R8.10), and whoever orphans.
+    /// A collector that has just been started and whose informers have listed everything, in the order of `lists`. What
+    /// is queued by then is what looked suspicious on the way (R3.2, R3.4–R3.9), whoever waits for dependents with
+    /// those that were seen before it (R8.10), and whoever orphans.
     pub fn restarted(snapshot: &'a Snapshot, graph: &'a OwnerGraph, lists: impl IntoIterator<Item = ObjectId>) -> Self {
         let mut collector = Collector::starting(snapshot, graph);
         for object in lists {
@@ -27,14 +27,14 @@ impl<'a> Collector<'a> {
         collector
     }
 
-    /// A collector whose informers have shown nothing yet. Workers begin when the informers have their lists (R2.6), while the graph may
-    /// still be behind ([`EventKind::Listed`]).
+    /// A collector whose informers have shown nothing yet. Workers begin when the informers have their lists (R2.6),
+    /// while the graph may still be behind ([`EventKind::Listed`]).
     pub fn starting(snapshot: &'a Snapshot, graph: &'a OwnerGraph) -> Self {
         Collector { listing: true, ..Collector::at_rest(snapshot, graph) }
     }
 
-    /// A collector that knows everything, as at rest, and has queued all that it might have anything to do with. A live object whose
-    /// owners are all solid would be kept (R8.6), and whatever happens to one of them queues it.
+    /// A collector that knows everything, as at rest, and has queued all that it might have anything to do with. A live
+    /// object whose owners are all solid would be kept (R8.6), and whatever happens to one of them queues it.
     pub fn sweeping(snapshot: &'a Snapshot, graph: &'a OwnerGraph) -> Self {
         let mut collector = Collector::at_rest(snapshot, graph);
         for (id, object) in snapshot.objects() {
@@ -46,7 +46,9 @@ impl<'a> Collector<'a> {
             }
             if stored.orphaning() && collector.watches(id) {
                 collector.to_orphan.add(node);
-            } else if (stored.waiting() && collector.watches(id)) || (!stored.terminating && !all_solid(snapshot, graph, object)) {
+            } else if (stored.waiting() && collector.watches(id))
+                || (!stored.terminating && !all_solid(snapshot, graph, object))
+            {
                 collector.to_delete.add(node);
             }
         }
@@ -64,7 +66,8 @@ impl<'a> Collector<'a> {
         observe_first(self, id, self.identity_of(object), &stored);
     }
 
-    /// Once everything was listed, the nodes of what was seen are as at rest. Virtual ones have all their dependents by now, too.
+    /// Once everything was listed, the nodes of what was seen are as at rest. Virtual ones have all their dependents by
+    /// now, too.
     fn keep_what_differs_from_rest(&mut self) {
         self.changed.retain(|_, node| node.known == Known::Virtual);
         for node in self.changed.values_mut() {
@@ -80,7 +83,8 @@ fn all_solid(snapshot: &Snapshot, graph: &OwnerGraph, object: &Object) -> bool {
 }
 
 impl Node<'_> {
-    /// A node that no list has shown yet. Its dependents are those of the snapshot in the end, and until then who named it.
+    /// A node that no list has shown yet. Its dependents are those of the snapshot in the end, and until then who named
+    /// it.
     pub(super) fn not_listed_yet(dependents: u32, blocking: u32) -> Self {
         Node {
             known: Known::Gone,

@@ -1,5 +1,5 @@
-//! What blinds the collector and everybody else: aggregated APIs that don't answer, conversion webhooks that fail, objects that can't be
-//! decoded, lists that can't be read (R2.6, R2.7, R9.11, S11, S19).
+//! What blinds the collector and everybody else: aggregated APIs that don't answer, conversion webhooks that fail,
+//! objects that can't be decoded, lists that can't be read (R2.6, R2.7, R9.11, S11, S19).
 
 use std::collections::BTreeSet;
 
@@ -11,49 +11,55 @@ use crate::{
 };
 
 use super::{
-    case::{Case, Gathering},
+    case::{Case, FindingsBuilder},
     code::Code,
     finding::{Finding, Remedy},
 };
 
 /// Finds what can't be read, and why.
-pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     // What is missing in a dump is nobody's trouble.
     if !matches!(case.snapshot().origin, Origin::Cluster { .. }) {
         return;
     }
     let mut explained: BTreeSet<String> = BTreeSet::new();
-    services(case, gathering, &mut explained);
-    lists(case, gathering, &explained);
+    services(case, findings, &mut explained);
+    lists(case, findings, &explained);
 }
 
-/// Terminating namespaces, which stay as long as anything can't be read (R9.11). That explains those in which nothing else is left.
-fn hanging_namespaces(case: &Case<'_>, gathering: &mut Gathering) -> Vec<ObjectId> {
+/// Terminating namespaces, which stay as long as anything can't be read (R9.11). That explains those in which nothing
+/// else is left.
+fn hanging_namespaces(case: &Case<'_>, findings: &mut FindingsBuilder) -> Vec<ObjectId> {
     let namespaces = case.stage.built_in.namespaces.map_or(&[][..], |resource| case.stage.of_resource(resource));
-    let terminating: Vec<ObjectId> = namespaces.iter().copied().filter(|id| case.snapshot().object(*id).terminating()).collect();
+    let terminating: Vec<ObjectId> =
+        namespaces.iter().copied().filter(|id| case.snapshot().object(*id).terminating()).collect();
     let is_empty = |id: &&ObjectId| case.stage.in_namespace(case.snapshot().object(**id).name).is_empty();
-    gathering.explained.extend(terminating.iter().filter(is_empty));
+    findings.explained.extend(terminating.iter().filter(is_empty));
     terminating
 }
 
 /// APIServices that are not available. The group versions of which that is told are added to `explained`.
-fn services(case: &Case<'_>, gathering: &mut Gathering, explained: &mut BTreeSet<String>) {
+fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTreeSet<String>) {
     let snapshot = case.snapshot();
     let Some(resource) = snapshot.resources.by_group_kind("apiregistration.k8s.io", "APIService") else { return };
     for id in case.stage.of_resource(resource).iter().copied() {
         let Some(facts) = snapshot.facts.api_service(id) else {
-            gathering.wanted.needs.facts.insert(id);
+            findings.wanted.needs.facts.insert(id);
             continue;
         };
         if facts.service.is_none() || facts.available != Some(false) {
             continue;
         }
         let group_version = format!("{}/{}", facts.group, facts.version);
-        let namespaces = hanging_namespaces(case, gathering);
+        let namespaces = hanging_namespaces(case, findings);
         let backend = facts.service.as_ref().map(named).unwrap_or_default();
-        let why = if facts.message.is_empty() { facts.reason.clone() } else { facts.message.trim_end_matches('.').to_owned() };
+        let why = if facts.message.is_empty() {
+            facts.reason.clone()
+        } else {
+            facts.message.trim_end_matches('.').to_owned()
+        };
         let hang = hang(case, &namespaces);
-        gathering.findings.push(Finding {
+        findings.findings.push(Finding {
             code: Code::ApiUnavailable,
             severity: Code::ApiUnavailable.severity(),
             cause: group_version.clone(),
@@ -108,7 +114,7 @@ fn look(case: &Case<'_>, backend: Option<&Backend>) -> String {
     }
 }
 
-fn lists(case: &Case<'_>, gathering: &mut Gathering, explained: &BTreeSet<String>) {
+fn lists(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &BTreeSet<String>) {
     let snapshot = case.snapshot();
     for list in &snapshot.lists {
         let Some(failure) = list.failure.as_deref() else { continue };
@@ -118,14 +124,14 @@ fn lists(case: &Case<'_>, gathering: &mut Gathering, explained: &BTreeSet<String
             continue;
         }
         let finding = if snapshot.fails_to_convert(list.resource) {
-            conversion(case, gathering, resource, failure)
+            conversion(case, findings, resource, failure)
         } else if undecodable(failure) && !is_aggregated(case, resource) {
-            spoiled(case, gathering, resource, failure)
+            spoiled(case, findings, resource, failure)
         } else {
             unreadable(case, resource, list, failure)
         };
-        if !gathering.findings.iter().any(|known| known.code == finding.code && known.cause == finding.cause) {
-            gathering.findings.push(finding);
+        if !findings.findings.iter().any(|known| known.code == finding.code && known.cause == finding.cause) {
+            findings.findings.push(finding);
         }
     }
 }
@@ -140,19 +146,19 @@ fn is_aggregated(case: &Case<'_>, resource: &Resource) -> bool {
         .any(|facts| facts.service.is_some() && facts.group == resource.group && facts.version == resource.version)
 }
 
-fn conversion(case: &Case<'_>, gathering: &mut Gathering, resource: &Resource, failure: &str) -> Finding {
+fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource, failure: &str) -> Finding {
     let snapshot = case.snapshot();
     let definition = definition(case, resource);
     let backend = definition.and_then(|id| match snapshot.facts.definition(id) {
         Some(facts) => facts.conversion.clone(),
         None => {
-            gathering.wanted.needs.facts.insert(id);
+            findings.wanted.needs.facts.insert(id);
             None
         }
     });
     let terminating: Vec<ObjectId> = definition.into_iter().filter(|id| snapshot.object(*id).terminating()).collect();
-    gathering.explained.extend(&terminating);
-    let related = hanging_namespaces(case, gathering);
+    findings.explained.extend(&terminating);
+    let related = hanging_namespaces(case, findings);
     let full = resource.full_name();
     let mut remedies = vec![Remedy::new("bring back what converts it", vec![look(case, backend.as_ref())])];
     if let Some(id) = definition {
@@ -206,16 +212,18 @@ fn prefix(case: &Case<'_>, resource: &Resource) -> String {
     if let Some((_, _, prefix)) = OTHER_PREFIXES.iter().find(|other| (other.0, other.1) == (group, plural)) {
         return format!("/registry/{prefix}/");
     }
-    let with_group = matches!(group, "apiextensions.k8s.io" | "apiregistration.k8s.io") || definition(case, resource).is_some();
+    let with_group =
+        matches!(group, "apiextensions.k8s.io" | "apiregistration.k8s.io") || definition(case, resource).is_some();
     if with_group { format!("/registry/{group}/{plural}/") } else { format!("/registry/{plural}/") }
 }
 
-/// An object in storage that can't be decoded (S19). All that tells which one it is are the words of the failure, and few do.
-fn spoiled(case: &Case<'_>, gathering: &mut Gathering, resource: &Resource, failure: &str) -> Finding {
+/// An object in storage that can't be decoded (S19). All that tells which one it is are the words of the failure, and
+/// few do.
+fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource, failure: &str) -> Finding {
     let full = resource.full_name();
     let prefix = prefix(case, resource);
     let said = failure.trim_start_matches("500 Internal Server Error: ");
-    let related = hanging_namespaces(case, gathering);
+    let related = hanging_namespaces(case, findings);
     let quoted = |after: &str| said.split_once(after).and_then(|(_, rest)| rest.split_once('"')).map(|(key, _)| key);
     let key = quoted("unable to transform key \"").filter(|key| key.starts_with('/'));
     let version = said.split_once("from an invalid group/version: ").map(|(_, version)| version);

@@ -3,12 +3,12 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    foretell::{Fate, Prognosis, Stage},
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol},
+    simulate::{ProjectedOutcome, Projection, SimContext},
 };
 
-use super::{commands::Commands, finding::Wanted, limit::Limit};
+use super::{commands::Commands, finding::ReadsNeeded, limit::Limit};
 
 /// So many objects are named in a sentence.
 const NAMED: usize = 3;
@@ -16,20 +16,21 @@ const NAMED: usize = 3;
 /// Everything that a diagnosis rests on.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    pub stage: &'a Stage<'a>,
+    pub stage: &'a SimContext<'a>,
     /// What becomes of everything that is there.
-    pub prognosis: &'a Prognosis,
-    /// In Unix seconds; none where it is not known when things were seen. Of a dump it is the latest time that anything in it tells: ages
-    /// are then at least what they are said to be.
+    pub projection: &'a Projection,
+    /// In Unix seconds; none where it is not known when things were seen. Of a dump it is the latest time that anything
+    /// in it tells: ages are then at least what they are said to be.
     pub now: Option<i64>,
-    /// Whether this is a cluster, in which what was seen has lasted for a while ([`Case::fresh`] aside); a dump is one moment.
+    /// Whether this is a cluster, in which what was seen has lasted for a while ([`Case::fresh`] aside); a dump is one
+    /// moment.
     pub live: bool,
     /// What was not seen like this before, and may pass.
     pub fresh: &'a FxHashSet<ObjectId>,
     /// What is asked about: of what is gathered from all over the cluster, the rest is left out.
     pub limit: &'a Limit,
     /// Dependents that an earlier look saw made while their owner was waiting for the last of them to go.
-    pub made: &'a [Made],
+    pub made: &'a [RecreatedDependent],
     /// How remedies call kubectl: with the flags that choose this cluster, where it was chosen.
     pub kubectl: &'a str,
     /// The collector's complaints about owners in other namespaces, where they were read.
@@ -38,10 +39,10 @@ pub struct Case<'a> {
     pub probed: Option<Probed>,
 }
 
-/// A dependent that was made while its owner was waiting for its dependents to go (S12). It may be gone by the next look, and another in its
-/// place.
+/// A dependent that was made while its owner was waiting for its dependents to go (S12). It may be gone by the next
+/// look, and another in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct RecreatedDependent {
     /// The owner's uid.
     pub owner: Symbol,
     /// The dependent's.
@@ -76,12 +77,14 @@ impl<'a> Case<'a> {
         Commands { snapshot: self.stage.snapshot, kubectl: self.kubectl }
     }
 
-    /// For how many seconds an object has been terminating. A pod's deletionTimestamp is when its grace is over: before that, less than none.
+    /// For how many seconds an object has been terminating. A pod's deletionTimestamp is when its grace is over: before
+    /// that, less than none.
     pub(super) fn terminating_for(&self, id: ObjectId) -> Option<i64> {
         Some(self.now? - self.snapshot().object(id).deleted?)
     }
 
-    /// Whether an object has been terminating for this many seconds at least. Where that isn't known, what is seen has lasted.
+    /// Whether an object has been terminating for this many seconds at least. Where that isn't known, what is seen has
+    /// lasted.
     pub(super) fn has_been_terminating(&self, id: ObjectId, seconds: i64) -> bool {
         self.terminating_for(id).is_none_or(|age| age >= seconds)
     }
@@ -121,7 +124,11 @@ impl<'a> Case<'a> {
         let mut open = vec![id];
         while let Some(object) = open.pop() {
             let below = self.graph().dependents(object.into()).iter().copied();
-            open.extend(below.filter(|below| *self.prognosis.fate(*below) == Fate::Goes && seen.insert(*below)));
+            open.extend(
+                below.filter(|below| {
+                    *self.projection.outcome_of(*below) == ProjectedOutcome::Goes && seen.insert(*below)
+                }),
+            );
         }
         seen.len() - 1
     }
@@ -129,11 +136,11 @@ impl<'a> Case<'a> {
 
 /// What is being gathered.
 #[derive(Debug, Default)]
-pub(super) struct Gathering {
+pub(super) struct FindingsBuilder {
     pub findings: Vec<super::finding::Finding>,
-    pub wanted: Wanted,
+    pub wanted: ReadsNeeded,
     /// What is to be remembered of this look.
-    pub made: Vec<Made>,
+    pub made: Vec<RecreatedDependent>,
     /// Objects that something is known to keep the collector from writing to.
     pub refused: FxHashSet<ObjectId>,
     /// What a finding speaks of already, so that others don't repeat it.

@@ -112,8 +112,8 @@ impl Code {
         Code::ALL.into_iter().find(|code| code.name() == name)
     }
 
-    /// Whether the collector, or a controller, that works would end it by itself: where some of it goes from one look to the next, somebody is
-    /// at work on it, and it is no finding.
+    /// Whether the collector, or a controller, that works would end it by itself: where some of it goes from one look
+    /// to the next, somebody is at work on it, and it is no finding.
     pub fn passes(self) -> bool {
         matches!(
             self,
@@ -156,12 +156,20 @@ impl Code {
             Code::OwnershipCycle => ("ownership-cycle", Warning, "objects own one another in a circle"),
             Code::SelfOwned => ("self-owned", Warning, "an object owns itself"),
             Code::BlockingCycle => ("blocking-cycle", Warning, "a foreground delete would wait for itself, for ever"),
-            Code::ForegroundDeadlock => ("foreground-deadlock", Error, "foreground deletes wait for one another, for ever"),
-            Code::StuckFinalizer => ("stuck-finalizer", Error, "a finalizer holds a deletion, and nobody is known to remove it"),
-            Code::SlowFinalizer => ("slow-finalizer", Info, "a finalizer holds a deletion, and its controller seems to be there"),
-            Code::StuckOnNotServed => {
-                ("stuck-on-not-served", Error, "a foreground delete waits for a dependent with a reference that can't be looked up")
+            Code::ForegroundDeadlock => {
+                ("foreground-deadlock", Error, "foreground deletes wait for one another, for ever")
             }
+            Code::StuckFinalizer => {
+                ("stuck-finalizer", Error, "a finalizer holds a deletion, and nobody is known to remove it")
+            }
+            Code::SlowFinalizer => {
+                ("slow-finalizer", Info, "a finalizer holds a deletion, and its controller seems to be there")
+            }
+            Code::StuckOnNotServed => (
+                "stuck-on-not-served",
+                Error,
+                "a foreground delete waits for a dependent with a reference that can't be looked up",
+            ),
             Code::StuckOnInvalidScope => (
                 "stuck-on-invalid-scope",
                 Error,
@@ -170,24 +178,36 @@ impl Code {
             Code::StuckOnProtected => {
                 ("stuck-on-protected", Error, "a foreground delete waits for a dependent that may not be deleted")
             }
-            Code::StuckUnwatched => ("stuck-unwatched", Error, "a delete waits for the collector, which doesn't watch this kind"),
-            Code::NamespaceMissing => ("namespace-missing", Error, "objects are in a namespace that does not exist"),
-            Code::DependentsRecreated => {
-                ("dependents-recreated", Warning, "somebody goes on making dependents that a foreground delete waits for")
+            Code::StuckUnwatched => {
+                ("stuck-unwatched", Error, "a delete waits for the collector, which doesn't watch this kind")
             }
+            Code::NamespaceMissing => ("namespace-missing", Error, "objects are in a namespace that does not exist"),
+            Code::DependentsRecreated => (
+                "dependents-recreated",
+                Warning,
+                "somebody goes on making dependents that a foreground delete waits for",
+            ),
             Code::PodWithoutKubelet => ("pod-without-kubelet", Error, "a pod is terminating, and no kubelet ends it"),
             Code::PodClaimDeadlock => ("pod-claim-deadlock", Error, "a pod and a claim wait for each other"),
-            Code::NamespaceSpecFinalizer => {
-                ("namespace-spec-finalizer", Error, "a namespace is held by a finalizer in its spec that nobody is known to remove")
-            }
+            Code::NamespaceSpecFinalizer => (
+                "namespace-spec-finalizer",
+                Error,
+                "a namespace is held by a finalizer in its spec that nobody is known to remove",
+            ),
             Code::NamespaceStuck => ("namespace-stuck", Error, "a namespace is terminating and does not get on"),
             Code::ArmedDeletion => ("armed-deletion", Error, "bringing something back sets off deletions"),
-            Code::CollectorIdle => ("collector-idle", Error, "what the collector should have dealt with is still there"),
-            Code::CollectorRefused => ("collector-refused", Error, "the collector works, but not on these: its writes are refused"),
+            Code::CollectorIdle => {
+                ("collector-idle", Error, "what the collector should have dealt with is still there")
+            }
+            Code::CollectorRefused => {
+                ("collector-refused", Error, "the collector works, but not on these: its writes are refused")
+            }
             Code::CollectorStopped => ("collector-stopped", Error, "no collector is running"),
             Code::ApiUnavailable => ("api-unavailable", Error, "an aggregated API does not answer"),
             Code::ConversionBroken => ("conversion-broken", Error, "a definition's conversion webhook fails"),
-            Code::WebhookUnreachable => ("webhook-unreachable", Error, "an admission webhook that must be asked can't be"),
+            Code::WebhookUnreachable => {
+                ("webhook-unreachable", Error, "an admission webhook that must be asked can't be")
+            }
             Code::UndecodableObject => ("undecodable-object", Error, "an object in storage can't be decoded"),
             Code::ListUnreadable => ("list-unreadable", Warning, "a list fails"),
             Code::OwnerNamespaceEvent => {

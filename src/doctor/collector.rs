@@ -1,21 +1,22 @@
-//! What the collector should be doing, and doesn't: signs that it isn't working, or that its writes are refused (S7–S9, S15, R3.22).
+//! What the collector should be doing, and doesn't: signs that it isn't working, or that its writes are refused (S7–S9,
+//! S15, R3.22).
 
 use rustc_hash::FxHashSet;
 
 use crate::{
-    foretell::Fate,
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, Resource, ResourceId, Snapshot, Symbol, effects::Severity},
-    tree::Link,
+    simulate::ProjectedOutcome,
+    tree::ResolvedReference,
     wording::age,
 };
 
 use super::{
-    case::{Case, Gathering, Probed},
+    case::{Case, FindingsBuilder, Probed},
     code::Code,
     finding::{Finding, Remedy},
     liveness::of_controller_manager,
-    webhooks::{Asked, asked},
+    webhooks::{WebhookCall, asked},
 };
 
 /// A collector that works has done its part within this time, in seconds, where only a dump is there to tell.
@@ -71,15 +72,15 @@ pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
         if object.terminating() {
             terminating(case, id, object, &mut turns);
         } else if !object.owners.is_empty() && dangles(snapshot, graph, object) {
-            match case.prognosis.fate(id) {
-                _ if case.prognosis.uncertain(id) => {}
-                Fate::Goes | Fate::Changes { terminating: true, .. } => {
+            match case.projection.outcome_of(id) {
+                _ if case.projection.uncertain(id) => {}
+                ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. } => {
                     turns.insert(Turn { object: id, write: Write::Delete, waiting: None });
                 }
-                Fate::Changes { .. } => {
+                ProjectedOutcome::Changes { .. } => {
                     turns.insert(Turn { object: id, write: Write::References, waiting: None });
                 }
-                Fate::Stays => {}
+                ProjectedOutcome::Stays => {}
             }
         }
     }
@@ -107,7 +108,11 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
         if dependents.is_empty() {
             turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
         }
-        turns.extend(dependents.iter().map(|dependent| Turn { object: *dependent, write: Write::Free, waiting: Some(id) }));
+        turns.extend(dependents.iter().map(|dependent| Turn {
+            object: *dependent,
+            write: Write::Free,
+            waiting: Some(id),
+        }));
     } else if object.finalizers.contains(&Symbol::FOREGROUND) {
         let blocks = |dependent: &ObjectId| {
             snapshot.object(*dependent).owners.iter().any(|reference| reference.uid == object.uid && reference.blocks())
@@ -119,42 +124,46 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
         }
         for dependent in blocking.into_iter().filter(|dependent| !snapshot.object(*dependent).terminating()) {
             // What is immune to it is told of apart.
-            let write = match case.prognosis.fate(dependent) {
-                Fate::Stays => continue,
-                Fate::Goes | Fate::Changes { terminating: true, .. } => Write::Delete,
-                Fate::Changes { .. } => Write::References,
+            let write = match case.projection.outcome_of(dependent) {
+                ProjectedOutcome::Stays => continue,
+                ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. } => Write::Delete,
+                ProjectedOutcome::Changes { .. } => Write::References,
             };
             turns.insert(Turn { object: dependent, write, waiting: Some(id) });
         }
     }
 }
 
-/// The resources that the collector may not watch yet: it asks for new ones twice a minute, and then lists them (R2.5, R2.7).
+/// The resources that the collector may not watch yet: it asks for new ones twice a minute, and then lists them (R2.5,
+/// R2.7).
 fn just_defined(case: &Case<'_>) -> FxHashSet<ResourceId> {
     let (snapshot, definitions) = (case.snapshot(), case.stage.built_in.definitions);
-    let all = definitions.map_or(&[][..], |definitions| case.stage.of_resource(definitions)).iter().map(|id| snapshot.object(*id));
+    let all = definitions
+        .map_or(&[][..], |definitions| case.stage.of_resource(definitions))
+        .iter()
+        .map(|id| snapshot.object(*id));
     let young = all.filter(|object| case.now.zip(object.created).is_some_and(|(now, created)| now - created < NEW));
     let named = young.filter_map(|object| snapshot.text(object.name).split_once('.'));
     named.filter_map(|(plural, group)| snapshot.resources.by_group_plural(group, plural)).collect()
 }
 
 /// Tells of everything that is the collector's turn and that nothing else explains.
-pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let young = just_defined(case);
     let said = |turn: &Turn| {
         let parties = || [Some(turn.object), turn.waiting].into_iter().flatten();
         // Whoever waits in a circle is helped by none of its writes, and told of apart.
-        let in_vain = turn.waiting.is_some_and(|waiting| case.prognosis.waits_in_a_circle(waiting));
+        let in_vain = turn.waiting.is_some_and(|waiting| case.projection.waits_in_a_circle(waiting));
         let asked = parties().any(|id| case.limit.asks_about(snapshot, id));
         let unseen = parties().any(|id| young.contains(&snapshot.object(id).resource));
-        asked && !in_vain && !unseen && !gathering.refused.contains(&turn.object)
+        asked && !in_vain && !unseen && !findings.refused.contains(&turn.object)
     };
     let left: Vec<Turn> = turns.iter().copied().filter(said).collect();
     match case.probed {
         Some(probed @ (Probed::Stopped { .. } | Probed::NotHeld)) => {
             let finding = stopped(case, &left, probed);
-            gathering.findings.push(finding);
+            findings.findings.push(finding);
             return;
         }
         _ if left.is_empty() => return,
@@ -166,10 +175,10 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering)
     let related = waiting(&left, &objects);
     let suspects: Vec<String> = if works { suspects(case, &left) } else { Vec::new() };
     let why = if works {
-        format!("The collector works, and yet has not done its part here: {}.", told(case, &left))
+        format!("The collector works, and yet has not done its part here: {}.", describe(case, &left))
     } else {
-        let manager = of_controller_manager(case, &mut gathering.wanted);
-        format!("It is the collector's turn, and nothing happens: {}; {}.", told(case, &left), manager.evidence())
+        let manager = of_controller_manager(case, &mut findings.wanted);
+        format!("It is the collector's turn, and nothing happens: {}; {}.", describe(case, &left), manager.evidence())
     };
     let message = match suspects.as_slice() {
         [] if works => format!("{why} A policy, or what it may do, may have changed."),
@@ -177,7 +186,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering)
         some => format!("{why} These may refuse its writes: {}.", some.join(", ")),
     };
     let stuck = left.iter().any(|turn| turn.waiting.is_some() || turn.write == Write::Finalizer);
-    gathering.findings.push(Finding {
+    findings.findings.push(Finding {
         code,
         severity: if stuck { Severity::Error } else { Severity::Warning },
         cause: String::new(),
@@ -198,36 +207,43 @@ fn suffering(turns: &[Turn]) -> Vec<ObjectId> {
 }
 
 fn waiting(turns: &[Turn], objects: &[ObjectId]) -> Vec<ObjectId> {
-    let mut others: Vec<ObjectId> = turns.iter().map(|turn| turn.object).filter(|id| objects.binary_search(id).is_err()).collect();
+    let mut others: Vec<ObjectId> =
+        turns.iter().map(|turn| turn.object).filter(|id| objects.binary_search(id).is_err()).collect();
     others.sort_unstable();
     others.dedup();
     others
 }
 
 /// What it should have done, counted.
-fn told(case: &Case<'_>, turns: &[Turn]) -> String {
-    let of = |write: Write| -> Vec<ObjectId> { turns.iter().filter(|turn| turn.write == write).map(|turn| turn.object).collect() };
+fn describe(case: &Case<'_>, turns: &[Turn]) -> String {
+    let of = |write: Write| -> Vec<ObjectId> {
+        turns.iter().filter(|turn| turn.write == write).map(|turn| turn.object).collect()
+    };
     let parts = [
         (
             of(Write::Finalizer),
             "has nothing left to wait for and keeps its finalizer",
             "have nothing left to wait for and keep their finalizers",
         ),
-        (of(Write::Delete), "is still there, and should have been deleted", "are still there, and should have been deleted"),
+        (
+            of(Write::Delete),
+            "is still there, and should have been deleted",
+            "are still there, and should have been deleted",
+        ),
         (of(Write::References), "still names an owner that is gone", "still name owners that are gone"),
         (of(Write::Free), "is still to be freed of its owner", "are still to be freed of their owners"),
     ];
-    let told = parts.into_iter().filter(|(objects, ..)| !objects.is_empty()).map(|(mut objects, one, many)| {
+    let describe = parts.into_iter().filter(|(objects, ..)| !objects.is_empty()).map(|(mut objects, one, many)| {
         objects.dedup();
         format!("{} {}", case.names(&objects, None), if objects.len() == 1 { one } else { many })
     });
-    told.collect::<Vec<_>>().join("; ")
+    describe.collect::<Vec<_>>().join("; ")
 }
 
 /// What happens when the collector works again.
 fn fires(case: &Case<'_>) -> String {
     let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
-    match case.prognosis.all_that_goes().filter(live).count() {
+    match case.projection.all_that_goes().filter(live).count() {
         0 => String::new(),
         1 => " One object that still lives is deleted as soon as it works again.".to_owned(),
         some => format!(" {some} objects that still live are deleted as soon as it works again: decide that first."),
@@ -254,10 +270,16 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
         .collect();
     waiting.sort_unstable();
     waiting.dedup();
-    let foreground: Vec<ObjectId> =
-        waiting.iter().copied().filter(|id| !case.snapshot().object(*id).finalizers.contains(&Symbol::ORPHAN)).collect();
-    let mut dangling: Vec<ObjectId> =
-        turns.iter().filter(|turn| turn.write == Write::Delete && turn.waiting.is_none()).map(|turn| turn.object).collect();
+    let foreground: Vec<ObjectId> = waiting
+        .iter()
+        .copied()
+        .filter(|id| !case.snapshot().object(*id).finalizers.contains(&Symbol::ORPHAN))
+        .collect();
+    let mut dangling: Vec<ObjectId> = turns
+        .iter()
+        .filter(|turn| turn.write == Write::Delete && turn.waiting.is_none())
+        .map(|turn| turn.object)
+        .collect();
     dangling.sort_unstable();
     let mut remedies = if works {
         vec![Remedy::new("see why: this tries the same, and does nothing", tried(case, turns))]
@@ -275,7 +297,8 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
         let mut free: Vec<String> = Vec::new();
         for owner in &orphaning {
             let uid = case.snapshot().object(*owner).uid;
-            let dependents = case.graph().dependents((*owner).into()).iter().map(|dependent| commands.drop_owner(*dependent, uid));
+            let dependents =
+                case.graph().dependents((*owner).into()).iter().map(|dependent| commands.drop_owner(*dependent, uid));
             // Whoever is not freed must not lose the owner: the collector would delete it.
             let steps: Vec<String> = dependents.chain(commands.remove_finalizer(*owner, Symbol::ORPHAN)).collect();
             free.push(steps.join(" && "));
@@ -283,7 +306,10 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
         remedies.push(Remedy::new("free the dependents by hand, and then let the owner go", free));
     }
     if !dangling.is_empty() {
-        remedies.push(Remedy::new("delete what the collector would have deleted", commands.delete(&dangling, "background")));
+        remedies.push(Remedy::new(
+            "delete what the collector would have deleted",
+            commands.delete(&dangling, "background"),
+        ));
     }
     remedies
 }
@@ -300,14 +326,21 @@ fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<String> {
         match turn.write {
             Write::Delete => commands.delete(&[turn.object], "background").pop(),
             Write::References => {
-                let dangles =
-                    |place: &usize| !Link::of(case.snapshot(), case.graph(), object, &object.owners[*place]).standing.valid();
-                Some(commands.drop_references(turn.object, &(0..object.owners.len()).filter(dangles).collect::<Vec<_>>()))
+                let dangles = |place: &usize| {
+                    !ResolvedReference::of(case.snapshot(), case.graph(), object, &object.owners[*place])
+                        .standing
+                        .valid()
+                };
+                Some(
+                    commands
+                        .drop_references(turn.object, &(0..object.owners.len()).filter(dangles).collect::<Vec<_>>()),
+                )
             }
             Write::Free => Some(commands.drop_owner(turn.object, case.snapshot().object(turn.waiting?).uid)),
-            Write::Finalizer => {
-                commands.remove_finalizer(turn.object, *object.finalizers.iter().find(|found| found.is_collectors_finalizer())?)
-            }
+            Write::Finalizer => commands.remove_finalizer(
+                turn.object,
+                *object.finalizers.iter().find(|found| found.is_collectors_finalizer())?,
+            ),
         }
     };
     turns.iter().filter(new).filter_map(write).map(|command| format!("{command} --dry-run=server")).collect()
@@ -354,7 +387,7 @@ fn suspects(case: &Case<'_>, turns: &[Turn]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for turn in turns {
         let resource: &Resource = case.snapshot().resources.get(case.snapshot().object(turn.object).resource);
-        for Asked { configuration, webhook, .. } in asked(case, resource, turn.write.operation()) {
+        for WebhookCall { configuration, webhook, .. } in asked(case, resource, turn.write.operation()) {
             let name = format!("{} of {}", webhook.name, case.name(configuration, None));
             if !names.contains(&name) {
                 names.push(name);

@@ -14,7 +14,8 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Commands<'a> {
     pub snapshot: &'a Snapshot,
-    /// How kubectl is called, with the flags that choose the same cluster: pasted elsewhere, a command would hit another.
+    /// How kubectl is called, with the flags that choose the same cluster: pasted elsewhere, a command would hit
+    /// another.
     pub kubectl: &'a str,
 }
 
@@ -22,7 +23,8 @@ impl Commands<'_> {
     /// `deployments.apps/web -n shop`
     pub fn named(self, id: ObjectId) -> String {
         let object = self.snapshot.object(id);
-        let name = format!("{}/{}", self.snapshot.resources.get(object.resource).full_name(), self.snapshot.text(object.name));
+        let name =
+            format!("{}/{}", self.snapshot.resources.get(object.resource).full_name(), self.snapshot.text(object.name));
         format!("{}{}", shell_word(&name), self.in_namespace(object.namespace))
     }
 
@@ -56,8 +58,10 @@ impl Commands<'_> {
     /// object is all that is left, that of another must not take its place.
     pub fn make_again(self, id: ObjectId) -> String {
         let (named, object) = (self.named(id), self.snapshot.object(id));
-        let names =
-            [object.namespace, object.name].map(|symbol| self.snapshot.text(symbol)).into_iter().filter(|name| !name.is_empty());
+        let names = [object.namespace, object.name]
+            .map(|symbol| self.snapshot.text(symbol))
+            .into_iter()
+            .filter(|name| !name.is_empty());
         let plural = &self.snapshot.resources.get(object.resource).plural;
         let file = names.fold(plural.clone(), |file, name| format!("{file}-{name}")) + ".json";
         let file = shell_word(&file);
@@ -67,8 +71,8 @@ impl Commands<'_> {
         )
     }
 
-    /// Deletes objects, those of one kind and namespace together. It doesn't wait: what is stuck would be waited for, too. And what the first of
-    /// them has released may be gone before its turn comes.
+    /// Deletes objects, those of one kind and namespace together. It doesn't wait: what is stuck would be waited for,
+    /// too. And what the first of them has released may be gone before its turn comes.
     pub fn delete(self, objects: &[ObjectId], cascade: &str) -> Vec<String> {
         let mut by_place: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();
         for id in objects {
@@ -92,8 +96,12 @@ impl Commands<'_> {
         places.dedup();
         let mut steps: Vec<Value> = places.iter().map(|place| self.same_reference(id, *place)).collect();
         // From the last on, so that the others keep their places.
-        steps
-            .extend(places.iter().rev().map(|place| json!({"op": "remove", "path": format!("/metadata/ownerReferences/{place}")})));
+        steps.extend(
+            places
+                .iter()
+                .rev()
+                .map(|place| json!({"op": "remove", "path": format!("/metadata/ownerReferences/{place}")})),
+        );
         self.patch(id, steps)
     }
 
@@ -108,7 +116,9 @@ impl Commands<'_> {
     pub fn change_reference(self, id: ObjectId, place: usize, fields: &[(&str, Value)]) -> String {
         let mut steps = vec![self.same_reference(id, place)];
         for (field, value) in fields {
-            steps.push(json!({"op": "replace", "path": format!("/metadata/ownerReferences/{place}/{field}"), "value": value}));
+            steps.push(
+                json!({"op": "replace", "path": format!("/metadata/ownerReferences/{place}/{field}"), "value": value}),
+            );
         }
         self.patch(id, steps)
     }
@@ -123,7 +133,8 @@ impl Commands<'_> {
         let has = &self.snapshot.object(id).finalizers;
         let places: Vec<usize> = (0..has.len()).filter(|place| finalizers.contains(&has[*place])).collect();
         let path = |place: usize| format!("/metadata/finalizers/{place}");
-        let same = |place: &usize| json!({"op": "test", "path": path(*place), "value": self.snapshot.text(has[*place])});
+        let same =
+            |place: &usize| json!({"op": "test", "path": path(*place), "value": self.snapshot.text(has[*place])});
         let mut steps: Vec<Value> = places.iter().map(same).collect();
         // From the last on, so that the others keep their places.
         steps.extend(places.iter().rev().map(|place| json!({"op": "remove", "path": path(*place)})));

@@ -1,4 +1,5 @@
-//! Circles of ownership: those that nobody ever collects (R5.12), and those in which a foreground delete would wait for itself (5.3).
+//! Circles of ownership: those that nobody ever collects (R5.12), and those in which a foreground delete would wait for
+//! itself (5.3).
 
 use std::collections::BTreeMap;
 
@@ -8,23 +9,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::json;
 
 use crate::{
-    foretell::{Prognosis, Request, State, plan},
     graph::cycles::ownership_cycles,
     model::{ObjectId, Reference, Snapshot, Symbol},
+    plan::plan,
     server::Propagation,
+    simulate::{Projection, Request, State},
     wording::count,
 };
 
 use super::{
-    case::{Case, Gathering},
+    case::{Case, FindingsBuilder},
     code::Code,
     finding::{Finding, Remedy},
 };
 
-/// Of each circle so many objects are tried for what a foreground delete of them would come to, and of a large one only one.
+/// Of each circle so many objects are tried for what a foreground delete of them would come to, and of a large one only
+/// one.
 const TRIED: usize = 8;
 const LARGE: usize = 1000;
-/// So many circles are tried at the most: of further ones it isn't told what a foreground delete would come to, only that they are there.
+/// So many circles are tried at the most: of further ones it isn't told what a foreground delete would come to, only
+/// that they are there.
 const CIRCLES_TRIED: usize = 200;
 
 /// What R1.21 does.
@@ -32,10 +36,10 @@ const AGAIN: &str =
     "delete it again in the background: its finalizer goes, and with it the waiting; dependents go as they would have";
 
 /// Finds circles that live on, and what a foreground delete would make of them.
-pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let mut tried = 0;
     for members in ownership_cycles(case.snapshot(), case.graph()) {
-        if members.iter().any(|id| gathering.explained.contains(id) || case.prognosis.goes(*id)) {
+        if members.iter().any(|id| findings.explained.contains(id) || case.projection.goes(*id)) {
             continue;
         }
         // With one of them, all go; what holds that one is told of apart.
@@ -45,7 +49,7 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
         let outer = owners_outside(case, &members);
         let try_it = tried < CIRCLES_TRIED && has_blocking_references(case, &members);
         tried += usize::from(try_it);
-        gathering.findings.push(if try_it && would_deadlock(case, &members) {
+        findings.findings.push(if try_it && would_deadlock(case, &members) {
             blocking(case, &members, outer)
         } else {
             living_on(case, &members, outer)
@@ -56,7 +60,8 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
 /// The owners of a circle that are no part of it.
 fn owners_outside(case: &Case<'_>, members: &[ObjectId]) -> Vec<ObjectId> {
     let owners = members.iter().flat_map(|id| case.snapshot().object(*id).owners.iter());
-    let owners = owners.filter_map(|reference| case.graph().by_uid(reference.uid).and_then(|node| case.graph().object(node)));
+    let owners =
+        owners.filter_map(|reference| case.graph().by_uid(reference.uid).and_then(|node| case.graph().object(node)));
     let mut owners: Vec<ObjectId> = owners.filter(|owner| members.binary_search(owner).is_err()).collect();
     owners.sort_unstable();
     owners.dedup();
@@ -76,16 +81,22 @@ fn has_blocking_references(case: &Case<'_>, members: &[ObjectId]) -> bool {
 fn would_deadlock(case: &Case<'_>, members: &[ObjectId]) -> bool {
     members.iter().take(if members.len() > LARGE { 1 } else { TRIED }).any(|member| {
         let plan = plan(case.stage, &Request::delete(vec![*member], Propagation::Foreground));
-        let stuck: Vec<ObjectId> =
-            plan.outcomes.iter().filter(|outcome| outcome.state == Some(State::Stuck)).map(|outcome| outcome.object).collect();
+        let stuck: Vec<ObjectId> = plan
+            .outcomes
+            .iter()
+            .filter(|outcome| outcome.state == Some(State::Stuck))
+            .map(|outcome| outcome.object)
+            .collect();
         // A finalizer in it, or anything else that is told of apart, is no fault of the circle's.
-        let alone = plan.outcomes.iter().all(|outcome| outcome.state != Some(State::Stuck) || outcome.held_by.is_empty());
+        let alone =
+            plan.outcomes.iter().all(|outcome| outcome.state != Some(State::Stuck) || outcome.held_by.is_empty());
         stuck.contains(member) && alone && stuck.iter().all(|id| members.binary_search(id).is_ok())
     })
 }
 
-/// The references without which there would be no circle: going down from the oldest member, who is most likely an owner in earnest, those
-/// by which an object names something below itself. Each with its holder; where only blocking ones count, the others are no part of it.
+/// The references without which there would be no circle: going down from the oldest member, who is most likely an
+/// owner in earnest, those by which an object names something below itself. Each with its holder; where only blocking
+/// ones count, the others are no part of it.
 fn to_cut(case: &Case<'_>, members: &[ObjectId], only_blocking: bool) -> Vec<(ObjectId, Vec<usize>)> {
     let snapshot = case.snapshot();
     let places = |holder: ObjectId, owner: ObjectId| -> Vec<usize> {
@@ -134,18 +145,21 @@ fn first_cut(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Option<Referenc
     Some(case.snapshot().object(*holder).owners[*places.first()?])
 }
 
-/// References of members to members beyond one of each uid. The collector unblocks only the first of them, or none at all (R4.9).
+/// References of members to members beyond one of each uid. The collector unblocks only the first of them, or none at
+/// all (R4.9).
 fn beyond_one(case: &Case<'_>, members: &[ObjectId]) -> Vec<(ObjectId, Vec<usize>)> {
     let snapshot = case.snapshot();
     let of = |holder: &ObjectId| {
         let owners = &snapshot.object(*holder).owners;
-        let of_member = |reference: &Reference| snapshot.by_uid(reference.uid).is_some_and(|owner| members.contains(&owner));
+        let of_member =
+            |reference: &Reference| snapshot.by_uid(reference.uid).is_some_and(|owner| members.contains(&owner));
         let kept = |reference: &Reference| {
             let same = |place: &usize| owners[*place].uid == reference.uid;
             let controls = |place: &usize| owners[*place].controller == Some(true);
             (0..owners.len()).filter(same).find(controls).or_else(|| (0..owners.len()).find(same))
         };
-        let places = (0..owners.len()).filter(|place| of_member(&owners[*place]) && kept(&owners[*place]) != Some(*place));
+        let places =
+            (0..owners.len()).filter(|place| of_member(&owners[*place]) && kept(&owners[*place]) != Some(*place));
         (*holder, places.collect::<Vec<usize>>())
     };
     members.iter().map(of).filter(|(_, places)| !places.is_empty()).collect()
@@ -157,11 +171,13 @@ fn drop_all(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Vec<String> {
 
 fn unblock_all(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Vec<String> {
     let each = cut.iter().flat_map(|(holder, places)| places.iter().map(move |place| (*holder, *place)));
-    each.map(|(holder, place)| case.commands().change_reference(holder, place, &[("blockOwnerDeletion", json!(false))])).collect()
+    each.map(|(holder, place)| case.commands().change_reference(holder, place, &[("blockOwnerDeletion", json!(false))]))
+        .collect()
 }
 
 fn cause(case: &Case<'_>, members: &[ObjectId]) -> String {
-    let uids: Vec<&str> = members.iter().take(2).map(|id| case.snapshot().text(case.snapshot().object(*id).uid)).collect();
+    let uids: Vec<&str> =
+        members.iter().take(2).map(|id| case.snapshot().text(case.snapshot().object(*id).uid)).collect();
     uids.join(" ")
 }
 
@@ -190,7 +206,9 @@ fn living_on(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Fin
         },
         consequence: match members.len() {
             1 => format!("Never collected{when}: its owner is there as long as it is."),
-            _ => format!("Never collected{when}: each has an owner that is there. Whoever deletes one of them deletes them all."),
+            _ => format!(
+                "Never collected{when}: each has an owner that is there. Whoever deletes one of them deletes them all."
+            ),
         },
         related: outer,
         remedies: vec![Remedy::new(what, drop_all(case, &cut))],
@@ -222,9 +240,15 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
     let beyond_one = beyond_one(case, members);
     // With one reference of each uid, the collector unblocks it itself (R5.10), unless an object owns itself.
     let unblock = if beyond_one.is_empty() || members.len() == 1 {
-        Remedy::new("let it no longer block its owner: never collected still, but it can be deleted", unblock_all(case, &cut))
+        Remedy::new(
+            "let it no longer block its owner: never collected still, but it can be deleted",
+            unblock_all(case, &cut),
+        )
     } else {
-        Remedy::new("keep one reference of each uid: never collected still, but it can be deleted", drop_all(case, &beyond_one))
+        Remedy::new(
+            "keep one reference of each uid: never collected still, but it can be deleted",
+            drop_all(case, &beyond_one),
+        )
     };
     Finding {
         code: Code::BlockingCycle,
@@ -246,12 +270,13 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
 }
 
 /// Circles of deletions that wait for one another and for nothing else (5.3, S6, S14, S18).
-pub(super) fn deadlocks(snapshot: &Snapshot, prognosis: &Prognosis) -> Vec<Vec<ObjectId>> {
-    let stuck: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(|id| prognosis.waits_in_a_circle(*id)).collect();
+pub(super) fn deadlocks(snapshot: &Snapshot, projection: &Projection) -> Vec<Vec<ObjectId>> {
+    let stuck: Vec<ObjectId> =
+        snapshot.objects().map(|(id, _)| id).filter(|id| projection.waits_in_a_circle(*id)).collect();
     let mut edges: DiGraph<ObjectId, ()> = DiGraph::new();
     let index: FxHashMap<ObjectId, _> = stuck.iter().map(|id| (*id, edges.add_node(*id))).collect();
     for id in &stuck {
-        for other in prognosis.waits_for(*id) {
+        for other in projection.waits_for(*id) {
             if let Some(to) = index.get(other) {
                 edges.add_edge(index[id], *to, ());
             }
@@ -270,8 +295,8 @@ pub(super) fn deadlocks(snapshot: &Snapshot, prognosis: &Prognosis) -> Vec<Vec<O
     circles
 }
 
-/// Live objects that something waits for and that the collector can't delete, because it can't unblock them: the API server refuses that
-/// where two references of one uid would both become the controller's (S18).
+/// Live objects that something waits for and that the collector can't delete, because it can't unblock them: the API
+/// server refuses that where two references of one uid would both become the controller's (S18).
 fn not_unblocked(case: &Case<'_>) -> Vec<(ObjectId, Vec<ObjectId>)> {
     let snapshot = case.snapshot();
     let waits = |id: &ObjectId| {
@@ -279,7 +304,7 @@ fn not_unblocked(case: &Case<'_>) -> Vec<(ObjectId, Vec<ObjectId>)> {
         object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND)
     };
     let mut found = Vec::new();
-    for id in case.prognosis.left() {
+    for id in case.projection.left() {
         let owners = &snapshot.object(id).owners;
         let refused = |reference: &Reference| {
             let same = || owners.iter().filter(|other| other.uid == reference.uid);
@@ -287,7 +312,7 @@ fn not_unblocked(case: &Case<'_>) -> Vec<(ObjectId, Vec<ObjectId>)> {
         };
         let suspected = || case.graph().dependents(id.into()).iter().any(waits);
         if !snapshot.object(id).terminating() && owners.iter().any(refused) && suspected() {
-            let waiting: Vec<ObjectId> = case.prognosis.waited_for_by(id).filter(waits).collect();
+            let waiting: Vec<ObjectId> = case.projection.waited_for_by(id).filter(waits).collect();
             found.push((id, waiting));
         }
     }
@@ -299,7 +324,7 @@ fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
     let mut circle: Vec<ObjectId> = waiting.iter().copied().chain([id]).collect();
     circle.sort_unstable();
     let beyond_one = beyond_one(case, &circle);
-    let related = case.prognosis.chain_above_all(&circle);
+    let related = case.projection.chain_above_all(&circle);
     Finding {
         code: Code::ForegroundDeadlock,
         severity: Code::ForegroundDeadlock.severity(),
@@ -328,22 +353,25 @@ fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
 fn never(related: &[ObjectId]) -> String {
     match related.len() {
         0 => "None of them ever goes.".to_owned(),
-        waiting => format!("None of them ever goes, and {} with them for ever.", count(waiting, "object waits", "objects wait")),
+        waiting => format!(
+            "None of them ever goes, and {} with them for ever.",
+            count(waiting, "object waits", "objects wait")
+        ),
     }
 }
 
 /// What waits for itself: a finding for each circle of waiting.
-pub(super) fn gather_deadlocks(case: &Case<'_>, gathering: &mut Gathering) {
+pub(super) fn gather_deadlocks(case: &Case<'_>, findings: &mut FindingsBuilder) {
     for (id, waiting) in not_unblocked(case) {
         let finding = refused(case, id, &waiting);
-        gathering.explained.extend(finding.objects.iter().chain(&finding.related).copied());
-        gathering.findings.push(finding);
+        findings.explained.extend(finding.objects.iter().chain(&finding.related).copied());
+        findings.findings.push(finding);
     }
-    for circle in deadlocks(case.snapshot(), case.prognosis) {
-        let above = case.prognosis.chain_above_all(&circle);
-        gathering.explained.extend(circle.iter().chain(&above).copied());
+    for circle in deadlocks(case.snapshot(), case.projection) {
+        let above = case.projection.chain_above_all(&circle);
+        findings.explained.extend(circle.iter().chain(&above).copied());
         let finding = deadlock(case, &circle, above);
-        gathering.findings.push(finding);
+        findings.findings.push(finding);
     }
 }
 
@@ -386,7 +414,7 @@ fn waiting_path(case: &Case<'_>, circle: &[ObjectId]) -> String {
     loop {
         let here = way[way.len() - 1];
         let mut next: Vec<ObjectId> =
-            case.prognosis.waits_for(here).iter().copied().filter(|other| circle.contains(other)).collect();
+            case.projection.waits_for(here).iter().copied().filter(|other| circle.contains(other)).collect();
         next.sort_by_key(|other| way[1..].contains(other));
         let Some(next) = next.first().copied() else { break };
         way.push(next);

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     model::{ObjectId, OwnerEvent},
-    tree::Link,
+    tree::ResolvedReference,
     wording::{age, shell_word},
 };
 
 use super::{
-    case::{Case, Gathering},
+    case::{Case, FindingsBuilder},
     code::Code,
     finding::{Finding, Remedy},
 };
@@ -24,7 +24,7 @@ struct Complaints<'a> {
 }
 
 /// Tells of complaints about references that are there no more: what still is, is a finding of its own.
-pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     // The collector's words name the owner, and the namespace in which it doesn't count.
     let mut by_owner: BTreeMap<(&str, bool), Complaints<'_>> = BTreeMap::new();
@@ -50,20 +50,24 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
         }
     }
     for complaints in by_owner.into_values() {
-        gathering.findings.push(finding(case, complaints));
+        findings.findings.push(finding(case, complaints));
     }
 }
 
 /// Whether an object still has a reference that leads nowhere, or can't be looked up.
 fn leads_elsewhere(case: &Case<'_>, id: ObjectId) -> bool {
     let object = case.snapshot().object(id);
-    object.owners.iter().any(|reference| !Link::of(case.snapshot(), case.graph(), object, reference).standing.valid())
+    object
+        .owners
+        .iter()
+        .any(|reference| !ResolvedReference::of(case.snapshot(), case.graph(), object, reference).standing.valid())
 }
 
 fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
     let Complaints { latest, mut objects, uids } = complaints;
     objects.sort_unstable();
-    let when = case.now.zip(latest.last).map(|(now, last)| format!(" {} ago", age((now - last).max(0)))).unwrap_or_default();
+    let when =
+        case.now.zip(latest.last).map(|(now, last)| format!(" {} ago", age((now - last).max(0)))).unwrap_or_default();
     let place = if latest.namespace.is_empty() { String::new() } else { format!(" in namespace {}", latest.namespace) };
     let more = if uids.len() > 1 { format!(" and {} more", uids.len() - 1) } else { String::new() };
     let consequence = if objects.is_empty() {

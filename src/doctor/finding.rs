@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    foretell::Needs,
     model::{ObjectId, Reference, effects::Severity},
+    simulate::Needs,
 };
 
-use super::{case::Made, code::Code};
+use super::{case::RecreatedDependent, code::Code};
 
 /// One cause of trouble, with everything that suffers from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,11 +33,11 @@ pub struct Finding {
 /// A way to mend something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// What it does, and what harm, in a few words: "let it go, as the collector would". What stands before it ("Do:", "Or:") and behind it
-    /// is not part of it.
+    /// What it does, and what harm, in a few words: "let it go, as the collector would". What stands before it ("Do:",
+    /// "Or:") and behind it is not part of it.
     pub what: String,
-    /// To paste: plain kubectl, one command each, on one line. Each stands by itself: when one fails, the others are run all the
-    /// same. What must not be done unless something else has succeeded is joined to it with `&&`.
+    /// To paste: plain kubectl, one command each, on one line. Each stands by itself: when one fails, the others are
+    /// run all the same. What must not be done unless something else has succeeded is joined to it with `&&`.
     pub commands: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Remedy {
 
 /// What would have to be read to know more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ReadsNeeded {
     pub needs: Needs,
     /// Objects of whose finalizers it is to be read who set them.
     pub setters: BTreeSet<ObjectId>,
@@ -60,9 +60,9 @@ pub struct Wanted {
 #[derive(Clone, Debug, Default)]
 pub struct Diagnosis {
     pub findings: Vec<Finding>,
-    pub wanted: Wanted,
+    pub wanted: ReadsNeeded,
     /// What the next look may not see any more ([`Case::made`](super::Case::made)).
-    pub made: Vec<Made>,
+    pub made: Vec<RecreatedDependent>,
 }
 
 impl Diagnosis {

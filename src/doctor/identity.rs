@@ -1,35 +1,38 @@
-//! Objects that are not where or what they should be: in a namespace that isn't there (S8), or with the uid of another (R3.5).
+//! Objects that are not where or what they should be: in a namespace that isn't there (S8), or with the uid of another
+//! (R3.5).
 
 use std::collections::BTreeMap;
 
 use crate::{
     model::{Coordinate, ListRecord, ObjectId, Presence, Snapshot, Symbol},
-    tree::{Link, known_instead},
+    tree::{ResolvedReference, known_instead},
     wording::shell_word,
 };
 
 use super::{
-    case::{Case, Gathering},
+    case::{Case, FindingsBuilder},
     code::Code,
     collector::Turn,
     finding::{Finding, Remedy},
 };
 
 /// Finds objects whose namespace does not exist.
-pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering) {
+pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let Some(resource) = case.stage.built_in.namespaces else { return };
     // Files leave out what nobody asked for: that they hold some namespaces doesn't say that there are no others.
-    let told = |list: &ListRecord| list.resource == resource && !list.resource_version.is_empty();
-    if !case.live && !snapshot.lists.iter().any(told) {
+    let describe = |list: &ListRecord| list.resource == resource && !list.resource_version.is_empty();
+    if !case.live && !snapshot.lists.iter().any(describe) {
         return;
     }
     let mut by_namespace: BTreeMap<Symbol, Vec<ObjectId>> = BTreeMap::new();
-    for (id, object) in snapshot.objects().filter(|(id, object)| !object.namespace.is_empty() && !case.fresh.contains(id)) {
+    for (id, object) in
+        snapshot.objects().filter(|(id, object)| !object.namespace.is_empty() && !case.fresh.contains(id))
+    {
         let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name: object.namespace };
         if snapshot.look_up(coordinate) == Presence::Absent {
             if !snapshot.was_looked_up(coordinate) {
-                gathering.wanted.needs.absences.insert(coordinate);
+                findings.wanted.needs.absences.insert(coordinate);
             }
             by_namespace.entry(object.namespace).or_default().push(id);
         }
@@ -40,8 +43,8 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], gathering: &mut Gather
             turns.iter().filter(|turn| objects.contains(&turn.object)).filter_map(|turn| turn.waiting).collect();
         related.sort_unstable();
         related.dedup();
-        gathering.refused.extend(objects.iter().copied());
-        gathering.findings.push(Finding {
+        findings.refused.extend(objects.iter().copied());
+        findings.findings.push(Finding {
             code: Code::NamespaceMissing,
             severity: Code::NamespaceMissing.severity(),
             cause: name.to_owned(),
@@ -61,17 +64,19 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], gathering: &mut Gather
 }
 
 /// Finds objects of watched kinds that have the uid of another.
-pub(super) fn uids(case: &Case<'_>, gathering: &mut Gathering) {
+pub(super) fn uids(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let mut by_uid: BTreeMap<ObjectId, Vec<ObjectId>> = BTreeMap::new();
     for (id, _) in snapshot.objects() {
-        if let Some(known) = known_instead(snapshot, case.graph(), id).filter(|known| !is_served_twice(snapshot, *known, id)) {
+        if let Some(known) =
+            known_instead(snapshot, case.graph(), id).filter(|known| !is_served_twice(snapshot, *known, id))
+        {
             by_uid.entry(known).or_default().push(id);
         }
     }
     for (known, objects) in by_uid {
         let uid = snapshot.text(snapshot.object(known).uid);
-        gathering.findings.push(Finding {
+        findings.findings.push(Finding {
             code: Code::SharedUid,
             severity: Code::SharedUid.severity(),
             cause: uid.to_owned(),
@@ -94,7 +99,8 @@ fn is_served_twice(snapshot: &Snapshot, one: ObjectId, other: ObjectId) -> bool 
     place(one) == place(other) && resource(one).group != resource(other).group
 }
 
-/// Makes objects again, under uids of their own. What they own is let go of first: once they are deleted, the collector would delete it.
+/// Makes objects again, under uids of their own. What they own is let go of first: once they are deleted, the collector
+/// would delete it.
 fn make_again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
     let (snapshot, commands) = (case.snapshot(), case.commands());
     let mut lines: Vec<String> = Vec::new();
@@ -104,7 +110,7 @@ fn make_again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
         for dependent in dependents {
             let holder = snapshot.object(*dependent);
             let leads_here = |place: &usize| {
-                let link = Link::of(snapshot, case.graph(), holder, &holder.owners[*place]);
+                let link = ResolvedReference::of(snapshot, case.graph(), holder, &holder.owners[*place]);
                 link.standing.valid() && link.found == Some(*id)
             };
             let places: Vec<usize> = (0..holder.owners.len()).filter(leads_here).collect();

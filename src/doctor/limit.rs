@@ -18,8 +18,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether a finding has to do with what is asked about: it suffers, or has a part in it. What ails the cluster as a whole has to do with
-    /// every namespace, but with no single object.
+    /// Whether a finding has to do with what is asked about: it suffers, or has a part in it. What ails the cluster as
+    /// a whole has to do with every namespace, but with no single object.
     pub fn takes(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
         let any = || finding.objects.iter().chain(&finding.related).any(|id| self.asks_about(snapshot, *id));
         match self {

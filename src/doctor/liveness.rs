@@ -1,13 +1,15 @@
-//! Whether somebody who should act seems to be there: what set a finalizer, the kubelet of a node, the controller manager.
+//! Whether somebody who should act seems to be there: what set a finalizer, the kubelet of a node, the controller
+//! manager.
 
 use crate::{
     model::{Coordinate, ObjectId, Presence, ResourceId, Symbol, facts::LeaseFacts},
     wording::age,
 };
 
-use super::{case::Case, finding::Wanted};
+use super::{case::Case, finding::ReadsNeeded};
 
-/// A Lease that was not renewed for this long after it ended belongs to nobody who is alive: clocks differ, and renewals are retried.
+/// A Lease that was not renewed for this long after it ended belongs to nobody who is alive: clocks differ, and
+/// renewals are retried.
 const SLACK: i64 = 30;
 /// How long a Lease is good for that doesn't say.
 const USUAL_LEASE: i64 = 40;
@@ -30,14 +32,16 @@ impl Liveness {
     /// What tells.
     pub fn evidence(&self) -> &str {
         match self {
-            Liveness::Away(words) | Liveness::Alive(words) | Liveness::Unknown(words) | Liveness::Unread(words) => words,
+            Liveness::Away(words) | Liveness::Alive(words) | Liveness::Unknown(words) | Liveness::Unread(words) => {
+                words
+            }
         }
     }
 }
 
 /// Who set a finalizer, and whether they seem to be there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Keeper {
+pub(super) struct FinalizerOwner {
     /// As managed fields name them.
     pub manager: Option<String>,
     pub liveness: Liveness,
@@ -45,7 +49,7 @@ pub(super) struct Keeper {
     pub workload: Option<ObjectId>,
 }
 
-impl Keeper {
+impl FinalizerOwner {
     /// Whether they are seen not to be there.
     pub fn is_away(&self) -> bool {
         matches!(self.liveness, Liveness::Away(_))
@@ -70,9 +74,9 @@ fn tells_nobody(manager: &str) -> bool {
 }
 
 /// Whoever is to remove a finalizer from an object, as far as it can be told.
-pub(super) fn keeper(case: &Case<'_>, wanted: &mut Wanted, id: ObjectId, finalizer: Symbol) -> Keeper {
+pub(super) fn keeper(case: &Case<'_>, wanted: &mut ReadsNeeded, id: ObjectId, finalizer: Symbol) -> FinalizerOwner {
     let text = case.snapshot().text(finalizer);
-    let nobody = |liveness| Keeper { manager: None, liveness, workload: None };
+    let nobody = |liveness| FinalizerOwner { manager: None, liveness, workload: None };
     let Some(setters) = case.snapshot().facts.setters(id) else {
         wanted.setters.insert(id);
         return nobody(Liveness::Unread("who set it could not be read".to_owned()));
@@ -88,18 +92,24 @@ pub(super) fn keeper(case: &Case<'_>, wanted: &mut Wanted, id: ObjectId, finaliz
     } else {
         of_manager(case, wanted, manager, !case.has_been_terminating(id, STARTS))
     };
-    Keeper { manager: Some(manager.to_owned()), liveness, workload }
+    FinalizerOwner { manager: Some(manager.to_owned()), liveness, workload }
 }
 
 /// The kinds that controllers run as.
 const WORKLOADS: [&str; 3] = ["Deployment", "StatefulSet", "DaemonSet"];
 
-/// Whether a program of this name seems to run: by its Lease, and by its workload. Only what says that it doesn't, and is contradicted by
-/// nothing, makes it away.
-fn of_manager(case: &Case<'_>, wanted: &mut Wanted, manager: &str, patience: bool) -> (Liveness, Option<ObjectId>) {
+/// Whether a program of this name seems to run: by its Lease, and by its workload. Only what says that it doesn't, and
+/// is contradicted by nothing, makes it away.
+fn of_manager(
+    case: &Case<'_>,
+    wanted: &mut ReadsNeeded,
+    manager: &str,
+    patience: bool,
+) -> (Liveness, Option<ObjectId>) {
     let snapshot = case.snapshot();
     let said = |words: String| format!("it was set by {manager:?}; {words}");
-    let kinds: Vec<ResourceId> = WORKLOADS.into_iter().filter_map(|kind| snapshot.resources.by_group_kind("apps", kind)).collect();
+    let kinds: Vec<ResourceId> =
+        WORKLOADS.into_iter().filter_map(|kind| snapshot.resources.by_group_kind("apps", kind)).collect();
     let name = snapshot.strings.find(manager);
     let called = |resource: ResourceId| -> Vec<ObjectId> {
         let all = case.stage.of_resource(resource).iter().copied();
@@ -135,10 +145,13 @@ fn of_manager(case: &Case<'_>, wanted: &mut Wanted, manager: &str, patience: boo
             Some(_) => alive.push(format!("{name} has pods that are ready")),
         }
     }
-    let all_read = kinds.iter().copied().chain(case.stage.built_in.leases).all(|resource| snapshot.covers(resource, None));
+    let all_read =
+        kinds.iter().copied().chain(case.stage.built_in.leases).all(|resource| snapshot.covers(resource, None));
     let liveness = match (alive.is_empty(), away.is_empty()) {
         // Pods may be ready without being in charge, or in charge under another name.
-        (false, false) if lease_ended => Liveness::Unknown(said(format!("{}, yet {}", away.join(", "), alive.join(", ")))),
+        (false, false) if lease_ended => {
+            Liveness::Unknown(said(format!("{}, yet {}", away.join(", "), alive.join(", "))))
+        }
         (false, _) => Liveness::Alive(said(alive.join(", "))),
         (true, false) if unknown.is_empty() => Liveness::Away(said(away.join(", and "))),
         _ if !unknown.is_empty() => Liveness::Unread(said(unknown.join(", "))),
@@ -150,7 +163,7 @@ fn of_manager(case: &Case<'_>, wanted: &mut Wanted, manager: &str, patience: boo
 }
 
 /// Whether the holder of a Lease is alive.
-pub(super) fn of_lease(case: &Case<'_>, wanted: &mut Wanted, lease: ObjectId, what: &str) -> Liveness {
+pub(super) fn of_lease(case: &Case<'_>, wanted: &mut ReadsNeeded, lease: ObjectId, what: &str) -> Liveness {
     let Some(facts) = case.snapshot().facts.lease(lease) else {
         wanted.needs.facts.insert(lease);
         return Liveness::Unread(format!("{what} could not be read"));
@@ -171,7 +184,7 @@ fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
 }
 
 /// The kubelet of a node, by the Lease that it renews all the time (kube-node-lease).
-pub(super) fn of_kubelet(case: &Case<'_>, wanted: &mut Wanted, node: &str) -> Liveness {
+pub(super) fn of_kubelet(case: &Case<'_>, wanted: &mut ReadsNeeded, node: &str) -> Liveness {
     match lease(case, wanted, "kube-node-lease", node) {
         Presence::Present(id) => of_lease(case, wanted, id, "the lease of its kubelet"),
         Presence::Absent => Liveness::Away("it has no lease, so that it has never reported".to_owned()),
@@ -180,14 +193,14 @@ pub(super) fn of_kubelet(case: &Case<'_>, wanted: &mut Wanted, node: &str) -> Li
 }
 
 /// The controller manager, by the Lease of its leader.
-pub(super) fn of_controller_manager(case: &Case<'_>, wanted: &mut Wanted) -> Liveness {
+pub(super) fn of_controller_manager(case: &Case<'_>, wanted: &mut ReadsNeeded) -> Liveness {
     match lease(case, wanted, "kube-system", "kube-controller-manager") {
         Presence::Present(id) => of_lease(case, wanted, id, "kube-controller-manager's lease"),
         _ => Liveness::Unknown("kube-controller-manager has no lease that can be seen".to_owned()),
     }
 }
 
-fn lease(case: &Case<'_>, wanted: &mut Wanted, namespace: &str, name: &str) -> Presence {
+fn lease(case: &Case<'_>, wanted: &mut ReadsNeeded, namespace: &str, name: &str) -> Presence {
     let snapshot = case.snapshot();
     let Some(resource) = case.stage.built_in.leases else { return Presence::Unknown };
     let find = |text: &str| snapshot.strings.find(text);
@@ -216,7 +229,11 @@ mod tests {
         let says = |renewed, now| lease_says(&facts(renewed), now, "its lease");
         assert_eq!(says(Some(100), Some(145)), Liveness::Alive("its lease was renewed 45s ago".to_owned()));
         assert_eq!(says(Some(100), Some(146)), Liveness::Away("its lease ended 31s ago".to_owned()));
-        assert_eq!(says(Some(100), Some(90)), Liveness::Alive("its lease was renewed 0s ago".to_owned()), "clocks differ");
+        assert_eq!(
+            says(Some(100), Some(90)),
+            Liveness::Alive("its lease was renewed 0s ago".to_owned()),
+            "clocks differ"
+        );
         assert!(matches!(says(None, Some(1)), Liveness::Unknown(_)));
         assert!(matches!(says(Some(1), None), Liveness::Unknown(_)));
     }

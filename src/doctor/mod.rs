@@ -1,5 +1,5 @@
-//! What is wrong, what it leads to, and what mends it. Findings rest on the engine: what a collector that works makes of everything
-//! ([`crate::foretell::Prognosis`]) tells what is stuck from what has only to be waited for.
+//! What is wrong, what it leads to, and what mends it. Findings rest on the engine: what a collector that works makes
+//! of everything ([`crate::simulate::Projection`]) tells what is stuck from what has only to be waited for.
 
 mod apis;
 mod case;
@@ -19,31 +19,32 @@ mod webhooks;
 
 use crate::model::effects::Severity;
 
-pub use case::{Case, Made, Probed};
+pub use case::{Case, Probed, RecreatedDependent};
 pub use code::Code;
 pub use explain::{Explained, Explanation, explain};
-pub use finding::{Diagnosis, Finding, Remedy, Wanted};
+pub use finding::{Diagnosis, Finding, ReadsNeeded, Remedy};
 pub use limit::Limit;
 
-use case::Gathering;
+use case::FindingsBuilder;
 
-/// Finds what is wrong. What it says rests on what was read: [`Diagnosis::wanted`] is what would have to be read to be sure.
+/// Finds what is wrong. What it says rests on what was read: [`Diagnosis::wanted`] is what would have to be read to be
+/// sure.
 pub fn diagnose(case: &Case<'_>) -> Diagnosis {
-    let mut gathering = Gathering::default();
-    gathering.wanted.needs.add(&case.prognosis.needs);
-    cycles::gather_deadlocks(case, &mut gathering);
-    apis::gather(case, &mut gathering);
-    stuck::gather(case, &mut gathering);
-    references::gather(case, &mut gathering);
-    cycles::gather(case, &mut gathering);
-    identity::uids(case, &mut gathering);
+    let mut findings = FindingsBuilder::default();
+    findings.wanted.needs.add(&case.projection.needs);
+    cycles::gather_deadlocks(case, &mut findings);
+    apis::gather(case, &mut findings);
+    stuck::gather(case, &mut findings);
+    references::gather(case, &mut findings);
+    cycles::gather(case, &mut findings);
+    identity::uids(case, &mut findings);
     // What is the collector's turn, and what keeps it from it; what nothing explains is its own trouble.
     let turns = collector::turns(case);
-    identity::namespaces(case, &turns, &mut gathering);
-    webhooks::gather(case, &turns, &mut gathering);
-    collector::gather(case, &turns, &mut gathering);
-    events::gather(case, &mut gathering);
-    let Gathering { mut findings, wanted, made, .. } = gathering;
+    identity::namespaces(case, &turns, &mut findings);
+    webhooks::gather(case, &turns, &mut findings);
+    collector::gather(case, &turns, &mut findings);
+    events::gather(case, &mut findings);
+    let FindingsBuilder { mut findings, wanted, made, .. } = findings;
     for finding in &mut findings {
         finding.remedies.retain(|remedy| !remedy.commands.is_empty());
     }

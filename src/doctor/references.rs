@@ -5,25 +5,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 
 use crate::{
-    foretell::Fate,
     graph::Address,
     model::{Object, ObjectId, Presence, Reference, Symbol, effects::Severity},
-    tree::{Link, Standing},
+    simulate::ProjectedOutcome,
+    tree::{ReferenceStatus, ResolvedReference},
     wording::count,
 };
 
 use super::{
-    case::{Case, Gathering},
+    case::{Case, FindingsBuilder},
     code::Code,
     finding::{Finding, Remedy},
 };
 
 /// References of one cause: what is wrong with them, what they name, and what becomes of their holders.
-type Group = (Code, String, Becomes);
+type Group = (Code, String, HolderOutcome);
 
 /// What becomes of the holder of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Becomes {
+enum HolderOutcome {
     Gone,
     Stripped,
     Kept,
@@ -35,11 +35,11 @@ enum Becomes {
 struct Fault {
     holder: ObjectId,
     place: usize,
-    link: Link,
+    link: ResolvedReference,
 }
 
 /// Looks at every reference of every live object. Those of terminating ones don't matter any more (R8.3).
-pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let mut groups: BTreeMap<Group, Vec<Fault>> = BTreeMap::new();
     let snapshot = case.snapshot();
     for (id, object) in snapshot.objects().filter(|(_, object)| !object.owners.is_empty() && !object.terminating()) {
@@ -48,23 +48,33 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
             continue;
         }
         for (place, reference) in object.owners.iter().enumerate() {
-            let link = Link::of(snapshot, case.graph(), object, reference);
-            want(case, gathering, object, reference, link.standing);
+            let link = ResolvedReference::of(snapshot, case.graph(), object, reference);
+            want(case, findings, object, reference, link.standing);
             let Some(code) = code_of(case, object, place, link.standing) else { continue };
-            if !gathering.explained.contains(&id) && !case.fresh.contains(&id) {
+            if !findings.explained.contains(&id) && !case.fresh.contains(&id) {
                 let cause = cause_of(case, object, reference, code);
-                groups.entry((code, cause, becomes(case, id, object))).or_default().push(Fault { holder: id, place, link });
+                groups.entry((code, cause, becomes(case, id, object))).or_default().push(Fault {
+                    holder: id,
+                    place,
+                    link,
+                });
             }
         }
     }
     for ((code, cause, becomes), mut faults) in groups {
         faults.dedup_by_key(|fault| fault.holder);
-        gathering.findings.push(finding(case, code, cause, becomes, &faults));
+        findings.findings.push(finding(case, code, cause, becomes, &faults));
     }
 }
 
 /// An owner that lists lack has to be looked up before it is called absent (R8.7).
-fn want(case: &Case<'_>, gathering: &mut Gathering, object: &Object, reference: &Reference, standing: Standing) {
+fn want(
+    case: &Case<'_>,
+    findings: &mut FindingsBuilder,
+    object: &Object,
+    reference: &Reference,
+    standing: ReferenceStatus,
+) {
     let snapshot = case.snapshot();
     if standing.valid() {
         return;
@@ -74,35 +84,37 @@ fn want(case: &Case<'_>, gathering: &mut Gathering, object: &Object, reference: 
         return;
     }
     if snapshot.look_up(coordinate) == Presence::Unknown {
-        gathering.wanted.needs.look_ups.insert(coordinate);
+        findings.wanted.needs.look_ups.insert(coordinate);
     } else {
-        gathering.wanted.needs.absences.insert(coordinate);
+        findings.wanted.needs.absences.insert(coordinate);
     }
 }
 
-fn code_of(case: &Case<'_>, object: &Object, place: usize, standing: Standing) -> Option<Code> {
+fn code_of(case: &Case<'_>, object: &Object, place: usize, standing: ReferenceStatus) -> Option<Code> {
     let reference = &object.owners[place];
     if malformed(case, reference).is_some() {
         return Some(Code::OwnerMalformed);
     }
     // What fails says more than that there are two of it; and where none of them leads anywhere, that is the trouble.
-    let fails = matches!(standing, Standing::NotServed | Standing::InvalidScope | Standing::Unread);
+    let fails =
+        matches!(standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope | ReferenceStatus::Unread);
     let same: Vec<&Reference> = object.owners.iter().filter(|other| other.uid == reference.uid).collect();
-    let valid = |other: &&Reference| Link::of(case.snapshot(), case.graph(), object, other).standing.valid();
+    let valid =
+        |other: &&Reference| ResolvedReference::of(case.snapshot(), case.graph(), object, other).standing.valid();
     if same.len() > 1 && !fails && same.iter().any(valid) {
         return Some(Code::OwnerDuplicated);
     }
     Some(match standing {
-        Standing::Solid | Standing::Waiting => return None,
-        Standing::Absent => Code::OwnerAbsent,
-        Standing::OtherUid => Code::OwnerOtherUid,
-        Standing::OtherNamespace => Code::OwnerOtherNamespace,
-        Standing::OtherName => Code::OwnerOtherName,
-        Standing::OtherKind => Code::OwnerOtherKind,
-        Standing::ListKind => Code::OwnerListKind,
-        Standing::NotServed => Code::OwnerNotServed,
-        Standing::InvalidScope => Code::OwnerInvalidScope,
-        Standing::Unread => Code::OwnerUnread,
+        ReferenceStatus::Solid | ReferenceStatus::Waiting => return None,
+        ReferenceStatus::Absent => Code::OwnerAbsent,
+        ReferenceStatus::OtherUid => Code::OwnerOtherUid,
+        ReferenceStatus::OtherNamespace => Code::OwnerOtherNamespace,
+        ReferenceStatus::OtherName => Code::OwnerOtherName,
+        ReferenceStatus::OtherKind => Code::OwnerOtherKind,
+        ReferenceStatus::ListKind => Code::OwnerListKind,
+        ReferenceStatus::NotServed => Code::OwnerNotServed,
+        ReferenceStatus::InvalidScope => Code::OwnerInvalidScope,
+        ReferenceStatus::Unread => Code::OwnerUnread,
     })
 }
 
@@ -138,21 +150,23 @@ fn cause_of(case: &Case<'_>, object: &Object, reference: &Reference, code: Code)
         Code::OwnerMalformed | Code::OwnerDuplicated => text(object.uid).to_owned(),
         Code::OwnerAbsent => text(reference.uid).to_owned(),
         // In every namespace another object has the name.
-        Code::OwnerOtherUid => format!("{} {} {}", case.reference(reference), text(reference.uid), text(object.namespace)),
+        Code::OwnerOtherUid => {
+            format!("{} {} {}", case.reference(reference), text(reference.uid), text(object.namespace))
+        }
         _ => format!("{} {}", case.reference(reference), text(reference.uid)),
     }
 }
 
-fn becomes(case: &Case<'_>, id: ObjectId, object: &Object) -> Becomes {
-    match case.prognosis.fate(id) {
-        _ if case.prognosis.uncertain(id) => Becomes::Unsure,
-        Fate::Goes | Fate::Changes { terminating: true, .. } => Becomes::Gone,
-        Fate::Changes { references, .. } if *references < object.owners.len() => Becomes::Stripped,
-        _ => Becomes::Kept,
+fn becomes(case: &Case<'_>, id: ObjectId, object: &Object) -> HolderOutcome {
+    match case.projection.outcome_of(id) {
+        _ if case.projection.uncertain(id) => HolderOutcome::Unsure,
+        ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. } => HolderOutcome::Gone,
+        ProjectedOutcome::Changes { references, .. } if *references < object.owners.len() => HolderOutcome::Stripped,
+        _ => HolderOutcome::Kept,
     }
 }
 
-fn finding(case: &Case<'_>, code: Code, cause: String, becomes: Becomes, faults: &[Fault]) -> Finding {
+fn finding(case: &Case<'_>, code: Code, cause: String, becomes: HolderOutcome, faults: &[Fault]) -> Finding {
     let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
     let first = faults[0];
     let reference = case.snapshot().object(first.holder).owners[first.place];
@@ -170,11 +184,11 @@ fn finding(case: &Case<'_>, code: Code, cause: String, becomes: Becomes, faults:
 }
 
 /// What is deleted although its owner is there is worse than what follows an owner that went.
-fn severity(code: Code, becomes: Becomes) -> Severity {
+fn severity(code: Code, becomes: HolderOutcome) -> Severity {
     match (code, becomes) {
         (Code::OwnerUnread, _) => Severity::Info,
-        (Code::OwnerDuplicated, Becomes::Kept | Becomes::Unsure) => Severity::Info,
-        (_, Becomes::Gone) => code.severity(),
+        (Code::OwnerDuplicated, HolderOutcome::Kept | HolderOutcome::Unsure) => Severity::Info,
+        (_, HolderOutcome::Gone) => code.severity(),
         _ => code.severity().max(Severity::Warning),
     }
 }
@@ -187,14 +201,20 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, reference: &Reference) ->
         Code::OwnerAbsent => format!("The owner {says} does not exist{}.", where_it_would_be(case, fault, reference)),
         Code::OwnerOtherUid => {
             let now = fault.link.found.map_or("", |found| snapshot.text(snapshot.object(found).uid));
-            format!("The owner {says} had the uid {}; what is there now has the uid {now}.", snapshot.text(reference.uid))
+            format!(
+                "The owner {says} had the uid {}; what is there now has the uid {now}.",
+                snapshot.text(reference.uid)
+            )
         }
         Code::OwnerOtherName => format!("The reference says {says}; the object with that uid is {found}."),
         Code::OwnerOtherKind => {
-            let kind = fault.link.found.map(|found| snapshot.resources.get(snapshot.object(found).resource).api_version());
+            let kind =
+                fault.link.found.map(|found| snapshot.resources.get(snapshot.object(found).resource).api_version());
             format!("The reference says {says}; the object with that uid is {} {found}.", kind.unwrap_or_default())
         }
-        Code::OwnerOtherNamespace => format!("The owner {found} is in another namespace, where it can own nothing here."),
+        Code::OwnerOtherNamespace => {
+            format!("The owner {found} is in another namespace, where it can own nothing here.")
+        }
         Code::OwnerListKind => format!("The reference says {says}, and a list is never found."),
         Code::OwnerInvalidScope => {
             format!("Cluster-scoped, yet owned by the namespaced {}.", if found.is_empty() { says } else { found })
@@ -204,7 +224,9 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, reference: &Reference) ->
             let (version, kind) = (snapshot.text(reference.api_version), snapshot.text(reference.kind));
             format!("The owner's kind, {version} {kind}, is not served{served}.")
         }
-        Code::OwnerMalformed => format!("A reference {} ({says}).", malformed(case, reference).unwrap_or("is malformed")),
+        Code::OwnerMalformed => {
+            format!("A reference {} ({says}).", malformed(case, reference).unwrap_or("is malformed"))
+        }
         Code::OwnerDuplicated => {
             let uid = snapshot.text(reference.uid);
             let same = snapshot.object(fault.holder).owners.iter().filter(|other| other.uid == reference.uid).count();
@@ -214,8 +236,8 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, reference: &Reference) ->
     }
 }
 
-/// Where an absent owner was looked for, as far as that isn't the whole cluster: objects in other namespaces that could not be seen are no
-/// owners here, whatever their uids.
+/// Where an absent owner was looked for, as far as that isn't the whole cluster: objects in other namespaces that could
+/// not be seen are no owners here, whatever their uids.
 fn where_it_would_be(case: &Case<'_>, fault: &Fault, reference: &Reference) -> String {
     let snapshot = case.snapshot();
     match Address::of(snapshot, case.graph(), reference, snapshot.object(fault.holder).namespace) {
@@ -234,21 +256,21 @@ fn served_as(case: &Case<'_>, reference: &Reference) -> Option<String> {
     Some(format!("{} {}", resource.api_version(), resource.kind))
 }
 
-fn consequence(case: &Case<'_>, code: Code, becomes: Becomes, objects: &[ObjectId]) -> String {
+fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, objects: &[ObjectId]) -> String {
     let (it, verb) = if objects.len() == 1 { ("it", "stays") } else { ("them all", "stay") };
     let they = if objects.len() == 1 { "It" } else { "They" };
     match (code, becomes) {
         (Code::OwnerUnread, _) => "Not verified: whether this owner is there is not known, and nothing is claimed of it.".to_owned(),
-        (_, Becomes::Gone) => {
+        (_, HolderOutcome::Gone) => {
             let below: usize = objects.iter().map(|id| case.goes_below(*id)).sum();
             let more = if below == 0 { String::new() } else { format!(", and {} below", count(below, "object", "objects")) };
             format!("The collector deletes {it} on its next look{more}.")
         }
-        (Code::OwnerDuplicated, Becomes::Stripped) => {
+        (Code::OwnerDuplicated, HolderOutcome::Stripped) => {
             "The collector drops all references of that uid at once, the right one too: what is left without an owner is never collected."
                 .to_owned()
         }
-        (_, Becomes::Stripped) => format!("{they} {verb}: another owner holds on, and the collector drops this reference on its next look."),
+        (_, HolderOutcome::Stripped) => format!("{they} {verb}: another owner holds on, and the collector drops this reference on its next look."),
         (Code::OwnerDuplicated, _) => "If one of them turns out wrong, the collector drops all of that uid at once.".to_owned(),
         (Code::OwnerInvalidScope, _) => {
             "The collector gives up on it at once: never collected, it outlives its owner, and blocks a foreground delete of it for ever.".to_owned()
@@ -257,15 +279,16 @@ fn consequence(case: &Case<'_>, code: Code, becomes: Becomes, objects: &[ObjectI
             "The collector fails on it and tries again for ever: never collected, whatever becomes of its owners.".to_owned()
         }
         (Code::OwnerMalformed, _) => "The collector can't look it up, and no update of the object is accepted until it is mended.".to_owned(),
-        (_, Becomes::Unsure) => "What the collector makes of it rests on something that could not be read.".to_owned(),
-        (_, Becomes::Kept) => format!("{they} {verb} for now: another reference can't be looked up. Once it can, the collector deletes {it}."),
+        (_, HolderOutcome::Unsure) => "What the collector makes of it rests on something that could not be read.".to_owned(),
+        (_, HolderOutcome::Kept) => format!("{they} {verb} for now: another reference can't be looked up. Once it can, the collector deletes {it}."),
     }
 }
 
-fn remedies(case: &Case<'_>, code: Code, becomes: Becomes, faults: &[Fault]) -> Vec<Remedy> {
+fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault]) -> Vec<Remedy> {
     let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
     let (commands, snapshot) = (case.commands(), case.snapshot());
-    let each = |command: &dyn Fn(&Fault) -> Option<String>| -> Vec<String> { faults.iter().filter_map(command).collect() };
+    let each =
+        |command: &dyn Fn(&Fault) -> Option<String>| -> Vec<String> { faults.iter().filter_map(command).collect() };
     let drop = Remedy::new(
         "keep the object, and drop the reference that leads nowhere",
         each(&|fault| Some(commands.drop_references(fault.holder, &invalid_places(case, fault)))),
@@ -286,27 +309,32 @@ fn remedies(case: &Case<'_>, code: Code, becomes: Becomes, faults: &[Fault]) -> 
                 Some(commands.change_reference(fault.holder, fault.place, &[("uid", json!(uid))]))
             });
             let repoint = Remedy::new("hand it to the one that is there now: it goes when that goes", repoint);
-            if becomes == Becomes::Gone { vec![drop, repoint, let_go] } else { vec![drop, repoint] }
+            if becomes == HolderOutcome::Gone { vec![drop, repoint, let_go] } else { vec![drop, repoint] }
         }
         Code::OwnerOtherName | Code::OwnerOtherKind => {
-            let mend =
-                each(&|fault| Some(commands.change_reference(fault.holder, fault.place, &right_names(case, fault.link.found?))));
+            let mend = each(&|fault| {
+                Some(commands.change_reference(fault.holder, fault.place, &right_names(case, fault.link.found?)))
+            });
             vec![Remedy::new("name the owner rightly", mend), drop]
         }
         Code::OwnerNotServed | Code::OwnerListKind
             if faults.iter().all(|fault| fault.link.found.is_some_and(|owner| may_own(case, owner, fault.holder))) =>
         {
-            let mend =
-                each(&|fault| Some(commands.change_reference(fault.holder, fault.place, &right_names(case, fault.link.found?))));
+            let mend = each(&|fault| {
+                Some(commands.change_reference(fault.holder, fault.place, &right_names(case, fault.link.found?)))
+            });
             vec![Remedy::new("name the owner by the kind it is served as", mend), drop]
         }
-        Code::OwnerAbsent | Code::OwnerListKind | Code::OwnerOtherNamespace if becomes == Becomes::Gone => vec![drop, let_go],
+        Code::OwnerAbsent | Code::OwnerListKind | Code::OwnerOtherNamespace if becomes == HolderOutcome::Gone => {
+            vec![drop, let_go]
+        }
         Code::OwnerDuplicated => {
             let single = each(&|fault| Some(commands.drop_references(fault.holder, &superfluous(case, fault))));
             vec![Remedy::new("keep one reference of them, the right one", single)]
         }
         Code::OwnerMalformed => {
-            let mend = each(&|fault| Some(commands.drop_references(fault.holder, &malformed_places(case, fault.holder))));
+            let mend =
+                each(&|fault| Some(commands.drop_references(fault.holder, &malformed_places(case, fault.holder))));
             vec![Remedy::new("keep the object, and drop the malformed reference", mend)]
         }
         _ => vec![drop],
@@ -318,7 +346,11 @@ fn right_names(case: &Case<'_>, owner: ObjectId) -> Vec<(&'static str, serde_jso
     let snapshot = case.snapshot();
     let object = snapshot.object(owner);
     let resource = snapshot.resources.get(object.resource);
-    vec![("apiVersion", json!(resource.api_version())), ("kind", json!(resource.kind)), ("name", json!(snapshot.text(object.name)))]
+    vec![
+        ("apiVersion", json!(resource.api_version())),
+        ("kind", json!(resource.kind)),
+        ("name", json!(snapshot.text(object.name))),
+    ]
 }
 
 /// Whether an object may own another, by where both are.
@@ -327,12 +359,13 @@ fn may_own(case: &Case<'_>, owner: ObjectId, holder: ObjectId) -> bool {
     namespace == Symbol::EMPTY || namespace == case.snapshot().object(holder).namespace
 }
 
-/// Every reference of a holder that leads nowhere: if one of them were left, the collector would delete the object for it.
+/// Every reference of a holder that leads nowhere: if one of them were left, the collector would delete the object for
+/// it.
 fn invalid_places(case: &Case<'_>, fault: &Fault) -> Vec<usize> {
     let object = case.snapshot().object(fault.holder);
     let leads_nowhere = |place: &usize| {
-        let standing = Link::of(case.snapshot(), case.graph(), object, &object.owners[*place]).standing;
-        *place == fault.place || !(standing.valid() || standing == Standing::Unread)
+        let standing = ResolvedReference::of(case.snapshot(), case.graph(), object, &object.owners[*place]).standing;
+        *place == fault.place || !(standing.valid() || standing == ReferenceStatus::Unread)
     };
     (0..object.owners.len()).filter(leads_nowhere).collect()
 }
@@ -342,7 +375,9 @@ fn superfluous(case: &Case<'_>, fault: &Fault) -> Vec<usize> {
     let object = case.snapshot().object(fault.holder);
     let uid = object.owners[fault.place].uid;
     let places: Vec<usize> = (0..object.owners.len()).filter(|place| object.owners[*place].uid == uid).collect();
-    let valid = |place: &&usize| Link::of(case.snapshot(), case.graph(), object, &object.owners[**place]).standing.valid();
+    let valid = |place: &&usize| {
+        ResolvedReference::of(case.snapshot(), case.graph(), object, &object.owners[**place]).standing.valid()
+    };
     // Of those that are right, the one that says most.
     let weight = |place: &&usize| (object.owners[**place].controller == Some(true), object.owners[**place].blocks());
     let keep = places.iter().filter(valid).rev().max_by_key(weight).or(places.first()).copied();

@@ -12,22 +12,22 @@ use crate::{
 };
 
 use super::{
-    case::{Case, Gathering},
+    case::{Case, FindingsBuilder},
     code::Code,
     collector::{Turn, Write},
-    finding::{Finding, Remedy, Wanted},
+    finding::{Finding, ReadsNeeded, Remedy},
 };
 
 /// A webhook that is asked before something is written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct WebhookCall<'a> {
     pub configuration: ObjectId,
     pub place: usize,
     pub webhook: &'a Webhook,
 }
 
 /// Every webhook, with the configuration that it is part of.
-fn all<'a>(case: &Case<'a>, wanted: &mut Wanted) -> Vec<Asked<'a>> {
+fn all<'a>(case: &Case<'a>, wanted: &mut ReadsNeeded) -> Vec<WebhookCall<'a>> {
     let snapshot = case.snapshot();
     let mut all = Vec::new();
     for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
@@ -38,23 +38,27 @@ fn all<'a>(case: &Case<'a>, wanted: &mut Wanted) -> Vec<Asked<'a>> {
                 continue;
             };
             let webhooks = &facts.webhooks;
-            all.extend(webhooks.iter().enumerate().map(|(place, webhook)| Asked { configuration: *id, place, webhook }));
+            all.extend(webhooks.iter().enumerate().map(|(place, webhook)| WebhookCall {
+                configuration: *id,
+                place,
+                webhook,
+            }));
         }
     }
     all
 }
 
 /// The webhooks that are asked before an operation on a resource.
-pub(super) fn asked<'a>(case: &Case<'a>, resource: &Resource, operation: &str) -> Vec<Asked<'a>> {
-    let mut all = all(case, &mut Wanted::default());
+pub(super) fn asked<'a>(case: &Case<'a>, resource: &Resource, operation: &str) -> Vec<WebhookCall<'a>> {
+    let mut all = all(case, &mut ReadsNeeded::default());
     all.retain(|asked| asked.webhook.matches(resource, operation));
     all
 }
 
 /// Finds the ones that can't be asked, and what the collector can't do because of that.
-pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
-    for asked in all(case, &mut gathering.wanted).into_iter().filter(|asked| asked.webhook.required) {
+    for asked in all(case, &mut findings.wanted).into_iter().filter(|asked| asked.webhook.required) {
         let matches = |resource: &Resource, write: Write| asked.webhook.matches(resource, write.operation());
         let concerned: Vec<&Resource> = snapshot
             .resources
@@ -65,12 +69,12 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering)
         if concerned.is_empty() {
             continue;
         }
-        let Some(why) = unreachable(case, &mut gathering.wanted, asked.webhook.backend.as_ref()) else { continue };
+        let Some(why) = unreachable(case, &mut findings.wanted, asked.webhook.backend.as_ref()) else { continue };
         let resource_of = |id: ObjectId| snapshot.resources.get(snapshot.object(id).resource);
         let held: Vec<&Turn> = turns.iter().filter(|turn| matches(resource_of(turn.object), turn.write)).collect();
-        gathering.refused.extend(held.iter().map(|turn| turn.object));
+        findings.refused.extend(held.iter().map(|turn| turn.object));
         let finding = finding(case, &asked, &why, &concerned, &held);
-        gathering.findings.push(finding);
+        findings.findings.push(finding);
     }
 }
 
@@ -78,7 +82,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], gathering: &mut Gathering)
 const EXTERNAL: &str = "ExternalName";
 
 /// Why nobody answers for a webhook, if that can be seen.
-fn unreachable(case: &Case<'_>, wanted: &mut Wanted, backend: Option<&Backend>) -> Option<String> {
+fn unreachable(case: &Case<'_>, wanted: &mut ReadsNeeded, backend: Option<&Backend>) -> Option<String> {
     let snapshot = case.snapshot();
     let (namespace, name) = backend?.service()?;
     let service = case.stage.built_in.services?;
@@ -117,7 +121,8 @@ fn unreachable(case: &Case<'_>, wanted: &mut Wanted, backend: Option<&Backend>) 
     let label = find(SliceFacts::SERVICE);
     let is_its = |id: &&ObjectId| {
         let object = snapshot.object(**id);
-        object.namespace == in_namespace && object.labels.iter().any(|(key, value)| Some(*key) == label && *value == called)
+        object.namespace == in_namespace
+            && object.labels.iter().any(|(key, value)| Some(*key) == label && *value == called)
     };
     let mut all_known = true;
     for id in case.stage.of_resource(slices).iter().filter(is_its) {
@@ -133,7 +138,7 @@ fn unreachable(case: &Case<'_>, wanted: &mut Wanted, backend: Option<&Backend>) 
     all_known.then(|| format!("its service {namespace}/{name} has no endpoint that is ready"))
 }
 
-fn finding(case: &Case<'_>, asked: &Asked<'_>, why: &str, concerned: &[&Resource], held: &[&Turn]) -> Finding {
+fn finding(case: &Case<'_>, asked: &WebhookCall<'_>, why: &str, concerned: &[&Resource], held: &[&Turn]) -> Finding {
     let snapshot = case.snapshot();
     let object = snapshot.object(asked.configuration);
     let names: Vec<String> = concerned.iter().map(|resource| resource.full_name()).collect();
@@ -146,7 +151,7 @@ fn finding(case: &Case<'_>, asked: &Asked<'_>, why: &str, concerned: &[&Resource
     let mut related: Vec<ObjectId> = held.iter().flat_map(|turn| [Some(turn.object), turn.waiting]).flatten().collect();
     related.sort_unstable();
     related.dedup();
-    let live = |id: &&ObjectId| !snapshot.object(**id).terminating() && case.prognosis.goes(**id);
+    let live = |id: &&ObjectId| !snapshot.object(**id).terminating() && case.projection.goes(**id);
     let fires = related.iter().filter(live).count();
     let consequence = match (held.len(), fires) {
         (0, _) => "Nobody can delete or change them, the collector neither: what it should collect stays.".to_owned(),
@@ -175,7 +180,10 @@ fn finding(case: &Case<'_>, asked: &Asked<'_>, why: &str, concerned: &[&Resource
         objects: vec![asked.configuration],
         reference: None,
         related,
-        message: format!("The webhook {} must be asked before {of} are deleted or changed{selective}; {why}.", asked.webhook.name),
+        message: format!(
+            "The webhook {} must be asked before {of} are deleted or changed{selective}; {why}.",
+            asked.webhook.name
+        ),
         consequence,
         remedies: vec![
             Remedy::new(

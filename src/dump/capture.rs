@@ -1,4 +1,5 @@
-//! Reads a part of a document into a value whatever it holds: bounded in depth, and never an error for what merely is of the wrong type.
+//! Reads a part of a document into a value whatever it holds: bounded in depth, and never an error for what merely is
+//! of the wrong type.
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, IgnoredAny, MapAccess, SeqAccess, VariantAccess, Visitor};

@@ -59,7 +59,12 @@ impl Collector {
         }
     }
 
-    fn items(&mut self, place: &Place, nodes: Vec<Node>, inherited: Option<&(String, String)>) -> Result<(), DumpError> {
+    fn items(
+        &mut self,
+        place: &Place,
+        nodes: Vec<Node>,
+        inherited: Option<&(String, String)>,
+    ) -> Result<(), DumpError> {
         for (index, node) in nodes.into_iter().enumerate() {
             self.node(&Place { item: Some(index + 1), ..place.clone() }, node, inherited)?;
         }
@@ -76,7 +81,12 @@ impl Collector {
         Err(DumpError::NotAnObject { place: place.clone(), found: found.to_owned() })
     }
 
-    fn envelope(&mut self, place: &Place, mut envelope: Envelope, inherited: Option<&(String, String)>) -> Result<(), DumpError> {
+    fn envelope(
+        &mut self,
+        place: &Place,
+        mut envelope: Envelope,
+        inherited: Option<&(String, String)>,
+    ) -> Result<(), DumpError> {
         if envelope.kind.is_empty()
             && let (Some(event), Some(object)) = (&envelope.event, envelope.object.take())
         {
@@ -177,7 +187,8 @@ impl Collector {
             }
             Entry::Occupied(entry) => {
                 let known = &mut self.objects[*entry.get()];
-                let version = |object: &Collected| self.strings.text(object.metadata.resource_version).parse::<u64>().ok();
+                let version =
+                    |object: &Collected| self.strings.text(object.metadata.resource_version).parse::<u64>().ok();
                 if known.as_ref().is_none_or(|known| version(known) < version(&object)) {
                     *known = Some(object);
                 }

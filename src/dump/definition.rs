@@ -56,7 +56,8 @@ impl Definition {
         }
         let group = spec["group"].as_str().filter(|group| !group.is_empty())?.to_owned();
         let kind = Some(text("kind")).filter(|kind| !kind.is_empty())?;
-        let singular = Some(text("singular")).filter(|singular| !singular.is_empty()).unwrap_or_else(|| kind.to_lowercase());
+        let singular =
+            Some(text("singular")).filter(|singular| !singular.is_empty()).unwrap_or_else(|| kind.to_lowercase());
         Some(Definition {
             group,
             plural: text("plural"),

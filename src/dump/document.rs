@@ -1,7 +1,9 @@
-//! One document of a dump, in JSON or YAML: an object, a list, an array or a watch event. Only what a snapshot keeps is held;
-//! specs are looked at only where they hold facts, and let go at once.
+//! One document of a dump, in JSON or YAML: an object, a list, an array or a watch event. Only what a snapshot keeps is
+//! held; specs are looked at only where they hold facts, and let go at once.
 
-use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, VariantAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
 use serde_json::{Map, Value};
 
 use super::{
@@ -15,8 +17,8 @@ use crate::model::{
     facts::{Setter, holds_facts, may_have_facts, read_facts, read_setters, tells_setters},
 };
 
-/// The keys of `metadata` of which only a little decides anything. The rest of the annotations may hold secrets; the rest of the managed
-/// fields is large.
+/// The keys of `metadata` of which only a little decides anything. The rest of the annotations may hold secrets; the
+/// rest of the managed fields is large.
 const SIFTED: &[(&str, Sieve)] =
     &[("annotations", |level, key| level > 0 || is_policy_annotation(key)), ("managedFields", tells_setters)];
 
@@ -220,7 +222,8 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
                 "metadata" => {
                     if let Value::Object(metadata) = access.next_value_seed(Capture::sifted(SIFTED))? {
                         let wanted = ["name", "finalizers", "annotations"];
-                        let values = wanted.iter().filter_map(|key| Some(((*key).to_owned(), metadata.get(*key)?.clone())));
+                        let values =
+                            wanted.iter().filter_map(|key| Some(((*key).to_owned(), metadata.get(*key)?.clone())));
                         kept = Some(values.collect());
                         envelope.setters = metadata.get("finalizers").and_then(|_| read_setters(&metadata));
                         envelope.metadata = Metadata::read(context.strings, metadata);

@@ -56,7 +56,9 @@ pub enum DumpError {
     #[error("{}: malformed YAML{}: {message}", name_of(path), at_line(*line, *column))]
     Yaml { path: String, line: usize, column: usize, message: String },
     /// A document or item that isn't an object at all.
-    #[error("{place}: {found}, where a Kubernetes object belongs; a dump is what kubectl get -o yaml, or -o json, writes")]
+    #[error(
+        "{place}: {found}, where a Kubernetes object belongs; a dump is what kubectl get -o yaml, or -o json, writes"
+    )]
     NotAnObject { place: Place, found: String },
     /// An object without what makes it one.
     #[error("{place}: {object} has no {field}{}", advice(field))]

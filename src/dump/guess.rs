@@ -15,8 +15,8 @@ pub fn plural(kind: &str) -> String {
     }
 }
 
-/// Versions in Kubernetes' order of preference, as `CompareKubeAwareVersionStrings` has it: stable before beta before alpha, the
-/// higher number first; names that aren't of this form come last, by the alphabet.
+/// Versions in Kubernetes' order of preference, as `CompareKubeAwareVersionStrings` has it: stable before beta before
+/// alpha, the higher number first; names that aren't of this form come last, by the alphabet.
 pub fn by_preference(a: &str, b: &str) -> Ordering {
     match (stability(a), stability(b)) {
         (Some(a), Some(b)) => b.cmp(&a),
@@ -44,7 +44,12 @@ mod tests {
 
     #[test]
     fn plurals_are_guessed_as_apimachinery_does() {
-        let cases = [("Pod", "pods"), ("Ingress", "ingresses"), ("NetworkPolicy", "networkpolicies"), ("Endpoints", "endpoints")];
+        let cases = [
+            ("Pod", "pods"),
+            ("Ingress", "ingresses"),
+            ("NetworkPolicy", "networkpolicies"),
+            ("Endpoints", "endpoints"),
+        ];
         for (kind, expected) in cases.into_iter().chain([("Gateway", "gatewaies"), ("Bus", "buses"), ("Y", "ies")]) {
             assert_eq!(plural(kind), expected);
         }
@@ -52,9 +57,11 @@ mod tests {
 
     #[test]
     fn versions_are_preferred_as_apimachinery_does() {
-        let mut versions = ["foo10", "v3alpha1", "v1", "v11alpha2", "v10", "foo1", "v2", "v10beta3", "v3beta1", "v12alpha1", "v1x"];
+        let mut versions =
+            ["foo10", "v3alpha1", "v1", "v11alpha2", "v10", "foo1", "v2", "v10beta3", "v3beta1", "v12alpha1", "v1x"];
         versions.sort_by(|a, b| by_preference(a, b));
-        let expected = ["v10", "v2", "v1", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "v3alpha1", "foo1", "foo10", "v1x"];
+        let expected =
+            ["v10", "v2", "v1", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "v3alpha1", "foo1", "foo10", "v1x"];
         assert_eq!(versions, expected);
         assert_eq!(stability("v99999999999999999999"), None);
         assert_eq!(stability("v+1"), None);

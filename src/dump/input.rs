@@ -45,7 +45,8 @@ pub fn files(paths: &[String]) -> Result<Vec<String>, DumpError> {
 }
 
 fn search(folder: &str, files: &mut Vec<String>) -> Result<(), DumpError> {
-    let visible = |entry: &walkdir::DirEntry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.');
+    let visible =
+        |entry: &walkdir::DirEntry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.');
     for entry in WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter().filter_entry(visible) {
         let entry = match entry {
             Ok(entry) => entry,

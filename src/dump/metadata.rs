@@ -51,7 +51,9 @@ impl Metadata {
         let deleted = time(&mut from, "deletionTimestamp", &mut bad_times);
         let grace = from.get("deletionGracePeriodSeconds").and_then(Value::as_i64);
         let finalizers = match from.remove("finalizers") {
-            Some(Value::Array(list)) => list.into_iter().filter_map(capture::text).map(|text| strings.intern(&text)).collect(),
+            Some(Value::Array(list)) => {
+                list.into_iter().filter_map(capture::text).map(|text| strings.intern(&text)).collect()
+            }
             _ => Box::default(),
         };
         let owners = match from.remove("ownerReferences") {

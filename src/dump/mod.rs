@@ -28,10 +28,10 @@ use crate::model::Snapshot;
 
 /// Reads everything that `--from` names: files, folders, `-` for standard input.
 ///
-/// A file may hold JSON (one document or many), YAML documents, either of them gzipped, or a snapshot as [`write()`] makes it, which
-/// must then be the only file. In a plain dump nothing is absent of whose kind and namespace the dump holds no object;
-/// `assume_complete` says that the dump is everything there is. It changes nothing about a snapshot file, which knows what it
-/// covers.
+/// A file may hold JSON (one document or many), YAML documents, either of them gzipped, or a snapshot as [`write()`]
+/// makes it, which must then be the only file. In a plain dump nothing is absent of whose kind and namespace the dump
+/// holds no object; `assume_complete` says that the dump is everything there is. It changes nothing about a snapshot
+/// file, which knows what it covers.
 ///
 /// # Errors
 /// The first thing that is wrong, with its file and its place in it: [`DumpError`].

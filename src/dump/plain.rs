@@ -11,14 +11,21 @@ use super::{
     served::{Seen, Served},
 };
 use crate::model::{
-    Coordinate, Gap, ListRecord, Mapping, Origin, Presence, ResourceId, Resources, Snapshot, SnapshotBuilder, Strings, Symbol,
+    Coordinate, Gap, ListRecord, Mapping, Origin, Presence, ResourceId, Resources, Snapshot, SnapshotBuilder, Strings,
+    Symbol,
 };
 
 /// Builds the snapshot of a plain dump.
 ///
-/// A dump doesn't say what it leaves out. So the objects of a kind are taken to be all of that kind in their namespace, or in the
-/// cluster, and nothing is taken for absent where there is none of its kind; `assume_complete` says that the dump is everything.
-pub fn build(paths: &[String], strings: &Strings, objects: &[Collected], assume_complete: bool) -> Result<Snapshot, DumpError> {
+/// A dump doesn't say what it leaves out. So the objects of a kind are taken to be all of that kind in their namespace,
+/// or in the cluster, and nothing is taken for absent where there is none of its kind; `assume_complete` says that the
+/// dump is everything.
+pub fn build(
+    paths: &[String],
+    strings: &Strings,
+    objects: &[Collected],
+    assume_complete: bool,
+) -> Result<Snapshot, DumpError> {
     let mut served = Served::new();
     for definition in objects.iter().filter_map(|object| object.definition.as_ref()) {
         served.define(definition);
@@ -112,7 +119,8 @@ fn map(strings: &Strings, objects: &[Collected], resources: &Resources) -> Resul
         Some(id) => *id,
         None => {
             let (api_version, kind) = (strings.text(object.api_version), strings.text(object.kind));
-            let exact = resources.iter().find(|(_, resource)| resource.kind == kind && resource.api_version() == api_version);
+            let exact =
+                resources.iter().find(|(_, resource)| resource.kind == kind && resource.api_version() == api_version);
             let (id, _) = exact.expect("the kind of every object was seen");
             known.insert((object.api_version, object.kind), id);
             id
@@ -137,12 +145,20 @@ fn lists(snapshot: &Snapshot, assume_complete: bool) -> Vec<ListRecord> {
     let list = |resource, namespace| ListRecord { resource, namespace, resource_version: String::new(), failure: None };
     if assume_complete {
         let resources = &snapshot.resources;
-        return resources.iter().map(|(id, _)| id).filter(|id| resources.picked(*id) == *id).map(|id| list(id, None)).collect();
+        return resources
+            .iter()
+            .map(|(id, _)| id)
+            .filter(|id| resources.picked(*id) == *id)
+            .map(|id| list(id, None))
+            .collect();
     }
-    let seen: FxHashSet<(ResourceId, Symbol)> = snapshot.objects().map(|(_, object)| (object.resource, object.namespace)).collect();
+    let seen: FxHashSet<(ResourceId, Symbol)> =
+        snapshot.objects().map(|(_, object)| (object.resource, object.namespace)).collect();
     let seen: BTreeSet<(ResourceId, &str)> =
         seen.into_iter().map(|(resource, namespace)| (resource, snapshot.text(namespace))).collect();
-    seen.into_iter().map(|(resource, namespace)| list(resource, (!namespace.is_empty()).then(|| namespace.to_owned()))).collect()
+    seen.into_iter()
+        .map(|(resource, namespace)| list(resource, (!namespace.is_empty()).then(|| namespace.to_owned())))
+        .collect()
 }
 
 /// The owners that the dump can't tell about: neither in it, nor of a kind and scope that it holds.
@@ -159,7 +175,8 @@ fn gaps(snapshot: &Snapshot, unsure: &FxHashMap<String, String>) -> BTreeSet<Gap
                         continue;
                     }
                     let namespace = if resource.namespaced { object.namespace } else { Symbol::EMPTY };
-                    let coordinate = Coordinate { resource: snapshot.resources.picked(id), namespace, name: owner.name };
+                    let coordinate =
+                        Coordinate { resource: snapshot.resources.picked(id), namespace, name: owner.name };
                     if snapshot.look_up(coordinate) == Presence::Unknown {
                         // Where the dump holds none of them at all, one gap stands for every namespace.
                         let namespaced = resource.namespaced && held.contains(&coordinate.resource);

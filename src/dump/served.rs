@@ -1,5 +1,5 @@
-//! What is served, as far as a plain dump tells: what Kubernetes serves by itself, what the dump's CustomResourceDefinitions
-//! define, and what its objects and their owner references show.
+//! What is served, as far as a plain dump tells: what Kubernetes serves by itself, what the dump's
+//! CustomResourceDefinitions define, and what its objects and their owner references show.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,10 @@ impl Served {
     fn group_mut(&mut self, name: &str) -> &mut Group {
         match self.well_known.iter().position(|group| group.name == name) {
             Some(index) => &mut self.well_known[index],
-            None => self.others.entry(name.to_owned()).or_insert_with(|| Group { name: name.to_owned(), ..Group::default() }),
+            None => self
+                .others
+                .entry(name.to_owned())
+                .or_insert_with(|| Group { name: name.to_owned(), ..Group::default() }),
         }
     }
 
@@ -132,8 +135,8 @@ impl Served {
         resources.push(resource);
     }
 
-    /// Takes note of the kind of an owner that an object names. A kind of which nothing else is known may well be served: it is
-    /// added, so that looking its objects up says "unknown", not "no such kind".
+    /// Takes note of the kind of an owner that an object names. A kind of which nothing else is known may well be
+    /// served: it is added, so that looking its objects up says "unknown", not "no such kind".
     pub fn name(&mut self, seen: &Seen) {
         let of_kubernetes = self.well_known.iter().any(|group| group.name == seen.group);
         // A mapper takes the kind in lower case, and list kinds (R3.15).
@@ -162,7 +165,8 @@ impl Served {
         }
     }
 
-    /// All of it, in order of preference: first what Kubernetes serves by itself, then the other groups by the alphabet.
+    /// All of it, in order of preference: first what Kubernetes serves by itself, then the other groups by the
+    /// alphabet.
     pub fn resources(mut self) -> Resources {
         for group in self.others.values_mut() {
             group.versions.sort_by(|(a, _), (b, _)| guess::by_preference(a, b));

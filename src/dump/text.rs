@@ -38,11 +38,12 @@ fn json(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, Du
     let mut number = 0;
     while number < count {
         number += 1;
-        let node = match read(&mut collector.strings, |context| NodeSeed::document(context).deserialize(&mut deserializer)) {
-            Read::Node(node) => node,
-            Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
-            Read::Failed(error) => return Err(json_error(path, &error)),
-        };
+        let node =
+            match read(&mut collector.strings, |context| NodeSeed::document(context).deserialize(&mut deserializer)) {
+                Read::Node(node) => node,
+                Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
+                Read::Failed(error) => return Err(json_error(path, &error)),
+            };
         // `end` takes nothing but space. It looks for the line it is in, and is not to be asked after every document.
         if number == 1 && deserializer.end().is_err() {
             count = json_documents(text);

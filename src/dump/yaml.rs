@@ -23,8 +23,8 @@ pub struct Document<'a> {
     pub lines_before: usize,
 }
 
-/// The documents of a text. A line that begins with `---` or `...` separates them wherever it stands, says YAML, even in the midst
-/// of a quoted or literal text.
+/// The documents of a text. A line that begins with `---` or `...` separates them wherever it stands, says YAML, even
+/// in the midst of a quoted or literal text.
 pub fn documents(text: &str) -> Vec<Document<'_>> {
     let mut documents = Vec::new();
     let mut start = (0, 0);
@@ -102,7 +102,8 @@ fn options() -> Options {
 /// What the parser says, its position apart from its words.
 pub fn error(path: &str, document: &Document<'_>, error: &Error) -> DumpError {
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let (line, column) = error.location().map_or((0, 0), |location| (number(location.line()), number(location.column())));
+    let (line, column) =
+        error.location().map_or((0, 0), |location| (number(location.line()), number(location.column())));
     let line = if line == 0 { 0 } else { line + document.lines_before };
     let mut message = error.without_snippet().render_with_formatter(&UserMessageFormatter);
     if let Some(end) = message.find(" at line ") {
@@ -118,7 +119,8 @@ mod tests {
     #[test]
     fn markers_separate_documents_wherever_they_stand() {
         let text = "%YAML 1.2\n---\na: |\n  ---\n--- b\n...\n# end\n...\n---\r\n---x\n";
-        let found: Vec<_> = documents(text).into_iter().map(|document| (document.text, document.lines_before)).collect();
+        let found: Vec<_> =
+            documents(text).into_iter().map(|document| (document.text, document.lines_before)).collect();
         assert_eq!(found, [("---\na: |\n  ---\n", 1), ("--- b\n...\n", 4), ("---\r\n---x\n", 8)]);
         assert!(documents("").is_empty() && documents("\n# x\n").is_empty());
     }

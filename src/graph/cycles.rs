@@ -6,8 +6,8 @@ use crate::model::{ObjectId, Snapshot};
 
 use super::owner_graph::OwnerGraph;
 
-/// The cycles of ownership by uid: each a strongly connected set of at least two objects, or an object that owns itself.
-/// Members and cycles are in the order of the snapshot.
+/// The cycles of ownership by uid: each a strongly connected set of at least two objects, or an object that owns
+/// itself. Members and cycles are in the order of the snapshot.
 pub fn ownership_cycles(snapshot: &Snapshot, graph: &OwnerGraph) -> Vec<Vec<ObjectId>> {
     // Only objects with both owners and dependents can be part of a cycle.
     let candidates: Vec<ObjectId> = snapshot

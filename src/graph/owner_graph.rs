@@ -23,8 +23,8 @@ impl From<ObjectId> for NodeId {
 
 const NO_NODE: u32 = u32::MAX;
 
-/// Who depends on whom, by uid, for one snapshot. Objects of kinds that the collector doesn't watch are there as owners only:
-/// it never sees them as dependents (R2.7).
+/// Who depends on whom, by uid, for one snapshot. Objects of kinds that the collector doesn't watch are there as owners
+/// only: it never sees them as dependents (R2.7).
 #[derive(Clone, Debug)]
 pub struct OwnerGraph {
     objects: u32,
@@ -60,7 +60,10 @@ impl OwnerGraph {
         }
         for (_, object) in snapshot.objects() {
             for reference in &object.owners {
-                graph.mappings.entry((reference.api_version, reference.kind)).or_insert_with(|| mapping(snapshot, reference));
+                graph
+                    .mappings
+                    .entry((reference.api_version, reference.kind))
+                    .or_insert_with(|| mapping(snapshot, reference));
                 let node = &mut graph.by_uid[reference.uid.index()];
                 if *node == NO_NODE {
                     *node = graph.objects + graph.virtual_uids.len() as u32;
@@ -72,8 +75,8 @@ impl OwnerGraph {
         graph
     }
 
-    /// The graph to a collector that is stricter than the original: to that one, an API path that doesn't exist is the absence of the object
-    /// (R3.15, R3.16), and to this one it proves nothing.
+    /// The graph to a collector that is stricter than the original: to that one, an API path that doesn't exist is the
+    /// absence of the object (R3.15, R3.16), and to this one it proves nothing.
     #[must_use]
     pub fn doubting_missing_apis(self) -> Self {
         OwnerGraph { doubts_missing_apis: true, ..self }
@@ -124,7 +127,8 @@ impl OwnerGraph {
         self.blocking_references = blocking;
     }
 
-    /// Whether the collector sees an object as a dependent: its kind is watched, and it is the one node of its uid (R3.5).
+    /// Whether the collector sees an object as a dependent: its kind is watched, and it is the one node of its uid
+    /// (R3.5).
     fn is_dependent(&self, snapshot: &Snapshot, id: ObjectId) -> bool {
         let object = snapshot.object(id);
         snapshot.resources.not_watched(object.resource).is_none() && self.by_uid[object.uid.index()] == id.0
@@ -188,7 +192,8 @@ fn mapping(snapshot: &Snapshot, reference: &Reference) -> Mapping {
     map(&snapshot.resources, undiscovered, snapshot.text(reference.api_version), snapshot.text(reference.kind))
 }
 
-/// What an apiVersion and kind map to, as references spell them. A group version that could not be discovered may serve anything.
+/// What an apiVersion and kind map to, as references spell them. A group version that could not be discovered may serve
+/// anything.
 pub fn map(resources: &Resources, undiscovered: impl Fn(&str) -> bool, api_version: &str, kind: &str) -> Mapping {
     // To the parser of apiVersions, the core group may be there with nothing as its name.
     let api_version = api_version.strip_prefix('/').unwrap_or(api_version);

@@ -1,4 +1,5 @@
-//! What a look-up of one owner reference says: the table of 3.4, in the two halves that lie before and after the answer.
+//! What a look-up of one owner reference says: the table of 3.4, in the two halves that lie before and after the
+//! answer.
 
 use crate::model::{Coordinate, Mapping, ObjectId, Presence, Reference, ResourceId, Resources, Snapshot, Symbol};
 
@@ -77,9 +78,11 @@ impl Address {
         }
         match served {
             None => Address::NoSuchPath,
-            Some(resource) => {
-                Address::At(Coordinate { resource, namespace: if namespaced { namespace } else { Symbol::EMPTY }, name })
-            }
+            Some(resource) => Address::At(Coordinate {
+                resource,
+                namespace: if namespaced { namespace } else { Symbol::EMPTY },
+                name,
+            }),
         }
     }
 }
@@ -133,7 +136,8 @@ mod tests {
     use super::*;
     use crate::model::{Origin, RawObject, RawReference, Resource, Resources, SnapshotBuilder};
 
-    /// What references that are spelled like this lead to: an object in a namespace has them to another one there, which is called `owner`.
+    /// What references that are spelled like this lead to: an object in a namespace has them to another one there,
+    /// which is called `owner`.
     fn leads_to(spellings: &[[&str; 3]]) -> Vec<Verdict> {
         let kind = Resource {
             version: "v1".to_owned(),
@@ -169,13 +173,22 @@ mod tests {
 
     #[test]
     fn spellings() {
-        let verdicts =
-            leads_to(&[["v1", "Pod", "owner"], ["v1", "pod", "owner"], ["/v1", "Pod", "owner"], ["v1", "PodList", "owner"]]);
+        let verdicts = leads_to(&[
+            ["v1", "Pod", "owner"],
+            ["v1", "pod", "owner"],
+            ["/v1", "Pod", "owner"],
+            ["v1", "PodList", "owner"],
+        ]);
         let owner = ObjectId(0);
         let list = Verdict::Dangling(Dangling::ListKind);
         assert_eq!(verdicts, [Verdict::Solid(owner), Verdict::Solid(owner), Verdict::Solid(owner), list]);
-        let unmappable =
-            [["v1", "POD", "owner"], ["v1", "Pod", ""], ["", "Pod", "owner"], ["a/b/v1", "Pod", "owner"], ["v1/", "Pod", "owner"]];
+        let unmappable = [
+            ["v1", "POD", "owner"],
+            ["v1", "Pod", ""],
+            ["", "Pod", "owner"],
+            ["a/b/v1", "Pod", "owner"],
+            ["v1/", "Pod", "owner"],
+        ];
         assert_eq!(leads_to(&unmappable), [Verdict::Unmappable; 5]);
     }
 }

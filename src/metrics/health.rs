@@ -19,9 +19,14 @@ struct State {
 }
 
 impl Health {
-    /// Alive as of now, and from then on for as long as never more than `patience` passes without a [`beat`](Self::beat). Not ready yet.
+    /// Alive as of now, and from then on for as long as never more than `patience` passes without a
+    /// [`beat`](Self::beat). Not ready yet.
     pub fn new(patience: Duration) -> Self {
-        Health(Arc::new(Mutex::new(State { last: Instant::now(), patience, not_ready: Some("not synced yet".to_owned()) })))
+        Health(Arc::new(Mutex::new(State {
+            last: Instant::now(),
+            patience,
+            not_ready: Some("not synced yet".to_owned()),
+        })))
     }
 
     /// A sign of life.

@@ -1,7 +1,7 @@
 //! What a running sweep tells of itself: numbers for Prometheus, and whether it is alive.
 //!
-//! What Kubernetes' own collector tells has the same name here, with the same labels and buckets: dashboards and alerts go on working.
-//! The rest begins with `kubectl_gc_sweep_`.
+//! What Kubernetes' own collector tells has the same name here, with the same labels and buckets: dashboards and alerts
+//! go on working. The rest begins with `kubectl_gc_sweep_`.
 
 mod health;
 mod listen;
@@ -26,7 +26,8 @@ pub use serve::{Bound, ServeError, bind};
 
 use self::{process::Process, queue::Queues, requests::Requests};
 
-/// All the numbers; a clone counts into the same ones. Counting costs next to nothing, and whether anybody reads makes no difference.
+/// All the numbers; a clone counts into the same ones. Counting costs next to nothing, and whether anybody reads makes
+/// no difference.
 #[derive(Clone, Debug)]
 pub struct Metrics(Arc<Inner>);
 
@@ -117,8 +118,16 @@ impl Metrics {
         };
         // The library adds the suffix of counters and the full stop by itself.
         let not_synced = "Number of garbage collector resources sync errors";
-        registry.register("garbagecollector_controller_resources_sync_error", not_synced, inner.resources_not_synced.clone());
-        registry.register("kubectl_gc_sweep_objects", "Objects that have been seen and are there", inner.objects.clone());
+        registry.register(
+            "garbagecollector_controller_resources_sync_error",
+            not_synced,
+            inner.resources_not_synced.clone(),
+        );
+        registry.register(
+            "kubectl_gc_sweep_objects",
+            "Objects that have been seen and are there",
+            inner.objects.clone(),
+        );
         let absent = "Owners that something refers to and that have not been seen";
         registry.register("kubectl_gc_sweep_virtual_objects", absent, inner.virtual_objects.clone());
         registry.register(

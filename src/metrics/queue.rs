@@ -66,7 +66,8 @@ impl QueueMetrics {
         self.adds.inc();
     }
 
-    /// So much was taken in one after the other, in this time, and so much still waits: a queue whose items are not told apart.
+    /// So much was taken in one after the other, in this time, and so much still waits: a queue whose items are not
+    /// told apart.
     pub fn took_in(&self, items: usize, waiting: usize, took: Duration) {
         self.adds.inc_by(items as u64);
         self.set_depth(waiting);
@@ -84,7 +85,8 @@ impl QueueMetrics {
         self.depth.set(super::number(waiting));
     }
 
-    /// Something was taken from the queue, after this time in it. The work at it lasts until what is returned is dropped.
+    /// Something was taken from the queue, after this time in it. The work at it lasts until what is returned is
+    /// dropped.
     #[must_use = "the work is over when this is dropped"]
     pub fn took(&self, waited: Duration) -> Working {
         self.waited.observe(waited.as_secs_f64());
@@ -138,10 +140,12 @@ fn histogram() -> Histogram {
 
 impl Queues {
     pub(super) fn register(registry: &mut Registry) -> Self {
-        let (depth, adds, retries) = (Named::<Gauge>::default(), Named::<Counter>::default(), Named::<Counter>::default());
+        let (depth, adds, retries) =
+            (Named::<Gauge>::default(), Named::<Counter>::default(), Named::<Counter>::default());
         let waited: NamedHistogram = Family::new_with_constructor(histogram);
         let worked: NamedHistogram = Family::new_with_constructor(histogram);
-        let (unfinished, longest) = (Named::<Gauge<f64, AtomicU64>>::default(), Named::<Gauge<f64, AtomicU64>>::default());
+        let (unfinished, longest) =
+            (Named::<Gauge<f64, AtomicU64>>::default(), Named::<Gauge<f64, AtomicU64>>::default());
         registry.register("workqueue_depth", "Current depth of workqueue", depth.clone());
         registry.register("workqueue_adds", "Total number of adds handled by workqueue", adds.clone());
         registry.register("workqueue_retries", "Total number of retries handled by workqueue", retries.clone());

@@ -46,6 +46,9 @@ impl Progress for RequestMetrics {
         let host = || ("host", self.host.clone());
         let code = exchange.status.map_or_else(|_| "<error>".to_owned(), |status| status.to_string());
         self.requests.total.get_or_create(&[("code", code), ("method", exchange.method.to_owned()), host()]).inc();
-        self.requests.took.get_or_create(&[("verb", exchange.method.to_owned()), host()]).observe(exchange.took.as_secs_f64());
+        self.requests
+            .took
+            .get_or_create(&[("verb", exchange.method.to_owned()), host()])
+            .observe(exchange.took.as_secs_f64());
     }
 }

@@ -14,16 +14,17 @@ use crate::cluster::{
     testing::{json, refuse, serve},
 };
 
-/// What a scraper makes of the text: each sample by its name and labels. It takes nothing that the format doesn't allow.
+/// What a scraper makes of the text: each sample by its name and labels. It takes nothing that the format doesn't
+/// allow.
 fn scraped(text: &str) -> BTreeMap<String, f64> {
     let lines = text.strip_suffix("# EOF\n").expect("the end is marked");
     let mut types = BTreeMap::new();
-    let mut told = BTreeSet::new();
+    let mut describe = BTreeSet::new();
     let mut samples = BTreeMap::new();
     for line in lines.lines() {
         if let Some(help) = line.strip_prefix("# HELP ") {
             let (name, help) = help.split_once(' ').expect(line);
-            assert!(told.insert(name.to_owned()) && help.ends_with('.') && !help.ends_with(".."), "{line}");
+            assert!(describe.insert(name.to_owned()) && help.ends_with('.') && !help.ends_with(".."), "{line}");
         } else if let Some(kind) = line.strip_prefix("# TYPE ") {
             let (name, kind) = kind.split_once(' ').expect(line);
             assert!(types.insert(name.to_owned(), kind.to_owned()).is_none(), "{line}");
@@ -44,7 +45,7 @@ fn scraped(text: &str) -> BTreeMap<String, f64> {
                 (types.get(family).map(String::as_str) == Some(allowed)).then_some(family)
             });
             let family = family.unwrap_or(name);
-            assert!(types.contains_key(family) && told.contains(family), "{line} has neither help nor type");
+            assert!(types.contains_key(family) && describe.contains(family), "{line} has neither help nor type");
             assert!(family != name || types[family] == "gauge", "{line}");
             let value = value.parse().unwrap_or_else(|_| panic!("{line}"));
             assert!(samples.insert(sample.to_owned(), value).is_none(), "{line} comes twice");
@@ -86,7 +87,10 @@ fn queues_tell_what_client_go_tells() {
         .map(|(_, value)| *value)
         .collect();
     assert_eq!(buckets.len(), 11);
-    assert_eq!(after["workqueue_queue_duration_seconds_bucket{le=\"+Inf\",name=\"garbage_collector_attempt_to_delete\"}"], 2.0);
+    assert_eq!(
+        after["workqueue_queue_duration_seconds_bucket{le=\"+Inf\",name=\"garbage_collector_attempt_to_delete\"}"],
+        2.0
+    );
     for queue in ["attempt_to_orphan", "graph_changes"] {
         assert_eq!(after[&format!("workqueue_adds_total{{name=\"garbage_collector_{queue}\"}}")], 0.0);
     }
@@ -97,7 +101,8 @@ fn requests_are_counted_as_client_go_counts_them() {
     let metrics = Metrics::new();
     let requests = metrics.requests("api.test:6443");
     let took = Duration::from_millis(30);
-    let exchange = |method, status| requests.exchanged(&Exchange { method, url: "/api/v1/pods?limit=500", status, took });
+    let exchange =
+        |method, status| requests.exchanged(&Exchange { method, url: "/api/v1/pods?limit=500", status, took });
     exchange("GET", Ok(200));
     exchange("GET", Ok(200));
     exchange("DELETE", Ok(409));
@@ -108,7 +113,8 @@ fn requests_are_counted_as_client_go_counts_them() {
     };
     assert_eq!([counted("200", "GET"), counted("409", "DELETE"), counted("<error>", "PATCH")], [2.0, 1.0, 1.0]);
     let took = |le: &str| {
-        samples[&format!("rest_client_request_duration_seconds_bucket{{le=\"{le}\",verb=\"GET\",host=\"api.test:6443\"}}")]
+        samples
+            [&format!("rest_client_request_duration_seconds_bucket{{le=\"{le}\",verb=\"GET\",host=\"api.test:6443\"}}")]
     };
     assert_eq!([took("0.025"), took("0.1"), took("60.0"), took("+Inf")], [0.0, 2.0, 2.0, 2.0]);
 }
@@ -157,9 +163,12 @@ async fn metrics_and_health_are_served() {
     assert_ne!(address.port(), 0);
     let server = tokio::spawn(bound.serve(metrics.clone(), health.clone()));
     metrics.set_objects(7, 0);
-    let told = asked(address, "GET /metrics").await;
-    let (head, body) = told.split_once("\r\n\r\n").unwrap();
-    assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("application/openmetrics-text; version=1.0.0"), "{head}");
+    let describe = asked(address, "GET /metrics").await;
+    let (head, body) = describe.split_once("\r\n\r\n").unwrap();
+    assert!(
+        head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("application/openmetrics-text; version=1.0.0"),
+        "{head}"
+    );
     assert_eq!(scraped(body)["kubectl_gc_sweep_objects"], 7.0);
     let status = async |request| asked(address, request).await.split(' ').nth(1).unwrap().to_owned();
     assert_eq!(status("GET /healthz").await, "200");
@@ -227,7 +236,10 @@ async fn a_connection_is_counted() {
     connection.invalid_owner_events().await.unwrap();
     let samples = scraped(&metrics.text());
     let counted = |code: &str| {
-        samples[&format!("rest_client_requests_total{{code=\"{code}\",method=\"GET\",host=\"{}\"}}", connection.endpoint().server)]
+        samples[&format!(
+            "rest_client_requests_total{{code=\"{code}\",method=\"GET\",host=\"{}\"}}",
+            connection.endpoint().server
+        )]
     };
     assert_eq!([counted("429"), counted("200")], [1.0, 1.0]);
 }
@@ -241,7 +253,7 @@ fn every_metric_is_in_the_documentation() {
     metrics.requests("h").exchanged(&Exchange { method: "GET", url: "/", status: Ok(200), took: Duration::ZERO });
     let text = metrics.text();
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
-    let told: BTreeSet<String> =
+    let describe: BTreeSet<String> =
         types.map(|(name, kind)| if kind == "counter" { format!("{name}_total") } else { name.to_owned() }).collect();
     let page = include_str!("../../docs/sweep.md");
     let (_, rows) = page.split_once("## Metrics").unwrap();
@@ -249,5 +261,5 @@ fn every_metric_is_in_the_documentation() {
     let written: BTreeSet<String> = names.map(str::to_owned).collect();
     let written: BTreeSet<String> =
         written.into_iter().filter(|name| cfg!(target_os = "linux") || !name.contains("memory")).collect();
-    assert_eq!(told, written);
+    assert_eq!(describe, written);
 }

@@ -1,7 +1,8 @@
 //! What the collector says itself, in events.
 
 /// A complaint of the collector's about an object whose owner is in another namespace: an event with the reason
-/// `OwnerRefInvalidNamespace` (R3.7). Events expire, and not every such reference is complained of: there being none proves nothing.
+/// `OwnerRefInvalidNamespace` (R3.7). Events expire, and not every such reference is complained of: there being none
+/// proves nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnerEvent {
     /// The dependent's apiVersion, as the collector watches it.

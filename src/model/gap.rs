@@ -24,13 +24,14 @@ impl std::fmt::Display for Gap {
     }
 }
 
-/// Whether a reason is the API server's complaint about a conversion webhook: "conversion webhook for acme.io/v1, Kind=Shop failed".
+/// Whether a reason is the API server's complaint about a conversion webhook: "conversion webhook for acme.io/v1,
+/// Kind=Shop failed".
 pub fn conversion_failed(reason: &str) -> bool {
     reason.contains("conversion webhook for ")
 }
 
-/// Whether a reason is the API server's complaint about what is in its storage: one object that it can't decode (S19). The words are those of
-/// its decoders, and say no more.
+/// Whether a reason is the API server's complaint about what is in its storage: one object that it can't decode (S19).
+/// The words are those of its decoders, and say no more.
 pub fn undecodable(reason: &str) -> bool {
     let Some(said) = reason.strip_prefix("500 Internal Server Error: ") else { return false };
     // Of protobuf and of JSON that breaks off, and of the bytes that neither begins with.

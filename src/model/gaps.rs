@@ -14,7 +14,8 @@ pub(crate) struct Gaps {
 impl Gaps {
     pub(crate) fn add(&mut self, resource: String, namespace: &str, name: &str, reason: impl Into<String>) {
         // A name from a reference can be anything, even nothing.
-        let plain = !name.is_empty() && !name.contains(|character: char| character.is_control() || character.is_whitespace());
+        let plain =
+            !name.is_empty() && !name.contains(|character: char| character.is_control() || character.is_whitespace());
         let name = if plain { name.to_owned() } else { format!("{name:?}") };
         self.found.entry((resource, namespace.to_owned(), reason.into())).or_default().push(name);
     }

@@ -1,6 +1,6 @@
 //! An object by all its names, for what outlasts a snapshot.
 
-use super::{ObjectId, Resources, Sighting, Snapshot};
+use super::{ObjectEvent, ObjectId, Resources, Snapshot};
 
 /// Which object is meant, whatever has become of it since. Ids only hold in one state of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +29,7 @@ impl Identity {
     }
 
     /// An object that was seen.
-    pub fn of_seen(resources: &Resources, seen: &Sighting) -> Self {
+    pub fn of_seen(resources: &Resources, seen: &ObjectEvent) -> Self {
         let resource = resources.get(resources.picked(seen.resource));
         Identity {
             api_version: resource.api_version(),

@@ -1,6 +1,5 @@
 //! What was read: objects, references, kinds, facts, and what is missing. No I/O here.
 
-pub mod again;
 pub mod effects;
 pub mod events;
 pub mod facts;
@@ -9,23 +8,26 @@ pub(crate) mod gaps;
 pub mod identity;
 pub mod nearest;
 pub mod object;
+pub mod object_event;
+pub mod recheck;
 pub mod reference;
 pub mod resources;
-pub mod sighting;
 pub mod snapshot;
 pub mod strings;
 pub mod type_names;
 pub mod well_known;
 
-pub use again::Again;
 pub use events::OwnerEvent;
 pub use facts::{Fact, Facts};
 pub use gap::Gap;
 pub use identity::Identity;
-pub use object::{DEFINITION_FINALIZER, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Object, ObjectId, RawObject, RawReference};
+pub use object::{
+    DEFINITION_FINALIZER, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Object, ObjectId, RawObject, RawReference,
+};
+pub use object_event::ObjectEvent;
+pub use recheck::RecheckResult;
 pub use reference::Reference;
 pub use resources::{Mapping, NotWatched, Resource, ResourceId, Resources};
-pub use sighting::Sighting;
 pub use snapshot::{Coordinate, ListRecord, Origin, Presence, Snapshot, SnapshotBuilder};
 pub use strings::{Strings, Symbol};
 pub use type_names::UnknownType;

@@ -3,7 +3,8 @@
 /// How many names are worth offering.
 pub const OFFERED: usize = 3;
 
-/// Of `known` (what to offer, with a name by which it goes), the nearest to `text`: at most [`OFFERED`], each once, best first.
+/// Of `known` (what to offer, with a name by which it goes), the nearest to `text`: at most [`OFFERED`], each once,
+/// best first.
 ///
 /// Near is what differs by a letter or two, or what begins as `text` does and goes on.
 pub fn nearest<'a, T: Clone + PartialEq>(text: &str, known: impl IntoIterator<Item = (T, &'a str)>) -> Vec<T> {

@@ -27,6 +27,9 @@ impl Reference {
 
     /// Whether both name the owner in the same way; flags are not part of that (R3.6, R3.8).
     pub fn same_coordinates(&self, other: &Reference) -> bool {
-        self.uid == other.uid && self.name == other.name && self.kind == other.kind && self.api_version == other.api_version
+        self.uid == other.uid
+            && self.name == other.name
+            && self.kind == other.kind
+            && self.api_version == other.api_version
     }
 }

@@ -1,5 +1,5 @@
-//! What a server serves: every resource in every version, which of them the collector works on (section 2 of the rules),
-//! and how a reference's apiVersion and kind map to one of them (R3.13–R3.17).
+//! What a server serves: every resource in every version, which of them the collector works on (section 2 of the
+//! rules), and how a reference's apiVersion and kind map to one of them (R3.13–R3.17).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -38,8 +38,8 @@ pub struct Resource {
     pub categories: Vec<String>,
     pub namespaced: bool,
     pub verbs: Vec<String>,
-    /// Whether the status is a subresource: it is written beside the rest then, and ignored in what is created. Only the server says so;
-    /// dumps don't keep it.
+    /// Whether the status is a subresource: it is written beside the rest then, and ignored in what is created. Only
+    /// the server says so; dumps don't keep it.
     #[serde(skip)]
     pub has_status: bool,
 }
@@ -121,22 +121,25 @@ pub struct Resources {
 impl Resources {
     /// Takes discovery's answer.
     ///
-    /// `all` is in discovery order: groups by preference, versions of a group by preference. `preferred_versions` names the
-    /// preferred version of each group; a group it lacks prefers its first version.
+    /// `all` is in discovery order: groups by preference, versions of a group by preference. `preferred_versions` names
+    /// the preferred version of each group; a group it lacks prefers its first version.
     pub fn new(all: Vec<Resource>, preferred_versions: Vec<(String, String)>) -> Self {
         let preferred: FxHashMap<&str, &str> =
             preferred_versions.iter().map(|(group, version)| (group.as_str(), version.as_str())).collect();
         let mut pick: FxHashMap<(&str, &str), usize> = FxHashMap::default();
         for (index, resource) in all.iter().enumerate() {
             let key = (resource.group.as_str(), resource.plural.as_str());
-            let is_preferred = preferred.get(resource.group.as_str()).is_some_and(|version| *version == resource.version);
+            let is_preferred =
+                preferred.get(resource.group.as_str()).is_some_and(|version| *version == resource.version);
             let best = pick.entry(key).or_insert(index);
             if is_preferred && *best != index && all[*best].version != resource.version {
                 *best = index;
             }
         }
-        let picked: Vec<ResourceId> =
-            all.iter().map(|resource| ResourceId(pick[&(resource.group.as_str(), resource.plural.as_str())] as u32)).collect();
+        let picked: Vec<ResourceId> = all
+            .iter()
+            .map(|resource| ResourceId(pick[&(resource.group.as_str(), resource.plural.as_str())] as u32))
+            .collect();
         let not_watched = all
             .iter()
             .zip(&picked)
@@ -216,12 +219,16 @@ impl Resources {
 
     /// The picked version of the resource with this group and name in URLs.
     pub fn by_group_plural(&self, group: &str, plural: &str) -> Option<ResourceId> {
-        self.iter().find(|(_, resource)| resource.group == group && resource.plural == plural).map(|(id, _)| self.picked(id))
+        self.iter()
+            .find(|(_, resource)| resource.group == group && resource.plural == plural)
+            .map(|(id, _)| self.picked(id))
     }
 
     /// The picked version of the resource with this group and kind, whatever version is asked for.
     pub fn by_group_kind(&self, group: &str, kind: &str) -> Option<ResourceId> {
-        self.iter().find(|(_, resource)| resource.group == group && resource.kind == kind).map(|(id, _)| self.picked(id))
+        self.iter()
+            .find(|(_, resource)| resource.group == group && resource.kind == kind)
+            .map(|(id, _)| self.picked(id))
     }
 
     /// The preferred version of each group, as [`Resources::new`] took them.

@@ -1,8 +1,8 @@
 //! Everything that was read of a cluster or a dump, and what could not be.
 
-mod take_in;
+mod apply_events;
 #[cfg(test)]
-mod take_in_tests;
+mod apply_events_tests;
 mod update;
 #[cfg(test)]
 mod update_tests;
@@ -71,8 +71,8 @@ pub enum Presence {
     Unknown,
 }
 
-/// The objects of one cluster or dump with all that is known around them. It only changes by what is read: what a delete would change
-/// lives in an overlay ([`crate::foretell`]).
+/// The objects of one cluster or dump with all that is known around them. It only changes by what is read: what a
+/// delete would change lives in an overlay ([`crate::foretell`]).
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub origin: Origin,
@@ -125,7 +125,8 @@ impl Snapshot {
         self.by_uid.get(&uid).copied()
     }
 
-    /// What is at a coordinate. Absence is only claimed where the whole list was read, or a look-up confirmed it (R8.7).
+    /// What is at a coordinate. Absence is only claimed where the whole list was read, or a look-up confirmed it
+    /// (R8.7).
     pub fn look_up(&self, coordinate: Coordinate) -> Presence {
         if self.unanswered.contains(&coordinate) {
             return Presence::Unknown;
@@ -144,9 +145,9 @@ impl Snapshot {
 
     /// Whether every object of a resource was read, in one namespace or (`None`) in all.
     pub fn covers(&self, resource: ResourceId, namespace: Option<Symbol>) -> bool {
-        self.covered
-            .get(&self.resources.picked(resource))
-            .is_some_and(|cover| cover.everywhere || namespace.is_some_and(|namespace| cover.namespaces.contains(&namespace)))
+        self.covered.get(&self.resources.picked(resource)).is_some_and(|cover| {
+            cover.everywhere || namespace.is_some_and(|namespace| cover.namespaces.contains(&namespace))
+        })
     }
 
     /// Records the answer of a live look-up: the coordinate is empty.
@@ -174,10 +175,13 @@ impl Snapshot {
 
     /// Whether a live look-up was made of a coordinate, whatever came of it.
     pub fn was_looked_up(&self, coordinate: Coordinate) -> bool {
-        self.confirmed_absent.contains(&coordinate) || self.found.contains(&coordinate) || self.unanswered.contains(&coordinate)
+        self.confirmed_absent.contains(&coordinate)
+            || self.found.contains(&coordinate)
+            || self.unanswered.contains(&coordinate)
     }
 
-    /// Records what a live look-up found. What a list showed under another uid is there no more: this has taken its place.
+    /// Records what a live look-up found. What a list showed under another uid is there no more: this has taken its
+    /// place.
     pub fn found(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
         let id = self.add(resource, raw);
         let object = &self.objects[id.index()];
@@ -276,8 +280,9 @@ impl Snapshot {
         self.gaps.iter().enumerate().filter(move |(_, gap)| live && gap.resource.contains('/')).map(|(place, _)| place)
     }
 
-    /// What nobody can list, the API server's own controllers included, by the places of the gaps: group versions that could not be
-    /// discovered, custom resources whose conversion webhook fails, and whatever has an object that can't be decoded (S19). A namespace may hold some of it, and stays (R9.11).
+    /// What nobody can list, the API server's own controllers included, by the places of the gaps: group versions that
+    /// could not be discovered, custom resources whose conversion webhook fails, and whatever has an object that can't
+    /// be decoded (S19). A namespace may hold some of it, and stays (R9.11).
     pub fn unreadable_by_all(&self) -> impl Iterator<Item = usize> {
         let fails = |gap: &Gap| conversion_failed(&gap.reason) || undecodable(&gap.reason);
         let failing = self.gaps.iter().enumerate().filter(move |(_, gap)| fails(gap)).map(|(place, _)| place);
@@ -286,7 +291,8 @@ impl Snapshot {
 
     /// Whether a resource's list failed because its conversion webhook does.
     pub fn fails_to_convert(&self, resource: ResourceId) -> bool {
-        let failures = self.lists.iter().filter(|list| list.resource == resource).filter_map(|list| list.failure.as_ref());
+        let failures =
+            self.lists.iter().filter(|list| list.resource == resource).filter_map(|list| list.failure.as_ref());
         failures.into_iter().any(|failure| conversion_failed(failure))
     }
 
@@ -362,8 +368,8 @@ impl SnapshotBuilder {
         }
     }
 
-    /// Adds one object under its resource, in whichever version it was read. The same object read twice (equal coordinate and
-    /// uid) is kept once.
+    /// Adds one object under its resource, in whichever version it was read. The same object read twice (equal
+    /// coordinate and uid) is kept once.
     pub fn add(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
         self.snapshot.add(resource, raw)
     }
@@ -400,8 +406,8 @@ impl SnapshotBuilder {
         &mut self.snapshot
     }
 
-    /// Puts the objects in the order of discovery, namespace and name, for sources that read in parallel: the same cluster makes the
-    /// same snapshot, whichever list was faster. Ids handed out before don't hold afterwards.
+    /// Puts the objects in the order of discovery, namespace and name, for sources that read in parallel: the same
+    /// cluster makes the same snapshot, whichever list was faster. Ids handed out before don't hold afterwards.
     pub fn sort(&mut self) {
         let snapshot = &mut self.snapshot;
         let mut order: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();

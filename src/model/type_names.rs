@@ -21,8 +21,8 @@ pub fn did_you_mean(nearest: &[String]) -> String {
 }
 
 impl Resources {
-    /// The resources that a TYPE means, as kubectl takes it, in any case: a category (`all`), which means several, or what
-    /// [`Resources::find_type`] takes. A category goes before a type of the same name.
+    /// The resources that a TYPE means, as kubectl takes it, in any case: a category (`all`), which means several, or
+    /// what [`Resources::find_type`] takes. A category goes before a type of the same name.
     pub fn find_types(&self, text: &str) -> Result<Vec<ResourceId>, UnknownType> {
         let members = self.category(text);
         if members.is_empty() { self.find_type(text).map(|id| vec![id]) } else { Ok(members) }
@@ -33,15 +33,18 @@ impl Resources {
         let mut members = Vec::new();
         for (id, resource) in self.iter().filter(|(_, resource)| reachable(resource)) {
             let picked = self.picked(id);
-            if resource.categories.iter().any(|category| category.eq_ignore_ascii_case(text)) && !members.contains(&picked) {
+            if resource.categories.iter().any(|category| category.eq_ignore_ascii_case(text))
+                && !members.contains(&picked)
+            {
                 members.push(picked);
             }
         }
         members
     }
 
-    /// The one resource that a TYPE means: its plural, singular, short name or kind, alone or followed by `.group` (a prefix of
-    /// the group will do) or `.version.group`. Of several the one that discovery lists first, as kubectl's mapper prefers it.
+    /// The one resource that a TYPE means: its plural, singular, short name or kind, alone or followed by `.group` (a
+    /// prefix of the group will do) or `.version.group`. Of several the one that discovery lists first, as kubectl's
+    /// mapper prefers it.
     ///
     /// Versions only tell resources apart: the answer is always the picked one ([`Resources::picked`]).
     pub fn find_type(&self, text: &str) -> Result<ResourceId, UnknownType> {
@@ -53,7 +56,9 @@ impl Resources {
             (None, _) => self.named(name, |_| true),
             (Some(group), None) => self.in_group(name, group),
             (Some(group), Some((version, shorter))) => self
-                .named(name, |resource| resource.version == version && (shorter.is_empty() || resource.group == shorter))
+                .named(name, |resource| {
+                    resource.version == version && (shorter.is_empty() || resource.group == shorter)
+                })
                 .or_else(|| self.in_group(name, group)),
         };
         found.ok_or_else(|| UnknownType { text: text.to_owned(), nearest: self.nearest_types(name) })
@@ -64,7 +69,9 @@ impl Resources {
             return self.named(name, |_| true);
         }
         self.named(name, |resource| resource.group.eq_ignore_ascii_case(group)).or_else(|| {
-            self.named(name, |resource| resource.group.get(..group.len()).is_some_and(|start| start.eq_ignore_ascii_case(group)))
+            self.named(name, |resource| {
+                resource.group.get(..group.len()).is_some_and(|start| start.eq_ignore_ascii_case(group))
+            })
         })
     }
 
@@ -81,11 +88,13 @@ impl Resources {
     }
 
     fn nearest_types(&self, name: &str) -> Vec<String> {
-        let names =
-            self.iter().filter(|(id, resource)| reachable(resource) && self.picked(*id) == *id).flat_map(|(id, resource)| {
-                let names = [&resource.plural, &resource.singular, &resource.kind].into_iter().chain(&resource.short_names);
+        let names = self.iter().filter(|(id, resource)| reachable(resource) && self.picked(*id) == *id).flat_map(
+            |(id, resource)| {
+                let names =
+                    [&resource.plural, &resource.singular, &resource.kind].into_iter().chain(&resource.short_names);
                 names.map(move |name| (id, name.as_str()))
-            });
+            },
+        );
         nearest(name, names).into_iter().map(|id| self.typeable_name(id)).collect()
     }
 
@@ -173,7 +182,8 @@ mod tests {
         ];
         for (text, expected) in cases {
             let found = resources.find_type(text).map(|id| resources.get(id));
-            let found = found.map_or("-".to_owned(), |resource| format!("{} {}", resource.api_version(), resource.plural));
+            let found =
+                found.map_or("-".to_owned(), |resource| format!("{} {}", resource.api_version(), resource.plural));
             assert_eq!(found, expected, "{text:?}");
         }
     }

@@ -1,7 +1,7 @@
 //! What Kubernetes itself serves: stands in for discovery where there is none, as in a dump.
 //!
-//! `well_known.json` was recorded from a kube-apiserver v1.36.3 that was given no `--runtime-config`, with nothing aggregated. To
-//! record it again, from `kubectl proxy --port=8001`, in the root of the repository:
+//! `well_known.json` was recorded from a kube-apiserver v1.36.3 that was given no `--runtime-config`, with nothing
+//! aggregated. To record it again, from `kubectl proxy --port=8001`, in the root of the repository:
 //!
 //! ```text
 //! for path in api apis; do
@@ -46,10 +46,14 @@ mod tests {
     fn the_recording_is_what_a_server_serves() {
         let known = resources();
         assert_eq!(known.server, "v1.36.3");
-        let groups: std::collections::BTreeSet<&str> = known.resources.iter().map(|resource| resource.group.as_str()).collect();
+        let groups: std::collections::BTreeSet<&str> =
+            known.resources.iter().map(|resource| resource.group.as_str()).collect();
         assert_eq!(groups.len(), known.preferred_versions.len());
         for (group, version) in &known.preferred_versions {
-            assert!(known.resources.iter().any(|resource| resource.group == *group && resource.version == *version), "{group}");
+            assert!(
+                known.resources.iter().any(|resource| resource.group == *group && resource.version == *version),
+                "{group}"
+            );
         }
         assert!(known.resources.iter().all(|resource| !resource.singular.is_empty() && !resource.verbs.is_empty()));
     }

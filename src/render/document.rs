@@ -7,7 +7,8 @@ pub use crate::document::{API_VERSION, Head, ObjectJson};
 /// A document as JSON, indented, ending with a line break.
 pub fn json(document: &impl Serialize) -> String {
     // Only what a type is can make this fail, never the values in it; the tests write every type of document.
-    let mut text = serde_json::to_string_pretty(document).expect("documents have text keys and no serializer that fails");
+    let mut text =
+        serde_json::to_string_pretty(document).expect("documents have text keys and no serializer that fails");
     text.push('\n');
     text
 }

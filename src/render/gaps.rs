@@ -8,7 +8,7 @@ const NAMED: usize = 6;
 const REASONS: usize = 4;
 
 /// The line that names the gaps, those with the same reason together; nothing where there is none.
-pub fn told(gaps: &[Gap]) -> Option<String> {
+pub fn describe(gaps: &[Gap]) -> Option<String> {
     let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
     for gap in gaps {
         let name = match &gap.namespace {
@@ -27,7 +27,10 @@ pub fn told(gaps: &[Gap]) -> Option<String> {
         by_reason.iter().take(REASONS).map(|(reason, names)| format!("{} ({reason})", list(names))).collect();
     let untold: usize = by_reason.iter().skip(REASONS).map(|(_, names)| names.len()).sum();
     let rest = if untold == 0 { String::new() } else { format!("; and {untold} more (-o json lists them)") };
-    Some(format!("Not seen: {}{rest}. Forbidden or missing is not absent: what rests on it is marked.", reasons.join("; ")))
+    Some(format!(
+        "Not seen: {}{rest}. Forbidden or missing is not absent: what rests on it is marked.",
+        reasons.join("; ")
+    ))
 }
 
 fn list(names: &[String]) -> String {
@@ -45,14 +48,14 @@ mod tests {
 
     #[test]
     fn gaps_of_one_reason_are_told_together() {
-        assert_eq!(told(&[]), None);
+        assert_eq!(describe(&[]), None);
         let gaps = [
             gap("secrets", None, "forbidden"),
             gap("metrics.k8s.io/v1beta1", None, "503 Service Unavailable"),
             gap("pods", Some("shop"), "forbidden"),
         ];
         assert_eq!(
-            told(&gaps).unwrap(),
+            describe(&gaps).unwrap(),
             "Not seen: secrets, pods in namespace shop (forbidden); metrics.k8s.io/v1beta1 (503 Service Unavailable). \
              Forbidden or missing is not absent: what rests on it is marked."
         );
@@ -61,8 +64,8 @@ mod tests {
     #[test]
     fn many_gaps_are_counted() {
         let many: Vec<Gap> = (0..30).map(|number| gap(&format!("r{number}"), None, "forbidden")).collect();
-        assert!(told(&many).unwrap().starts_with("Not seen: r0, r1, r2, r3, r4, r5 and 24 more (forbidden). "));
+        assert!(describe(&many).unwrap().starts_with("Not seen: r0, r1, r2, r3, r4, r5 and 24 more (forbidden). "));
         let reasons: Vec<Gap> = (0..30).map(|number| gap("pods", None, &format!("error {number}"))).collect();
-        assert!(told(&reasons).unwrap().contains("; pods (error 3); and 26 more (-o json lists them). "));
+        assert!(describe(&reasons).unwrap().contains("; pods (error 3); and 26 more (-o json lists them). "));
     }
 }

@@ -1,4 +1,5 @@
-//! Go's `%q`: how the collector's debug endpoint quotes texts. Rust's `{:?}` differs: it knows other escapes, and a newer Unicode.
+//! Go's `%q`: how the collector's debug endpoint quotes texts. Rust's `{:?}` differs: it knows other escapes, and a
+//! newer Unicode.
 
 use std::{borrow::Cow, cmp::Ordering};
 
@@ -185,7 +186,10 @@ mod tests {
             ("I\u{f1}t\u{eb}rn\u{e2}ti\u{f4}n,\u{1f439}", "\"I\u{f1}t\u{eb}rn\u{e2}ti\u{f4}n,\u{1f439}\""),
             ("e\u{301}", "\"e\u{301}\""),
             ("\u{301}", "\"\u{301}\""),
-            ("\u{80}\u{a0}\u{ad}\u{200b}\u{2028}\u{feff}\u{fffd}", "\"\\u0080\\u00a0\\u00ad\\u200b\\u2028\\ufeff\u{fffd}\""),
+            (
+                "\u{80}\u{a0}\u{ad}\u{200b}\u{2028}\u{feff}\u{fffd}",
+                "\"\\u0080\\u00a0\\u00ad\\u200b\\u2028\\ufeff\u{fffd}\"",
+            ),
             ("\u{e000}\u{e0001}\u{10ffff}", r#""\ue000\U000e0001\U0010ffff""#),
             // Assigned in Unicode 15.1 and 16.
             ("\u{2ebf0}\u{1c89}", r#""\U0002ebf0\u1c89""#),

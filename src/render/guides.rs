@@ -1,6 +1,7 @@
 //! The lines that lead from an owner to its dependents, for trees of any depth.
 
-/// So many levels are drawn side by side. Deeper ones begin again at the left, with the number of levels that are left out.
+/// So many levels are drawn side by side. Deeper ones begin again at the left, with the number of levels that are left
+/// out.
 const LEVELS: usize = 10;
 
 /// What stands before every name.

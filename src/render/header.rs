@@ -4,7 +4,8 @@ use crate::model::{Origin, Snapshot};
 
 use super::go_quote::visible;
 
-/// `Context prod-eu (api.prod-eu:6443), namespace shop.`, or the dump that was read. `from` names the files, if it was files.
+/// `Context prod-eu (api.prod-eu:6443), namespace shop.`, or the dump that was read. `from` names the files, if it was
+/// files.
 pub fn header(snapshot: &Snapshot, namespace: Option<&str>, from: &[String]) -> String {
     let origin = match &snapshot.origin {
         Origin::Cluster { context, server } if context.is_empty() => format!("Server {server}"),
@@ -13,15 +14,17 @@ pub fn header(snapshot: &Snapshot, namespace: Option<&str>, from: &[String]) -> 
     };
     // A snapshot file remembers the cluster that it was taken of.
     let origin = match &snapshot.origin {
-        Origin::Cluster { .. } if !from.is_empty() => format!("Snapshot {} of {}", from.join(", "), lower_first(&origin)),
+        Origin::Cluster { .. } if !from.is_empty() => {
+            format!("Snapshot {} of {}", from.join(", "), lower_first(&origin))
+        }
         _ => origin,
     };
     let whole = if matches!(snapshot.origin, Origin::Dump { .. }) { "all namespaces" } else { "whole cluster" };
-    let told = match namespace {
+    let describe = match namespace {
         Some(namespace) => format!("{origin}, namespace {namespace}."),
         None => format!("{origin}, {whole}."),
     };
-    visible(&told).into_owned()
+    visible(&describe).into_owned()
 }
 
 fn lower_first(text: &str) -> String {

@@ -1,5 +1,5 @@
-//! Lines of a name with something beside it, below one another: trees and plans. In a terminal nothing is wider than it where
-//! that can be helped: names lose their middle, remarks go on below themselves.
+//! Lines of a name with something beside it, below one another: trees and plans. In a terminal nothing is wider than it
+//! where that can be helped: names lose their middle, remarks go on below themselves.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,8 @@ use super::{
 const LEAST_NAME: usize = 16;
 /// What stands beside names begins no later than this, however long a name is.
 const MOST_ALIGNED: usize = 64;
-/// Where there is a column, remarks go on below themselves rather than that names are cut, as long as they have this much room.
+/// Where there is a column, remarks go on below themselves rather than that names are cut, as long as they have this
+/// much room.
 const ROOM_FOR_REMARKS: usize = 28;
 /// Words are broken where this much room is left, at least; with less, nothing is readable anyway.
 const LEAST_BROKEN: usize = 16;
@@ -70,7 +71,14 @@ pub fn aligned(lines: &[Line], width: Option<usize>) -> usize {
 }
 
 /// Writes the lines after a margin. `at` is what [`aligned`] says.
-pub fn write(lines: &[Line], at: usize, margin: usize, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    lines: &[Line],
+    at: usize,
+    margin: usize,
+    width: Option<usize>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for line in lines {
         write_one(line, at, margin, width, style, out)?;
     }
@@ -78,7 +86,13 @@ pub fn write(lines: &[Line], at: usize, margin: usize, width: Option<usize>, sty
 }
 
 /// Writes a sentence that begins with a word, which is seen first.
-pub fn write_sentence(word: &str, tone: Tone, sentence: &str, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_sentence(
+    word: &str,
+    tone: Tone,
+    sentence: &str,
+    options: &Options<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let sentence = visible(sentence);
     let lines = words::wrapped(format!("{word}: {sentence}").split(' '), options.width.unwrap_or(usize::MAX));
     for (index, line) in lines.iter().enumerate() {
@@ -90,7 +104,14 @@ pub fn write_sentence(word: &str, tone: Tone, sentence: &str, options: &Options<
     Ok(())
 }
 
-fn write_one(line: &Line, at: usize, margin: usize, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn write_one(
+    line: &Line,
+    at: usize,
+    margin: usize,
+    width: Option<usize>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let width = width.map_or(usize::MAX, |width| width.saturating_sub(margin));
     let fits = line.first() + line.column_width() + line.remarks_width() <= width;
     // Columns stay in line, so a name may not push them; remarks alone may stand further right.
@@ -106,7 +127,8 @@ fn write_one(line: &Line, at: usize, margin: usize, width: Option<usize>, style:
     if fits && line.column.is_none() {
         gap = gap.min(width - line.remarks_width() - used);
     }
-    let mut text = format!("{}{}{}", " ".repeat(margin), style.paint(Tone::Quiet, &line.guide), style.paint(line.tone, &name));
+    let mut text =
+        format!("{}{}{}", " ".repeat(margin), style.paint(Tone::Quiet, &line.guide), style.paint(line.tone, &name));
     if line.is_bare() {
         return writeln!(out, "{text}");
     }
@@ -217,7 +239,10 @@ mod tests {
 
     #[test]
     fn names_are_cut_rather_than_columns_moved() {
-        let lines = [line("", "a-name-that-is-too-long-for-it", Some("gone "), &["why"]), line("", "short", Some("stays"), &[])];
+        let lines = [
+            line("", "a-name-that-is-too-long-for-it", Some("gone "), &["why"]),
+            line("", "short", Some("stays"), &[]),
+        ];
         assert_eq!(written(&lines, Some(42))[0], "a-name-that-is-too-long-for-it  gone   why");
         let cut = ["a-name-that-is…oo-long-for-it  gone   why", "short                          stays"];
         assert_eq!(written(&lines, Some(41)), cut);
@@ -228,11 +253,15 @@ mod tests {
 
     #[test]
     fn long_finalizers_are_broken_where_they_can_be() {
-        assert_eq!(pieces("resources-finalizer.argocd.argoproj.io", 30), ["resources-finalizer.argocd.", "argoproj.io"]);
+        assert_eq!(
+            pieces("resources-finalizer.argocd.argoproj.io", 30),
+            ["resources-finalizer.argocd.", "argoproj.io"]
+        );
         assert_eq!(pieces("short.example.org", 30), ["short.example.org"]);
         assert_eq!(pieces("aaaaaaaaaaaaaaaaaaaaaaaaaaaa", 16), ["aaaaaaaaaaaaaaaaaaaaaaaaaaaa"]);
         assert_eq!(pieces("日本.日本語日本語日本語日本語/x", 16), ["日本.", "日本語日本語日本語日本語/x"]);
-        let lines = [line("", "Application/shop", Some("waits"), &["finalizer resources-finalizer.argocd.argoproj.io"])];
+        let lines =
+            [line("", "Application/shop", Some("waits"), &["finalizer resources-finalizer.argocd.argoproj.io"])];
         assert!(written(&lines, Some(60)).iter().all(|line| line.width() <= 60), "{:?}", written(&lines, Some(60)));
     }
 

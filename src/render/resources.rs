@@ -171,7 +171,8 @@ impl<'a> ResourcesView<'a> {
         let mut columns = vec![Column::name("NAME"), Column::text("NAMESPACED"), Column::name("KIND")];
         columns.extend(self.counts.map(|_| Column::number("OBJECTS")));
         let cells = rows.iter().map(|row| {
-            let mut cells = vec![row.resource.plural.clone(), row.resource.namespaced.to_string(), row.resource.kind.clone()];
+            let mut cells =
+                vec![row.resource.plural.clone(), row.resource.namespaced.to_string(), row.resource.kind.clone()];
             cells.extend(self.objects(row));
             cells
         });

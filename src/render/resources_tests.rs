@@ -36,9 +36,21 @@ fn some() -> Resources {
             Resource { namespaced: false, ..resource("", "v1", "nodes", "Node", all) },
             resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", all),
             resource("autoscaling", "v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler", all),
-            resource("widgets.shop.example.org", "v1", long, "WidgetWithANameThatIsLongerThanAnybodyCouldEverWantItToBe", all),
+            resource(
+                "widgets.shop.example.org",
+                "v1",
+                long,
+                "WidgetWithANameThatIsLongerThanAnybodyCouldEverWantItToBe",
+                all,
+            ),
             resource("widgets.shop.example.org", "v1", "gadgets", "Gadget", all),
-            resource("widgets.shop.example.org", "v1beta1", long, "WidgetWithANameThatIsLongerThanAnybodyCouldEverWantItToBe", all),
+            resource(
+                "widgets.shop.example.org",
+                "v1beta1",
+                long,
+                "WidgetWithANameThatIsLongerThanAnybodyCouldEverWantItToBe",
+                all,
+            ),
             resource("metrics.k8s.io", "v1beta1", "pods", "PodMetrics", &["get", "list"]),
             resource("metrics.k8s.io", "v1alpha1", "pods", "PodMetrics", &["get", "list"]),
         ],
@@ -141,7 +153,8 @@ fn the_document_is_what_the_schema_says() {
     let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let counts = BTreeMap::from([(ResourceId(0), 12)]);
-    let gaps = [Gap { resource: "configmaps".to_owned(), namespace: Some("shop".to_owned()), reason: "forbidden".to_owned() }];
+    let gaps =
+        [Gap { resource: "configmaps".to_owned(), namespace: Some("shop".to_owned()), reason: "forbidden".to_owned() }];
     for resources in [some(), well_known(), Resources::default()] {
         for (gaps, counts) in [(&[][..], None), (&gaps[..], Some(&counts))] {
             let view = ResourcesView { resources: &resources, gaps, counts };
@@ -160,8 +173,12 @@ fn the_document_tells_every_version() {
     let resources = some();
     let view = ResourcesView { resources: &resources, gaps: &[], counts: Some(&counts) };
     let document = serde_json::to_value(view.document()).unwrap();
-    let autoscalers: Vec<&serde_json::Value> =
-        document["resources"].as_array().unwrap().iter().filter(|resource| resource["group"] == "autoscaling").collect();
+    let autoscalers: Vec<&serde_json::Value> = document["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|resource| resource["group"] == "autoscaling")
+        .collect();
     let common = serde_json::json!({
         "group": "autoscaling", "name": "horizontalpodautoscalers", "kind": "HorizontalPodAutoscaler", "shortNames": [],
         "categories": [], "namespaced": true, "verbs": ["create", "delete", "get", "list", "watch"],
@@ -176,5 +193,8 @@ fn the_document_tells_every_version() {
     assert_eq!(autoscalers, expected.iter().collect::<Vec<_>>());
     assert!(document["resources"][0].get("objects").is_none());
     let last = &document["resources"][10]["notWatchedBecause"];
-    assert_eq!(*last, serde_json::json!({"rule": "other-version", "message": "stands behind v1beta1, which is not watched"}));
+    assert_eq!(
+        *last,
+        serde_json::json!({"rule": "other-version", "message": "stands behind v1beta1, which is not watched"})
+    );
 }

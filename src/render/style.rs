@@ -37,7 +37,8 @@ impl Style {
     pub fn paint(&self, tone: Tone, text: &str) -> String {
         let style = owo_colors::Style::new();
         let style = match tone {
-            // The sixteen colours of the terminal's own palette, and no bright ones: they are readable on light and on dark.
+            // The sixteen colours of the terminal's own palette, and no bright ones: they are readable on light and on
+            // dark.
             _ if !self.colours || text.is_empty() => return text.to_owned(),
             Tone::Plain => return text.to_owned(),
             Tone::Quiet => style.dimmed(),

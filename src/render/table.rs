@@ -37,8 +37,8 @@ impl Column {
     }
 }
 
-/// The lines of a table: the heading's first, then one for each row. With a width, names are cut so that a line takes no more.
-/// What a terminal would obey is escaped.
+/// The lines of a table: the heading's first, then one for each row. With a width, names are cut so that a line takes
+/// no more. What a terminal would obey is escaped.
 pub fn lines(columns: &[Column], mut rows: Vec<Vec<String>>, width: Option<usize>) -> Vec<String> {
     for cell in rows.iter_mut().flatten() {
         *cell = visible(cell).into_owned();
@@ -69,26 +69,33 @@ pub fn lines(columns: &[Column], mut rows: Vec<Vec<String>>, width: Option<usize
 
 /// The columns that a table takes up if nothing is cut.
 pub fn natural_width(columns: &[Column], rows: &[Vec<String>]) -> usize {
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| visible(cell).into_owned()).collect()).collect();
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| visible(cell).into_owned()).collect()).collect();
     total(&widths(columns, &rows))
 }
 
 fn widths(columns: &[Column], rows: &[Vec<String>]) -> Vec<usize> {
     let cells = |index: usize| rows.iter().filter_map(move |row| row.get(index)).map(|cell| cell.width());
-    columns.iter().enumerate().map(|(index, column)| cells(index).max().unwrap_or(0).max(column.heading.width())).collect()
+    columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| cells(index).max().unwrap_or(0).max(column.heading.width()))
+        .collect()
 }
 
 fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
-/// The widths with the widest of those that may be cut made narrower, until so many columns are saved or nothing is left to
-/// take.
+/// The widths with the widest of those that may be cut made narrower, until so many columns are saved or nothing is
+/// left to take.
 fn narrowed(columns: &[Column], widths: &[usize], mut over: usize) -> Vec<usize> {
     let mut widths = widths.to_vec();
     while over > 0 {
         let cuttable = |(index, width): &(usize, &mut usize)| columns[*index].cut && **width > LEAST;
-        let Some((_, widest)) = widths.iter_mut().enumerate().filter(cuttable).max_by_key(|(_, width)| **width) else { break };
+        let Some((_, widest)) = widths.iter_mut().enumerate().filter(cuttable).max_by_key(|(_, width)| **width) else {
+            break;
+        };
         *widest -= 1;
         over -= 1;
     }

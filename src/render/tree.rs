@@ -43,11 +43,18 @@ pub struct Options<'a> {
 const WIDE_HEADER: [&str; 4] = ["UID", "REFERENCE", "FINALIZERS", "AGE"];
 
 /// Writes the lines of the tree and the totals.
-pub fn write(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    snapshot: &Snapshot,
+    graph: &OwnerGraph,
+    tree: &Tree,
+    options: &Options<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let rows = if options.fold { fold::folded(snapshot, graph, tree) } else { fold::unfolded(tree) };
     let (lone, rows): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| matches!(row, Row::Lone(_)));
     let guides = Guides::of(rows.iter().map(|row| tree.entries[row.entry()].depth));
-    let lines: Vec<Line> = rows.iter().zip(guides).map(|(row, guide)| line(snapshot, graph, tree, *row, guide)).collect();
+    let lines: Vec<Line> =
+        rows.iter().zip(guides).map(|(row, guide)| line(snapshot, graph, tree, *row, guide)).collect();
     if options.wide {
         let cells: Vec<[String; 4]> = rows.iter().map(|row| wide(snapshot, graph, tree, *row, options.now)).collect();
         write_wide(lines, &cells, options, out)?;
@@ -146,7 +153,8 @@ fn wide(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, now: Opt
     });
     let finalizers: Vec<&str> =
         object.iter().flat_map(|object| &object.finalizers).map(|finalizer| snapshot.text(*finalizer)).collect();
-    let age = object.and_then(|object| object.created).zip(now).map(|(created, now)| crate::wording::age(now - created));
+    let age =
+        object.and_then(|object| object.created).zip(now).map(|(created, now)| crate::wording::age(now - created));
     [
         uid.map(|uid| visible(snapshot.text(uid)).into_owned()).unwrap_or_default(),
         flags.unwrap_or("-").to_owned(),
@@ -156,7 +164,12 @@ fn wide(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, now: Opt
 }
 
 /// In wide output more columns, and a heading; lines may then be as long as they are.
-fn write_wide(mut lines: Vec<Line>, cells: &[[String; 4]], options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_wide(
+    mut lines: Vec<Line>,
+    cells: &[[String; 4]],
+    options: &Options<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut columns = WIDE_HEADER.map(str::len);
     for cells in cells {
         for (column, cell) in columns.iter_mut().zip(cells) {
@@ -164,7 +177,8 @@ fn write_wide(mut lines: Vec<Line>, cells: &[[String; 4]], options: &Options<'_>
         }
     }
     let row = |cells: &[String; 4]| {
-        let padded = |(cell, column): (&String, &usize)| format!("{cell}{}", " ".repeat(column.saturating_sub(cell.width())));
+        let padded =
+            |(cell, column): (&String, &usize)| format!("{cell}{}", " ".repeat(column.saturating_sub(cell.width())));
         cells.iter().zip(&columns).map(padded).collect::<Vec<_>>().join("  ")
     };
     for (line, cells) in lines.iter_mut().zip(cells) {

@@ -49,9 +49,16 @@ fn shows_more_columns() {
 #[test]
 fn shows_owners() {
     let (snapshot, graph) = shop();
-    let uids =
-        ["configmap-both", "configmap-left-over", "configmap-locked", "configmap-lost", "configmap-stale", "configmap-astray"];
-    let targets: Vec<ObjectId> = uids.iter().map(|uid| snapshot.by_uid(snapshot.strings.find(uid).unwrap()).unwrap()).collect();
+    let uids = [
+        "configmap-both",
+        "configmap-left-over",
+        "configmap-locked",
+        "configmap-lost",
+        "configmap-stale",
+        "configmap-astray",
+    ];
+    let targets: Vec<ObjectId> =
+        uids.iter().map(|uid| snapshot.by_uid(snapshot.strings.find(uid).unwrap()).unwrap()).collect();
     let tree = Tree::of_targets(&snapshot, &graph, &targets, snapshot.strings.find("shop"), Direction::Owners, None);
     insta::assert_snapshot!(text(|out| write(&snapshot, &graph, &tree, &options(&Style::default()), out)));
 }
@@ -60,7 +67,8 @@ fn shows_owners() {
 fn prints_names() {
     let (snapshot, graph) = shop();
     let target = snapshot.by_uid(snapshot.strings.find("deployment-web").unwrap()).unwrap();
-    let tree = Tree::of_targets(&snapshot, &graph, &[target], snapshot.strings.find("shop"), Direction::Dependents, Some(1));
+    let tree =
+        Tree::of_targets(&snapshot, &graph, &[target], snapshot.strings.find("shop"), Direction::Dependents, Some(1));
     insta::assert_snapshot!(text(|out| write_names(&snapshot, &graph, &tree, out)), @r"
     deployment.apps/web
     configmap/astray
@@ -94,14 +102,16 @@ fn prints_the_collectors_graph() {
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), None);
     let dot = text(|out| dot::write(&DebugGraph::of(&snapshot, &graph, &tree), out));
     // One line a vertex is enough to see what is there.
-    let short: Vec<String> = dot.replace("\n    ", " ").lines().map(str::to_owned).filter(|line| line != "  ];").collect();
+    let short: Vec<String> =
+        dot.replace("\n    ", " ").lines().map(str::to_owned).filter(|line| line != "  ];").collect();
     insta::assert_snapshot!(short.join("\n"));
 }
 
 #[test]
 fn prints_vertices_as_the_endpoint_does() {
     let mut world = World::new();
-    let odd = crate::model::RawReference { uid: "b\"\\I\u{f1}\u{1f439}".into(), kind: "Od\u{a0}d".into(), ..owner("Shop/x") };
+    let odd =
+        crate::model::RawReference { uid: "b\"\\I\u{f1}\u{1f439}".into(), kind: "Od\u{a0}d".into(), ..owner("Shop/x") };
     world.add_with("shop", "Deployment/web", vec![odd], |raw| {
         raw.uid = "a".into();
         raw.deleted = Some(1);

@@ -19,8 +19,8 @@ pub fn count_kinds(snapshot: &Snapshot, objects: impl Iterator<Item = ObjectId>)
     counts
 }
 
-/// A kind's name for so many of it: `1 Ingress`, `2 Ingresses`, `2 NetworkPolicies`, `2 Endpoints`. The ending is that of the
-/// resource, as far as both agree before it.
+/// A kind's name for so many of it: `1 Ingress`, `2 Ingresses`, `2 NetworkPolicies`, `2 Endpoints`. The ending is that
+/// of the resource, as far as both agree before it.
 pub fn plural(resource: &Resource, count: usize) -> String {
     let kind = &resource.kind;
     if count == 1 {
@@ -29,7 +29,9 @@ pub fn plural(resource: &Resource, count: usize) -> String {
     let lower = kind.to_lowercase();
     let common = lower.bytes().zip(resource.plural.bytes()).take_while(|(a, b)| a == b).count();
     match (kind.get(..common), resource.plural.get(common..)) {
-        (Some(stem), Some(ending)) if common + 1 >= kind.len() && lower.len() == kind.len() => format!("{stem}{ending}"),
+        (Some(stem), Some(ending)) if common + 1 >= kind.len() && lower.len() == kind.len() => {
+            format!("{stem}{ending}")
+        }
         _ => format!("{kind}s"),
     }
 }

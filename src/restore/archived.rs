@@ -40,8 +40,8 @@ impl fmt::Display for Place {
 pub struct OwnerReference {
     /// The owner's uid when it was archived.
     pub uid: String,
-    /// Where the reference says that the owner is: in the namespace of its dependent. Whether the kind has namespaces at all is for the
-    /// server to say.
+    /// Where the reference says that the owner is: in the namespace of its dependent. Whether the kind has namespaces
+    /// at all is for the server to say.
     pub place: Place,
     /// `controller: true`.
     pub controller: bool,
@@ -109,7 +109,8 @@ impl Archived {
         let mut references = Vec::with_capacity(written.len());
         for reference in written {
             let part = |name: &str| {
-                text(&reference[name]).ok_or_else(|| malformed(format!("({place}) has an owner reference without {name}")))
+                text(&reference[name])
+                    .ok_or_else(|| malformed(format!("({place}) has an owner reference without {name}")))
             };
             references.push(OwnerReference {
                 uid: part("uid")?,
@@ -140,8 +141,7 @@ mod tests {
 
     #[test]
     fn an_object_says_where_it_was_and_who_owned_it() {
-        let reference =
-            json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "r", "controller": true, "more": 1});
+        let reference = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "r", "controller": true, "more": 1});
         let pod = json!({"apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": "web-1", "namespace": "shop", "uid": "p", "ownerReferences": [reference]}});
         let archived = Archived::new(1, pod.clone()).unwrap();
@@ -157,14 +157,20 @@ mod tests {
 
     #[test]
     fn what_is_no_object_is_told_by_its_number() {
-        let told = |whole: Value| Archived::new(7, whole).unwrap_err().to_string();
+        let describe = |whole: Value| Archived::new(7, whole).unwrap_err().to_string();
         let object = |metadata: Value| json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata});
-        assert!(told(json!(null)).starts_with("object 7 of the archive has no apiVersion;"));
-        assert!(told(json!({"apiVersion": "v1", "kind": 3})).contains("has no kind"));
-        assert!(told(object(json!({"uid": "u"}))).contains("has no name"));
-        assert!(told(object(json!({"name": "a"}))).contains("(Pod/a) has no uid"));
-        assert!(told(object(json!({"name": "a", "uid": "u", "ownerReferences": {}}))).contains("references that are no list"));
+        assert!(describe(json!(null)).starts_with("object 7 of the archive has no apiVersion;"));
+        assert!(describe(json!({"apiVersion": "v1", "kind": 3})).contains("has no kind"));
+        assert!(describe(object(json!({"uid": "u"}))).contains("has no name"));
+        assert!(describe(object(json!({"name": "a"}))).contains("(Pod/a) has no uid"));
+        assert!(
+            describe(object(json!({"name": "a", "uid": "u", "ownerReferences": {}})))
+                .contains("references that are no list")
+        );
         let nameless = json!([{"apiVersion": "v1", "kind": "Pod", "uid": "o"}]);
-        assert!(told(object(json!({"name": "a", "uid": "u", "ownerReferences": nameless}))).contains("reference without name"));
+        assert!(
+            describe(object(json!({"name": "a", "uid": "u", "ownerReferences": nameless})))
+                .contains("reference without name")
+        );
     }
 }

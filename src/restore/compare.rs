@@ -17,8 +17,8 @@ pub struct Difference {
     pub live: Option<String>,
 }
 
-/// Where a living object differs from an archived one in what would be brought back. `references` are the owner references that the
-/// archived one would have now. The status is not compared: it is what somebody has seen since.
+/// Where a living object differs from an archived one in what would be brought back. `references` are the owner
+/// references that the archived one would have now. The status is not compared: it is what somebody has seen since.
 pub fn differences(place: &Place, archived: &Value, references: &[Value], live: &Value) -> Vec<Difference> {
     let mut wanted = as_created(place, archived);
     let mut found = as_created(place, live);
@@ -49,8 +49,8 @@ pub fn differences(place: &Place, archived: &Value, references: &[Value], live: 
             _ if is_unset(wanted) && is_unset(found) || wanted == found => {}
             _ => {
                 let secret = hidden && (path.starts_with("data") || path.starts_with("stringData"));
-                let told = |value: Option<&Value>| value.filter(|_| !secret).map(ToString::to_string);
-                differences.push(Difference { path, archived: told(wanted), live: told(found) });
+                let describe = |value: Option<&Value>| value.filter(|_| !secret).map(ToString::to_string);
+                differences.push(Difference { path, archived: describe(wanted), live: describe(found) });
             }
         }
     }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::restore::{archived::Archived, testing::object};
 
-    fn told(archived: Value, references: &[Value], live: &Value) -> Vec<String> {
+    fn describe(archived: Value, references: &[Value], live: &Value) -> Vec<String> {
         let place = Archived::new(1, archived.clone()).unwrap().place;
         let shown = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         let differences = differences(&place, &archived, references, live).into_iter();
@@ -108,7 +108,7 @@ mod tests {
                     "spec": {"clusterIP": "10.0.0.9", "clusterIPs": ["10.0.0.9"], "ports": [{"port": 80, "nodePort": 30009}]},
                     "status": {"loadBalancer": {}}}),
         );
-        assert_eq!(told(archived, &[], &live), [""; 0]);
+        assert_eq!(describe(archived, &[], &live), [""; 0]);
     }
 
     #[test]
@@ -126,8 +126,13 @@ mod tests {
             &json!({"metadata": {"annotations": {"acme.io/a": "2"}}, "spec": {"replicas": 5, "list": [{"a": 1}, {"b": 3}], "new": []}}),
         );
         assert_eq!(
-            told(archived, &[], &live),
-            [r#"metadata.annotations["acme.io/a"]: "1" "2""#, "spec.gone: true -", "spec.list[1].b: 2 3", "spec.replicas: 3 5"]
+            describe(archived, &[], &live),
+            [
+                r#"metadata.annotations["acme.io/a"]: "1" "2""#,
+                "spec.gone: true -",
+                "spec.list[1].b: 2 3",
+                "spec.replicas: 3 5"
+            ]
         );
     }
 
@@ -136,16 +141,19 @@ mod tests {
         let reference = |uid: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": uid});
         let archived = object("v1", "ConfigMap", "b", &json!({"metadata": {"ownerReferences": [reference("old")]}}));
         let live = object("v1", "ConfigMap", "b", &json!({"metadata": {"ownerReferences": [reference("new")]}}));
-        assert_eq!(told(archived.clone(), &[reference("new")], &live), [""; 0]);
-        assert_eq!(told(archived.clone(), &[reference("newer")], &live), [r#"metadata.ownerReferences[0].uid: "newer" "new""#]);
-        assert_eq!(told(archived, &[], &live).len(), 1);
+        assert_eq!(describe(archived.clone(), &[reference("new")], &live), [""; 0]);
+        assert_eq!(
+            describe(archived.clone(), &[reference("newer")], &live),
+            [r#"metadata.ownerReferences[0].uid: "newer" "new""#]
+        );
+        assert_eq!(describe(archived, &[], &live).len(), 1);
     }
 
     #[test]
     fn secrets_are_not_told() {
         let secret = |value: &str| object("v1", "Secret", "s", &json!({"data": {"password": value}, "type": "Opaque"}));
-        assert_eq!(told(secret("YQ=="), &[], &secret("Yg==")), ["data.password: - -"]);
+        assert_eq!(describe(secret("YQ=="), &[], &secret("Yg==")), ["data.password: - -"]);
         let lost = object("v1", "Secret", "s", &json!({"type": "Opaque"}));
-        assert_eq!(told(secret("YQ=="), &[], &lost), ["data: - -"]);
+        assert_eq!(describe(secret("YQ=="), &[], &lost), ["data: - -"]);
     }
 }

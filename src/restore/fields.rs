@@ -1,5 +1,5 @@
-//! What of an archived object is not sent again: fields that the server or a controller sets by itself, and that would be refused, or be
-//! wrong, in a new object. The one place for it.
+//! What of an archived object is not sent again: fields that the server or a controller sets by itself, and that would
+//! be refused, or be wrong, in a new object. The one place for it.
 
 use serde_json::{Map, Value};
 
@@ -23,7 +23,8 @@ const METADATA: [&str; 8] = [
 const ANNOTATIONS: &[(&str, &str, &[&str])] = &[
     // pkg/controller/deployment/util: the controller counts revisions anew.
     ("apps", "Deployment", &["deployment.kubernetes.io/revision"]),
-    // pkg/controller/volume/persistentvolume: a claim with `bind-completed` whose volume is missing counts as lost for ever.
+    // pkg/controller/volume/persistentvolume: a claim with `bind-completed` whose volume is missing counts as lost for
+    // ever.
     (
         "",
         "PersistentVolumeClaim",
@@ -44,7 +45,8 @@ const ANNOTATIONS: &[(&str, &str, &[&str])] = &[
 const OF_JOB: [&str; 2] = ["controller-uid", "batch.kubernetes.io/controller-uid"];
 /// Secrets that hold a ServiceAccount's token.
 const TOKEN_TYPE: &str = "kubernetes.io/service-account-token";
-/// How the volume is called that the ServiceAccount admission plugin puts into every pod (plugin/pkg/admission/serviceaccount).
+/// How the volume is called that the ServiceAccount admission plugin puts into every pod
+/// (plugin/pkg/admission/serviceaccount).
 const TOKEN_VOLUME: &str = "kube-api-access-";
 
 /// An object as it is to be created, without owner references and status: those need what only the cluster knows.
@@ -69,9 +71,10 @@ pub(super) fn as_created(place: &Place, whole: &Value) -> Value {
     object
 }
 
-/// Foreground and orphan are the collector's, and belong to the deletion that is undone: with one of them the new object's own deletion
-/// would take that way, whatever its propagation. Every other finalizer is kept: its controller would set it again at its first look, but
-/// whoever deletes the object before that must not leave behind what the finalizer guards.
+/// Foreground and orphan are the collector's, and belong to the deletion that is undone: with one of them the new
+/// object's own deletion would take that way, whatever its propagation. Every other finalizer is kept: its controller
+/// would set it again at its first look, but whoever deletes the object before that must not leave behind what the
+/// finalizer guards.
 fn clean_finalizers(metadata: &mut Map<String, Value>) {
     let Some(finalizers) = metadata.get_mut("finalizers").and_then(Value::as_array_mut) else { return };
     finalizers.retain(|finalizer| finalizer != FOREGROUND_FINALIZER && finalizer != ORPHAN_FINALIZER);
@@ -113,7 +116,8 @@ fn clean_service(service: &mut Map<String, Value>) {
     }
 }
 
-/// What admission and the scheduler have added: a pod that has them already would be refused, or bound to a node that may be gone.
+/// What admission and the scheduler have added: a pod that has them already would be refused, or bound to a node that
+/// may be gone.
 fn clean_pod(pod: &mut Map<String, Value>) {
     // The number of a priority class is looked up again; ephemeral containers can't be created.
     drop_from_spec(pod, &["nodeName", "priority", "preemptionPolicy", "ephemeralContainers"]);

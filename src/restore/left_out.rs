@@ -1,5 +1,5 @@
-//! What is not brought back, kind by kind, with the source that says so: what a controller makes anew of itself as soon as what it looks
-//! after is there again, and what would be done a second time.
+//! What is not brought back, kind by kind, with the source that says so: what a controller makes anew of itself as soon
+//! as what it looks after is there again, and what would be done a second time.
 
 use std::fmt;
 
@@ -38,10 +38,11 @@ impl fmt::Display for LeftOut {
 /// A group and a kind.
 type GroupKind = (&'static str, &'static str);
 
-/// Who makes what it controls anew: the controller's kind, the dependent's, and what the maker is called. That the dependent's controller
-/// reference leads to an object of the same archive is a condition of each.
+/// Who makes what it controls anew: the controller's kind, the dependent's, and what the maker is called. That the
+/// dependent's controller reference leads to an object of the same archive is a condition of each.
 const MADE_BY_CONTROLLERS: &[(GroupKind, GroupKind, &str)] = &[
-    // pkg/controller/deployment/sync.go, getNewReplicaSet. Older ReplicaSets, the history of rollouts, are not made again.
+    // pkg/controller/deployment/sync.go, getNewReplicaSet. Older ReplicaSets, the history of rollouts, are not made
+    // again.
     (("apps", "Deployment"), ("apps", "ReplicaSet"), "its Deployment"),
     // pkg/controller/replicaset/replica_set.go, manageReplicas.
     (("apps", "ReplicaSet"), ("", "Pod"), "its ReplicaSet"),
@@ -63,7 +64,8 @@ const MADE_BY_CONTROLLERS: &[(GroupKind, GroupKind, &str)] = &[
     // pkg/controller/volume/ephemeral and pkg/controller/resourceclaim, for each pod with such a volume or claim.
     (("", "Pod"), ("", "PersistentVolumeClaim"), "its Pod's volume controller"),
     (("", "Pod"), ("resource.k8s.io", "ResourceClaim"), "its Pod's claim controller"),
-    // The kubelet shows its static pods again (pkg/kubelet/pod/mirror_client.go), and renews its Lease (pkg/kubelet/kubelet.go).
+    // The kubelet shows its static pods again (pkg/kubelet/pod/mirror_client.go), and renews its Lease
+    // (pkg/kubelet/kubelet.go).
     (("", "Node"), ("", "Pod"), "its Node's kubelet"),
     (("", "Node"), ("coordination.k8s.io", "Lease"), "its Node's kubelet"),
     (("", "Node"), ("storage.k8s.io", "CSINode"), "its Node's kubelet"),
@@ -83,7 +85,8 @@ const MADE_BY_OTHERS: &[(&str, &str, &str)] = &[
     ("resource.k8s.io", "ResourceSlice", "its driver"),
 ];
 
-/// Why an object is not brought back; none where it is. `find` finds an object of the archive by its uid, `at` by where it is.
+/// Why an object is not brought back; none where it is. `find` finds an object of the archive by its uid, `at` by where
+/// it is.
 pub(super) fn why_left_out<'a>(
     object: &Archived,
     find: impl Fn(&str) -> Option<&'a Archived>,
@@ -133,8 +136,9 @@ fn is_finished(place: &Place, whole: &Value) -> bool {
     if place.is("", "Pod") {
         return matches!(status["phase"].as_str(), Some("Succeeded" | "Failed"));
     }
-    let is_end =
-        |condition: &Value| matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True";
+    let is_end = |condition: &Value| {
+        matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True"
+    };
     place.is("batch", "Job") && status["conditions"].as_array().is_some_and(|conditions| conditions.iter().any(is_end))
 }
 
@@ -177,13 +181,17 @@ mod tests {
             let (above, below) = (version(group), version(below_group));
             let controller = object(&above, kind, "a", &json!({"metadata": {"namespace": "shop"}}));
             let dependent = owned(&below, below_kind, "b", &[(&above, kind, "a")]);
-            let told = why(vec![controller, dependent.clone()]);
-            assert_eq!(told, Some(format!("made anew by {who}")), "{kind} {below_kind}");
+            let describe = why(vec![controller, dependent.clone()]);
+            assert_eq!(describe, Some(format!("made anew by {who}")), "{kind} {below_kind}");
             // Nobody makes it anew where its controller does not come back.
             assert_eq!(why(vec![dependent]), None, "{kind} {below_kind}");
             let mut plain = owned(&below, below_kind, "b", &[(&above, kind, "a")]);
             plain["metadata"]["ownerReferences"][0]["controller"] = json!(false);
-            assert_eq!(why(vec![object(&above, kind, "a", &json!({})), plain]), None, "an owner is no controller: {kind}");
+            assert_eq!(
+                why(vec![object(&above, kind, "a", &json!({})), plain]),
+                None,
+                "an owner is no controller: {kind}"
+            );
         }
         for (group, kind, who) in MADE_BY_OTHERS {
             let version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
@@ -201,9 +209,10 @@ mod tests {
         assert_eq!(why(vec![object("v1", "ServiceAccount", "build", &json!({}))]), None);
 
         let endpoints = || owned("v1", "Endpoints", "web", &[]);
-        let service = |spec: Value| object("v1", "Service", "web", &json!({"metadata": {"namespace": "shop"}, "spec": spec}));
-        let told = why(vec![service(json!({"selector": {"app": "web"}})), endpoints()]);
-        assert_eq!(told.as_deref(), Some("made anew by its Service's controller"));
+        let service =
+            |spec: Value| object("v1", "Service", "web", &json!({"metadata": {"namespace": "shop"}, "spec": spec}));
+        let describe = why(vec![service(json!({"selector": {"app": "web"}})), endpoints()]);
+        assert_eq!(describe.as_deref(), Some("made anew by its Service's controller"));
         assert_eq!(why(vec![service(json!({})), endpoints()]), None, "somebody has written them by hand");
         assert_eq!(why(vec![endpoints()]), None);
 
@@ -228,8 +237,8 @@ mod tests {
         // Its CronJob would make others, and not this one.
         let mut of_cron_job = owned("batch/v1", "Job", "report-1", &[("batch/v1", "CronJob", "report")]);
         of_cron_job["status"] = condition("Complete", "True");
-        let told = why(vec![owned("batch/v1", "CronJob", "report", &[]), of_cron_job]);
-        assert_eq!(told.as_deref(), Some("finished, and would run again"));
+        let describe = why(vec![owned("batch/v1", "CronJob", "report", &[]), of_cron_job]);
+        assert_eq!(describe.as_deref(), Some("finished, and would run again"));
         assert!(LeftOut::MadeBy("x").with_all() && !LeftOut::Finished.with_all());
     }
 }

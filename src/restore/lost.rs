@@ -20,7 +20,9 @@ type Row = (fn(&Place, &Value) -> bool, &'static str, &'static str);
 
 const LOSSES: &[Row] = &[
     (
-        |place, whole| place.is("", "Service") && is_text(&whole["spec"]["clusterIP"]) && whole["spec"]["clusterIP"] != "None",
+        |place, whole| {
+            place.is("", "Service") && is_text(&whole["spec"]["clusterIP"]) && whole["spec"]["clusterIP"] != "None"
+        },
         "cluster IPs and node ports",
         "the server gives new ones",
     ),
@@ -29,7 +31,11 @@ const LOSSES: &[Row] = &[
         "addresses of load balancers",
         "whoever runs the load balancers gives new ones",
     ),
-    (|place, whole| place.is("", "Pod") && is_text(&whole["spec"]["nodeName"]), "nodes of pods", "the scheduler chooses anew"),
+    (
+        |place, whole| place.is("", "Pod") && is_text(&whole["spec"]["nodeName"]),
+        "nodes of pods",
+        "the scheduler chooses anew",
+    ),
     (
         |place, whole| place.is("", "PersistentVolumeClaim") && is_text(&whole["spec"]["volumeName"]),
         "data of volumes",
@@ -56,8 +62,8 @@ pub fn lost<'a>(objects: impl IntoIterator<Item = &'a Archived>) -> Vec<Lost> {
             *count += usize::from(loses(&object.place, &object.whole));
         }
     }
-    let told = LOSSES.iter().zip(counts).filter(|(_, objects)| *objects > 0);
-    told.map(|((_, what, instead), objects)| Lost { what, instead, objects }).collect()
+    let describe = LOSSES.iter().zip(counts).filter(|(_, objects)| *objects > 0);
+    describe.map(|((_, what, instead), objects)| Lost { what, instead, objects }).collect()
 }
 
 fn is_text(value: &Value) -> bool {
@@ -88,9 +94,9 @@ mod tests {
             object("v1", "Secret", "password", &json!({"type": "Opaque"})),
             object("batch/v1", "Job", "import", &json!({})),
         ]);
-        let told: Vec<(&str, usize)> = lost(&objects).into_iter().map(|lost| (lost.what, lost.objects)).collect();
+        let describe: Vec<(&str, usize)> = lost(&objects).into_iter().map(|lost| (lost.what, lost.objects)).collect();
         assert_eq!(
-            told,
+            describe,
             [
                 ("cluster IPs and node ports", 2),
                 ("addresses of load balancers", 1),

@@ -1,7 +1,8 @@
-//! The way back: what has to be created, in which order and with which fields, so that what an archive holds is there again.
+//! The way back: what has to be created, in which order and with which fields, so that what an archive holds is there
+//! again.
 //!
-//! Pure: [`RestorePlan::new`] makes of archived objects what is to be sent, [`differences`] compares with what is there already, and
-//! [`Outcome`] is what came of each object. What is sent, and what the answers mean, is in `act/restore`.
+//! Pure: [`RestorePlan::new`] makes of archived objects what is to be sent, [`differences`] compares with what is there
+//! already, and [`Outcome`] is what came of each object. What is sent, and what the answers mean, is in `act/restore`.
 
 mod archived;
 mod compare;

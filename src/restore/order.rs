@@ -1,5 +1,5 @@
-//! In which order objects are created: each after its owners, its namespace and its definition, and among those that could come next,
-//! what others need to run before those others.
+//! In which order objects are created: each after its owners, its namespace and its definition, and among those that
+//! could come next, what others need to run before those others.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,8 @@ const RANKS: &[(u8, &str, &[&str])] = &[
     (6, "apps", &["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"]),
     (6, "batch", &["Job", "CronJob"]),
     (6, "", &["Pod", "ReplicationController"]),
-    // Last, what would refuse or change the others: webhooks whose servers don't run yet, and quotas that nobody has counted yet.
+    // Last, what would refuse or change the others: webhooks whose servers don't run yet, and quotas that nobody has
+    // counted yet.
     (8, "", &["ResourceQuota"]),
     (8, "apiregistration.k8s.io", &["APIService"]),
     (
@@ -64,21 +65,23 @@ pub(crate) fn rank(group: &str, kind: &str) -> u8 {
 pub(super) struct Need {
     /// Who is needed.
     pub item: usize,
-    /// Which of the object's owner references it is; none for its namespace and its definition, without which it can't be at all.
+    /// Which of the object's owner references it is; none for its namespace and its definition, without which it can't
+    /// be at all.
     pub reference: Option<usize>,
 }
 
 /// An order.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Order {
+pub(super) struct CreationOrder {
     /// What is created together, one after the other.
     pub steps: Vec<Vec<usize>>,
-    /// References that close a circle of owners: an object, and which of its references. They are added when all are there.
+    /// References that close a circle of owners: an object, and which of its references. They are added when all are
+    /// there.
     pub closing: Vec<(usize, usize)>,
 }
 
 /// Finds an order. `ranks` and `needs` are by item; only those in `wanted` are created, and only they are needed.
-pub(super) fn order(wanted: &[usize], ranks: &[u8], needs: &[Vec<Need>]) -> Order {
+pub(super) fn order(wanted: &[usize], ranks: &[u8], needs: &[Vec<Need>]) -> CreationOrder {
     let mut search = Search::new(wanted, ranks, needs);
     loop {
         search.take_all_ready();
@@ -100,7 +103,7 @@ struct Search<'a> {
     placed: Vec<bool>,
     ready: BTreeMap<u8, Vec<usize>>,
     left: usize,
-    found: Order,
+    found: CreationOrder,
 }
 
 impl<'a> Search<'a> {
@@ -114,7 +117,7 @@ impl<'a> Search<'a> {
             placed: vec![false; needs.len()],
             ready: BTreeMap::new(),
             left: wanted.len(),
-            found: Order::default(),
+            found: CreationOrder::default(),
         };
         for item in wanted {
             for need in &needs[*item] {
@@ -158,8 +161,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Nothing is ready: there are circles. Of each that waits for nothing outside of it, one member is created without the references
-    /// that lead into the circle.
+    /// Nothing is ready: there are circles. Of each that waits for nothing outside of it, one member is created without
+    /// the references that lead into the circle.
     fn open_circles(&mut self) {
         let mut graph: DiGraph<usize, ()> = DiGraph::new();
         let mut nodes: FxHashMap<usize, NodeIndex> = FxHashMap::default();
@@ -216,7 +219,7 @@ mod tests {
 
     fn found(ranks: &[u8], needs: &[Vec<Need>]) -> (Vec<Vec<usize>>, Vec<(usize, usize)>) {
         let wanted: Vec<usize> = (0..ranks.len()).collect();
-        let Order { steps, mut closing } = order(&wanted, ranks, needs);
+        let CreationOrder { steps, mut closing } = order(&wanted, ranks, needs);
         closing.sort_unstable();
         (steps, closing)
     }

@@ -9,7 +9,8 @@ pub enum Outcome {
     Foreseen,
     /// It was created.
     Created,
-    /// It was created by an earlier run of the same restore, which may have been interrupted; what that left undone is done now.
+    /// It was created by an earlier run of the same restore, which may have been interrupted; what that left undone is
+    /// done now.
     AlreadyBack,
     /// It is there, as it was archived.
     Same,
@@ -23,7 +24,8 @@ pub enum Outcome {
     Blocked(ItemId),
 }
 
-/// An owner reference that was not brought back, because it would lead nowhere: the collector would delete its object at once (R4.4).
+/// An owner reference that was not brought back, because it would lead nowhere: the collector would delete its object
+/// at once (R4.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detached {
     /// Which of the archived object's references it is.

@@ -11,7 +11,7 @@ use super::{
     archived::{Archived, Malformed, OwnerReference, Place},
     fields::as_created,
     left_out::{LeftOut, why_left_out},
-    order::{LATEST, Need, Order, order, rank},
+    order::{CreationOrder, LATEST, Need, order, rank},
 };
 
 /// The index of an object in its [`RestorePlan`]: where it stands in the archive, from zero.
@@ -40,8 +40,9 @@ pub struct Item {
     pub needs: Vec<ItemId>,
     /// Why it is not brought back, where it isn't.
     pub left_out: Option<LeftOut>,
-    /// What is put back through its status subresource, if it has one: only of custom resources. What built-in kinds have in their status
-    /// is what their controllers see, and these look again; an old one would speak of pods and addresses that are gone.
+    /// What is put back through its status subresource, if it has one: only of custom resources. What built-in kinds
+    /// have in their status is what their controllers see, and these look again; an old one would speak of pods and
+    /// addresses that are gone.
     pub status: Option<Value>,
 }
 
@@ -74,7 +75,8 @@ pub struct RestorePlan {
     pub items: Vec<Item>,
     /// What is created together, one step after the other.
     pub steps: Vec<Vec<ItemId>>,
-    /// References that close a circle of owners: an object, and which of its references. They are added when all are there.
+    /// References that close a circle of owners: an object, and which of its references. They are added when all are
+    /// there.
     pub closing: BTreeSet<(ItemId, usize)>,
 }
 
@@ -104,7 +106,8 @@ impl RestorePlan {
             },
             None => Owner::Elsewhere,
         };
-        let owners: Vec<Vec<Owner>> = archived.iter().map(|object| object.references.iter().map(owner).collect()).collect();
+        let owners: Vec<Vec<Owner>> =
+            archived.iter().map(|object| object.references.iter().map(owner).collect()).collect();
         let needs: Vec<Vec<ItemId>> = archived.iter().map(|object| index.needs(&object.place)).collect();
         let custom = CustomKinds::new();
         let mut items = Vec::with_capacity(archived.len());
@@ -117,12 +120,12 @@ impl RestorePlan {
             }
             items.push(Item { body, owners, needs, left_out, status, archived });
         }
-        let Order { steps, closing } = in_order(&items);
+        let CreationOrder { steps, closing } = in_order(&items);
         Ok(RestorePlan { items, steps, closing: closing.into_iter().collect() })
     }
 }
 
-fn in_order(items: &[Item]) -> Order {
+fn in_order(items: &[Item]) -> CreationOrder {
     let wanted: Vec<ItemId> = (0..items.len()).filter(|item| items[*item].left_out.is_none()).collect();
     let rank_of = |item: &Item| {
         let of_left_out = item.owners.iter().any(|owner| matches!(owner, Owner::LeftOut(_)));
@@ -140,8 +143,8 @@ fn in_order(items: &[Item]) -> Order {
     order(&wanted, &ranks, &needs)
 }
 
-/// Objects whose place another of the archive has taken: one was archived, went, and was made anew before the archive was complete. The one
-/// that was created later stays; where that can't be told apart, the one that was archived later.
+/// Objects whose place another of the archive has taken: one was archived, went, and was made anew before the archive
+/// was complete. The one that was created later stays; where that can't be told apart, the one that was archived later.
 fn replaced(archived: &[Archived]) -> FxHashSet<ItemId> {
     fn created(object: &Archived) -> Option<&str> {
         object.whole["metadata"]["creationTimestamp"].as_str()
@@ -184,7 +187,8 @@ impl<'a> Index<'a> {
         };
         for (item, object) in archived.iter().enumerate() {
             let place = &object.place;
-            let twice = |of: usize| Malformed { number: item + 1, what: format!("({place}) is also object {}", of + 1) };
+            let twice =
+                |of: usize| Malformed { number: item + 1, what: format!("({place}) is also object {}", of + 1) };
             if let Some(other) = index.by_uid.insert(&object.uid, item) {
                 return Err(twice(other));
             }

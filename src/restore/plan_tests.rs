@@ -122,7 +122,8 @@ fn a_reference_that_led_nowhere_is_to_no_object_of_the_archive() {
 
 #[test]
 fn an_archive_with_one_object_twice_is_refused() {
-    let error = RestorePlan::new([object("v1", "Pod", "a", &json!({})), object("v1", "Pod", "a", &json!({}))], false).unwrap_err();
+    let error = RestorePlan::new([object("v1", "Pod", "a", &json!({})), object("v1", "Pod", "a", &json!({}))], false)
+        .unwrap_err();
     assert!(error.to_string().starts_with("object 2 of the archive (Pod/a) is also object 1;"), "{error}");
     let same_uid = json!({"metadata": {"uid": "u"}});
     let objects = [object("v1", "Pod", "a", &same_uid), object("v1", "Pod", "b", &same_uid)];
@@ -197,7 +198,12 @@ fn what_the_server_sets_is_not_sent() {
 #[test]
 fn what_each_kinds_controllers_set_is_not_sent() {
     let cases = [
-        ("v1", "Namespace", json!({"spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}), json!({"spec": {}})),
+        (
+            "v1",
+            "Namespace",
+            json!({"spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}),
+            json!({"spec": {}}),
+        ),
         (
             "v1",
             "Service",
@@ -252,7 +258,12 @@ fn what_each_kinds_controllers_set_is_not_sent() {
                    "metadata": {"annotations": {"kubernetes.io/service-account.uid": "u", "kubernetes.io/service-account.name": "s"}}}),
             json!({"type": "kubernetes.io/service-account-token", "metadata": {"annotations": {"kubernetes.io/service-account.name": "s"}}}),
         ),
-        ("v1", "Secret", json!({"type": "Opaque", "data": {"token": "t"}}), json!({"type": "Opaque", "data": {"token": "t"}})),
+        (
+            "v1",
+            "Secret",
+            json!({"type": "Opaque", "data": {"token": "t"}}),
+            json!({"type": "Opaque", "data": {"token": "t"}}),
+        ),
         (
             "apps/v1",
             "Deployment",
@@ -283,11 +294,14 @@ fn what_each_kinds_controllers_set_is_not_sent() {
 
 #[test]
 fn odd_shapes_are_sent_as_they_are() {
-    for kind in ["Namespace", "Service", "Pod", "PersistentVolumeClaim", "PersistentVolume", "ServiceAccount", "Secret", "Job"] {
+    for kind in
+        ["Namespace", "Service", "Pod", "PersistentVolumeClaim", "PersistentVolume", "ServiceAccount", "Secret", "Job"]
+    {
         let api_version = if kind == "Job" { "batch/v1" } else { "v1" };
-        for odd in [json!(null), json!([]), json!("x"), json!({"ports": 1, "containers": [1], "volumes": {}, "template": []})] {
-            let more =
-                json!({"spec": odd, "secrets": odd, "data": odd, "metadata": {"annotations": [], "labels": 1, "finalizers": "x"}});
+        for odd in
+            [json!(null), json!([]), json!("x"), json!({"ports": 1, "containers": [1], "volumes": {}, "template": []})]
+        {
+            let more = json!({"spec": odd, "secrets": odd, "data": odd, "metadata": {"annotations": [], "labels": 1, "finalizers": "x"}});
             let mut expected = object(api_version, kind, "a", &more);
             expected["metadata"].as_object_mut().unwrap().remove("uid");
             assert_eq!(body(object(api_version, kind, "a", &more)), expected, "{kind}");
@@ -307,6 +321,9 @@ fn only_custom_resources_have_their_status_back() {
         let item = of(api_version, kind);
         assert_eq!((item.status, item.body.get("status")), (None, None), "{kind}");
     }
-    assert!(of("snapshot.storage.k8s.io/v1", "VolumeSnapshot").status.is_some(), "an add-on's kind is a custom resource");
+    assert!(
+        of("snapshot.storage.k8s.io/v1", "VolumeSnapshot").status.is_some(),
+        "an add-on's kind is a custom resource"
+    );
     assert_eq!(plan(vec![object("acme.io/v1", "Shop", "a", &json!({}))], false).items[0].status, None);
 }

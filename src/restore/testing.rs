@@ -6,7 +6,8 @@ use super::archived::Archived;
 
 /// An object, with what `more` has merged into it. Its uid is `KIND-NAME`, in lower case.
 pub fn object(api_version: &str, kind: &str, name: &str, more: &Value) -> Value {
-    let mut object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "uid": uid(kind, name)}});
+    let mut object =
+        json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "uid": uid(kind, name)}});
     merge(&mut object, more);
     object
 }
@@ -16,7 +17,8 @@ pub fn owned(api_version: &str, kind: &str, name: &str, owners: &[(&str, &str, &
     let mut references = Vec::new();
     for (index, (api_version, kind, name)) in owners.iter().enumerate() {
         let uid = uid(kind, name);
-        references.push(json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, "controller": index == 0}));
+        references
+            .push(json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, "controller": index == 0}));
     }
     let mut metadata = json!({"namespace": "shop"});
     if !references.is_empty() {

@@ -58,8 +58,8 @@ pub enum DeleteAnswer<'a> {
 
 /// What one DELETE does to an object with this uid.
 ///
-/// `pod` holds a pod's facts; where they are not known, the pod is taken to be on a node with a grace period, as nearly all are.
-/// `held_by_spec` says whether a Namespace's `spec.finalizers` still hold it (R1.25).
+/// `pod` holds a pod's facts; where they are not known, the pod is taken to be on a node with a grace period, as nearly
+/// all are. `held_by_spec` says whether a Namespace's `spec.finalizers` still hold it (R1.25).
 pub fn delete<'a>(
     stored: &Stored<'a>,
     uid: Symbol,
@@ -68,7 +68,9 @@ pub fn delete<'a>(
     held_by_spec: bool,
     options: &DeleteOptions,
 ) -> DeleteAnswer<'a> {
-    if options.uid.is_some_and(|expected| expected != uid) || options.version.is_some_and(|expected| expected != stored.version) {
+    if options.uid.is_some_and(|expected| expected != uid)
+        || options.version.is_some_and(|expected| expected != stored.version)
+    {
         return DeleteAnswer::Conflict;
     }
     match rules.own_delete {
@@ -89,7 +91,12 @@ pub fn delete<'a>(
     generic_delete(stored, rules, pod, options)
 }
 
-fn generic_delete<'a>(stored: &Stored<'a>, rules: KindRules, pod: Option<&PodFacts>, options: &DeleteOptions) -> DeleteAnswer<'a> {
+fn generic_delete<'a>(
+    stored: &Stored<'a>,
+    rules: KindRules,
+    pod: Option<&PodFacts>,
+    options: &DeleteOptions,
+) -> DeleteAnswer<'a> {
     let graceful = match grace_period(stored, rules, pod, options) {
         Grace::AlreadyPending => return DeleteAnswer::Unchanged,
         Grace::None => None,
@@ -97,7 +104,8 @@ fn generic_delete<'a>(stored: &Stored<'a>, rules: KindRules, pod: Option<&PodFac
     };
     let finalizers = collector_finalizers(stored, rules, options.propagation);
     if finalizers.is_empty() && graceful.unwrap_or(0) == 0 {
-        // R1.7: without grace, an update that only drops finalizers leaves the precondition's version empty, and it fails.
+        // R1.7: without grace, an update that only drops finalizers leaves the precondition's version empty, and it
+        // fails.
         let dropped_finalizers = !stored.finalizers.is_empty();
         return if graceful.is_none() && dropped_finalizers && options.version.is_some() {
             DeleteAnswer::Conflict
@@ -154,7 +162,11 @@ fn grace_period(stored: &Stored<'_>, rules: KindRules, pod: Option<&PodFacts>, o
 }
 
 /// The finalizers after a DELETE: the table of 1.3, and R1.9 for their order.
-fn collector_finalizers<'a>(stored: &Stored<'a>, rules: KindRules, requested: Option<Propagation>) -> Cow<'a, [Symbol]> {
+fn collector_finalizers<'a>(
+    stored: &Stored<'a>,
+    rules: KindRules,
+    requested: Option<Propagation>,
+) -> Cow<'a, [Symbol]> {
     let existing = stored.finalizers.iter().find_map(|finalizer| match *finalizer {
         Symbol::FOREGROUND => Some(Propagation::Foreground),
         Symbol::ORPHAN => Some(Propagation::Orphan),
@@ -167,8 +179,9 @@ fn collector_finalizers<'a>(stored: &Stored<'a>, rules: KindRules, requested: Op
         Propagation::Orphan => Some(Symbol::ORPHAN),
     };
     let is_wanted = |finalizer: Symbol| wanted == Some(finalizer);
-    let unchanged =
-        [Symbol::FOREGROUND, Symbol::ORPHAN].into_iter().all(|finalizer| stored.has_finalizer(finalizer) == is_wanted(finalizer));
+    let unchanged = [Symbol::FOREGROUND, Symbol::ORPHAN]
+        .into_iter()
+        .all(|finalizer| stored.has_finalizer(finalizer) == is_wanted(finalizer));
     if unchanged {
         return stored.finalizers.clone();
     }

@@ -51,8 +51,8 @@ impl KindRules {
     }
 }
 
-/// Whether a group belongs to Kubernetes' own types. The groups of definitions must contain a dot, and those under `k8s.io` that
-/// are not built in (Gateway API, snapshots, metrics) are told apart by name.
+/// Whether a group belongs to Kubernetes' own types. The groups of definitions must contain a dot, and those under
+/// `k8s.io` that are not built in (Gateway API, snapshots, metrics) are told apart by name.
 fn built_in_group(group: &str) -> bool {
     matches!(group, "" | "apps" | "autoscaling" | "batch" | "extensions" | "policy")
         || matches!(
@@ -86,8 +86,12 @@ pub fn protected(snapshot: &Snapshot, id: ObjectId) -> Option<&'static str> {
     let resource = snapshot.resources.get(object.resource);
     let name = snapshot.text(object.name);
     match (resource.group.as_str(), resource.kind.as_str()) {
-        ("", "Namespace") if matches!(name, "default" | "kube-system" | "kube-public") => Some("this namespace may not be deleted"),
-        ("scheduling.k8s.io", "PriorityClass") if matches!(name, "system-node-critical" | "system-cluster-critical") => {
+        ("", "Namespace") if matches!(name, "default" | "kube-system" | "kube-public") => {
+            Some("this namespace may not be deleted")
+        }
+        ("scheduling.k8s.io", "PriorityClass")
+            if matches!(name, "system-node-critical" | "system-cluster-critical") =>
+        {
             Some("the system's priority classes may not be deleted")
         }
         _ => None,

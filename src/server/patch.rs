@@ -85,8 +85,8 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
     PatchAnswer::Updated(Stored { owners, finalizers, version: stored.version + 1, ..*stored })
 }
 
-/// A strategic merge puts references of one uid side by side: those that the patch names in its order, the others in theirs, and the two
-/// interleaved as they were (`SMP:mergeSlice`, `:normalizeElementOrder`).
+/// A strategic merge puts references of one uid side by side: those that the patch names in its order, the others in
+/// theirs, and the two interleaved as they were (`SMP:mergeSlice`, `:normalizeElementOrder`).
 fn in_merged_order<'a>(owners: Cow<'a, [Reference]>, merged: &[Reference]) -> Cow<'a, [Reference]> {
     let place = |list: &[Reference], uid: Symbol| list.iter().position(|reference| reference.uid == uid);
     let (mut named, mut others): (Vec<Reference>, Vec<Reference>) =

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::model::{Object, Reference, Symbol};
 
-/// What the API server holds of one object at one moment. Parts that are as they were read are borrowed from the snapshot.
+/// What the API server holds of one object at one moment. Parts that are as they were read are borrowed from the
+/// snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored<'a> {
     /// `deletionTimestamp` is set.

@@ -1,18 +1,20 @@
 //! The collector's own graph, as its debug endpoint shows it at rest, restricted to what a tree covers.
 //!
-//! What the endpoint shows depends on more than the objects: on the order in which the collector came to know them, and, of
-//! objects with a missing owner that have dependents themselves, on the order of a hash map. Where it can show several things,
-//! this shows what a collector does that was there when the objects came, and the edges that fit the references:
+//! What the endpoint shows depends on more than the objects: on the order in which the collector came to know them,
+//! and, of objects with a missing owner that have dependents themselves, on the order of a hash map. Where it can show
+//! several things, this shows what a collector does that was there when the objects came, and the edges that fit the
+//! references:
 //!
-//! * A uid of which no object is watched is a *virtual* node with the coordinates of a reference to it and the namespace of who
-//!   holds that (R3.2), as long as the collector can't find out that it is absent: its kind isn't watched or isn't served, or it
-//!   could not be read. Of several such references it is that of the oldest dependent.
-//! * A uid whose absence is confirmed has no node. Each reference to it gets a *missing* vertex of its own. (Objects that keep
-//!   such a reference are those that the collector doesn't examine: terminating ones, and ones with another reference that is an
-//!   error.) A collector that was restarted since, though, keeps a virtual node where dependents disagree on where the owner is
-//!   absent, and changes its coordinates for ever (R3.18).
-//! * The endpoint then files that vertex under the uid of the *dependent*, so that edges to the dependent which it comes to later
-//!   lead to the missing vertex. Only where no order avoids that, for an object that owns itself, is it done here.
+//! * A uid of which no object is watched is a *virtual* node with the coordinates of a reference to it and the
+//!   namespace of who holds that (R3.2), as long as the collector can't find out that it is absent: its kind isn't
+//!   watched or isn't served, or it could not be read. Of several such references it is that of the oldest dependent.
+//! * A uid whose absence is confirmed has no node. Each reference to it gets a *missing* vertex of its own. (Objects
+//!   that keep such a reference are those that the collector doesn't examine: terminating ones, and ones with another
+//!   reference that is an error.) A collector that was restarted since, though, keeps a virtual node where dependents
+//!   disagree on where the owner is absent, and changes its coordinates for ever (R3.18).
+//! * The endpoint then files that vertex under the uid of the *dependent*, so that edges to the dependent which it
+//!   comes to later lead to the missing vertex. Only where no order avoids that, for an object that owns itself, is it
+//!   done here.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -46,7 +48,7 @@ pub struct DebugGraph<'a> {
 }
 
 /// What the collector holds of a uid.
-enum Held<'a> {
+enum NodeState<'a> {
     Observed(ObjectId),
     /// Coordinates, and the namespace of whoever named it.
     Virtual(&'a Reference, Symbol),
@@ -59,15 +61,16 @@ impl<'a> DebugGraph<'a> {
         let mut result = DebugGraph::default();
         let covered = covered(snapshot, graph, tree);
         // Once for each node, for a thousand dependents may ask for the same owner.
-        let held: FxHashMap<NodeId, Held<'_>> = covered.iter().map(|node| (*node, held(snapshot, graph, *node))).collect();
+        let held: FxHashMap<NodeId, NodeState<'_>> =
+            covered.iter().map(|node| (*node, held(snapshot, graph, *node))).collect();
         for node in covered {
             match held[&node] {
-                Held::Observed(id) => result.add_observed(snapshot, graph, id, &held),
-                Held::Virtual(reference, namespace) => {
+                NodeState::Observed(id) => result.add_observed(snapshot, graph, id, &held),
+                NodeState::Virtual(reference, namespace) => {
                     let vertex = named(snapshot, reference);
                     result.vertices.push(Vertex { namespace: snapshot.text(namespace), is_virtual: true, ..vertex });
                 }
-                Held::Nothing => {}
+                NodeState::Nothing => {}
             }
         }
         result.vertices.sort_by(|a, b| a.uid.cmp(b.uid));
@@ -75,7 +78,13 @@ impl<'a> DebugGraph<'a> {
         result
     }
 
-    fn add_observed(&mut self, snapshot: &'a Snapshot, graph: &OwnerGraph, id: ObjectId, held: &FxHashMap<NodeId, Held<'_>>) {
+    fn add_observed(
+        &mut self,
+        snapshot: &'a Snapshot,
+        graph: &OwnerGraph,
+        id: ObjectId,
+        held: &FxHashMap<NodeId, NodeState<'_>>,
+    ) {
         let object = snapshot.object(id);
         if object.owners.is_empty() && graph.dependents(id.into()).is_empty() {
             return;
@@ -99,7 +108,7 @@ impl<'a> DebugGraph<'a> {
         for reference in &object.owners {
             let Some(owner) = graph.by_uid(reference.uid).and_then(|owner| held.get(&owner)) else { continue };
             let to = snapshot.text(reference.uid);
-            if matches!(owner, Held::Nothing) {
+            if matches!(owner, NodeState::Nothing) {
                 self.vertices.push(Vertex { missing: true, ..named(snapshot, reference) });
                 filed_under_own_uid = to;
             }
@@ -135,19 +144,21 @@ fn watched(snapshot: &Snapshot, graph: &OwnerGraph, node: NodeId) -> Option<Obje
 }
 
 /// What the collector holds of a node's uid, once it has looked where the dependents say it is (R3.2, R3.3, R3.18).
-fn held<'a>(snapshot: &'a Snapshot, graph: &OwnerGraph, node: NodeId) -> Held<'a> {
+fn held<'a>(snapshot: &'a Snapshot, graph: &OwnerGraph, node: NodeId) -> NodeState<'a> {
     if let Some(id) = watched(snapshot, graph, node) {
-        return Held::Observed(id);
+        return NodeState::Observed(id);
     }
     let uid = graph.object(node).map(|id| snapshot.object(id).uid).or_else(|| graph.virtual_uid(node));
-    // Absent where one dependent says it is, the owner is looked for where the next says so. Of all that agree, the oldest was
-    // the first to be seen; of the same second, the one that was written first.
+    // Absent where one dependent says it is, the owner is looked for where the next says so. Of all that agree, the
+    // oldest was the first to be seen; of the same second, the one that was written first.
     let dependents = graph.dependents(node).iter().map(|id| snapshot.object(*id));
     dependents
         .flat_map(|object| object.owners.iter().map(move |reference| (object, reference)))
-        .filter(|(object, reference)| Some(reference.uid) == uid && !absent(snapshot, graph, reference, object.namespace))
+        .filter(|(object, reference)| {
+            Some(reference.uid) == uid && !absent(snapshot, graph, reference, object.namespace)
+        })
         .min_by_key(|(object, _)| (object.created, snapshot.text(object.resource_version).parse::<u64>().ok()))
-        .map_or(Held::Nothing, |(object, reference)| Held::Virtual(reference, object.namespace))
+        .map_or(NodeState::Nothing, |(object, reference)| NodeState::Virtual(reference, object.namespace))
 }
 
 /// Whether looking there confirms that no object with this uid exists.

@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     marks::{Mark, State},
-    standing::{Link, Standing},
+    reference_status::{ReferenceStatus, ResolvedReference},
     walk::{Direction, Entry, Showing, Tree},
 };
 
@@ -114,7 +114,7 @@ impl<'a> Document<'a> {
             document.nodes.push(tree_node(snapshot, graph, tree, entry, id));
             let object = snapshot.object(id);
             for (position, reference) in object.owners.iter().enumerate() {
-                let link = Link::of(snapshot, graph, object, reference);
+                let link = ResolvedReference::of(snapshot, graph, object, reference);
                 let closes_cycle = cycles.contains(&(id, position as u32));
                 document.edges.push(edge(snapshot, id, reference, link, closes_cycle));
                 if let Some(owner) = graph.by_uid(reference.uid).filter(|owner| !tree.shows(*owner)) {
@@ -200,7 +200,13 @@ fn virtual_node<'a>(snapshot: &'a Snapshot, reference: &'a Reference, outside: b
     }
 }
 
-fn edge<'a>(snapshot: &'a Snapshot, dependent: ObjectId, reference: &'a Reference, link: Link, closes_cycle: bool) -> Edge<'a> {
+fn edge<'a>(
+    snapshot: &'a Snapshot,
+    dependent: ObjectId,
+    reference: &'a Reference,
+    link: ResolvedReference,
+    closes_cycle: bool,
+) -> Edge<'a> {
     Edge {
         dependent: snapshot.text(snapshot.object(dependent).uid),
         owner: snapshot.text(reference.uid),
@@ -211,7 +217,7 @@ fn edge<'a>(snapshot: &'a Snapshot, dependent: ObjectId, reference: &'a Referenc
         block_owner_deletion: reference.block_owner_deletion,
         verdict: link.standing.name(),
         found: match (link.standing, link.found) {
-            (Standing::OtherUid, Some(found)) => Some(snapshot.text(snapshot.object(found).uid)),
+            (ReferenceStatus::OtherUid, Some(found)) => Some(snapshot.text(snapshot.object(found).uid)),
             _ => None,
         },
         closes_cycle,

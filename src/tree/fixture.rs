@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use crate::{
     graph::OwnerGraph,
-    model::{ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder},
+    model::{
+        ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot,
+        SnapshotBuilder,
+    },
 };
 
 /// (group, plural, kind, namespaced, watched)

@@ -6,7 +6,7 @@ use crate::{
 };
 
 use super::{
-    standing::{Link, Standing},
+    reference_status::{ReferenceStatus, ResolvedReference},
     walk::{Direction, Entry, Showing, Tree},
 };
 
@@ -61,9 +61,9 @@ impl State {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// The reference that connects the entry with its parent is at fault.
-    Edge { holder: ObjectId, reference: Reference, link: Link },
+    Edge { holder: ObjectId, reference: Reference, link: ResolvedReference },
     /// Another reference of the object leads to nothing that the tree shows.
-    Owner { holder: ObjectId, reference: Reference, link: Link },
+    Owner { holder: ObjectId, reference: Reference, link: ResolvedReference },
     /// The collector runs no informer for the kind (R2.7).
     NotWatched(NotWatched),
     /// Another object has the same uid: the one that the collector knows (R3.5).
@@ -138,14 +138,21 @@ fn edge_marks(snapshot: &Snapshot, graph: &OwnerGraph, holder: ObjectId, first: 
     let object = snapshot.object(holder);
     let uid = object.owners[first as usize].uid;
     for reference in object.owners[first as usize..].iter().filter(|reference| reference.uid == uid) {
-        let link = Link::of(snapshot, graph, object, reference);
+        let link = ResolvedReference::of(snapshot, graph, object, reference);
         if !link.standing.valid() {
             push_once(marks, Mark::Edge { holder, reference: *reference, link });
         }
     }
 }
 
-fn object_marks(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry, id: ObjectId, marks: &mut Vec<Mark>) {
+fn object_marks(
+    snapshot: &Snapshot,
+    graph: &OwnerGraph,
+    tree: &Tree,
+    entry: &Entry,
+    id: ObjectId,
+    marks: &mut Vec<Mark>,
+) {
     let object = snapshot.object(id);
     let parent = entry.reference(snapshot).map(|reference| reference.uid);
     if tree.direction == Direction::Dependents {
@@ -154,20 +161,21 @@ fn object_marks(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &En
             if graph.by_uid(reference.uid).is_some_and(|owner| tree.shows(owner)) {
                 continue;
             }
-            let link = Link::of(snapshot, graph, object, reference);
+            let link = ResolvedReference::of(snapshot, graph, object, reference);
             push_once(marks, Mark::Owner { holder: id, reference: *reference, link });
         }
     }
     if let Some(other) = known_instead(snapshot, graph, id) {
         marks.push(Mark::SharedUid(other));
     }
-    if let Some(why) = snapshot.resources.not_watched(object.resource).filter(|_| !tree.is_lone(snapshot, graph, entry)) {
+    if let Some(why) = snapshot.resources.not_watched(object.resource).filter(|_| !tree.is_lone(snapshot, graph, entry))
+    {
         marks.push(Mark::NotWatched(why.clone()));
     }
 }
 
-/// The object that the collector knows by the uid of this one (R3.5). Kinds that it doesn't watch are left aside: events are served
-/// in two groups.
+/// The object that the collector knows by the uid of this one (R3.5). Kinds that it doesn't watch are left aside:
+/// events are served in two groups.
 pub fn known_instead(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Option<ObjectId> {
     let watched = |id: &ObjectId| snapshot.resources.not_watched(snapshot.object(*id).resource).is_none();
     let other = graph.by_uid(snapshot.object(id).uid).and_then(|other| graph.object(other))?;
@@ -200,49 +208,61 @@ fn located(snapshot: &Snapshot, id: ObjectId) -> String {
 }
 
 /// A fault of the reference to the owner that stands right above.
-fn edge_to_parent(snapshot: &Snapshot, reference: &Reference, link: &Link) -> String {
+fn edge_to_parent(snapshot: &Snapshot, reference: &Reference, link: &ResolvedReference) -> String {
     let says = named(snapshot, reference);
     match link.standing {
-        Standing::OtherNamespace => "invalid: owner in another namespace".to_owned(),
-        Standing::InvalidScope => "invalid: cluster-scoped, owner namespaced".to_owned(),
-        Standing::NotServed => format!("invalid: kind not served, {} {says}", snapshot.text(reference.api_version)),
-        Standing::ListKind => format!("invalid: reference says {says}, a list kind"),
-        Standing::Unread => format!("reference says {says}, which could not be read"),
-        Standing::OtherKind => format!("invalid: reference says {} {says}", snapshot.text(reference.api_version)),
+        ReferenceStatus::OtherNamespace => "invalid: owner in another namespace".to_owned(),
+        ReferenceStatus::InvalidScope => "invalid: cluster-scoped, owner namespaced".to_owned(),
+        ReferenceStatus::NotServed => {
+            format!("invalid: kind not served, {} {says}", snapshot.text(reference.api_version))
+        }
+        ReferenceStatus::ListKind => format!("invalid: reference says {says}, a list kind"),
+        ReferenceStatus::Unread => format!("reference says {says}, which could not be read"),
+        ReferenceStatus::OtherKind => {
+            format!("invalid: reference says {} {says}", snapshot.text(reference.api_version))
+        }
         _ => format!("invalid: reference says {says}"),
     }
 }
 
 /// A fault of the reference from the object that stands right above (going up), said of the owner.
-fn edge_from_parent(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, link: &Link) -> String {
+fn edge_from_parent(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, link: &ResolvedReference) -> String {
     match link.standing {
-        Standing::Absent => "absent".to_owned(),
-        Standing::OtherUid => "absent: the name has another uid now".to_owned(),
-        Standing::Unread => "could not be read".to_owned(),
-        Standing::NotServed if link.found.is_none() => format!("kind not served: {}", snapshot.text(reference.api_version)),
-        Standing::InvalidScope => format!("invalid: namespaced, {} is cluster-scoped", snapshot.short_name(holder)),
-        Standing::ListKind if link.found.is_none() => "absent: a list kind".to_owned(),
+        ReferenceStatus::Absent => "absent".to_owned(),
+        ReferenceStatus::OtherUid => "absent: the name has another uid now".to_owned(),
+        ReferenceStatus::Unread => "could not be read".to_owned(),
+        ReferenceStatus::NotServed if link.found.is_none() => {
+            format!("kind not served: {}", snapshot.text(reference.api_version))
+        }
+        ReferenceStatus::InvalidScope => {
+            format!("invalid: namespaced, {} is cluster-scoped", snapshot.short_name(holder))
+        }
+        ReferenceStatus::ListKind if link.found.is_none() => "absent: a list kind".to_owned(),
         _ => edge_to_parent(snapshot, reference, link),
     }
 }
 
 /// What another reference leads to, said of its holder.
-fn other_owner(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, link: &Link) -> String {
+fn other_owner(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, link: &ResolvedReference) -> String {
     let says = named(snapshot, reference);
     let is = |id| located(snapshot, id);
     match (link.standing, link.found) {
-        (Standing::Solid | Standing::Waiting, Some(owner)) => {
+        (ReferenceStatus::Solid | ReferenceStatus::Waiting, Some(owner)) => {
             let owner_namespace = snapshot.object(owner).namespace;
             let near = owner_namespace.is_empty() || owner_namespace == snapshot.object(holder).namespace;
             format!("owned by {}", if near { snapshot.short_name(owner) } else { is(owner) })
         }
-        (Standing::OtherUid, _) => format!("owner has another uid: {says}"),
-        (Standing::OtherNamespace, Some(owner)) => format!("owner in another namespace: {}", is(owner)),
-        (Standing::OtherName | Standing::OtherKind, Some(owner)) => format!("invalid: reference says {says}, is {}", is(owner)),
-        (Standing::ListKind, _) => format!("owner absent: {says}, a list kind"),
-        (Standing::NotServed, _) => format!("owner's kind not served: {} {says}", snapshot.text(reference.api_version)),
-        (Standing::InvalidScope, _) => format!("cluster-scoped, owned by namespaced {says}"),
-        (Standing::Unread, _) => format!("owner could not be read: {says}"),
+        (ReferenceStatus::OtherUid, _) => format!("owner has another uid: {says}"),
+        (ReferenceStatus::OtherNamespace, Some(owner)) => format!("owner in another namespace: {}", is(owner)),
+        (ReferenceStatus::OtherName | ReferenceStatus::OtherKind, Some(owner)) => {
+            format!("invalid: reference says {says}, is {}", is(owner))
+        }
+        (ReferenceStatus::ListKind, _) => format!("owner absent: {says}, a list kind"),
+        (ReferenceStatus::NotServed, _) => {
+            format!("owner's kind not served: {} {says}", snapshot.text(reference.api_version))
+        }
+        (ReferenceStatus::InvalidScope, _) => format!("cluster-scoped, owned by namespaced {says}"),
+        (ReferenceStatus::Unread, _) => format!("owner could not be read: {says}"),
         _ => format!("owner absent: {says}"),
     }
 }

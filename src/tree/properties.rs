@@ -98,14 +98,14 @@ proptest! {
     fn folding_loses_nothing(drawn in graphs()) {
         let (snapshot, graph) = build(&drawn);
         let tree = Tree::of_scope(&snapshot, &graph, None, None);
-        let told: usize = fold::folded(&snapshot, &graph, &tree)
+        let describe: usize = fold::folded(&snapshot, &graph, &tree)
             .into_iter()
             .map(|row| match row {
                 fold::Row::Entry(index) | fold::Row::Lone(index) => usize::from(tree.entries[index].showing.here()),
                 fold::Row::More { like, count, below } => below + if tree.entries[like].showing.here() { count } else { 0 },
             })
             .sum();
-        prop_assert_eq!(told, tree.nodes().count());
+        prop_assert_eq!(describe, tree.nodes().count());
     }
 
     #[test]

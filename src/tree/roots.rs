@@ -1,4 +1,5 @@
-//! Where a tree without a target begins: at the objects in scope that nothing in scope owns, and once in each pure cycle.
+//! Where a tree without a target begins: at the objects in scope that nothing in scope owns, and once in each pure
+//! cycle.
 
 use crate::{
     graph::{NodeId, OwnerGraph},
@@ -13,8 +14,8 @@ pub struct Root {
     pub cycle: bool,
 }
 
-/// The roots of a namespace, or (`None`) of everything, in the order in which they are shown. Time linear in the snapshot, but for
-/// the sorting.
+/// The roots of a namespace, or (`None`) of everything, in the order in which they are shown. Time linear in the
+/// snapshot, but for the sorting.
 pub fn roots(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>) -> Vec<Root> {
     let in_scope = |id: ObjectId| namespace.is_none_or(|namespace| snapshot.object(id).namespace == namespace);
     let mut scope: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(|id| in_scope(*id)).collect();
@@ -33,8 +34,8 @@ pub fn roots(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>)
             reach(graph, *id, &mut reached, |_| {});
         }
     }
-    // What is left hangs on a cycle: every object has an owner that is left, too. Of all that finish in a depth-first search the
-    // last lies on a cycle that no other leads to; started in order, it is the first of its cycle.
+    // What is left hangs on a cycle: every object has an owner that is left, too. Of all that finish in a depth-first
+    // search the last lies on a cycle that no other leads to; started in order, it is the first of its cycle.
     let mut finished = Vec::new();
     let mut searched = reached.clone();
     for id in scope.iter().filter(|id| !reached[id.index()]) {

@@ -20,7 +20,10 @@ fn outline(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Vec<String> 
         Showing::Full => String::new(),
         other => format!(" {other:?}"),
     };
-    tree.entries.iter().map(|entry| format!("{}{}{}", "-".repeat(entry.depth as usize), name(entry), showing(entry))).collect()
+    tree.entries
+        .iter()
+        .map(|entry| format!("{}{}{}", "-".repeat(entry.depth as usize), name(entry), showing(entry)))
+        .collect()
 }
 
 fn scope_outline(world: World, depth: Option<u32>) -> Vec<String> {
@@ -53,7 +56,18 @@ fn a_cycle_gets_its_first_member_as_root() {
     world.add("shop", "Shop/self", &["Shop/self"]);
     assert_eq!(
         scope_outline(world, None),
-        ["b CycleStart", "-c", "--a", "--d", "---b Cycle", "---x", "----y", "-----x Cycle", "self CycleStart", "-self Cycle"]
+        [
+            "b CycleStart",
+            "-c",
+            "--a",
+            "--d",
+            "---b Cycle",
+            "---x",
+            "----y",
+            "-----x Cycle",
+            "self CycleStart",
+            "-self Cycle"
+        ]
     );
 }
 
@@ -171,25 +185,25 @@ fn every_way_for_a_reference_to_go_wrong_is_told_apart() {
         reference
     };
     let cases = [
-        ("shop", bent(|_| {}), Standing::Solid),
-        ("shop", owner("Shop/gone"), Standing::Absent),
-        ("shop", RawReference { uid: "old".into(), ..owner("Shop/new") }, Standing::OtherUid),
-        ("other", bent(|_| {}), Standing::OtherNamespace),
-        ("shop", bent(|reference| reference.name = "wbe".into()), Standing::OtherName),
-        ("shop", bent(|reference| reference.kind = "ReplicaSet".into()), Standing::OtherKind),
-        ("shop", bent(|reference| reference.kind = "DeploymentList".into()), Standing::ListKind),
-        ("shop", bent(|reference| reference.api_version = "apps/v9".into()), Standing::NotServed),
-        ("shop", owner("Secret/token"), Standing::Unread),
+        ("shop", bent(|_| {}), ReferenceStatus::Solid),
+        ("shop", owner("Shop/gone"), ReferenceStatus::Absent),
+        ("shop", RawReference { uid: "old".into(), ..owner("Shop/new") }, ReferenceStatus::OtherUid),
+        ("other", bent(|_| {}), ReferenceStatus::OtherNamespace),
+        ("shop", bent(|reference| reference.name = "wbe".into()), ReferenceStatus::OtherName),
+        ("shop", bent(|reference| reference.kind = "ReplicaSet".into()), ReferenceStatus::OtherKind),
+        ("shop", bent(|reference| reference.kind = "DeploymentList".into()), ReferenceStatus::ListKind),
+        ("shop", bent(|reference| reference.api_version = "apps/v9".into()), ReferenceStatus::NotServed),
+        ("shop", owner("Secret/token"), ReferenceStatus::Unread),
     ];
-    let mut expected: Vec<(ObjectId, Standing)> = Vec::new();
+    let mut expected: Vec<(ObjectId, ReferenceStatus)> = Vec::new();
     for (index, (namespace, reference, standing)) in cases.into_iter().enumerate() {
         expected.push((world.add_with(namespace, &format!("Pod/{index}"), vec![reference], |_| {}), standing));
     }
-    expected.push((world.add("", "Node/n", &["Deployment/web"]), Standing::InvalidScope));
+    expected.push((world.add("", "Node/n", &["Deployment/web"]), ReferenceStatus::InvalidScope));
     let (snapshot, graph) = world.build();
     for (id, standing) in expected {
         let object = snapshot.object(id);
-        assert_eq!(Link::of(&snapshot, &graph, object, &object.owners[0]).standing, standing);
+        assert_eq!(ResolvedReference::of(&snapshot, &graph, object, &object.owners[0]).standing, standing);
     }
 }
 
@@ -238,6 +252,7 @@ fn the_debug_graph_tells_virtual_from_missing() {
         ]
     );
     assert!(debug.vertices.iter().all(|vertex| vertex.name != "alone" && vertex.name != "nothing"));
-    let of_selfish: Vec<_> = debug.edges.iter().filter(|edge| edge.0 == uid("Shop", "selfish")).map(|edge| edge.1).collect();
+    let of_selfish: Vec<_> =
+        debug.edges.iter().filter(|edge| edge.0 == uid("Shop", "selfish")).map(|edge| edge.1).collect();
     assert_eq!(of_selfish, ["shop-vanished", "shop-vanished"]);
 }

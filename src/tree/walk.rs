@@ -54,7 +54,8 @@ pub struct Entry {
     pub node: NodeId,
     /// How many lines are above it on the way to its root.
     pub depth: u32,
-    /// The reference that connects it with its parent: who holds it, and as which of its `ownerReferences`. None for roots.
+    /// The reference that connects it with its parent: who holds it, and as which of its `ownerReferences`. None for
+    /// roots.
     pub via: Option<(ObjectId, u32)>,
     pub showing: Showing,
 }
@@ -253,14 +254,16 @@ fn children_of(snapshot: &Snapshot, graph: &OwnerGraph, direction: Direction, no
 fn dependents_of(snapshot: &Snapshot, graph: &OwnerGraph, node: NodeId) -> Vec<Child> {
     let Some(owner) = graph.object(node) else { return Vec::new() };
     let uid = snapshot.object(owner).uid;
-    let mut ids: Vec<ObjectId> = graph.dependents(node).iter().chain(graph.unwatched_dependents(node)).copied().collect();
+    let mut ids: Vec<ObjectId> =
+        graph.dependents(node).iter().chain(graph.unwatched_dependents(node)).copied().collect();
     ids.sort_unstable_by_key(|id| {
         let object = snapshot.object(*id);
         (object.resource, snapshot.text(object.name), snapshot.text(object.namespace), *id)
     });
     ids.into_iter()
         .map(|id| {
-            let position = snapshot.object(id).owners.iter().position(|reference| reference.uid == uid).unwrap_or_default();
+            let position =
+                snapshot.object(id).owners.iter().position(|reference| reference.uid == uid).unwrap_or_default();
             (id.into(), (id, position as u32))
         })
         .collect()

@@ -5,7 +5,7 @@ use std::fs;
 use super::run::{Ran, gc, write};
 
 #[track_caller]
-fn told(ran: &Ran) -> &str {
+fn describe(ran: &Ran) -> &str {
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     ran.err.strip_prefix("error: ").expect("an error").trim_end()
 }
@@ -23,9 +23,12 @@ fn what_to_archive_and_where_to_has_to_be_said() {
         (&["a.yaml"], "say what to archive into a.yaml"),
         (&["-A", "a.yaml.gz"], "say what to archive into a.yaml.gz"),
     ] {
-        assert_eq!(told(&gc(&[&["archive"], args].concat())), format!("{error}{usage}"), "{args:?}");
+        assert_eq!(describe(&gc(&[&["archive"], args].concat())), format!("{error}{usage}"), "{args:?}");
     }
-    assert_eq!(told(&gc(&["archive", "-l", "a=b", "/tmp/a.yaml"])), format!("say what to archive into /tmp/a.yaml{usage}"));
+    assert_eq!(
+        describe(&gc(&["archive", "-l", "a=b", "/tmp/a.yaml"])),
+        format!("say what to archive into /tmp/a.yaml{usage}")
+    );
 }
 
 #[test]
@@ -38,14 +41,17 @@ fn a_file_that_cannot_be_written_is_told_at_once() {
         (there.clone(), format!("{there} is there already: it is never replaced; give another name, or move it away")),
         (at("folder.yaml"), format!("{} is a folder: give the name of a file in it", at("folder.yaml"))),
         (at("a.gz"), format!("{}: an archive's name ends in .yaml, or in .yaml.gz to be compressed", at("a.gz"))),
-        (at("none/a.yaml"), format!("{} cannot be written: there is no folder {}; create it first", at("none/a.yaml"), at("none"))),
+        (
+            at("none/a.yaml"),
+            format!("{} cannot be written: there is no folder {}; create it first", at("none/a.yaml"), at("none")),
+        ),
     ] {
-        assert_eq!(told(&gc(&["archive", "deploy/web", &file])), error);
+        assert_eq!(describe(&gc(&["archive", "deploy/web", &file])), error);
     }
     assert_eq!(fs::read_to_string(&there).unwrap(), "mine");
     #[cfg(target_os = "linux")]
     {
-        let read_only = told(&gc(&["archive", "deploy/web", "/proc/a.yaml"])).to_owned();
+        let read_only = describe(&gc(&["archive", "deploy/web", "/proc/a.yaml"])).to_owned();
         assert!(read_only.starts_with("/proc/a.yaml cannot be written: "), "{read_only}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left behind");
@@ -56,11 +62,13 @@ fn an_archive_is_of_a_cluster() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.yaml").display().to_string();
     let no_cluster = gc(&["archive", "deploy/web", &file]);
-    assert!(told(&no_cluster).contains("kubeconfig"), "{no_cluster}");
+    assert!(describe(&no_cluster).contains("kubeconfig"), "{no_cluster}");
     let target = gc(&["archive", "deploy/web", "pod", &file]);
-    assert!(told(&target).contains("\"pod\""), "{target}");
+    assert!(describe(&target).contains("\"pod\""), "{target}");
     assert!(
-        gc(&["archive", "--from", "examples", "deploy/web", &file]).err.starts_with("error: unexpected argument '--from' found")
+        gc(&["archive", "--from", "examples", "deploy/web", &file])
+            .err
+            .starts_with("error: unexpected argument '--from' found")
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

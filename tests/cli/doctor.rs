@@ -70,7 +70,8 @@ fn codes() {
     assert_snapshot!("doctor-codes", run("doctor --list-codes"));
     let names = run("doctor --list-codes -o name").fine();
     let json: Value = serde_json::from_str(&run("doctor --list-codes -o json").fine()).unwrap();
-    let listed: Vec<&str> = json["codes"].as_array().unwrap().iter().map(|code| code["code"].as_str().unwrap()).collect();
+    let listed: Vec<&str> =
+        json["codes"].as_array().unwrap().iter().map(|code| code["code"].as_str().unwrap()).collect();
     assert_eq!(names.lines().collect::<Vec<_>>(), listed);
     assert_eq!(run("doctor --list-codes").out, run("doctor --list-codes -o wide").out);
 }
@@ -96,12 +97,17 @@ fn who_suffers() {
     assert_eq!(head(&[map; 4]), "4 ConfigMaps -n shop ConfigMap/n0, ConfigMap/n1, ConfigMap/n2 -n shop and 1 more");
     let bucket = ("Bucket", "s3.example.org/v1", "shop");
     let ingress = ("Ingress", "networking.k8s.io/v1", "shop");
-    let told = head(&[&[bucket; 4][..], &[ingress; 2], &[map]].concat());
-    assert!(told.starts_with("4 Buckets (s3.example.org), 2 Ingresses and 1 ConfigMap -n shop "), "{told}");
-    let others = ["Service", "LimitRange", "ResourceQuota", "Endpoints", "ServiceAccount"].map(|kind| (kind, "v1", "shop"));
-    let told = head(&[&[map; 1200][..], &[ingress; 2], &others].concat());
-    assert!(told.starts_with("1,200 ConfigMaps, 2 Ingresses, 1 ") && told.contains(" and 2 of 2 other kinds -n shop "), "{told}");
-    assert!(told.ends_with(" and 1,204 more"), "{told}");
+    let describe = head(&[&[bucket; 4][..], &[ingress; 2], &[map]].concat());
+    assert!(describe.starts_with("4 Buckets (s3.example.org), 2 Ingresses and 1 ConfigMap -n shop "), "{describe}");
+    let others =
+        ["Service", "LimitRange", "ResourceQuota", "Endpoints", "ServiceAccount"].map(|kind| (kind, "v1", "shop"));
+    let describe = head(&[&[map; 1200][..], &[ingress; 2], &others].concat());
+    assert!(
+        describe.starts_with("1,200 ConfigMaps, 2 Ingresses, 1 ")
+            && describe.contains(" and 2 of 2 other kinds -n shop "),
+        "{describe}"
+    );
+    assert!(describe.ends_with(" and 1,204 more"), "{describe}");
 }
 
 /// Unknown codes are told before anything is read.
@@ -117,9 +123,14 @@ fn what_cannot_be_asked() {
         ("doctor --list-codes -o remedies", "--list-codes has no remedies: leave out -o remedies, or --list-codes"),
     ] {
         let ran = run(line);
-        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (1, "", format!("error: {error}\n").as_str()), "{line}");
+        assert_eq!(
+            (ran.code, ran.out.as_str(), ran.err.as_str()),
+            (1, "", format!("error: {error}\n").as_str()),
+            "{line}"
+        );
     }
-    for line in ["doctor --list-codes --only=owner-absent", "doctor --list-codes pods", "doctor --list-codes --from x"] {
+    for line in ["doctor --list-codes --only=owner-absent", "doctor --list-codes pods", "doctor --list-codes --from x"]
+    {
         let ran = run(line);
         assert!(ran.code == 1 && ran.err.contains("cannot be used with"), "{line} {ran}");
     }
@@ -148,7 +159,11 @@ fn what_to_call_for_all_remedies() {
     for line in ["doctor", "doctor -n shop", "doctor --assume-complete -A"] {
         let line = format!("{line} --from {SICK}");
         let ran = run(&line);
-        let all = ran.out.lines().find_map(|line| line.strip_prefix("  All:  kubectl gc ")).expect("a finding with many objects");
+        let all = ran
+            .out
+            .lines()
+            .find_map(|line| line.strip_prefix("  All:  kubectl gc "))
+            .expect("a finding with many objects");
         let script = run(all).out;
         assert!(
             script.starts_with("#!/bin/sh\n") && script.contains("owner-absent: ") && script.contains("report-7d9f"),
@@ -157,7 +172,8 @@ fn what_to_call_for_all_remedies() {
     }
 }
 
-/// The dumps of which scripts are made here: the sick one, and one whose names try to get out of whatever they are put in.
+/// The dumps of which scripts are made here: the sick one, and one whose names try to get out of whatever they are put
+/// in.
 fn scripts() -> Vec<String> {
     let hostile = with_input(&words("doctor --from - --assume-complete -o remedies"), hostile());
     assert_eq!(hostile.err, "");
@@ -234,7 +250,8 @@ fn played(script: &str, fails: &str) -> (Ran, Vec<Vec<String>>) {
     assert!(!folder.path().join("pwned").exists());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let calls = fs::read_to_string(folder.path().join("calls")).unwrap_or_default();
-    let calls = calls.split_terminator('\u{1e}').map(|call| call.split_terminator('\u{1f}').map(str::to_owned).collect());
+    let calls =
+        calls.split_terminator('\u{1e}').map(|call| call.split_terminator('\u{1f}').map(str::to_owned).collect());
     (Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }, calls.collect())
 }
 
@@ -270,11 +287,13 @@ fn scripts_leave_decisions() {
 #[test]
 #[cfg(unix)]
 fn scripts_keep_names_together() {
-    let script = with_input(&words("doctor --from - --assume-complete --only=owner-absent -o remedies"), hostile()).done();
+    let script =
+        with_input(&words("doctor --from - --assume-complete --only=owner-absent -o remedies"), hostile()).done();
     let (ran, calls) = played(&script, "nothing");
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let called: Vec<&str> = calls.iter().map(|call| call[1].strip_prefix("configmaps/").expect("an object")).collect();
-    let print: Vec<&str> = NAMES.into_iter().filter(|name| !name.contains(|c: char| c.is_control() || c == '\u{2028}')).collect();
+    let print: Vec<&str> =
+        NAMES.into_iter().filter(|name| !name.contains(|c: char| c.is_control() || c == '\u{2028}')).collect();
     assert_eq!(print.len(), 4);
     for name in &print {
         assert!(called.contains(name), "{name}: {called:?}");

@@ -58,7 +58,11 @@ fn bad_news() {
 fn gates() {
     for form in ["", "-o json", "-o yaml", "-o name", "-o wide"] {
         let ran = |gate: &str| on_shop(&words(&format!("plan deploy/api -n shop {gate} {form}"))).code;
-        assert_eq!([ran("--deny=pods"), ran("--max=3"), ran("--deny=secrets"), ran("--max=50")], [2, 2, 0, 0], "{form}");
+        assert_eq!(
+            [ran("--deny=pods"), ran("--max=3"), ran("--deny=secrets"), ran("--max=50")],
+            [2, 2, 0, 0],
+            "{form}"
+        );
     }
 }
 
@@ -75,7 +79,8 @@ fn a_sweep_that_leaves_something_stuck() {
     }
 }
 
-/// A gap that could change what a sweep does: it could not be done. What is certain, and why the rest is not, is told all the same.
+/// A gap that could change what a sweep does: it could not be done. What is certain, and why the rest is not, is told
+/// all the same.
 #[test]
 fn a_sweep_that_rests_on_a_gap() {
     let unseen = "tests/cli/dumps/unseen.yaml";
@@ -103,9 +108,16 @@ fn stories_of_what_is_stuck() {
 /// Usage errors are 1, not the 2 that means bad news.
 #[test]
 fn it_could_not_be_done() {
-    for line in
-        ["", "nope", "tree -o xml", "plan --grace-period soon", "tree --nope", "completion", "resources deploy", "help nope"]
-    {
+    for line in [
+        "",
+        "nope",
+        "tree -o xml",
+        "plan --grace-period soon",
+        "tree --nope",
+        "completion",
+        "resources deploy",
+        "help nope",
+    ] {
         let Ran { code, out, err } = gc(&words(line));
         assert!(code == 1 && out.is_empty() && !err.is_empty(), "{line:?}: {code} {out}");
     }

@@ -1,5 +1,5 @@
-//! `docs/findings.md`, the list of codes and what is found are held together. `UPDATE_FINDINGS=1` puts what is really printed into the
-//! examples of the codes that dumps bring about.
+//! `docs/findings.md`, the list of codes and what is found are held together. `UPDATE_FINDINGS=1` puts what is really
+//! printed into the examples of the codes that dumps bring about.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -26,7 +26,9 @@ fn listed() -> Vec<Listed> {
     let json: Value = serde_json::from_str(&run("doctor --list-codes -o json").fine()).unwrap();
     let text = |code: &Value, field: &str| code[field].as_str().unwrap().to_owned();
     let codes = json["codes"].as_array().unwrap().iter();
-    codes.map(|code| Listed { code: text(code, "code"), severity: text(code, "severity"), title: text(code, "title") }).collect()
+    codes
+        .map(|code| Listed { code: text(code, "code"), severity: text(code, "severity"), title: text(code, "title") })
+        .collect()
 }
 
 /// What the page says of a code, by its heading.
@@ -96,7 +98,8 @@ fn examples_are_what_is_printed() {
         }
         fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE), &page).unwrap();
     }
-    let by_hand: Vec<String> = listed().into_iter().map(|listed| listed.code).filter(|code| !printed.contains_key(code)).collect();
+    let by_hand: Vec<String> =
+        listed().into_iter().map(|listed| listed.code).filter(|code| !printed.contains_key(code)).collect();
     assert_eq!(by_hand, ONLY_LIVE, "everything else is brought about by a dump");
     for (section, listed) in sections(&page).iter().zip(listed()) {
         if let Some(printed) = printed.get(section.code) {
@@ -104,12 +107,14 @@ fn examples_are_what_is_printed() {
         }
         let (word, rest) = section.example.split_once(' ').unwrap_or_else(|| panic!("{} has no example", section.code));
         let severities = [("ERROR", "Error"), ("WARNING", "Warning"), ("NOTE", "Info")];
-        let rank = |severity: &str| severities.iter().position(|(word, name)| [*word, *name].contains(&severity)).unwrap();
+        let rank =
+            |severity: &str| severities.iter().position(|(word, name)| [*word, *name].contains(&severity)).unwrap();
         assert!(rank(word) >= rank(&listed.severity), "{}: an example is no worse than its code", section.code);
         let first = rest.lines().next().unwrap().strip_prefix(section.code).expect("an example of its code");
         assert!(first.is_empty() || first.starts_with(": "), "{}: {first}", section.code);
         assert!(section.example.contains("\n  Then: "), "{}", section.code);
-        for line in section.example.lines().filter(|line| !line.starts_with("          ") && !line.contains("kubectl ")) {
+        for line in section.example.lines().filter(|line| !line.starts_with("          ") && !line.contains("kubectl "))
+        {
             assert!(line.len() <= 82, "{}: {line}", section.code);
         }
     }

@@ -9,7 +9,8 @@ const EVIL: &str = "evil\u{1b}[31m\u{1b}]0;x\u{7}\r\nerror: forged\u{202e}\t";
 
 fn dump() -> String {
     let object = |kind: &str, name: &str, uid: &str, metadata: Value| {
-        let mut object = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": EVIL, "uid": uid}});
+        let mut object =
+            json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": EVIL, "uid": uid}});
         object["metadata"].as_object_mut().unwrap().extend(metadata.as_object().unwrap().clone());
         object
     };
@@ -20,7 +21,12 @@ fn dump() -> String {
     pod["spec"] = json!({"nodeName": EVIL, "terminationGracePeriodSeconds": 30});
     let items = [
         object("ConfigMap", EVIL, EVIL, json!({})),
-        object("ConfigMap", &"日本語".repeat(80), "long", json!({"finalizers": [EVIL], "ownerReferences": [owner.clone()]})),
+        object(
+            "ConfigMap",
+            &"日本語".repeat(80),
+            "long",
+            json!({"finalizers": [EVIL], "ownerReferences": [owner.clone()]}),
+        ),
         object(EVIL, "odd", "odd", json!({"ownerReferences": [unseen, owner, lost]})),
         pod,
         json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": EVIL, "uid": "node"}}),
@@ -90,7 +96,8 @@ fn nor_do_errors() {
         harmless(&ran);
     }
     for (field, value) in [("uid", ""), ("creationTimestamp", EVIL)] {
-        let mut object = json!({"apiVersion": "v1", "kind": EVIL, "metadata": {"name": EVIL, "namespace": EVIL, "uid": EVIL}});
+        let mut object =
+            json!({"apiVersion": "v1", "kind": EVIL, "metadata": {"name": EVIL, "namespace": EVIL, "uid": EVIL}});
         object["metadata"][field] = value.into();
         let ran = with_input(&["tree", "--from", "-"], object.to_string());
         assert_eq!((ran.code, ran.err.lines().count()), (1, 1), "{ran}");
@@ -107,8 +114,7 @@ fn nor_do_errors() {
 /// Commands are there to be pasted: a name with spaces, or worse, stays one word of them.
 #[test]
 fn commands_are_quoted() {
-    let role =
-        r#"{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"a $(reboot); isn't","uid":"1"}}"#;
+    let role = r#"{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"a $(reboot); isn't","uid":"1"}}"#;
     let ran = with_input(&["plan", "clusterrole", "--all", "--from", "-"], role);
     let quoted = r"kubectl delete 'clusterrole.rbac.authorization.k8s.io/a $(reboot); isn'\''t' --cascade=background";
     assert!(ran.out.contains(quoted), "{ran}");

@@ -76,8 +76,12 @@ fn standard_input_and_several_files_say_the_same() {
     let path = folder.path().join("first.yaml");
     fs::write(&path, yaml(first)).unwrap();
     let path = path.to_str().unwrap();
-    same("a file and standard input", |command| with_input(&[command, &["--from", path, "--from", "-"]].concat(), lines(second)));
-    same("one object twice", |command| with_input(&[command, &["--from", path, "--from", "-"]].concat(), list(&objects)));
+    same("a file and standard input", |command| {
+        with_input(&[command, &["--from", path, "--from", "-"]].concat(), lines(second))
+    });
+    same("one object twice", |command| {
+        with_input(&[command, &["--from", path, "--from", "-"]].concat(), list(&objects))
+    });
 }
 
 #[test]

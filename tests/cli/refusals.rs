@@ -1,4 +1,5 @@
-//! Whatever cannot be done is told on standard error, in words that say what to do; nothing is printed, and the exit code is 1.
+//! Whatever cannot be done is told on standard error, in words that say what to do; nothing is printed, and the exit
+//! code is 1.
 
 mod cluster;
 mod dumps;
@@ -10,7 +11,7 @@ use super::run::{Ran, finish, gc, on_shop, program, with_input, write};
 
 /// What is said about a command that can't be done.
 #[track_caller]
-fn told(ran: &Ran) -> &str {
+fn describe(ran: &Ran) -> &str {
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     ran.err.strip_prefix("error: ").expect("an error").trim_end()
 }
@@ -18,5 +19,5 @@ fn told(ran: &Ran) -> &str {
 /// The same of a usage error, which goes on with the usage.
 #[track_caller]
 fn first_line(ran: &Ran) -> &str {
-    told(ran).lines().next().unwrap_or_default()
+    describe(ran).lines().next().unwrap_or_default()
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::run::{Ran, gc, write};
 
 #[track_caller]
-fn told(ran: &Ran) -> &str {
+fn describe(ran: &Ran) -> &str {
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     ran.err.strip_prefix("error: ").expect("an error").trim_end()
 }
@@ -17,10 +17,11 @@ fn told(ran: &Ran) -> &str {
 fn only_a_whole_archive_is_restored() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("none.yaml").display().to_string();
-    assert_eq!(told(&gc(&["restore", &missing, "--yes"])), format!("{missing}: no such file"));
+    assert_eq!(describe(&gc(&["restore", &missing, "--yes"])), format!("{missing}: no such file"));
     let other = write(folder.path(), "other.yaml", "apiVersion: v1\nkind: Pod\n");
     assert!(
-        told(&gc(&["restore", &other, "--yes"])).starts_with(&format!("{other} is not an archive: it begins with something else;"))
+        describe(&gc(&["restore", &other, "--yes"]))
+            .starts_with(&format!("{other} is not an archive: it begins with something else;"))
     );
 
     let path = folder.path().join("archive.yaml");
@@ -31,12 +32,11 @@ fn only_a_whole_archive_is_restored() {
     }
     writer.save(&Header { format: FORMAT, ..Header::default() }).unwrap();
     let archive = path.display().to_string();
-    let changed =
-        "object 2 of the archive (ConfigMap/b) has an owner reference without apiVersion; take an archive that nobody has changed";
-    assert_eq!(told(&gc(&["restore", &archive, "--yes"])), changed);
+    let changed = "object 2 of the archive (ConfigMap/b) has an owner reference without apiVersion; take an archive that nobody has changed";
+    assert_eq!(describe(&gc(&["restore", &archive, "--yes"])), changed);
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 9]).unwrap();
-    assert!(told(&gc(&["restore", &archive, "--dry-run"])).contains("is cut off after 1 of 2 objects"));
+    assert!(describe(&gc(&["restore", &archive, "--dry-run"])).contains("is cut off after 1 of 2 objects"));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn without_a_cluster_or_an_archive_nothing_is_restored() {
     let path = folder.path().join("archive.yaml");
     ArchiveWriter::create(&path).unwrap().save(&Header { format: FORMAT, ..Header::default() }).unwrap();
     let no_cluster = gc(&["restore", &path.display().to_string(), "--yes"]);
-    assert!(told(&no_cluster).contains("kubeconfig"), "{}", no_cluster.err);
+    assert!(describe(&no_cluster).contains("kubeconfig"), "{}", no_cluster.err);
     let nothing = gc(&["restore"]);
     assert_eq!(nothing.code, 1);
     assert!(nothing.err.contains("<ARCHIVE>"), "{}", nothing.err);

@@ -1,4 +1,5 @@
-//! Running the program: always in the repository's folder, and with nothing of the surroundings but what a test gives it.
+//! Running the program: always in the repository's folder, and with nothing of the surroundings but what a test gives
+//! it.
 
 use std::path::Path;
 
@@ -52,7 +53,9 @@ pub fn with_input(args: &[&str], input: impl Into<Vec<u8>>) -> Ran {
 /// Arguments as one would type them; what has spaces is in single quotes.
 pub fn words(line: &str) -> Vec<&str> {
     let quoted = line.split('\'').enumerate();
-    quoted.flat_map(|(index, part)| if index % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }).collect()
+    quoted
+        .flat_map(|(index, part)| if index % 2 == 1 { vec![part] } else { part.split_whitespace().collect() })
+        .collect()
 }
 
 /// Runs a line.

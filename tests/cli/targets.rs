@@ -72,9 +72,14 @@ fn a_namespace_is_nothing_to_what_is_cluster_scoped() {
 #[test]
 fn manifests_name_targets() {
     let folder = tempfile::tempdir().unwrap();
-    let list = r#"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Service","metadata":{"name":"db"}}]}"#;
+    let list =
+        r#"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Service","metadata":{"name":"db"}}]}"#;
     write(folder.path(), "1.json", list);
-    write(folder.path(), "2.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\n---\n");
+    write(
+        folder.path(),
+        "2.yaml",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\n---\n",
+    );
     let folder = folder.path().display();
     assert_eq!(named(&format!("-f {folder}")), ["service/db", "deployment.apps/web"]);
     assert_eq!(named(&format!("-f {folder}/2.yaml -n shop")), ["deployment.apps/web"]);

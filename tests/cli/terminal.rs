@@ -83,7 +83,10 @@ fn troubles() {
     assert_snapshot!("troubles-pod-80", of_at_80_columns(troubles, "plan ns/trouble"));
     let unseen = "tests/cli/dumps/unseen.yaml";
     assert_snapshot!("unseen-plan-80", of_at_80_columns(unseen, "plan deploy/web"));
-    assert_snapshot!("forbidden-plan-80", of_at_80_columns("tests/cli/dumps/forbidden.json", "plan deploy/web --cascade=orphan"));
+    assert_snapshot!(
+        "forbidden-plan-80",
+        of_at_80_columns("tests/cli/dumps/forbidden.json", "plan deploy/web --cascade=orphan")
+    );
 }
 
 #[test]
@@ -129,7 +132,10 @@ fn explain() {
     assert_snapshot!("explain-80", shown(SHOP, "explain pod/web-6d5f8c7b94-x2lqp -n shop"));
     assert_snapshot!("explain-stuck-80", shown(LEFTOVERS, "explain cronjob/backup"));
     assert_snapshot!("explain-wide-80", shown(LEFTOVERS, "explain cm/api-dashboard -o wide"));
-    assert_snapshot!("explain-troubles-80", shown("tests/cli/dumps/troubles.yaml", "explain cm/misled cm/waiting pv/everywhere"));
+    assert_snapshot!(
+        "explain-troubles-80",
+        shown("tests/cli/dumps/troubles.yaml", "explain cm/misled cm/waiting pv/everywhere")
+    );
 }
 
 #[test]

@@ -32,7 +32,10 @@ fn tree() {
 fn tree_wide() {
     let wide = shown("tree deploy/web -n shop -o wide");
     let header = wide.lines().find(|line| line.starts_with("OBJECT")).unwrap();
-    assert_eq!(header.split_whitespace().collect::<Vec<_>>(), ["OBJECT", "UID", "REFERENCE", "FINALIZERS", "AGE", "STATE"]);
+    assert_eq!(
+        header.split_whitespace().collect::<Vec<_>>(),
+        ["OBJECT", "UID", "REFERENCE", "FINALIZERS", "AGE", "STATE"]
+    );
     let pod = wide.lines().find(|line| line.contains("x2lqp")).unwrap();
     assert!(pod.contains("controller,blocking") && pod.contains("acme.io/drain"), "{pod}");
 }
@@ -115,7 +118,8 @@ fn a_sweep_of_many() {
     let many: Vec<String> = (0..40)
         .map(|number| {
             let owner = format!("{{apiVersion: v1, kind: ConfigMap, name: owner-{number}, uid: gone-{number}}}");
-            let metadata = format!("{{name: lost-{number}, namespace: shop, uid: u{number}, ownerReferences: [{owner}]}}");
+            let metadata =
+                format!("{{name: lost-{number}, namespace: shop, uid: u{number}, ownerReferences: [{owner}]}}");
             format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {metadata}\n")
         })
         .collect();
@@ -169,14 +173,18 @@ fn a_story_of_many() {
         .map(|number: i32| {
             let finalizer = if number == 29 { "acme.io/x" } else { "foregroundDeletion" };
             let above = format!("c{}", number - 1);
-            let owner = format!("{{apiVersion: v1, kind: ConfigMap, name: {above}, uid: {above}, blockOwnerDeletion: true}}");
+            let owner =
+                format!("{{apiVersion: v1, kind: ConfigMap, name: {above}, uid: {above}, blockOwnerDeletion: true}}");
             let owners = if number == 0 { String::new() } else { format!(", ownerReferences: [{owner}]") };
             object("ConfigMap", &format!("c{number}"), &format!("{terminating}, finalizers: [{finalizer}]{owners}"))
         })
         .collect();
     assert_snapshot!("explain-long-way", super::run::run_with("explain cm/c0 --from -", &chain.join("---\n")));
     assert_eq!(
-        super::run::run_with("explain cm/root -o wide --from -", &dump).fine().matches("the collector deletes it").count(),
+        super::run::run_with("explain cm/root -o wide --from -", &dump)
+            .fine()
+            .matches("the collector deletes it")
+            .count(),
         40
     );
 }

@@ -32,7 +32,12 @@ fn the_graph_of_a_namespace_is_the_collectors() {
     );
     // So that nobody can think that two empty graphs are compared.
     for (what, count) in [("virtual=\"true\"", 2), ("missing=\"true\"", 1), ("deletingDependents=\"true\"", 2)] {
-        assert_eq!(ours.iter().filter(|statement| statement.contains(what)).count(), count, "{what} in:\n{}", ours.join("\n"));
+        assert_eq!(
+            ours.iter().filter(|statement| statement.contains(what)).count(),
+            count,
+            "{what} in:\n{}",
+            ours.join("\n")
+        );
     }
 }
 
@@ -48,7 +53,8 @@ fn furnish(trial: &Trial<'_>) {
 
     let waiting = trial.widget("waiting").create();
     let held = trial.config_map("held").blocking(&waiting).finalizer(HOLD).create();
-    // Blocking, or the finalizer that says "waiting" would go, and with it all that can be seen of the collector's own flag.
+    // Blocking, or the finalizer that says "waiting" would go, and with it all that can be seen of the collector's own
+    // flag.
     trial.config_map("below-held").blocking(&held).finalizer(HOLD).create();
     trial.delete_before(&waiting, "Foreground");
 

@@ -20,7 +20,8 @@ fn the_collectors_complaints_are_read_back() {
     let trial = Trial::new("complaints", "Background");
     let elsewhere = trial.another_namespace();
     let owner = trial.widget("owner").create();
-    // A dependent within the namespace, so that the graph shows whether the collector has seen the owner: only then it complains.
+    // A dependent within the namespace, so that the graph shows whether the collector has seen the owner: only then it
+    // complains.
     trial.config_map("beside").owned_by(&owner).create();
     trial.cluster.seen_by_collector(&[uid(&owner)]);
     let lost = trial.config_map("lost").owned_by(&owner).in_namespace(&elsewhere).create();
@@ -38,7 +39,10 @@ fn the_collectors_complaints_are_read_back() {
     };
     let event = of(&lost);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970").as_secs() as i64;
-    assert_eq!([&*event.api_version, &event.kind, &event.namespace, &event.name], ["v1", "ConfigMap", &elsewhere, "lost"]);
+    assert_eq!(
+        [&*event.api_version, &event.kind, &event.namespace, &event.name],
+        ["v1", "ConfigMap", &elsewhere, "lost"]
+    );
     assert!(event.message.contains(uid(&owner)) && event.message.contains(&elsewhere), "{}", event.message);
     assert!(event.last.is_some_and(|last| (now - 600..=now + 5).contains(&last)), "{event:?}");
     let event = of(&rack);
@@ -62,7 +66,8 @@ fn no_complaints_cost_one_request() {
 /// The events about an object, without what no two events have in common, and the same of all its names.
 fn events_about(cluster: &Cluster, object: &Value) -> Vec<(String, Value)> {
     let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
-    let events = cluster.list(&format!("/api/v1/namespaces/{namespace}/events?fieldSelector=involvedObject.uid%3D{}", uid(object)));
+    let events = cluster
+        .list(&format!("/api/v1/namespaces/{namespace}/events?fieldSelector=involvedObject.uid%3D{}", uid(object)));
     let comparable = |mut event: Value| {
         let metadata = event["metadata"].as_object_mut().expect("metadata");
         let name = metadata.remove("name").and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default();
@@ -114,7 +119,10 @@ fn our_complaints_are_the_collectors() {
             match (&theirs[..], &ours[..]) {
                 ([(named, their)], [(name, our)]) => {
                     let prefix = format!("{}.", dependent_is.name);
-                    assert!(name.starts_with(&prefix) && named.starts_with(&prefix) && name.len() == named.len(), "{name} {named}");
+                    assert!(
+                        name.starts_with(&prefix) && named.starts_with(&prefix) && name.len() == named.len(),
+                        "{name} {named}"
+                    );
                     if their == our { Ok(()) } else { Err(Retry::Later(format!("theirs: {their:#}\nours: {our:#}"))) }
                 }
                 _ => Err(Retry::Never(format!("more than one of each: {both:?}"))),

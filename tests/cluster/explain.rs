@@ -70,7 +70,11 @@ fn wait_until_terminating(trial: &Trial<'_>, object: &Value) {
 fn fulfil(trial: &Trial<'_>, what: &Value) {
     let cluster = trial.cluster;
     for object in what["deleted"].as_array().into_iter().flatten() {
-        cluster.delete(&cluster.path_of(&named(object)), what["propagation"].as_str(), what["gracePeriodSeconds"].as_i64());
+        cluster.delete(
+            &cluster.path_of(&named(object)),
+            what["propagation"].as_str(),
+            what["gracePeriodSeconds"].as_i64(),
+        );
     }
     let without = |object: &Value, field: &str, goes: &dyn Fn(&Value) -> bool| {
         let path = cluster.path_of(&named(object));
@@ -98,15 +102,19 @@ fn a_stuck_owner_goes_once_its_cause_is_removed() {
     trial.delete_before(&owner, "Foreground");
     wait_until_terminating(&trial, &leaf);
 
-    let told = story(&trial, "widget/owner");
-    assert_eq!((&told["terminating"], &told["end"]["state"]), (&json!(true), &json!("stuck")), "{told}");
-    assert_eq!((&told["next"]["action"], names(&told["next"]["dependents"])), (&json!("Wait"), vec!["middle"]), "{told}");
+    let describe = story(&trial, "widget/owner");
+    assert_eq!((&describe["terminating"], &describe["end"]["state"]), (&json!(true), &json!("stuck")), "{describe}");
+    assert_eq!(
+        (&describe["next"]["action"], names(&describe["next"]["dependents"])),
+        (&json!("Wait"), vec!["middle"]),
+        "{describe}"
+    );
     let waits: Vec<&str> =
-        told["waits"].as_array().into_iter().flatten().filter_map(|line| line["object"]["name"].as_str()).collect();
-    assert_eq!(waits, ["owner", "middle", "leaf"], "{told}");
-    let causes = told["causes"].as_array().cloned().unwrap_or_default();
-    assert_eq!(causes.len(), 1, "{told}");
-    assert_eq!((names(&causes[0]["objects"]), &causes[0]["heldBy"]), (vec!["leaf"], &json!([HOLD])), "{told}");
+        describe["waits"].as_array().into_iter().flatten().filter_map(|line| line["object"]["name"].as_str()).collect();
+    assert_eq!(waits, ["owner", "middle", "leaf"], "{describe}");
+    let causes = describe["causes"].as_array().cloned().unwrap_or_default();
+    assert_eq!(causes.len(), 1, "{describe}");
+    assert_eq!((names(&causes[0]["objects"]), &causes[0]["heldBy"]), (vec!["leaf"], &json!([HOLD])), "{describe}");
     let at_fault = story(&trial, "cm/leaf");
     assert_eq!(names(&at_fault["waitedForBy"]), ["middle", "owner"], "{at_fault}");
     assert_eq!(
@@ -116,8 +124,8 @@ fn a_stuck_owner_goes_once_its_cause_is_removed() {
     );
     assert_eq!(at_fault["references"][0]["blocks"], "Now", "{at_fault}");
 
-    let what = way_out(&told, "released");
-    assert_eq!(what["released"], json!([{"object": at_fault["object"], "finalizer": HOLD}]), "{told}");
+    let what = way_out(&describe, "released");
+    assert_eq!(what["released"], json!([{"object": at_fault["object"], "finalizer": HOLD}]), "{describe}");
     fulfil(&trial, what);
     wait_until_gone(&trial, &owner);
 }
@@ -130,15 +138,20 @@ fn an_object_with_two_owners_goes_with_the_last() {
     let object = trial.config_map("object").owned_by(&first).blocking(&second).create();
     trial.cluster.settled();
 
-    let told = story(&trial, "cm/object");
-    assert_eq!((&told["next"]["reason"], &told["end"]["outcome"]), (&json!("OwnersSolid"), &json!("Stays")), "{told}");
-    let conditions = told["conditions"].as_array().cloned().unwrap_or_default();
+    let describe = story(&trial, "cm/object");
+    assert_eq!(
+        (&describe["next"]["reason"], &describe["end"]["outcome"]),
+        (&json!("OwnersSolid"), &json!("Stays")),
+        "{describe}"
+    );
+    let conditions = describe["conditions"].as_array().cloned().unwrap_or_default();
     let said: Vec<(Vec<&str>, &str)> = conditions
         .iter()
         .map(|condition| (names(&condition["if"]["deleted"]), condition["then"].as_str().unwrap_or_default()))
         .collect();
-    let expected = [(vec!["first"], "LosesReferences"), (vec!["second"], "LosesReferences"), (vec!["first", "second"], "Goes")];
-    assert_eq!(said, expected, "{told}");
+    let expected =
+        [(vec!["first"], "LosesReferences"), (vec!["second"], "LosesReferences"), (vec!["first", "second"], "Goes")];
+    assert_eq!(said, expected, "{describe}");
 
     fulfil(&trial, &conditions[0]["if"]);
     let path = trial.cluster.path_of(&object);
@@ -147,10 +160,10 @@ fn an_object_with_two_owners_goes_with_the_last() {
         references().is_some_and(|references| references.as_array().map(Vec::len) == Some(1))
     });
     trial.cluster.settled();
-    let told = story(&trial, "cm/object");
-    assert_eq!(told["references"].as_array().map(Vec::len), Some(1), "{told}");
-    let what = way_out(&told, "deleted");
-    assert_eq!(names(&what["deleted"]), ["second"], "{told}");
+    let describe = story(&trial, "cm/object");
+    assert_eq!(describe["references"].as_array().map(Vec::len), Some(1), "{describe}");
+    let what = way_out(&describe, "deleted");
+    assert_eq!(names(&what["deleted"]), ["second"], "{describe}");
     fulfil(&trial, what);
     wait_until_gone(&trial, &object);
 }
@@ -165,10 +178,14 @@ fn what_waits_for_itself_goes_when_deleted_again() {
     trial.delete_before(&object, "Foreground");
     wait_until_terminating(&trial, &object);
     trial.cluster.settled();
-    let told = story(&trial, "widget/object");
-    assert_eq!((&told["end"]["state"], names(&told["causes"][0]["objects"])), (&json!("stuck"), vec!["object"]), "{told}");
-    let what = way_out(&told, "deleted");
-    assert_eq!(what["propagation"], "Background", "{told}");
+    let describe = story(&trial, "widget/object");
+    assert_eq!(
+        (&describe["end"]["state"], names(&describe["causes"][0]["objects"])),
+        (&json!("stuck"), vec!["object"]),
+        "{describe}"
+    );
+    let what = way_out(&describe, "deleted");
+    assert_eq!(what["propagation"], "Background", "{describe}");
     fulfil(&trial, what);
     wait_until_gone(&trial, &object);
 }
@@ -182,12 +199,16 @@ fn an_owner_goes_once_its_dependent_can_be_looked_at() {
     trial.delete_before(&owner, "Foreground");
     wait_until_terminating(&trial, &owner);
     trial.cluster.settled();
-    let told = story(&trial, "cm/immune");
-    let verdicts = [&told["references"][0]["verdict"], &told["references"][1]["verdict"]];
-    assert_eq!((verdicts, &told["next"]["reason"]), ([&json!("Waiting"), &json!("NotServed")], &json!("NotServed")), "{told}");
-    let told = story(&trial, "widget/owner");
-    assert_eq!(names(&told["causes"][0]["objects"]), ["immune"], "{told}");
-    fulfil(&trial, way_out(&told, "dropped"));
+    let describe = story(&trial, "cm/immune");
+    let verdicts = [&describe["references"][0]["verdict"], &describe["references"][1]["verdict"]];
+    assert_eq!(
+        (verdicts, &describe["next"]["reason"]),
+        ([&json!("Waiting"), &json!("NotServed")], &json!("NotServed")),
+        "{describe}"
+    );
+    let describe = story(&trial, "widget/owner");
+    assert_eq!(names(&describe["causes"][0]["objects"]), ["immune"], "{describe}");
+    fulfil(&trial, way_out(&describe, "dropped"));
     wait_until_gone(&trial, &owner);
     wait_until_gone(&trial, &immune);
 }
@@ -218,9 +239,12 @@ fn what_comes_next_is_what_a_collector_does() {
     trial.config_map("holding").blocking(&stuck).finalizer(HOLD).create();
     cluster.delete(&cluster.path_of(&stuck), Some("Foreground"), None);
 
-    let told = stories(&trial, &["widgets,configmaps", "--all"]);
+    let describe = stories(&trial, &["widgets,configmaps", "--all"]);
     let next = |name: &str| -> String {
-        let story = told.iter().find(|story| story["object"]["name"] == name).unwrap_or_else(|| panic!("no story of {name}"));
+        let story = describe
+            .iter()
+            .find(|story| story["object"]["name"] == name)
+            .unwrap_or_else(|| panic!("no story of {name}"));
         story["next"]["action"].as_str().unwrap_or_default().to_owned()
     };
     for (name, action) in [
@@ -237,14 +261,16 @@ fn what_comes_next_is_what_a_collector_does() {
         ("stuck", "Wait"),
         ("holding", "Delete"),
     ] {
-        assert_eq!(next(name), action, "{name}: {told:?}");
+        assert_eq!(next(name), action, "{name}: {describe:?}");
     }
 
     cluster.start_controllers(&[COLLECTOR]);
-    cluster.wait_until("the collector to do all that", PATIENCE, || told.iter().all(|story| came_true(&cluster, story).is_ok()));
+    cluster.wait_until("the collector to do all that", PATIENCE, || {
+        describe.iter().all(|story| came_true(&cluster, story).is_ok())
+    });
     // What is as it was said to become has to stay so.
     cluster.settled();
-    for story in &told {
+    for story in &describe {
         came_true(&cluster, story).unwrap_or_else(|wrong| panic!("{wrong}: {story}"));
     }
 }
@@ -269,7 +295,8 @@ fn came_true(cluster: &Cluster, story: &Value) -> Result<(), String> {
     }
 }
 
-/// Several targets are told of in one document, in their order; whoever may not see an owner is told that it is not known.
+/// Several targets are told of in one document, in their order; whoever may not see an owner is told that it is not
+/// known.
 #[test]
 fn what_may_not_be_read_is_not_known() {
     let trial = Trial::new("explain-unseen", "Background");
@@ -288,7 +315,11 @@ fn what_may_not_be_read_is_not_known() {
         (&json!("Unread"), &json!("Unread")),
         "{of_rack}"
     );
-    assert_eq!((&of_rack["end"]["certain"], &of_rack["end"]["uncertainBecause"]), (&json!(false), &json!("gap")), "{of_rack}");
+    assert_eq!(
+        (&of_rack["end"]["certain"], &of_rack["end"]["uncertainBecause"]),
+        (&json!(false), &json!("gap")),
+        "{of_rack}"
+    );
     assert_eq!((&alone["object"]["name"], &alone["next"]["reason"]), (&json!("alone"), &json!("NoOwners")), "{alone}");
     assert_eq!(story(&trial, "cm/of-rack")["references"][0]["verdict"], "Solid");
 }

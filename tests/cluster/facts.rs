@@ -1,4 +1,5 @@
-//! What is read beyond metadata is what the objects say: a snapshot file holds the same facts as a dump of the whole objects.
+//! What is read beyond metadata is what the objects say: a snapshot file holds the same facts as a dump of the whole
+//! objects.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -131,7 +132,8 @@ fn furnish(cluster: &Cluster, namespace: &str) -> Vec<String> {
         "addressType": "IPv4",
         "endpoints": [],
     });
-    let selective = json!({"failurePolicy": "Ignore", "matchPolicy": "Exact", "objectSelector": {"matchLabels": {"a": "b"}}});
+    let selective =
+        json!({"failurePolicy": "Ignore", "matchPolicy": "Exact", "objectSelector": {"matchLabels": {"a": "b"}}});
     let without = json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "MutatingWebhookConfiguration",
@@ -157,11 +159,13 @@ fn furnish(cluster: &Cluster, namespace: &str) -> Vec<String> {
         .collect();
     let in_apps = |plural_and_name: &str| format!("/apis/apps/v1/namespaces/{namespace}/{plural_and_name}/status");
     cluster.patch(&in_apps("deployments/deployment"), &json!({"status": {"replicas": 3, "readyReplicas": 2}}));
-    let scheduled = json!({"currentNumberScheduled": 5, "numberMisscheduled": 0, "desiredNumberScheduled": 5, "numberReady": 4});
+    let scheduled =
+        json!({"currentNumberScheduled": 5, "numberMisscheduled": 0, "desiredNumberScheduled": 5, "numberReady": 4});
     cluster.patch(&in_apps("daemonsets/daemonset"), &json!({"status": scheduled}));
     let of_namespace = format!("/api/v1/namespaces/{namespace}");
-    let told = |kind: &str, status: &str| json!({"type": kind, "status": status, "reason": "Told", "message": "by a test", "lastTransitionTime": "2026-01-31T08:00:00Z"});
-    let conditions = [told("NamespaceContentRemaining", "True"), told("NamespaceDeletionContentFailure", "False")];
+    let describe = |kind: &str, status: &str| json!({"type": kind, "status": status, "reason": "Told", "message": "by a test", "lastTransitionTime": "2026-01-31T08:00:00Z"});
+    let conditions =
+        [describe("NamespaceContentRemaining", "True"), describe("NamespaceDeletionContentFailure", "False")];
     cluster.patch(&format!("{of_namespace}/status"), &json!({"status": {"conditions": conditions}}));
     paths.push(of_namespace);
     let available = || condition(cluster, "/apis/apiregistration.k8s.io/v1/apiservices/v1.away.test", "Available");
@@ -220,7 +224,8 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
     }
 
     let facts = |path: &str| {
-        let object = objects.iter().zip(&paths).find(|(_, known)| known.ends_with(path)).unwrap_or_else(|| panic!("{path}")).0;
+        let object =
+            objects.iter().zip(&paths).find(|(_, known)| known.ends_with(path)).unwrap_or_else(|| panic!("{path}")).0;
         (&snapshot.facts, id(&snapshot, object))
     };
     let (known, deployment) = facts("deployments/deployment");
@@ -264,13 +269,20 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
     // What is read whole is read once, and what there is much of is read as a list.
     let asked = |path: &str| {
         let requests = proxy.requests();
-        requests.iter().filter(|request| request.path.starts_with(path)).map(|request| request.accept.clone()).collect::<Vec<_>>()
+        requests
+            .iter()
+            .filter(|request| request.path.starts_with(path))
+            .map(|request| request.accept.clone())
+            .collect::<Vec<_>>()
     };
     for plural in ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"] {
         assert_eq!(asked(&format!("/apis/admissionregistration.k8s.io/v1/{plural}")), ["application/json"]);
     }
     assert_eq!(asked("/apis/apiregistration.k8s.io/v1/apiservices"), ["application/json"]);
     assert_eq!(asked(&format!("/apis/coordination.k8s.io/v1/namespaces/{many}/leases")), ["application/json"]);
-    assert_eq!(asked(&format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/acme")), ["application/json"]);
+    assert_eq!(
+        asked(&format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/acme")),
+        ["application/json"]
+    );
     assert_eq!(asked(&held).len(), 1);
 }

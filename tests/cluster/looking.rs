@@ -2,7 +2,7 @@
 
 use kubectl_gc::{
     cluster::Scope,
-    model::{Again, Presence},
+    model::{Presence, RecheckResult},
 };
 use serde_json::{Value, json};
 
@@ -45,18 +45,24 @@ fn what_changed_since_the_lists_is_seen() {
     let [kept, rack] = [&kept, &rack].map(find);
     let ids = objects.each_ref().map(find);
     let all: Vec<_> = ids.into_iter().chain([kept, rack]).collect();
-    let seen = runtime.block_on(connection.look_again(&snapshot, &all));
+    let seen = runtime.block_on(connection.recheck(&snapshot, &all));
     let again = |id| seen.iter().find(|(of, _)| *of == id).map(|(_, again)| again).expect("an answer for each");
-    assert_eq!([again(kept), again(rack), again(ids[0]), again(ids[3])], [&Again::Same, &Again::Same, &Again::Same, &Again::Gone]);
-    assert!(matches!(again(ids[1]), Again::Changed(raw) if raw.labels == [("app".into(), "shop".into())]), "{seen:?}");
-    assert!(matches!(again(ids[2]), Again::Changed(raw) if raw.deleted.is_some()), "{seen:?}");
-    assert!(matches!(again(ids[4]), Again::Replaced(raw) if raw.uid == uid(&successor)), "{seen:?}");
+    assert_eq!(
+        [again(kept), again(rack), again(ids[0]), again(ids[3])],
+        [&RecheckResult::Same, &RecheckResult::Same, &RecheckResult::Same, &RecheckResult::Gone]
+    );
+    assert!(
+        matches!(again(ids[1]), RecheckResult::Changed(raw) if raw.labels == [("app".into(), "shop".into())]),
+        "{seen:?}"
+    );
+    assert!(matches!(again(ids[2]), RecheckResult::Changed(raw) if raw.deleted.is_some()), "{seen:?}");
+    assert!(matches!(again(ids[4]), RecheckResult::Replaced(raw) if raw.uid == uid(&successor)), "{seen:?}");
 
     // Whoever may not see what is in no namespace learns nothing of it, which is not that it is gone.
     cluster.let_viewer_see(&trial.namespace);
     let viewer = connect(cluster, VIEWER, &runtime);
-    let seen_by_viewer = runtime.block_on(viewer.look_again(&snapshot, &[rack]));
-    assert_eq!(seen_by_viewer, [(rack, Again::Unanswered("forbidden".to_owned()))]);
+    let seen_by_viewer = runtime.block_on(viewer.recheck(&snapshot, &[rack]));
+    assert_eq!(seen_by_viewer, [(rack, RecheckResult::Unanswered("forbidden".to_owned()))]);
 
     let places = all.iter().map(|id| snapshot.object(*id).coordinate()).collect::<Vec<_>>();
     snapshot.update(seen);

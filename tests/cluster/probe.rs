@@ -45,8 +45,10 @@ fn a_missing_collector_is_seen() {
 
 #[test]
 fn an_api_server_without_garbage_collection_is_told_apart() {
-    let cluster =
-        Cluster::start(&Options { api_server: vec!["--enable-garbage-collector=false".to_owned()], ..Options::default() });
+    let cluster = Cluster::start(&Options {
+        api_server: vec!["--enable-garbage-collector=false".to_owned()],
+        ..Options::default()
+    });
     assert_eq!(probe_as(ADMIN, &cluster, "default", Duration::from_secs(2)), Err(ProbeError::NotHeld));
     assert_eq!(leftovers(&cluster, "default"), [] as [Value; 0]);
 }
@@ -65,10 +67,16 @@ fn what_keeps_a_probe_from_beginning_is_said() {
     let trial = Trial::new("unprobed", "Background");
     let cluster = trial.cluster;
     let forbidden = refused(NOBODY, cluster, &trial.namespace);
-    assert!(forbidden.contains("cannot create resource \"configmaps\"") && forbidden.contains("you may create"), "{forbidden}");
+    assert!(
+        forbidden.contains("cannot create resource \"configmaps\"") && forbidden.contains("you may create"),
+        "{forbidden}"
+    );
 
     let missing = refused(ADMIN, cluster, "no-such-namespace");
-    assert!(missing.contains("namespaces \"no-such-namespace\" not found") && missing.contains("that stays"), "{missing}");
+    assert!(
+        missing.contains("namespaces \"no-such-namespace\" not found") && missing.contains("that stays"),
+        "{missing}"
+    );
 
     let full = trial.another_namespace();
     let quota = json!({"count/configmaps": "0"});
@@ -87,5 +95,8 @@ fn what_keeps_a_probe_from_beginning_is_said() {
     trial.config_map("held").finalizer(HOLD).create();
     cluster.delete(&format!("/api/v1/namespaces/{}", trial.namespace), None, None);
     let terminating = refused(ADMIN, cluster, &trial.namespace);
-    assert!(terminating.contains("because it is being terminated") && terminating.contains("that stays"), "{terminating}");
+    assert!(
+        terminating.contains("because it is being terminated") && terminating.contains("that stays"),
+        "{terminating}"
+    );
 }

@@ -52,8 +52,8 @@ fn deployment(trial: &Trial<'_>, replicas: usize) {
     wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), replicas);
 }
 
-/// How often each path was asked for, after it was made sure that nothing was written or watched. Discovery and lists must have
-/// asked for the forms that cost least.
+/// How often each path was asked for, after it was made sure that nothing was written or watched. Discovery and lists
+/// must have asked for the forms that cost least.
 fn paths(proxy: &CountingProxy, lists: &[String]) -> BTreeMap<String, usize> {
     let mut paths = BTreeMap::new();
     for request in proxy.requests() {
@@ -87,8 +87,12 @@ fn a_tree_of_a_namespace_lists_what_is_in_its_scope_once() {
     let lists: Vec<String> = cluster.listed().iter().map(|kind| kind.path_in(namespace)).collect();
     assert_eq!(paths(&proxy, &lists), once(&lists));
 
-    let read: u64 =
-        proxy.requests().iter().filter(|request| lists.contains(&request.path)).map(|request| request.response_bytes).sum();
+    let read: u64 = proxy
+        .requests()
+        .iter()
+        .filter(|request| lists.contains(&request.path))
+        .map(|request| request.response_bytes)
+        .sum();
     let in_scope = objects_in_scope(&cluster.listed(), namespace);
     let most = BYTES_AN_OBJECT * in_scope + BYTES_A_LIST * lists.len() as u64;
     assert!(read <= most, "{read} bytes were read for {in_scope} objects in {} lists; {most} are enough", lists.len());
@@ -125,7 +129,8 @@ fn a_plan_reads_besides_only_what_it_has_to_know_of_pods() {
         if as_list {
             expected.insert(pods, 1);
         } else {
-            let names = cluster.list(&pods).into_iter().filter_map(|pod| pod["metadata"]["name"].as_str().map(str::to_owned));
+            let names =
+                cluster.list(&pods).into_iter().filter_map(|pod| pod["metadata"]["name"].as_str().map(str::to_owned));
             expected.extend(names.filter(|name| name != "bystander").map(|name| (format!("{pods}/{name}"), 1)));
         }
         assert_eq!(paths(&proxy, &lists), expected, "{replicas} pods");
@@ -150,8 +155,10 @@ fn a_sweep_asks_besides_for_every_owner_that_lists_lack() {
     assert_eq!(ran.expect(0).lines().count(), 6);
 
     let lists: Vec<String> = cluster.listed().into_iter().map(|kind| kind.path).collect();
-    let (found, absent): (Vec<_>, Vec<_>) = proxy.requests().into_iter().partition(|request| request.status == Some(200));
-    let mut looked_up: Vec<String> = absent.into_iter().map(|request| format!("{} {}", request.method, request.path)).collect();
+    let (found, absent): (Vec<_>, Vec<_>) =
+        proxy.requests().into_iter().partition(|request| request.status == Some(200));
+    let mut looked_up: Vec<String> =
+        absent.into_iter().map(|request| format!("{} {}", request.method, request.path)).collect();
     looked_up.sort();
     let widgets = format!("GET /apis/gc.test/v1/namespaces/{}/widgets", trial.namespace);
     assert_eq!(looked_up, ["gone-a", "gone-b"].map(|name| format!("{widgets}/{name}")));

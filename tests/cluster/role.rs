@@ -1,5 +1,5 @@
-//! The rights of a sweep: a service account that has exactly what `--print-role` prints can do everything that a sweep does, and nothing of
-//! it can be left out. The example in `examples` is applied as it is.
+//! The rights of a sweep: a service account that has exactly what `--print-role` prints can do everything that a sweep
+//! does, and nothing of it can be left out. The example in `examples` is applied as it is.
 
 use std::{collections::BTreeSet, path::Path, sync::LazyLock, time::Duration};
 
@@ -36,22 +36,25 @@ fn as_account(account: &str, runtime: &Runtime) -> Connection {
     let answer = CLUSTER.ask(&Method::POST, &path, Some((JSON, &request)));
     assert!(answer.is_success(), "{path}: {}", answer.text());
     let token = answer.json()["status"]["token"].as_str().map(str::to_owned);
-    let options = ConnectionOptions { kubeconfig: Some(CLUSTER.kubeconfig(ADMIN)), token, ..ConnectionOptions::default() };
+    let options =
+        ConnectionOptions { kubeconfig: Some(CLUSTER.kubeconfig(ADMIN)), token, ..ConnectionOptions::default() };
     runtime.block_on(Connection::open(&options)).expect("a connection")
 }
 
 /// What a sweep does, to whatever there is.
 fn all_of_it(resources: &Resources, verbs: &[&'static str]) -> BTreeSet<Access> {
-    let access = |resource, verb| Access { verb, resource, subresource: "", namespace: String::new(), name: String::new() };
+    let access =
+        |resource, verb| Access { verb, resource, subresource: "", namespace: String::new(), name: String::new() };
     resources.iter().flat_map(|(resource, _)| verbs.iter().map(move |verb| access(resource, *verb))).collect()
 }
 
 fn denied(connection: &Connection, runtime: &Runtime, verbs: &[&'static str]) -> Vec<String> {
-    let (resources, gaps) = runtime.block_on(connection.discover()).expect("every service account may discover what there is");
+    let (resources, gaps) =
+        runtime.block_on(connection.discover()).expect("every service account may discover what there is");
     assert!(gaps.is_empty(), "{gaps:?}");
     let verdicts = runtime.block_on(review(connection, &resources, &all_of_it(&resources, verbs)));
     assert_eq!(verdicts.unknown, None);
-    verdicts.denied.iter().map(|denied| denied.access.told(&resources)).collect()
+    verdicts.denied.iter().map(|denied| denied.access.describe(&resources)).collect()
 }
 
 const VERBS: [&str; 5] = ["get", "list", "watch", "patch", "delete"];
@@ -63,11 +66,15 @@ fn the_example_lets_a_sweep_do_all_it_does() {
     let sweep = as_account("sweep", &runtime);
     CLUSTER.wait_until("the role binding to work", PATIENCE, || denied(&sweep, &runtime, &VERBS).is_empty());
     // Nothing is created by it but events, and nothing is replaced.
-    for (verb, allowed) in [("create", vec!["events"]), ("update", vec![]), ("deletecollection", vec![]), ("escalate", vec![])] {
+    for (verb, allowed) in
+        [("create", vec!["events"]), ("update", vec![]), ("deletecollection", vec![]), ("escalate", vec![])]
+    {
         let (resources, _) = runtime.block_on(sweep.discover()).expect("discovery");
-        let all: BTreeSet<String> = all_of_it(&resources, &[verb]).iter().map(|access| access.told(&resources)).collect();
+        let all: BTreeSet<String> =
+            all_of_it(&resources, &[verb]).iter().map(|access| access.describe(&resources)).collect();
         let denied: BTreeSet<String> = denied(&sweep, &runtime, &[verb]).into_iter().collect();
-        let may: Vec<&str> = all.difference(&denied).filter_map(|access| access.strip_prefix(verb)).map(str::trim).collect();
+        let may: Vec<&str> =
+            all.difference(&denied).filter_map(|access| access.strip_prefix(verb)).map(str::trim).collect();
         // The reviews themselves are everybody's to create.
         let may: Vec<&str> = may.into_iter().filter(|resource| !resource.contains("selfsubject")).collect();
         assert_eq!(may, allowed, "{verb}");
@@ -77,8 +84,9 @@ fn the_example_lets_a_sweep_do_all_it_does() {
     let (resources, _) = runtime.block_on(sweep.discover()).expect("discovery");
     let snapshot = runtime.block_on(sweep.read(resources, &Scope::Everything, &[])).expect("a snapshot");
     assert!(snapshot.complete(), "{:?}", snapshot.gaps);
-    let mine =
-        CLUSTER.create(json!({"apiVersion": "gc.test/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": namespace}}));
+    let mine = CLUSTER.create(
+        json!({"apiVersion": "gc.test/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": namespace}}),
+    );
     let identity = Identity {
         api_version: "gc.test/v1".to_owned(),
         kind: "Widget".to_owned(),
@@ -116,7 +124,8 @@ fn without_any_of_its_verbs_a_sweep_is_short_of_something() {
         }));
         as_account(name, &runtime)
     };
-    let all: Vec<&str> = printed["rules"][0]["verbs"].as_array().expect("verbs").iter().filter_map(Value::as_str).collect();
+    let all: Vec<&str> =
+        printed["rules"][0]["verbs"].as_array().expect("verbs").iter().filter_map(Value::as_str).collect();
     let whole = account("one-pass", all.clone());
     CLUSTER.wait_until("the role binding to work", PATIENCE, || denied(&whole, &runtime, &VERBS).is_empty());
     for verb in VERBS {
@@ -129,14 +138,18 @@ fn without_any_of_its_verbs_a_sweep_is_short_of_something() {
             last = denied(&connection, &runtime, &VERBS);
             last.len() <= every
         });
-        assert!(last.len() == every && last.iter().all(|access| access.starts_with(&format!("{verb} "))), "{verb}: {last:?}");
+        assert!(
+            last.len() == every && last.iter().all(|access| access.starts_with(&format!("{verb} "))),
+            "{verb}: {last:?}"
+        );
     }
 }
 
 /// What the namespace enforces is what the pods of the Deployment are.
 #[test]
 fn the_examples_pods_are_allowed_where_they_are_to_run() {
-    let deployment = CLUSTER.get(&format!("/apis/apps/v1/namespaces/{NAMESPACE}/deployments/sweep")).expect("it was applied");
+    let deployment =
+        CLUSTER.get(&format!("/apis/apps/v1/namespaces/{NAMESPACE}/deployments/sweep")).expect("it was applied");
     let create = |spec: &Value| {
         let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "sweep"}, "spec": spec});
         CLUSTER.ask(&Method::POST, &format!("/api/v1/namespaces/{NAMESPACE}/pods?dryRun=All"), Some((JSON, &pod)))

@@ -9,8 +9,8 @@ use std::{
 /// So many scenarios are played at a time.
 const AT_ONCE: usize = 6;
 
-/// Plays scenarios side by side, because each of them mostly waits; only the one that `SCENARIO` names, if it names one. All that fail are
-/// named.
+/// Plays scenarios side by side, because each of them mostly waits; only the one that `SCENARIO` names, if it names
+/// one. All that fail are named.
 #[track_caller]
 pub fn side_by_side(scenarios: &[(&'static str, fn())]) {
     let scenarios: Vec<_> = scenarios.iter().map(|(name, scenario)| (*name, move || scenario())).collect();

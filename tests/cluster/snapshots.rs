@@ -51,8 +51,8 @@ fn a_snapshot_tells_what_the_cluster_told() {
         assert_eq!(ran.expect(0), "");
         if ran.stderr.contains("Not seen") { Err(Retry::Later(ran.stderr)) } else { Ok(ran.stderr) }
     });
-    let told = taken.unwrap_or_else(|gaps| panic!("{gaps}"));
-    assert!(told.starts_with("Wrote ") && told.contains(path), "{told}");
+    let describe = taken.unwrap_or_else(|gaps| panic!("{gaps}"));
+    assert!(describe.starts_with("Wrote ") && describe.contains(path), "{describe}");
 
     let namespace_target = format!("ns/{namespace}");
     let rack = format!("rack/{}", trial.global("rack"));

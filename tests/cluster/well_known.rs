@@ -31,7 +31,11 @@ fn the_recording_is_what_the_server_serves() {
     if version["gitVersion"] != known.server.as_str() && env::var_os("KUBEBUILDER_ASSETS").is_some() {
         return;
     }
-    assert_eq!(version["gitVersion"], known.server.as_str(), "the recording is of another version than the tests build");
+    assert_eq!(
+        version["gitVersion"],
+        known.server.as_str(),
+        "the recording is of another version than the tests build"
+    );
     let served = discovered();
     let preferred: Vec<_> = served.preferred_versions().iter().filter(|(group, _)| group != OURS).cloned().collect();
     assert_eq!(preferred, known.preferred_versions);
@@ -60,9 +64,10 @@ fn the_watched_resources_are_those_that_can_be_listed_and_deleted() {
         let group = if text("group").is_empty() { "/api".to_owned() } else { format!("/apis/{}", text("group")) };
         format!("{group}/{}/{}", text("version"), text("name"))
     };
-    let mut told: Vec<String> = resources["resources"].as_array().into_iter().flatten().filter(watched).map(path).collect();
+    let mut describe: Vec<String> =
+        resources["resources"].as_array().into_iter().flatten().filter(watched).map(path).collect();
     let mut real: Vec<String> = cluster.listed().into_iter().map(|kind| kind.path).collect();
-    told.sort();
+    describe.sort();
     real.sort();
-    assert_eq!(told, real);
+    assert_eq!(describe, real);
 }

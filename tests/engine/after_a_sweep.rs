@@ -1,9 +1,10 @@
-//! What one pass of a sweep leaves is at rest: neither another pass nor a collector that comes up finds anything more to do about it.
+//! What one pass of a sweep leaves is at rest: neither another pass nor a collector that comes up finds anything more
+//! to do about it.
 
 use crate::graphs::{
     end::{End, State, left, names_one_twice, unchanged},
     generate::{Mix, case},
-    judge::{Foretold, Read},
+    judge::{Prediction, Read},
     record::{Start, Trial},
     text::{Graph, Line},
 };
@@ -18,33 +19,34 @@ fn possible(graph: &Graph) -> Graph {
 }
 
 /// The end that is foretold first, and whether there are others.
-fn foretold(graph: &Graph, start: Start) -> (End, bool) {
+fn predicted(graph: &Graph, start: Start) -> (End, bool) {
     let read = Read::new(&Trial { graph: graph.clone(), start: start.clone() });
     let stage = read.stage();
-    let foretold = Foretold::new(&stage, &start);
-    (foretold.end(), start == Start::Sweep && foretold.order_dependent())
+    let predicted = Prediction::new(&stage, &start);
+    (predicted.end(), start == Start::Sweep && predicted.order_dependent())
 }
 
-/// Where an object that was in its owner's way names that twice, and the last reference doesn't block, nobody looks at the owner again when
-/// it lets go (R3.10): that waits for the next pass, or for a collector to come up. Nothing else does.
+/// Where an object that was in its owner's way names that twice, and the last reference doesn't block, nobody looks at
+/// the owner again when it lets go (R3.10): that waits for the next pass, or for a collector to come up. Nothing else
+/// does.
 #[test]
 fn what_a_sweep_leaves_is_at_rest() {
     let mut overlooked = 0;
     for (mix, seed) in Mix::ALL.into_iter().flat_map(|mix| (0..GRAPHS).map(move |seed| (mix, seed))) {
         let graph = possible(&case(seed, mix).graph);
-        let after = left(&graph, &foretold(&graph, Start::Sweep).0);
+        let after = left(&graph, &predicted(&graph, Start::Sweep).0);
         let rest = unchanged(&after);
-        let (again, otherwise) = foretold(&after, Start::Sweep);
-        let (restarted, _) = foretold(&after, Start::Restarted);
-        let told = || format!("{} {seed}:\n{graph}\nis left as\n{after}", mix.name());
-        assert!(!otherwise, "another pass may do something: {}", told());
+        let (again, otherwise) = predicted(&after, Start::Sweep);
+        let (restarted, _) = predicted(&after, Start::Restarted);
+        let describe = || format!("{} {seed}:\n{graph}\nis left as\n{after}", mix.name());
+        assert!(!otherwise, "another pass may do something: {}", describe());
         if names_one_twice(&graph) && again != rest {
             overlooked += 1;
-            assert_eq!(restarted, again, "{}", told());
+            assert_eq!(restarted, again, "{}", describe());
             continue;
         }
-        assert_eq!(again, rest, "another pass does something: {}", told());
-        assert_eq!(restarted, rest, "a collector that comes up does something: {}", told());
+        assert_eq!(again, rest, "another pass does something: {}", describe());
+        assert_eq!(restarted, rest, "a collector that comes up does something: {}", describe());
     }
     assert!((1..GRAPHS / 10).contains(&overlooked), "{overlooked} have something that is overlooked");
 }

@@ -1,18 +1,19 @@
 //! What has to be typed before a delete.
 
 use kubectl_gc::{
-    foretell::{Assume, Consent, Request, Stage, Weight, explore},
     graph::OwnerGraph,
+    plan::{ConfirmationReason, Consent, explore},
     server::Propagation,
+    simulate::{Assume, Request, SimContext},
 };
 
-use crate::beyond::scene;
+use crate::side_effects::scene;
 
 /// What is asked for before these targets are deleted in the background, if up to three objects may go on a yes.
 fn asked(text: &str, targets: &str) -> String {
     let scene = scene(text);
     let graph = OwnerGraph::new(&scene.snapshot);
-    let stage = Stage::new(&scene.snapshot, &graph, Assume::Known);
+    let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
     let targets = targets.split_whitespace().map(|target| scene.id(target)).collect();
     let plan = explore(&stage, &Request::delete(targets, Propagation::Background));
     match Consent::to(&scene.snapshot, &plan, 3) {
@@ -20,7 +21,7 @@ fn asked(text: &str, targets: &str) -> String {
         Consent::Number(number) => number.to_string(),
         Consent::Name { object, weight, more } => {
             let weight = match weight {
-                Weight::Outside(kind) => kind.name().to_owned(),
+                ConfirmationReason::Outside(kind) => kind.name().to_owned(),
                 weight => format!("{weight:?}"),
             };
             format!("{} {weight} +{more}", scene.snapshot.short_name(object))

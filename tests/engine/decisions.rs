@@ -51,7 +51,11 @@ fn every_row_of_the_decision_table() {
         ("D", false, &[uids[0]], Decision::Delete(Background)),
     ];
     for (letters, has_dependents, finalizers, expected) in rows {
-        assert_eq!(decide(&classes(letters), *has_dependents, finalizers), *expected, "{letters} {has_dependents} {finalizers:?}");
+        assert_eq!(
+            decide(&classes(letters), *has_dependents, finalizers),
+            *expected,
+            "{letters} {has_dependents} {finalizers:?}"
+        );
     }
 }
 

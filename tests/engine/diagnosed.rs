@@ -1,5 +1,5 @@
-//! What the doctor says of the states that the real collector left behind (`tests/engine/recorded`): whatever is still terminating is told
-//! of, and that the collector should have done something it hasn't, hardly ever.
+//! What the doctor says of the states that the real collector left behind (`tests/engine/recorded`): whatever is still
+//! terminating is told of, and that the collector should have done something it hasn't, hardly ever.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -7,9 +7,9 @@ use rustc_hash::FxHashSet;
 
 use kubectl_gc::{
     doctor::{Case, Code, Diagnosis, Limit, diagnose},
-    foretell::{Assume, Prognosis, Stage},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
+    simulate::{Assume, Projection, SimContext},
 };
 
 use crate::{
@@ -44,12 +44,12 @@ fn left(graph: &Graph, changes: &Changes) -> Graph {
 /// What the doctor says of a cluster that has been like this for long.
 fn examined(snapshot: &Snapshot) -> Diagnosis {
     let graph = OwnerGraph::new(snapshot);
-    let stage = Stage::new(snapshot, &graph, Assume::Known);
-    let prognosis = Prognosis::of(&stage);
+    let stage = SimContext::new(snapshot, &graph, Assume::Known);
+    let projection = Projection::of(&stage);
     let fresh = FxHashSet::default();
     let case = Case {
         stage: &stage,
-        prognosis: &prognosis,
+        projection: &projection,
         now: Some(10_000),
         live: true,
         fresh: &fresh,
@@ -65,7 +65,7 @@ fn examined(snapshot: &Snapshot) -> Diagnosis {
 #[test]
 fn what_the_real_collector_left_is_explained() {
     let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
-    let (mut ends, mut idle, mut told) = (0, 0, String::new());
+    let (mut ends, mut idle, mut describe) = (0, 0, String::new());
     let mut idle_told = String::new();
     for record in recorded::read(recorded::FOLDER) {
         for (changes, _) in &record.ends {
@@ -84,13 +84,13 @@ fn what_the_real_collector_left_is_explained() {
             }
             for (id, object) in snapshot.objects().filter(|(_, object)| object.terminating()) {
                 if !named.contains(&id) && !object.finalizers.is_empty() {
-                    let _ = writeln!(told, "{record}nothing is said of {}\n", snapshot.short_name(id));
+                    let _ = writeln!(describe, "{record}nothing is said of {}\n", snapshot.short_name(id));
                 }
             }
         }
     }
     println!("{ends} ends: {codes:?}");
-    assert!(told.is_empty(), "{told}");
+    assert!(describe.is_empty(), "{describe}");
     // It leaves alone what no event leads it to (R8.8), and forgets some (R3.22).
     assert!(idle * SELDOM < ends, "{idle} of {ends}:\n{idle_told}");
 }

@@ -1,17 +1,18 @@
-//! What `explain` says of an object: how its references stand, what the collector does with it next, what becomes of it, what would change
-//! that, and what it waits for.
+//! What `explain` says of an object: how its references stand, what the collector does with it next, what becomes of
+//! it, what would change that, and what it waits for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubectl_gc::{
     doctor::{
         Case, Explanation, Limit, explain,
-        explain::{Condition, Then, What},
+        explain::{Condition, ConditionOutcome, Trigger},
     },
-    foretell::{Assume, Fate, Holder, Next, Only, OutcomeKind, Prognosis, Request, Stage, Start, State, Uncertainty, plan},
     graph::OwnerGraph,
     model::{ObjectId, Reference, Snapshot},
-    tree::Standing,
+    plan::{OutcomeKind, Uncertainty, plan},
+    simulate::{Assume, BlockedBy, Next, Only, ProjectedOutcome, Projection, Request, SimContext, Start, State},
+    tree::ReferenceStatus,
 };
 
 use rustc_hash::FxHashSet;
@@ -30,12 +31,12 @@ type Row = (&'static str, &'static str, &'static str, &'static str);
 
 fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
     let graph = OwnerGraph::new(snapshot);
-    let stage = Stage::new(snapshot, &graph, Assume::Known);
-    let prognosis = Prognosis::of(&stage);
+    let stage = SimContext::new(snapshot, &graph, Assume::Known);
+    let projection = Projection::of(&stage);
     let fresh = FxHashSet::default();
     let case = Case {
         stage: &stage,
-        prognosis: &prognosis,
+        projection: &projection,
         now: None,
         live: false,
         fresh: &fresh,
@@ -53,13 +54,16 @@ impl Scene {
         explained(&self.snapshot, &[self.id(name)]).remove(0)
     }
 
-    /// References; what comes next; the end; conditions; what it waits for; causes. Parts that say nothing are left out.
+    /// References; what comes next; the end; conditions; what it waits for; causes. Parts that say nothing are left
+    /// out.
     fn story(&self, name: &str) -> String {
-        let told = self.explain(name);
-        let references =
-            told.references.iter().map(|story| format!("{} {} {}", story.link.standing.name(), story.blocks.name(), story.rule()));
-        let conditions = told.conditions.iter().map(|condition| self.condition(condition));
-        let waits = told.waits.iter().skip(1).map(|line| {
+        let describe = self.explain(name);
+        let references = describe
+            .references
+            .iter()
+            .map(|story| format!("{} {} {}", story.link.standing.name(), story.blocks.name(), story.rule()));
+        let conditions = describe.conditions.iter().map(|condition| self.condition(condition));
+        let waits = describe.waits.iter().skip(1).map(|line| {
             let word = if line.goes {
                 "goes"
             } else if line.lets_go {
@@ -70,18 +74,18 @@ impl Scene {
             let above = if line.above { " (above)" } else { "" };
             format!("{}{} {word}{above}", ">".repeat(line.depth as usize), self.snapshot.short_name(line.object))
         });
-        let causes = told
+        let causes = describe
             .causes
             .iter()
             .map(|cause| format!("{} {}{}", self.names(&cause.objects), cause.state.name(), self.held(&cause.held_by)));
         let parts = [
             joined("", references),
-            format!("{} ({}, {})", self.next(&told.next.next), told.next.attention.name(), told.next.rule),
-            self.end(&told),
+            format!("{} ({}, {})", self.next(&describe.next.next), describe.next.attention.name(), describe.next.rule),
+            self.end(&describe),
             joined("if ", conditions),
             joined("waits: ", waits),
             joined("because ", causes),
-            joined("held up: ", told.waited_for_by.iter().map(|id| self.snapshot.short_name(*id))),
+            joined("held up: ", describe.waited_for_by.iter().map(|id| self.snapshot.short_name(*id))),
         ];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
     }
@@ -90,9 +94,9 @@ impl Scene {
         ids.iter().map(|id| self.snapshot.short_name(*id)).collect::<Vec<_>>().join(" + ")
     }
 
-    fn held(&self, held_by: &[Holder]) -> String {
+    fn held(&self, held_by: &[BlockedBy]) -> String {
         let names = held_by.iter().map(|holder| match holder {
-            Holder::Finalizer(finalizer) => self.snapshot.text(*finalizer).to_owned(),
+            BlockedBy::Finalizer(finalizer) => self.snapshot.text(*finalizer).to_owned(),
             other => format!("{other:?}"),
         });
         joined(" by ", names)
@@ -102,7 +106,10 @@ impl Scene {
         match next {
             Next::Delete(policy, _) => format!("Delete {}", policy.name()),
             Next::DropReferences(uids) => {
-                format!("DropReferences {}", uids.iter().map(|uid| self.snapshot.text(*uid)).collect::<Vec<_>>().join(" "))
+                format!(
+                    "DropReferences {}",
+                    uids.iter().map(|uid| self.snapshot.text(*uid)).collect::<Vec<_>>().join(" ")
+                )
             }
             Next::FreeDependents(ids) => format!("FreeDependents {}", self.names(ids)),
             Next::WaitForDependents(ids) => format!("Wait {}", self.names(ids)),
@@ -111,34 +118,36 @@ impl Scene {
         }
     }
 
-    fn end(&self, told: &Explanation) -> String {
-        let state = told.end.state.map(|state| format!(" {}", state.name())).unwrap_or_default();
-        let fate = match told.end.fate {
-            Fate::Goes => "goes".to_owned(),
-            Fate::Stays => "stays".to_owned(),
-            Fate::Changes { references, .. } => format!("changes, {references} left"),
+    fn end(&self, describe: &Explanation) -> String {
+        let state = describe.end.state.map(|state| format!(" {}", state.name())).unwrap_or_default();
+        let fate = match describe.end.outcome {
+            ProjectedOutcome::Goes => "goes".to_owned(),
+            ProjectedOutcome::Stays => "stays".to_owned(),
+            ProjectedOutcome::Changes { references, .. } => format!("changes, {references} left"),
         };
-        format!("{fate}{state}{}", if told.end.uncertain.is_none() { "" } else { "?" })
+        format!("{fate}{state}{}", if describe.end.uncertain.is_none() { "" } else { "?" })
     }
 
     fn condition(&self, condition: &Condition) -> String {
         let what = match &condition.what {
-            What::Deleted(ids, policy) => format!("{} {}", policy.name(), self.names(ids)),
-            What::Forced(id) => format!("forced {}", self.snapshot.short_name(*id)),
-            What::Released(released) => joined(
+            Trigger::Deleted(ids, policy) => format!("{} {}", policy.name(), self.names(ids)),
+            Trigger::Forced(id) => format!("forced {}", self.snapshot.short_name(*id)),
+            Trigger::Released(released) => joined(
                 "",
-                released
-                    .iter()
-                    .map(|(id, finalizer)| format!("{} of {}", self.snapshot.text(*finalizer), self.snapshot.short_name(*id))),
+                released.iter().map(|(id, finalizer)| {
+                    format!("{} of {}", self.snapshot.text(*finalizer), self.snapshot.short_name(*id))
+                }),
             ),
-            What::Dropped(dropped) => joined(
+            Trigger::Dropped(dropped) => joined(
                 "",
-                dropped.iter().map(|(id, uids)| format!("{} references dropped of {}", uids.len(), self.snapshot.short_name(*id))),
+                dropped.iter().map(|(id, uids)| {
+                    format!("{} references dropped of {}", uids.len(), self.snapshot.short_name(*id))
+                }),
             ),
         };
         let then = match condition.then {
-            Then::Loses(left) => format!("{left} left"),
-            Then::Terminating(state) => state.name().to_owned(),
+            ConditionOutcome::Loses(left) => format!("{left} left"),
+            ConditionOutcome::Terminating(state) => state.name().to_owned(),
             then => then.name().to_lowercase(),
         };
         format!("{what}: {then}")
@@ -712,10 +721,10 @@ const ROWS: &[Row] = &[
 fn stories() {
     let mut wrong = Vec::new();
     for (rule, graph, name, expected) in ROWS {
-        let told = Scene::new(graph).story(name);
+        let describe = Scene::new(graph).story(name);
         let expected = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
-        if told != expected {
-            wrong.push(format!("=== {rule}{graph}\n{name}:\n{told}\n--- expected\n{expected}"));
+        if describe != expected {
+            wrong.push(format!("=== {rule}{graph}\n{name}:\n{describe}\n--- expected\n{expected}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -724,8 +733,8 @@ fn stories() {
 /// So many random graphs are explained, object by object.
 const GRAPHS: u64 = 400;
 
-/// The parts of a story agree with each other, on any graph: what is written changes something, what is stuck has a cause, and what goes has
-/// none.
+/// The parts of a story agree with each other, on any graph: what is written changes something, what is stuck has a
+/// cause, and what goes has none.
 #[test]
 fn parts_agree() {
     let (mut writes, mut stuck) = (0, 0);
@@ -733,16 +742,30 @@ fn parts_agree() {
         let graph = generate::case(seed, Mix::Full).graph;
         let snapshot = scene::snapshot(&graph);
         let all: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
-        for told in explained(&snapshot, &all) {
-            let of = || format!("{} of seed {seed}: {told:?}\n{graph}", snapshot.short_name(told.object));
-            let is_stuck = told.end.state == Some(State::Stuck);
-            let overtaken = told.end.uncertain == Some(Uncertainty::Order);
-            assert!(!told.next.next.writes() || told.end.fate != Fate::Stays || overtaken, "written, and as it was: {}", of());
-            let by_a_waiting_owner = told.references.iter().any(|story| story.link.standing == Standing::Waiting);
+        for describe in explained(&snapshot, &all) {
+            let of = || format!("{} of seed {seed}: {describe:?}\n{graph}", snapshot.short_name(describe.object));
+            let is_stuck = describe.end.state == Some(State::Stuck);
+            let overtaken = describe.end.uncertain == Some(Uncertainty::Order);
+            assert!(
+                !describe.next.next.writes() || describe.end.outcome != ProjectedOutcome::Stays || overtaken,
+                "written, and as it was: {}",
+                of()
+            );
+            let by_a_waiting_owner =
+                describe.references.iter().any(|story| story.link.standing == ReferenceStatus::Waiting);
             assert!(!overtaken || by_a_waiting_owner, "only what a waiting owner sets off can be overtaken: {}", of());
-            assert_eq!(is_stuck, told.causes.iter().any(|cause| cause.state == State::Stuck), "stuck for a cause: {}", of());
-            assert!(told.causes.iter().all(|cause| !cause.message.is_empty() && !cause.objects.is_empty()), "{}", of());
-            writes += usize::from(told.next.next.writes());
+            assert_eq!(
+                is_stuck,
+                describe.causes.iter().any(|cause| cause.state == State::Stuck),
+                "stuck for a cause: {}",
+                of()
+            );
+            assert!(
+                describe.causes.iter().all(|cause| !cause.message.is_empty() && !cause.objects.is_empty()),
+                "{}",
+                of()
+            );
+            writes += usize::from(describe.next.next.writes());
             stuck += usize::from(is_stuck);
         }
     }
@@ -752,12 +775,12 @@ fn parts_agree() {
 /// What is said to come next is what a sweep does that may write to nothing else.
 #[test]
 fn next_is_what_a_sweep_of_one_object_does() {
-    let mut told: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut describe: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in 0..GRAPHS {
         let graph = generate::case(seed, Mix::Full).graph;
         let snapshot = scene::snapshot(&graph);
         let owner_graph = OwnerGraph::new(&snapshot);
-        let stage = Stage::new(&snapshot, &owner_graph, Assume::None);
+        let stage = SimContext::new(&snapshot, &owner_graph, Assume::None);
         for (id, object) in snapshot.objects() {
             let (next, _) = Next::of(&stage, id);
             let swept = plan(&stage, &Request::only_collect(Start::Sweep).limited_to(Only::new([id])));
@@ -771,22 +794,32 @@ fn next_is_what_a_sweep_of_one_object_does() {
                     let dropped = |reference: &Reference| uids.contains(&reference.uid);
                     let left: BTreeSet<_> = object.owners.iter().filter(|it| !dropped(it)).map(|it| it.uid).collect();
                     let after = outcome.and_then(|(_, after)| after);
-                    ("drop", after.is_some_and(|after| after.owners.iter().map(|it| it.uid).collect::<BTreeSet<_>>() == left))
+                    (
+                        "drop",
+                        after
+                            .is_some_and(|after| after.owners.iter().map(|it| it.uid).collect::<BTreeSet<_>>() == left),
+                    )
                 }
-                Next::TakeFinalizer(finalizer) => {
-                    ("take", outcome.is_some_and(|(_, after)| after.is_none_or(|after| !after.finalizers.contains(finalizer))))
-                }
-                // Neither may its dependents be written to, nor, for their sake, itself; but one that owns itself is its own dependent.
+                Next::TakeFinalizer(finalizer) => (
+                    "take",
+                    outcome.is_some_and(|(_, after)| after.is_none_or(|after| !after.finalizers.contains(finalizer))),
+                ),
+                // Neither may its dependents be written to, nor, for their sake, itself; but one that owns itself is
+                // its own dependent.
                 Next::FreeDependents(dependents) | Next::WaitForDependents(dependents) => {
                     ("wait", outcome.is_none() || dependents.contains(&id))
                 }
                 Next::Nothing(_) => ("nothing", outcome.is_none()),
             };
-            assert!(same, "seed {seed}: {} comes to {next:?}, and a sweep to {outcome:?}\n{graph}", snapshot.short_name(id));
-            *told.entry(word).or_default() += 1;
+            assert!(
+                same,
+                "seed {seed}: {} comes to {next:?}, and a sweep to {outcome:?}\n{graph}",
+                snapshot.short_name(id)
+            );
+            *describe.entry(word).or_default() += 1;
         }
     }
-    assert!(told.len() == 5 && told.values().all(|count| *count > 20), "too few to tell: {told:?}");
+    assert!(describe.len() == 5 && describe.values().all(|count| *count > 20), "too few to tell: {describe:?}");
 }
 
 /// What is said to happen if finalizers are removed is what happens to the same graph without them.
@@ -797,19 +830,19 @@ fn released_is_as_if_it_had_never_been_held() {
         let graph = generate::case(seed, Mix::OrderFree).graph;
         let snapshot = scene::snapshot(&graph);
         let all: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
-        for told in explained(&snapshot, &all) {
-            for condition in &told.conditions {
-                let What::Released(released) = &condition.what else { continue };
+        for describe in explained(&snapshot, &all) {
+            for condition in &describe.conditions {
+                let Trigger::Released(released) = &condition.what else { continue };
                 let Some(after) = without(&graph, &snapshot, released) else { continue };
                 let freed = scene::snapshot(&after);
-                let id = scene::id(&freed, &snapshot.short_name(told.object));
+                let id = scene::id(&freed, &snapshot.short_name(describe.object));
                 let end = &explained(&freed, &[id])[0].end;
-                let goes = end.fate == Fate::Goes;
+                let goes = end.outcome == ProjectedOutcome::Goes;
                 assert_eq!(
-                    condition.then == Then::Goes,
+                    condition.then == ConditionOutcome::Goes,
                     goes,
                     "seed {seed}: {}: {condition:?}\n{graph}",
-                    snapshot.short_name(told.object)
+                    snapshot.short_name(describe.object)
                 );
                 compared += 1;
             }

@@ -1,41 +1,52 @@
 //! Gates: what a delete must not do, in any order of events.
 
 use kubectl_gc::{
-    foretell::{Assume, Gate, Gates, Request, Shut, Stage, besides, explore, shut},
     graph::OwnerGraph,
     model::Snapshot,
+    plan::{Gate, GateViolation, Gates, explore, gate_violations, unlisted_contents},
     server::Propagation::{self, Background, Foreground, Orphan},
+    simulate::{Assume, Request, SimContext},
 };
 
 use crate::scene::Scene;
 
-/// `GATE OBJECTS…[+unnamed][ uncounted…]` of each gate that is shut; `deny` names types with commas, and `count` is how many there are of
-/// everything that is never listed.
-fn told(graph: &str, targets: &str, policy: Propagation, deny: &str, max: Option<usize>, count: Option<u64>) -> Vec<String> {
+/// `GATE OBJECTS…[+unnamed][ uncounted…]` of each gate that is shut; `deny` names types with commas, and `count` is how
+/// many there are of everything that is never listed.
+fn describe(
+    graph: &str,
+    targets: &str,
+    policy: Propagation,
+    deny: &str,
+    max: Option<usize>,
+    count: Option<u64>,
+) -> Vec<String> {
     let scene = Scene::new(graph);
     let snapshot = &scene.snapshot;
     let graph = OwnerGraph::new(snapshot);
-    let stage = Stage::new(snapshot, &graph, Assume::Known);
+    let stage = SimContext::new(snapshot, &graph, Assume::Known);
     let targets = targets.split_whitespace().map(|target| scene.id(target)).collect();
     let plan = explore(&stage, &Request::delete(targets, policy));
-    let mut besides = besides(&stage, &plan);
-    besides.iter_mut().flat_map(|of| &mut of.unlisted).for_each(|unlisted| unlisted.count = count);
+    let mut unlisted_contents = unlisted_contents(&stage, &plan);
+    unlisted_contents.iter_mut().flat_map(|of| &mut of.unlisted).for_each(|unlisted| unlisted.count = count);
     let deny = deny.split_terminator(',').map(|text| snapshot.resources.find_type(text).unwrap()).collect();
-    shut(snapshot, &plan, &besides, &Gates { deny, max }).iter().map(|shut| tell(snapshot, shut)).collect()
+    gate_violations(snapshot, &plan, &unlisted_contents, &Gates { deny, max })
+        .iter()
+        .map(|gate_violations| tell(snapshot, gate_violations))
+        .collect()
 }
 
-fn tell(snapshot: &Snapshot, shut: &Shut) -> String {
+fn tell(snapshot: &Snapshot, gate_violations: &GateViolation) -> String {
     let name = |resource| snapshot.resources.get(resource).full_name();
-    let mut told = match shut.gate {
+    let mut describe = match gate_violations.gate {
         Gate::Deny(resource) => name(resource),
         Gate::Max(max) => max.to_string(),
     };
-    shut.objects.iter().for_each(|object| told += &format!(" {}", snapshot.short_name(*object)));
-    if shut.unnamed > 0 {
-        told += &format!(" +{}", shut.unnamed);
+    gate_violations.objects.iter().for_each(|object| describe += &format!(" {}", snapshot.short_name(*object)));
+    if gate_violations.unnamed > 0 {
+        describe += &format!(" +{}", gate_violations.unnamed);
     }
-    shut.uncounted.iter().for_each(|resource| told += &format!(" {}?", name(*resource)));
-    told
+    gate_violations.uncounted.iter().for_each(|resource| describe += &format!(" {}?", name(*resource)));
+    describe
 }
 
 #[test]
@@ -44,12 +55,12 @@ fn what_goes_is_denied_by_its_type_and_by_its_number() {
         Shop a
         ConfigMap c <- Shop/a
         Secret s <- Shop/a";
-    let told = |policy, deny, max| told(graph, "Shop/a", policy, deny, max, None);
-    assert_eq!(told(Background, "configmaps,pods,secrets", None), ["configmaps ConfigMap/c", "secrets Secret/s"]);
-    assert_eq!(told(Orphan, "configmaps,secrets", Some(1)), Vec::<String>::new());
-    assert_eq!(told(Background, "", Some(2)), ["2 Shop/a ConfigMap/c Secret/s"]);
-    assert_eq!(told(Background, "", Some(3)), Vec::<String>::new());
-    assert_eq!(told(Orphan, "shop", Some(0)), ["shops.acme.io Shop/a", "0 Shop/a"], "targets are no exception");
+    let describe = |policy, deny, max| describe(graph, "Shop/a", policy, deny, max, None);
+    assert_eq!(describe(Background, "configmaps,pods,secrets", None), ["configmaps ConfigMap/c", "secrets Secret/s"]);
+    assert_eq!(describe(Orphan, "configmaps,secrets", Some(1)), Vec::<String>::new());
+    assert_eq!(describe(Background, "", Some(2)), ["2 Shop/a ConfigMap/c Secret/s"]);
+    assert_eq!(describe(Background, "", Some(3)), Vec::<String>::new());
+    assert_eq!(describe(Orphan, "shop", Some(0)), ["shops.acme.io Shop/a", "0 Shop/a"], "targets are no exception");
 }
 
 #[test]
@@ -57,15 +68,19 @@ fn what_is_set_terminating_can_not_be_taken_back() {
     let graph = "
         Shop a
         ConfigMap c fin=acme.io/x <- Shop/a";
-    assert_eq!(told(graph, "Shop/a", Background, "configmaps", Some(1), None), ["configmaps ConfigMap/c", "1 Shop/a ConfigMap/c"]);
+    assert_eq!(
+        describe(graph, "Shop/a", Background, "configmaps", Some(1), None),
+        ["configmaps ConfigMap/c", "1 Shop/a ConfigMap/c"]
+    );
     // What has been terminating before, and isn't changed, is nothing that this delete does.
     let graph = "
         Shop a
         ConfigMap c T=0 fin=acme.io/x <- Shop/a";
-    assert_eq!(told(graph, "Shop/a", Background, "configmaps", Some(1), None), Vec::<String>::new());
+    assert_eq!(describe(graph, "Shop/a", Background, "configmaps", Some(1), None), Vec::<String>::new());
 }
 
-/// M15: whether the ConfigMap survives is a matter of order. Which of its two ends is told first is none of a gate's business.
+/// M15: whether the ConfigMap survives is a matter of order. Which of its two ends is told first is none of a gate's
+/// business.
 #[test]
 fn what_goes_in_one_order_of_events_goes() {
     let scene = Scene::new(
@@ -76,13 +91,16 @@ fn what_goes_in_one_order_of_events_goes() {
         ConfigMap c <- Shop/a! Shop/b!",
     );
     let graph = OwnerGraph::new(&scene.snapshot);
-    let stage = Stage::new(&scene.snapshot, &graph, Assume::Known);
+    let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
     let mut plan = explore(&stage, &Request::delete(vec![scene.id("Shop/r")], Background));
     let gates = Gates { deny: vec![scene.snapshot.resources.find_type("configmaps").unwrap()], max: Some(3) };
     for _ in 0..2 {
-        let told: Vec<String> = shut(&scene.snapshot, &plan, &[], &gates).iter().map(|shut| tell(&scene.snapshot, shut)).collect();
+        let describe: Vec<String> = gate_violations(&scene.snapshot, &plan, &[], &gates)
+            .iter()
+            .map(|gate_violations| tell(&scene.snapshot, gate_violations))
+            .collect();
         let all: Vec<String> = plan.outcomes.iter().map(|outcome| scene.snapshot.short_name(outcome.object)).collect();
-        assert_eq!(told, ["configmaps ConfigMap/c".to_owned(), format!("3 {}", all.join(" "))]);
+        assert_eq!(describe, ["configmaps ConfigMap/c".to_owned(), format!("3 {}", all.join(" "))]);
         let either = plan.outcomes.iter_mut().find(|outcome| !outcome.alternatives.is_empty()).unwrap();
         std::mem::swap(&mut either.kind, &mut either.alternatives[0].kind);
     }
@@ -94,8 +112,8 @@ fn what_could_not_be_read_may_go() {
         unread Secret
         Shop r
         ConfigMap c <- Shop/r Secret/u";
-    let told = told(graph, "Shop/r", Background, "configmaps", None, None);
-    assert_eq!(told, ["configmaps ConfigMap/c"]);
+    let describe = describe(graph, "Shop/r", Background, "configmaps", None, None);
+    assert_eq!(describe, ["configmaps ConfigMap/c"]);
 }
 
 #[test]
@@ -103,16 +121,24 @@ fn what_goes_with_a_namespace_and_has_no_name_is_counted_too() {
     let graph = "
         Namespace ns
         ConfigMap a";
-    let told = |deny, max, count| told(graph, "Namespace/ns", Background, deny, max, count);
-    assert_eq!(told("events", None, Some(3)), ["events +3"]);
-    assert_eq!(told("events.events.k8s.io", None, Some(3)), ["events.events.k8s.io +3"], "both groups are one storage");
-    assert_eq!(told("events", None, Some(0)), Vec::<String>::new());
-    assert_eq!(told("events", None, None), ["events events?"], "unknown is not nothing");
-    assert_eq!(told("secrets", None, None), Vec::<String>::new());
+    let describe = |deny, max, count| describe(graph, "Namespace/ns", Background, deny, max, count);
+    assert_eq!(describe("events", None, Some(3)), ["events +3"]);
+    assert_eq!(
+        describe("events.events.k8s.io", None, Some(3)),
+        ["events.events.k8s.io +3"],
+        "both groups are one storage"
+    );
+    assert_eq!(describe("events", None, Some(0)), Vec::<String>::new());
+    assert_eq!(describe("events", None, None), ["events events?"], "unknown is not nothing");
+    assert_eq!(describe("secrets", None, None), Vec::<String>::new());
     // Two resources are never listed in this scene.
-    assert_eq!(told("", Some(8), Some(3)), Vec::<String>::new());
-    assert_eq!(told("", Some(7), Some(3)), ["7 ConfigMap/a Namespace/ns +6"]);
-    assert_eq!(told("", Some(100), None), ["100 ConfigMap/a Namespace/ns sealed.odd.io? events?"], "nobody knows how many");
+    assert_eq!(describe("", Some(8), Some(3)), Vec::<String>::new());
+    assert_eq!(describe("", Some(7), Some(3)), ["7 ConfigMap/a Namespace/ns +6"]);
+    assert_eq!(
+        describe("", Some(100), None),
+        ["100 ConfigMap/a Namespace/ns sealed.odd.io? events?"],
+        "nobody knows how many"
+    );
 }
 
 /// Once the namespace is terminating, only the pod is between the rest and its end.
@@ -125,8 +151,8 @@ fn what_is_spared_for_now_goes() {
         ConfigMap b <- Pod/goes
         ConfigMap c fin=acme.io/x <- Pod/goes
         Pod goes";
-    let told = |deny, max| told(graph, "Namespace/ns", Foreground, deny, max, Some(0));
-    assert_eq!(told("configmaps", None), ["configmaps ConfigMap/b ConfigMap/c +1"]);
-    assert_eq!(told("", Some(5)), ["5 Namespace/ns Pod/held Pod/goes ConfigMap/b ConfigMap/c +1"]);
-    assert_eq!(told("", Some(6)), Vec::<String>::new());
+    let describe = |deny, max| describe(graph, "Namespace/ns", Foreground, deny, max, Some(0));
+    assert_eq!(describe("configmaps", None), ["configmaps ConfigMap/b ConfigMap/c +1"]);
+    assert_eq!(describe("", Some(5)), ["5 Namespace/ns Pod/held Pod/goes ConfigMap/b ConfigMap/c +1"]);
+    assert_eq!(describe("", Some(6)), Vec::<String>::new());
 }

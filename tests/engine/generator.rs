@@ -21,7 +21,9 @@ fn features(case: &Case) -> Vec<String> {
         features.push(format!("kind {}", line.kind.name));
         features.extend(of_object(line).into_iter().map(str::to_owned));
         features.extend(line.terminating.then(|| format!("terminating {:?}", line.by)));
-        features.extend(line.references.iter().flat_map(|reference| of_reference(&case.graph, line, reference)).map(str::to_owned));
+        features.extend(
+            line.references.iter().flat_map(|reference| of_reference(&case.graph, line, reference)).map(str::to_owned),
+        );
     }
     for round in &case.rounds {
         features.push(format!("delete {} of {}", round.propagation.name(), round.most_targets));
@@ -42,7 +44,10 @@ fn of_object(line: &Line) -> Vec<&'static str> {
         (has("acme.io/x"), "foreign finalizer"),
         (has("orphan"), "orphan finalizer"),
         (has("foregroundDeletion"), "foreground finalizer"),
-        (has("foregroundDeletion") && line.by == Some(By::Policy(Propagation::Background)), "policy against a finalizer"),
+        (
+            has("foregroundDeletion") && line.by == Some(By::Policy(Propagation::Background)),
+            "policy against a finalizer",
+        ),
         (line.references.len() > 1, "several owners"),
         ((1..uids.len()).any(|place| uids[..place].contains(&uids[place])), "two references of one uid"),
         (line.references.is_empty(), "root"),
@@ -67,11 +72,19 @@ fn of_reference(graph: &Graph, line: &Line, reference: &Bent) -> Vec<&'static st
         (owner.is_some_and(|owner| owner.name == line.name), "owns itself"),
         (owner.is_some_and(is_after), "may close a cycle"),
         (
-            owner.is_some_and(|owner| owner.elsewhere != line.elsewhere && owner.kind.namespaced && line.kind.namespaced),
+            owner.is_some_and(|owner| {
+                owner.elsewhere != line.elsewhere && owner.kind.namespaced && line.kind.namespaced
+            }),
             "over namespaces",
         ),
-        (owner.is_some_and(|owner| owner.kind.namespaced && !line.kind.namespaced), "cluster-scoped dependent of namespaced owner"),
-        (owner.is_some_and(|owner| !owner.kind.namespaced && line.kind.namespaced), "namespaced dependent of cluster-scoped owner"),
+        (
+            owner.is_some_and(|owner| owner.kind.namespaced && !line.kind.namespaced),
+            "cluster-scoped dependent of namespaced owner",
+        ),
+        (
+            owner.is_some_and(|owner| !owner.kind.namespaced && line.kind.namespaced),
+            "namespaced dependent of cluster-scoped owner",
+        ),
         (bent("uid") == Some("other"), "wrong uid"),
         (bent("uid").is_some_and(|uid| uid != "other"), "uid of another"),
         (bent("name") == Some("other"), "wrong name"),

@@ -1,11 +1,12 @@
 //! Keeping dependents: what is cut, what that costs, and what can't be kept.
 
 use kubectl_gc::{
-    cli::foretell::refuse_orphaning_in_vain,
-    foretell::{Assume, Keeping, OutcomeKind, Plan, Request, Stage, Uncertainty, Unkeepable, explore, keep},
+    cli::predict::refuse_orphaning_in_vain,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
+    plan::{KeepPlan, OutcomeKind, Plan, Uncertainty, Unkeepable, explore, keep},
     server::Propagation::{self, Background, Foreground, Orphan},
+    simulate::{Assume, Request, SimContext},
 };
 
 use crate::{
@@ -17,39 +18,41 @@ use crate::{
 };
 
 /// A delete of targets that keeps something.
-fn keeping(snapshot: &Snapshot, targets: &[ObjectId], policy: Propagation, wanted: &[ObjectId]) -> (Plan, Keeping) {
+fn keeping(snapshot: &Snapshot, targets: &[ObjectId], policy: Propagation, wanted: &[ObjectId]) -> (Plan, KeepPlan) {
     let graph = OwnerGraph::new(snapshot);
-    let stage = Stage::new(snapshot, &graph, Assume::Known);
+    let stage = SimContext::new(snapshot, &graph, Assume::Known);
     let request = Request::delete(targets.to_vec(), policy);
     (explore(&stage, &request), keep(&stage, &request, wanted, explore))
 }
 
-/// `cut OBJECT: OWNERS; …`, `kept …`, `safe …`, `stays …`, `lost OBJECT (why)`, each where there is something, then what becomes of
-/// everything.
-fn tell(scene: &Scene, keeping: &Keeping) -> String {
+/// `cut OBJECT: OWNERS; …`, `kept …`, `safe …`, `stays …`, `lost OBJECT (why)`, each where there is something, then
+/// what becomes of everything.
+fn tell(scene: &Scene, keeping: &KeepPlan) -> String {
     let snapshot = &scene.snapshot;
     let names = |objects: &[ObjectId]| objects.iter().map(|id| snapshot.short_name(*id)).collect::<Vec<_>>().join(" ");
-    let mut told: Vec<String> = Vec::new();
+    let mut describe: Vec<String> = Vec::new();
     for cut in &keeping.plan.request.cuts {
         let owners: Vec<&str> = cut.loses.iter().map(|reference| snapshot.text(reference.name)).collect();
-        told.push(format!("cut {}: {}", snapshot.short_name(cut.object), owners.join(" ")));
+        describe.push(format!("cut {}: {}", snapshot.short_name(cut.object), owners.join(" ")));
     }
     for (word, objects) in [("kept", &keeping.kept), ("safe", &keeping.safe), ("stays", &keeping.stays)] {
         if !objects.is_empty() {
-            told.push(format!("{word} {}", names(objects)));
+            describe.push(format!("{word} {}", names(objects)));
         }
     }
     for (object, why) in &keeping.lost {
-        told.push(format!("lost {} ({})", snapshot.short_name(*object), why_of(snapshot, why)));
+        describe.push(format!("lost {} ({})", snapshot.short_name(*object), why_of(snapshot, why)));
     }
-    told.push(scene.describe(&keeping.plan));
-    told.join("; ")
+    describe.push(scene.describe(&keeping.plan));
+    describe.join("; ")
 }
 
 fn why_of(snapshot: &Snapshot, why: &Unkeepable) -> String {
     match why {
-        Unkeepable::Namespace(by) | Unkeepable::Definition(by) | Unkeepable::Besides(by) => snapshot.short_name(*by),
-        Unkeepable::Otherwise(_) => "otherwise".to_owned(),
+        Unkeepable::Namespace(by) | Unkeepable::Definition(by) | Unkeepable::WithContents(by) => {
+            snapshot.short_name(*by)
+        }
+        Unkeepable::OtherReason(_) => "otherwise".to_owned(),
         other => format!("{other:?}").to_lowercase(),
     }
 }
@@ -312,9 +315,9 @@ fn what_is_kept_and_what_that_costs() {
         let scene = Scene::new(graph);
         let ids = |names: &str| -> Vec<ObjectId> { names.split_whitespace().map(|name| scene.id(name)).collect() };
         let (_, keeping) = keeping(&scene.snapshot, &ids(targets), *policy, &ids(wanted));
-        let told = tell(&scene, &keeping);
-        if told != *expected {
-            wrong.push(format!("{rule}\n  expected {expected}\n  told     {told}"));
+        let describe = tell(&scene, &keeping);
+        if describe != *expected {
+            wrong.push(format!("{rule}\n  expected {expected}\n  told     {describe}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -329,7 +332,8 @@ fn orphaning_that_keeps_nothing_is_no_delete() {
         refuse_orphaning_in_vain(&scene.snapshot, &plan).map_err(|error| error.to_string()).err().unwrap_or_default()
     };
     let (namespace, definition) = ("Namespace ns\nConfigMap c", "CustomResourceDefinition Shop\nShop a");
-    let then = "; move what is to survive out of it first, or, if all of it may go, delete it with --propagation=background";
+    let then =
+        "; move what is to survive out of it first, or, if all of it may go, delete it with --propagation=background";
     assert_eq!(
         refused(namespace, "Namespace/ns", Orphan),
         format!(
@@ -337,8 +341,8 @@ fn orphaning_that_keeps_nothing_is_no_delete() {
              off{then}"
         )
     );
-    let told = refused(definition, "CustomResourceDefinition/Shop", Orphan);
-    assert!(told.starts_with("CustomResourceDefinition/Shop: ") && told.ends_with(then), "{told}");
+    let describe = refused(definition, "CustomResourceDefinition/Shop", Orphan);
+    assert!(describe.starts_with("CustomResourceDefinition/Shop: ") && describe.ends_with(then), "{describe}");
     for policy in [Background, Foreground] {
         assert_eq!(refused(namespace, "Namespace/ns", policy), "");
         assert_eq!(refused(definition, "CustomResourceDefinition/Shop", policy), "");
@@ -363,8 +367,8 @@ fn cut_short(plan: &Plan) -> bool {
     plan.outcomes.iter().any(|outcome| outcome.uncertain == Some(Uncertainty::Bound))
 }
 
-/// On graphs of all sorts: what is said to be kept survives in every end, and nobody goes for it who would have survived in every end.
-/// Wanted is everything else than the targets, one half of it, or one object.
+/// On graphs of all sorts: what is said to be kept survives in every end, and nobody goes for it who would have
+/// survived in every end. Wanted is everything else than the targets, one half of it, or one object.
 #[test]
 fn whatever_is_kept_survives_and_nobody_pays_with_their_life() {
     let (mut kept, mut stays, mut lost) = (0, 0, 0);
@@ -373,37 +377,50 @@ fn whatever_is_kept_survives_and_nobody_pays_with_their_life() {
             let case = case(seed, mix);
             let snapshot = graph_scene::snapshot(&case.graph);
             let round = &case.rounds[0];
-            let named = |name: &String| snapshot.objects().find(|(id, _)| snapshot.short_name(*id) == *name).map(|(id, _)| id);
+            let named =
+                |name: &String| snapshot.objects().find(|(id, _)| snapshot.short_name(*id) == *name).map(|(id, _)| id);
             let targets: Vec<ObjectId> = round.wanted.iter().filter_map(named).take(round.most_targets).collect();
-            let others: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(|id| !targets.contains(id)).collect();
-            let some = |every: usize| others.iter().copied().skip(seed as usize % every.max(1)).step_by(every).collect::<Vec<_>>();
+            let others: Vec<ObjectId> =
+                snapshot.objects().map(|(id, _)| id).filter(|id| !targets.contains(id)).collect();
+            let some = |every: usize| {
+                others.iter().copied().skip(seed as usize % every.max(1)).step_by(every).collect::<Vec<_>>()
+            };
             let wanted = match seed % 3 {
                 0 => others.clone(),
                 1 => some(2),
                 _ => some(others.len().max(1)),
             };
             let (without, keeping) = keeping(&snapshot, &targets, round.propagation, &wanted);
-            let told = || format!("{} {seed}\n{}\n{targets:?} {:?}\nwanted {wanted:?}", mix.name(), case.graph, round.propagation);
-            assert!(!cut_short(&keeping.plan), "{}", told());
+            let describe = || {
+                format!("{} {seed}\n{}\n{targets:?} {:?}\nwanted {wanted:?}", mix.name(), case.graph, round.propagation)
+            };
+            assert!(!cut_short(&keeping.plan), "{}", describe());
             for object in keeping.kept.iter().chain(&keeping.safe).chain(&keeping.stays) {
                 let ends = ends(&keeping.plan, *object);
-                assert!(!ends.iter().copied().any(goes), "{object:?} is kept: {ends:?}\n{}", told());
+                assert!(!ends.iter().copied().any(goes), "{object:?} is kept: {ends:?}\n{}", describe());
             }
             for object in &keeping.stays {
-                assert!(!snapshot.object(*object).terminating(), "{object:?} is saved from nothing\n{}", told());
+                assert!(!snapshot.object(*object).terminating(), "{object:?} is saved from nothing\n{}", describe());
             }
             for (object, _) in snapshot.objects() {
                 let safe_before = !ends(&without, object).into_iter().any(goes);
                 let safe_now = !ends(&keeping.plan, object).into_iter().any(goes);
-                assert!(!safe_before || safe_now, "{object:?} would not go without keeping anything\n{}", told());
+                assert!(!safe_before || safe_now, "{object:?} would not go without keeping anything\n{}", describe());
             }
             for cut in &keeping.plan.request.cuts {
-                assert!(keeping.kept.contains(&cut.object) || keeping.lost.iter().any(|(id, _)| *id == cut.object), "{}", told());
+                assert!(
+                    keeping.kept.contains(&cut.object) || keeping.lost.iter().any(|(id, _)| *id == cut.object),
+                    "{}",
+                    describe()
+                );
             }
             kept += keeping.kept.len();
             stays += keeping.stays.len();
             lost += keeping.lost.len();
         }
     }
-    assert!(kept > 150 && stays > 20 && lost > 5, "nothing was put to the test: {kept} kept, {stays} stay, {lost} lost");
+    assert!(
+        kept > 150 && stays > 20 && lost > 5,
+        "nothing was put to the test: {kept} kept, {stays} stay, {lost} lost"
+    );
 }

@@ -1,11 +1,11 @@
-//! The picture of a live cluster ([`Live`]): told the same, it comes to what the collector of a plan comes to; and whatever it is told, in
-//! whatever order, what it believes is what was told last.
+//! The picture of a live cluster ([`Live`]): told the same, it comes to what the collector of a plan comes to; and
+//! whatever it is told, in whatever order, what it believes is what was told last.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubectl_gc::{
     collector::{
-        Collector, Known, Picture,
+        Collector, GraphView, Known,
         live::{KindId, Limit, Live},
     },
     graph::{NodeId, OwnerGraph},
@@ -28,10 +28,11 @@ struct Seen {
     blocking: BTreeSet<String>,
 }
 
-fn seen<'a>(picture: &impl Picture<'a>, node: NodeId) -> Seen {
+fn seen<'a>(picture: &impl GraphView<'a>, node: NodeId) -> Seen {
     let names = |nodes: Vec<NodeId>| nodes.into_iter().map(|node| picture.text(picture.uid(node)).to_owned()).collect();
     let coordinates = picture.identity(node).map(|identity| {
-        [identity.api_version, identity.kind, identity.namespace, identity.name].map(|symbol| picture.text(symbol).to_owned())
+        [identity.api_version, identity.kind, identity.namespace, identity.name]
+            .map(|symbol| picture.text(symbol).to_owned())
     });
     let known = picture.known(node);
     Seen {
@@ -47,12 +48,12 @@ fn seen<'a>(picture: &impl Picture<'a>, node: NodeId) -> Seen {
     }
 }
 
-fn queued<'a>(picture: &impl Picture<'a>, queue: impl Iterator<Item = NodeId>) -> BTreeSet<String> {
+fn queued<'a>(picture: &impl GraphView<'a>, queue: impl Iterator<Item = NodeId>) -> BTreeSet<String> {
     queue.map(|node| picture.text(picture.uid(node)).to_owned()).collect()
 }
 
 /// All that a snapshot holds, told in this order.
-fn told(snapshot: &Snapshot, order: &[ObjectId]) -> Live {
+fn describe(snapshot: &Snapshot, order: &[ObjectId]) -> Live {
     let mut live = Live::new(Limit::None);
     let kinds: Vec<KindId> = snapshot.resources.iter().map(|(_, resource)| live.kind(resource)).collect();
     kinds.iter().for_each(|kind| live.begin_list(*kind));
@@ -74,9 +75,11 @@ fn it_sees_what_a_collector_sees_that_comes_up() {
             let watched = |id: &ObjectId| snapshot.resources.not_watched(snapshot.object(*id).resource).is_none();
             let mut order: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(watched).collect();
             // As good as any order: by a number that has nothing to do with it.
-            order.sort_by_key(|id| (u64::from(id.0) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * seed + 1)) >> 7);
+            order.sort_by_key(|id| {
+                (u64::from(id.0) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * seed + 1)) >> 7
+            });
             let collector = Collector::restarted(&snapshot, &graph, order.iter().copied());
-            let live = told(&snapshot, &order);
+            let live = describe(&snapshot, &order);
 
             let uids: BTreeSet<Symbol> = order
                 .iter()
@@ -176,14 +179,15 @@ fn raw(step: &Step) -> RawObject<'static> {
 /// What was told last, kept as plainly as can be.
 #[derive(Default)]
 struct Believed {
-    /// By uid: the kind, the list of it that has shown the object last, the owners, each with whether any reference to it blocks.
+    /// By uid: the kind, the list of it that has shown the object last, the owners, each with whether any reference to
+    /// it blocks.
     objects: BTreeMap<String, (usize, u32, BTreeMap<String, bool>)>,
     lists: [u32; 3],
     stopped: [bool; 3],
 }
 
 impl Believed {
-    fn take_in(&mut self, step: &Step) {
+    fn apply_events(&mut self, step: &Step) {
         match step {
             Step::See { kind, object, owners, .. } if *object + 1 < NAMES => {
                 let mut named = BTreeMap::new();
@@ -210,7 +214,8 @@ impl Believed {
     }
 
     fn dependents(&self, owner: &str, only_blocking: bool) -> BTreeSet<String> {
-        let depends = |owners: &BTreeMap<String, bool>| owners.get(owner).is_some_and(|blocks| *blocks || !only_blocking);
+        let depends =
+            |owners: &BTreeMap<String, bool>| owners.get(owner).is_some_and(|blocks| *blocks || !only_blocking);
         self.objects.iter().filter(|(_, (_, _, owners))| depends(owners)).map(|(uid, _)| uid.clone()).collect()
     }
 }
@@ -224,7 +229,7 @@ proptest! {
         let kinds = [0, 1, 2].map(|kind| live.kind(&resource(kind)));
         let mut believed = Believed::default();
         for step in &steps {
-            believed.take_in(step);
+            believed.apply_events(step);
             match step {
                 Step::See { kind, .. } => live.see(kinds[*kind], &raw(step)),
                 Step::Gone(object) => live.gone(&uid(*object)),

@@ -1,16 +1,12 @@
-//! The rules as tables and as properties, against the engine alone. What the real collector does is held to the same engine in
-//! `tests/cluster`.
+//! The rules as tables and as properties, against the engine alone. What the real collector does is held to the same
+//! engine in `tests/cluster`.
 
 #[allow(dead_code, reason = "shared with the tests against the real collector, which need other parts of it")]
 #[path = "../graphs/mod.rs"]
 mod graphs;
 
 mod after_a_sweep;
-mod besides;
-mod beyond;
-mod confluence;
 mod consent;
-mod course;
 mod decisions;
 mod diagnosed;
 mod explain;
@@ -19,6 +15,7 @@ mod generator;
 mod keep;
 mod live;
 mod missing_apis;
+mod order_sensitivity;
 mod orders;
 mod properties;
 mod recorded;
@@ -28,5 +25,8 @@ mod rules;
 mod scene;
 mod shrinking;
 mod side_by_side;
+mod side_effects;
 mod starts;
 mod texts;
+mod tracker;
+mod unlisted_contents;

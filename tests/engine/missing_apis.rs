@@ -1,9 +1,10 @@
-//! References of list kinds, whose API path doesn't exist: the collector takes that for the absence of the owner (R3.15), and a sweep that
-//! isn't told to do so leaves their holders alone (R3.16).
+//! References of list kinds, whose API path doesn't exist: the collector takes that for the absence of the owner
+//! (R3.15), and a sweep that isn't told to do so leaves their holders alone (R3.16).
 
 use kubectl_gc::{
-    foretell::{Assume, NoteKind, Only, Request, Stage, Start, explore},
     graph::OwnerGraph,
+    plan::{NoteKind, explore},
+    simulate::{Assume, Only, Request, SimContext, Start},
 };
 
 use crate::scene::Scene;
@@ -58,7 +59,13 @@ const ROWS: &[Row] = &[
         "Shop/a Deleted, ConfigMap/b Detached",
         "ConfigMap/b",
     ),
-    ("R8.3 a terminating object, whatever its references", "ConfigMap b T=0 fin=acme.io/x <- Shop/a@kind=ShopList", "", "", ""),
+    (
+        "R8.3 a terminating object, whatever its references",
+        "ConfigMap b T=0 fin=acme.io/x <- Shop/a@kind=ShopList",
+        "",
+        "",
+        "",
+    ),
     (
         "R3.3 a node that nobody has seen: where one dependent calls it by a list kind, the other is looked at by itself",
         "ConfigMap b <- Shop/a@kind=ShopList@uid=x
@@ -71,7 +78,7 @@ const ROWS: &[Row] = &[
 
 /// What a sweep is foretold to do, and what it notes that it leaves alone.
 fn sweep(scene: &Scene, graph: &OwnerGraph, only: Option<Only>) -> (String, String) {
-    let stage = Stage::new(&scene.snapshot, graph, Assume::Known);
+    let stage = SimContext::new(&scene.snapshot, graph, Assume::Known);
     let plan = explore(&stage, &Request { only, ..Request::only_collect(Start::Sweep) });
     let doubted = plan.notes.iter().filter(|note| note.kind == NoteKind::DoubtedPath);
     let noted: Vec<String> = doubted.map(|note| scene.snapshot.short_name(note.object)).collect();
@@ -84,9 +91,9 @@ fn a_path_that_does_not_exist_proves_nothing_to_a_sweep() {
     for (rule, text, trusting, doubting, noted) in ROWS {
         let scene = Scene::new(text);
         let graph = OwnerGraph::new(&scene.snapshot);
-        let mut check = |how: &str, told: (String, String), expected: (&str, &str)| {
-            if (told.0.as_str(), told.1.as_str()) != expected {
-                wrong.push(format!("{rule}, {how}\n  expected {expected:?}\n  but got  {told:?}"));
+        let mut check = |how: &str, describe: (String, String), expected: (&str, &str)| {
+            if (describe.0.as_str(), describe.1.as_str()) != expected {
+                wrong.push(format!("{rule}, {how}\n  expected {expected:?}\n  but got  {describe:?}"));
             }
         };
         check("trusting", sweep(&scene, &graph, None), (trusting, ""));

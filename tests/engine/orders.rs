@@ -152,27 +152,27 @@ fn every_order_has_its_end() {
     let wrong: Vec<String> = ROWS
         .iter()
         .filter_map(|(rule, graph, targets, propagation, expected)| {
-            let told = Scene::new(graph).tell_orders(targets, *propagation);
-            (told != *expected).then(|| format!("{rule}\n  expected {expected}\n  but got  {told}"))
+            let describe = Scene::new(graph).tell_orders(targets, *propagation);
+            (describe != *expected).then(|| format!("{rule}\n  expected {expected}\n  but got  {describe}"))
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
 }
 
-/// Several thousand dependents that each call their owner by two references (R4.11): too many orders to try, and none that was tried ends
-/// otherwise.
+/// Several thousand dependents that each call their owner by two references (R4.11): too many orders to try, and none
+/// that was tried ends otherwise.
 #[test]
 fn what_could_not_be_searched_is_not_called_certain() {
     let mut graph = String::from("Shop a\nSecret tame <- Shop/a!\n");
     for number in 0..6_000 {
         graph += &format!("ConfigMap c{number} <- Shop/a! Shop/a\n");
     }
-    let told = Scene::new(&graph).tell_orders("Shop/a", Background);
+    let describe = Scene::new(&graph).tell_orders("Shop/a", Background);
     assert!(
-        told.starts_with("Shop/a Deleted, Secret/tame Deleted, ConfigMap/c0 Deleted?, ConfigMap/c1 Deleted?"),
+        describe.starts_with("Shop/a Deleted, Secret/tame Deleted, ConfigMap/c0 Deleted?, ConfigMap/c1 Deleted?"),
         "{}",
-        &told[..200]
+        &describe[..200]
     );
-    assert_eq!(told.matches("Deleted?").count(), 6_000);
-    assert_eq!(told.matches("Deleted").count(), 6_002, "what is not in question is certain");
+    assert_eq!(describe.matches("Deleted?").count(), 6_000);
+    assert_eq!(describe.matches("Deleted").count(), 6_002, "what is not in question is certain");
 }

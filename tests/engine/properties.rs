@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubectl_gc::{
-    foretell::{Assume, Cause, Only, OutcomeKind, Plan, Request, Stage, Start, explore, plan},
     graph::{OwnerGraph, Verdict},
     model::{ObjectId, Reference, Snapshot},
+    plan::{OutcomeKind, Plan, explore, plan},
     server::Propagation,
+    simulate::{Assume, Cause, Only, Request, SimContext, Start},
 };
 use proptest::prelude::*;
 
@@ -26,7 +27,8 @@ struct Line {
 }
 
 fn line() -> impl Strategy<Value = Line> {
-    let finalizers = prop::collection::vec(prop::sample::select(vec!["acme.io/x", "orphan", "foregroundDeletion"]), 0..2);
+    let finalizers =
+        prop::collection::vec(prop::sample::select(vec!["acme.io/x", "orphan", "foregroundDeletion"]), 0..2);
     let bend = prop::sample::select(vec![
         "",
         "",
@@ -108,7 +110,8 @@ fn scenes() -> impl Strategy<Value = (String, Vec<usize>, Propagation, Assume)> 
     )
 }
 
-/// Graphs of live objects without finalizers in one namespace, every reference right; cycles and self-owners among them.
+/// Graphs of live objects without finalizers in one namespace, every reference right; cycles and self-owners among
+/// them.
 fn healthy_scenes() -> impl Strategy<Value = (String, Vec<usize>)> {
     let reference = (0..10usize, prop::sample::select(vec!["!", "~", ""]));
     let line = (prop::sample::select(vec!["Shop", "ConfigMap", "Secret"]), prop::collection::vec(reference, 0..3));
@@ -119,7 +122,8 @@ fn healthy_scenes() -> impl Strategy<Value = (String, Vec<usize>)> {
             for (owner, block) in references {
                 owners.insert(owner % lines.len(), block);
             }
-            let owners = owners.iter().map(|(owner, block)| format!(" {}/o{owner}{block}", lines[*owner].0)).collect::<String>();
+            let owners =
+                owners.iter().map(|(owner, block)| format!(" {}/o{owner}{block}", lines[*owner].0)).collect::<String>();
             text += &format!("{kind} o{index}{}{owners}\n", if owners.is_empty() { "" } else { " <-" });
         }
         let targets: BTreeSet<usize> = targets.into_iter().map(|target| target % lines.len()).collect();
@@ -127,9 +131,9 @@ fn healthy_scenes() -> impl Strategy<Value = (String, Vec<usize>)> {
     })
 }
 
-fn foretell(snapshot: &Snapshot, targets: &[usize], propagation: Propagation, assume: Assume) -> Plan {
+fn predict(snapshot: &Snapshot, targets: &[usize], propagation: Propagation, assume: Assume) -> Plan {
     let graph = OwnerGraph::new(snapshot);
-    let stage = Stage::new(snapshot, &graph, assume);
+    let stage = SimContext::new(snapshot, &graph, assume);
     // The Node comes first in every scene.
     let targets = targets.iter().map(|target| ObjectId(*target as u32 + 1)).collect();
     plan(&stage, &Request::delete(targets, propagation))
@@ -151,7 +155,7 @@ proptest! {
     fn a_sweep_stays_within_its_limits((text, inside, _, assume) in scenes()) {
         let scene = Scene::new(&text);
         let graph = OwnerGraph::new(&scene.snapshot);
-        let stage = Stage::new(&scene.snapshot, &graph, assume);
+        let stage = SimContext::new(&scene.snapshot, &graph, assume);
         let sweep = Request::only_collect(Start::Sweep);
         let inside: Vec<ObjectId> = inside.iter().map(|object| ObjectId(*object as u32 + 1)).collect();
         let limited = plan(&stage, &sweep.clone().limited_to(Only::new(inside.clone())));
@@ -161,8 +165,8 @@ proptest! {
         }
         prop_assert!(limited.stays.iter().all(|stays| inside.contains(&stays.object)), "{text}");
         let all = Only::new(scene.snapshot.objects().map(|(id, _)| id));
-        let told = |plan: &Plan| (scene.describe(plan), plan.stays.len(), plan.steps);
-        prop_assert_eq!(told(&plan(&stage, &sweep.clone().limited_to(all))), told(&plan(&stage, &sweep)), "{}", text);
+        let describe = |plan: &Plan| (scene.describe(plan), plan.stays.len(), plan.steps);
+        prop_assert_eq!(describe(&plan(&stage, &sweep.clone().limited_to(all))), describe(&plan(&stage, &sweep)), "{}", text);
     }
 
     /// What a sweep takes up and leaves as it is waits for somebody, or is held by something, and is told once.
@@ -170,7 +174,7 @@ proptest! {
     fn whatever_a_sweep_leaves_waits_for_somebody((text, _, _, assume) in scenes()) {
         let scene = Scene::new(&text);
         let graph = OwnerGraph::new(&scene.snapshot);
-        let stage = Stage::new(&scene.snapshot, &graph, assume);
+        let stage = SimContext::new(&scene.snapshot, &graph, assume);
         let sweep = plan(&stage, &Request::only_collect(Start::Sweep));
         for stays in &sweep.stays {
             let object = scene.snapshot.short_name(stays.object);
@@ -179,13 +183,13 @@ proptest! {
         }
     }
 
-    /// A plan never leaves a live object that it touched with all its references verifiably dangling: the collector would not either.
-    /// What dangled before the delete is another matter: nothing queues it (R6.7, R8.8).
+    /// A plan never leaves a live object that it touched with all its references verifiably dangling: the collector
+    /// would not either. What dangled before the delete is another matter: nothing queues it (R6.7, R8.8).
     #[test]
     fn no_touched_object_is_left_dangling((text, targets, propagation, assume) in scenes()) {
         let scene = Scene::new(&text);
         let graph = OwnerGraph::new(&scene.snapshot);
-        let plan = foretell(&scene.snapshot, &targets, propagation, assume);
+        let plan = predict(&scene.snapshot, &targets, propagation, assume);
         for outcome in plan.outcomes.iter().filter(|outcome| outcome.kind != OutcomeKind::Deleted) {
             let after = outcome.after.as_ref().expect("what is not deleted has a state");
             if after.terminating || after.owners.is_empty() {
@@ -215,7 +219,7 @@ proptest! {
     fn nothing_out_of_reach_changes((text, targets, propagation, assume) in scenes()) {
         let scene = Scene::new(&text);
         let graph = OwnerGraph::new(&scene.snapshot);
-        let plan = foretell(&scene.snapshot, &targets, propagation, assume);
+        let plan = predict(&scene.snapshot, &targets, propagation, assume);
         let mut reach: BTreeSet<ObjectId> = BTreeSet::new();
         let mut open: Vec<ObjectId> = plan.request.targets.clone();
         while let Some(object) = open.pop() {
@@ -230,12 +234,12 @@ proptest! {
         }
     }
 
-    /// Whoever stays terminating is waited for or held by something, nobody waits for what is gone, and finalizers nobody is known
-    /// to remove are never removed.
+    /// Whoever stays terminating is waited for or held by something, nobody waits for what is gone, and finalizers
+    /// nobody is known to remove are never removed.
     #[test]
     fn what_stays_has_a_reason((text, targets, propagation, assume) in scenes()) {
         let scene = Scene::new(&text);
-        let plan = foretell(&scene.snapshot, &targets, propagation, assume);
+        let plan = predict(&scene.snapshot, &targets, propagation, assume);
         let gone: BTreeSet<ObjectId> =
             plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted).map(|outcome| outcome.object).collect();
         for outcome in &plan.outcomes {
@@ -256,7 +260,7 @@ proptest! {
     #[test]
     fn orphaning_a_healthy_graph_deletes_only_its_targets((text, targets) in healthy_scenes()) {
         let scene = Scene::new(&text);
-        let plan = foretell(&scene.snapshot, &targets, Propagation::Orphan, Assume::Known);
+        let plan = predict(&scene.snapshot, &targets, Propagation::Orphan, Assume::Known);
         let graph = OwnerGraph::new(&scene.snapshot);
         for outcome in &plan.outcomes {
             let is_target = plan.request.targets.contains(&outcome.object);
@@ -271,13 +275,13 @@ proptest! {
         }
     }
 
-    /// Without finalizers and with nothing but legal references, foreground and background remove the same objects (section 7,
-    /// confluence), unless the foreground gets stuck on a circle of its own (5.3).
+    /// Without finalizers and with nothing but legal references, foreground and background remove the same objects
+    /// (section 7, confluence), unless the foreground gets stuck on a circle of its own (5.3).
     #[test]
     fn foreground_and_background_agree_on_a_healthy_graph((text, targets) in healthy_scenes()) {
         let scene = Scene::new(&text);
         let removed = |propagation: Propagation| {
-            let plan = foretell(&scene.snapshot, &targets, propagation, Assume::Known);
+            let plan = predict(&scene.snapshot, &targets, propagation, Assume::Known);
             let stuck = plan.stuck();
             let gone: BTreeSet<ObjectId> =
                 plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted).map(|outcome| outcome.object).collect();
@@ -287,12 +291,13 @@ proptest! {
         prop_assert!(stuck || foreground == background, "{foreground:?} and {background:?} in\n{text}");
     }
 
-    /// Without finalizers and with nothing but legal references, no outcome depends on the order of events (section 7, confluence).
+    /// Without finalizers and with nothing but legal references, no outcome depends on the order of events (section 7,
+    /// confluence).
     #[test]
     fn a_healthy_graph_ends_one_way((text, targets) in healthy_scenes(), foreground in any::<bool>()) {
         let scene = Scene::new(&text);
         let graph = OwnerGraph::new(&scene.snapshot);
-        let stage = Stage::new(&scene.snapshot, &graph, Assume::Known);
+        let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
         let propagation = if foreground { Propagation::Foreground } else { Propagation::Background };
         let targets = targets.iter().map(|target| ObjectId(*target as u32 + 1)).collect();
         let plan = explore(&stage, &Request::delete(targets, propagation));
@@ -307,8 +312,8 @@ proptest! {
     #[test]
     fn plans_repeat_and_only_take_away((text, targets, propagation, assume) in scenes()) {
         let scene = Scene::new(&text);
-        let first = foretell(&scene.snapshot, &targets, propagation, assume);
-        let second = foretell(&scene.snapshot, &targets, propagation, assume);
+        let first = predict(&scene.snapshot, &targets, propagation, assume);
+        let second = predict(&scene.snapshot, &targets, propagation, assume);
         prop_assert_eq!(scene.describe(&first), scene.describe(&second));
         for (id, object) in scene.snapshot.objects() {
             let mut counts: BTreeMap<_, i32> = BTreeMap::new();

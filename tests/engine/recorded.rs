@@ -1,7 +1,7 @@
 //! What the real collector did with random graphs (`tests/engine/recorded`), replayed against the engine.
 //!
-//! Records are written by `RECORD=FILE … random_graphs`, see `tests/cluster/differential`. An end that was seen has to be the one that the
-//! plan says, or, where the order of events decides, one of those that it names.
+//! Records are written by `RECORD=FILE … random_graphs`, see `tests/cluster/differential`. An end that was seen has to
+//! be the one that the plan says, or, where the order of events decides, one of those that it names.
 
 use std::{
     fmt::Write as _,
@@ -15,11 +15,12 @@ use std::{
 
 use crate::graphs::{
     end::{Changes, End},
-    judge::{Foretold, Read, Verdict},
+    judge::{Prediction, Read, Verdict},
     record::{self, Record, Start},
 };
 
-/// Their folder; those whose replay takes long, because many orders of events are to be played, are in one of their own inside of it.
+/// Their folder; those whose replay takes long, because many orders of events are to be played, are in one of their own
+/// inside of it.
 pub const FOLDER: &str = "tests/engine/recorded";
 const SLOW: &str = "tests/engine/recorded/slow";
 
@@ -52,13 +53,13 @@ fn replay(place: usize, record: &Record) -> Replayed {
     let begun = Instant::now();
     let read = Read::new(&record.trial);
     let stage = read.stage();
-    let foretold = Foretold::new(&stage, &record.trial.start);
+    let predicted = Prediction::new(&stage, &record.trial.start);
     let mut wrong = String::new();
     let verdict = |(changes, _): &(Changes, u32)| {
         let end: End = changes.end(&record.trial.graph);
-        let verdict = foretold.foretold(&end);
+        let verdict = predicted.predicted(&end);
         if verdict.is_none() {
-            let _ = writeln!(wrong, "{record}{}\n{}", foretold.differences(&end).join("\n"), record.row());
+            let _ = writeln!(wrong, "{record}{}\n{}", predicted.differences(&end).join("\n"), record.row());
         }
         verdict
     };
@@ -106,8 +107,9 @@ fn all_are_foretold(records: &[Record]) {
     let mut replayed = replay_all(records);
     let took = begun.elapsed();
     replayed.sort_by_key(|done| std::cmp::Reverse(done.took));
-    let count =
-        |wanted: Option<Verdict>| replayed.iter().flat_map(|done| &done.verdicts).filter(|verdict| **verdict == wanted).count();
+    let count = |wanted: Option<Verdict>| {
+        replayed.iter().flat_map(|done| &done.verdicts).filter(|verdict| **verdict == wanted).count()
+    };
     println!(
         "{} records in {took:?}: {} ends as the plan says first, {} others that it names",
         records.len(),

@@ -1,18 +1,19 @@
 //! All that a delete takes in the end, whether because of it or anyway, at once or when something is released.
 
 use kubectl_gc::{
-    foretell::{Assume, Request, Stage, Start, explore, may_hide, removed},
     graph::OwnerGraph,
     model::Gap,
+    plan::{explore, may_hide, removed},
     server::Propagation::{self, Background, Foreground, Orphan},
+    simulate::{Assume, Request, SimContext, Start},
 };
 
 use crate::scene::Scene;
 
-fn told(graph: &str, targets: &str, propagation: Propagation) -> String {
+fn describe(graph: &str, targets: &str, propagation: Propagation) -> String {
     let scene = Scene::new(graph);
     let owners = OwnerGraph::new(&scene.snapshot);
-    let stage = Stage::new(&scene.snapshot, &owners, Assume::Known);
+    let stage = SimContext::new(&scene.snapshot, &owners, Assume::Known);
     let targets = targets.split_whitespace().map(|target| scene.id(target)).collect();
     let plan = explore(&stage, &Request::delete(targets, propagation));
     let names: Vec<String> = removed(&stage, &plan).into_iter().map(|id| scene.snapshot.short_name(id)).collect();
@@ -28,10 +29,10 @@ const CHAIN: &str = "
 #[test]
 fn what_a_plan_removes_is_removed() {
     for propagation in [Background, Foreground] {
-        assert_eq!(told(CHAIN, "Deployment/web", propagation), "Deployment/web ReplicaSet/rs Pod/a");
+        assert_eq!(describe(CHAIN, "Deployment/web", propagation), "Deployment/web ReplicaSet/rs Pod/a");
     }
-    assert_eq!(told(CHAIN, "Deployment/web", Orphan), "Deployment/web", "what is freed stays");
-    assert_eq!(told(CHAIN, "ConfigMap/other Pod/a", Background), "Pod/a ConfigMap/other");
+    assert_eq!(describe(CHAIN, "Deployment/web", Orphan), "Deployment/web", "what is freed stays");
+    assert_eq!(describe(CHAIN, "ConfigMap/other Pod/a", Background), "Pod/a ConfigMap/other");
 }
 
 /// What goes without the delete, too, has no outcome in a plan.
@@ -48,9 +49,13 @@ fn what_was_terminating_before_is_removed_with_all_beneath() {
     let scene = Scene::new(waiting);
     assert_eq!(scene.tell("Shop/main", Foreground), "", "to a plan all of this goes anyway");
     let all = "Shop/main ConfigMap/held ConfigMap/goes ConfigMap/below ConfigMap/free";
-    assert_eq!(told(waiting, "Shop/main", Foreground), all);
-    assert_eq!(told(waiting, "Shop/main", Background), all);
-    assert_eq!(told(waiting, "ConfigMap/goes", Background), "ConfigMap/goes ConfigMap/below", "never what is above");
+    assert_eq!(describe(waiting, "Shop/main", Foreground), all);
+    assert_eq!(describe(waiting, "Shop/main", Background), all);
+    assert_eq!(
+        describe(waiting, "ConfigMap/goes", Background),
+        "ConfigMap/goes ConfigMap/below",
+        "never what is above"
+    );
 }
 
 #[test]
@@ -62,9 +67,9 @@ fn what_is_held_goes_once_it_is_released() {
         ConfigMap a <- Pod/a
         ConfigMap later <- Deployment/web";
     let all = "Deployment/web ReplicaSet/rs Pod/a ConfigMap/a ConfigMap/later";
-    assert_eq!(told(held, "Deployment/web", Foreground), all);
-    assert_eq!(told(held, "Deployment/web", Background), all);
-    assert_eq!(told(held, "Deployment/web", Orphan), "Deployment/web");
+    assert_eq!(describe(held, "Deployment/web", Foreground), all);
+    assert_eq!(describe(held, "Deployment/web", Background), all);
+    assert_eq!(describe(held, "Deployment/web", Orphan), "Deployment/web");
 }
 
 #[test]
@@ -73,12 +78,12 @@ fn circles_that_wait_for_each_other_take_their_dependents_with_them() {
         ConfigMap a <- ConfigMap/b!
         ConfigMap b <- ConfigMap/a!
         ConfigMap leaf <- ConfigMap/b";
-    assert_eq!(told(circle, "ConfigMap/a", Foreground), "ConfigMap/a ConfigMap/b ConfigMap/leaf");
+    assert_eq!(describe(circle, "ConfigMap/a", Foreground), "ConfigMap/a ConfigMap/b ConfigMap/leaf");
     let waiting = "
         ConfigMap a T fin=foregroundDeletion <- ConfigMap/b!
         ConfigMap b T fin=foregroundDeletion <- ConfigMap/a!
         ConfigMap leaf <- ConfigMap/b";
-    assert_eq!(told(waiting, "ConfigMap/a", Foreground), "ConfigMap/a ConfigMap/b ConfigMap/leaf");
+    assert_eq!(describe(waiting, "ConfigMap/a", Foreground), "ConfigMap/a ConfigMap/b ConfigMap/leaf");
 }
 
 #[test]
@@ -89,7 +94,7 @@ fn other_ends_count_too() {
         ConfigMap b <- Shop/a!",
     );
     let owners = OwnerGraph::new(&scene.snapshot);
-    let stage = Stage::new(&scene.snapshot, &owners, Assume::Known);
+    let stage = SimContext::new(&scene.snapshot, &owners, Assume::Known);
     let plan = explore(&stage, &Request::only_collect(Start::Restarted));
     assert_eq!(scene.describe(&plan), "Shop/a Deleted, ConfigMap/b Orphaned/Deleted");
     assert_eq!(removed(&stage, &plan), [scene.id("Shop/a"), scene.id("ConfigMap/b")]);
@@ -102,8 +107,8 @@ fn what_another_owner_holds_stays() {
         Shop b
         ConfigMap c <- Shop/a! Shop/b!
         ConfigMap d <- ConfigMap/c!";
-    assert_eq!(told(scene, "Shop/a", Background), "Shop/a");
-    assert_eq!(told(scene, "Shop/a Shop/b", Background), "Shop/a Shop/b ConfigMap/c ConfigMap/d");
+    assert_eq!(describe(scene, "Shop/a", Background), "Shop/a");
+    assert_eq!(describe(scene, "Shop/a Shop/b", Background), "Shop/a Shop/b ConfigMap/c ConfigMap/d");
 }
 
 #[test]
@@ -112,7 +117,7 @@ fn what_something_unknown_may_remove_is_kept_rather_than_lost() {
         unread Secret
         Shop a
         ConfigMap c <- Shop/a Secret/s@name=s";
-    assert_eq!(told(unread, "Shop/a", Background), "Shop/a ConfigMap/c");
+    assert_eq!(describe(unread, "Shop/a", Background), "Shop/a ConfigMap/c");
 }
 
 #[test]
@@ -123,9 +128,9 @@ fn a_namespace_takes_its_content_and_a_definition_its_instances() {
         ConfigMap a
         ConfigMap dying T fin=acme.io/x
         ConfigMap elsewhere:b";
-    assert_eq!(told(namespace, "Namespace/ns", Background), "Namespace/ns Pod/held ConfigMap/a ConfigMap/dying");
+    assert_eq!(describe(namespace, "Namespace/ns", Background), "Namespace/ns Pod/held ConfigMap/a ConfigMap/dying");
     let terminating = namespace.replace("Namespace ns", "Namespace ns T");
-    assert_eq!(told(&terminating, "Namespace/ns", Background), "Namespace/ns Pod/held ConfigMap/a ConfigMap/dying");
+    assert_eq!(describe(&terminating, "Namespace/ns", Background), "Namespace/ns Pod/held ConfigMap/a ConfigMap/dying");
     let definition = "
         CustomResourceDefinition Shop T fin=customresourcecleanup.apiextensions.k8s.io
         Shop a T fin=acme.io/x
@@ -133,7 +138,7 @@ fn a_namespace_takes_its_content_and_a_definition_its_instances() {
         ConfigMap other";
     for graph in [definition.to_owned(), definition.replace(" T fin=customresourcecleanup.apiextensions.k8s.io", "")] {
         let all = "CustomResourceDefinition/Shop Shop/a ConfigMap/below";
-        assert_eq!(told(&graph, "CustomResourceDefinition/Shop", Background), all);
+        assert_eq!(describe(&graph, "CustomResourceDefinition/Shop", Background), all);
     }
 }
 
@@ -159,7 +164,12 @@ fn only_what_may_hold_dependents_may_hide_something() {
     assert_eq!(hides("Shop a\nBucket b", "Shop/a Bucket/b"), "", "what the collector doesn't watch hides nothing");
     let mut scene = Scene::new("Shop a");
     let undiscovered = Gap { resource: "acme.io/v1".to_owned(), namespace: None, reason: "503".to_owned() };
-    let look_up = Gap { resource: "secrets".to_owned(), namespace: Some("ns".to_owned()), reason: "s: forbidden".to_owned() };
+    let look_up =
+        Gap { resource: "secrets".to_owned(), namespace: Some("ns".to_owned()), reason: "s: forbidden".to_owned() };
     scene.snapshot.gaps = vec![undiscovered.clone(), look_up];
-    assert_eq!(may_hide(&scene.snapshot, &[scene.id("Shop/a")]), [undiscovered], "one object that can't be looked up hides none");
+    assert_eq!(
+        may_hide(&scene.snapshot, &[scene.id("Shop/a")]),
+        [undiscovered],
+        "one object that can't be looked up hides none"
+    );
 }

@@ -32,7 +32,7 @@ fn finalizers(strings: &mut Strings, text: &str) -> Vec<Symbol> {
     text.split_whitespace().map(symbol).collect()
 }
 
-fn told(strings: &Strings, answer: &DeleteAnswer<'_>) -> String {
+fn describe(strings: &Strings, answer: &DeleteAnswer<'_>) -> String {
     match answer {
         DeleteAnswer::Removed => "removed".into(),
         DeleteAnswer::Unchanged => "unchanged".into(),
@@ -77,7 +77,13 @@ fn finalizers_after_a_delete() {
         ("1.3 nothing given: foreground stays", "fg", None, None, "T=0 [fg]"),
         ("1.3 nothing given: the first of both decides", "orphan fg", None, None, "T=0 [orphan]"),
         ("1.3 nothing given: background for most kinds", "", None, None, "removed"),
-        ("R1.9 appended at the end, foreign ones keep their order", "b orphan a", None, Some(Foreground), "T=0 [b a fg]"),
+        (
+            "R1.9 appended at the end, foreign ones keep their order",
+            "b orphan a",
+            None,
+            Some(Foreground),
+            "T=0 [b a fg]",
+        ),
         ("R1.9 the same set is left alone", "fg b a", None, Some(Foreground), "T=0 [fg b a]"),
         ("1.7 fg, background", "fg", Some(0), Some(Background), "removed"),
         ("1.7 fg and foreign, background", "fg x", Some(0), Some(Background), "T=0 [x]"),
@@ -95,7 +101,7 @@ fn finalizers_after_a_delete() {
         let before = stored(&mut strings, has, *terminating);
         let options = DeleteOptions { propagation: *propagation, ..DeleteOptions::default() };
         let answer = delete(&before, Symbol::EMPTY, widget, None, false, &options);
-        assert_eq!(told(&strings, &answer), *expected, "{rule}");
+        assert_eq!(describe(&strings, &answer), *expected, "{rule}");
     }
 }
 
@@ -120,7 +126,7 @@ fn default_policies() {
     let event = stored(&mut strings, "fg x", None);
     let options = DeleteOptions { propagation: Some(Foreground), ..DeleteOptions::default() };
     let answer = delete(&event, Symbol::EMPTY, rules("v1", "Event"), None, false, &options);
-    assert_eq!(told(&strings, &answer), "T=0 [x]", "core Events never have the collector's finalizers");
+    assert_eq!(describe(&strings, &answer), "T=0 [x]", "core Events never have the collector's finalizers");
 }
 
 /// R1.6 and R1.7.
@@ -132,7 +138,7 @@ fn preconditions() {
     let plain = stored(&mut strings, "", None);
     let ask = |stored: &Stored<'_>, options: DeleteOptions| {
         let strings = Strings::default();
-        told(&strings, &delete(stored, mine, widget, None, false, &options))
+        describe(&strings, &delete(stored, mine, widget, None, false, &options))
     };
     let options = DeleteOptions { propagation: Some(Background), ..DeleteOptions::default() };
     assert_eq!(ask(&plain, DeleteOptions { uid: Some(mine), ..options }), "removed");
@@ -140,7 +146,11 @@ fn preconditions() {
     assert_eq!(ask(&plain, DeleteOptions { version: Some(7), ..options }), "removed");
     assert_eq!(ask(&plain, DeleteOptions { version: Some(6), ..options }), "conflict");
     let held = stored(&mut strings, "fg", Some(0));
-    assert_eq!(ask(&held, DeleteOptions { version: Some(7), ..options }), "conflict", "R1.7: although the version is right");
+    assert_eq!(
+        ask(&held, DeleteOptions { version: Some(7), ..options }),
+        "conflict",
+        "R1.7: although the version is right"
+    );
     assert_eq!(ask(&held, DeleteOptions { uid: Some(mine), ..options }), "removed");
 }
 
@@ -184,7 +194,7 @@ fn pods_and_their_grace() {
         };
         let options = DeleteOptions { propagation: *propagation, grace: *grace, ..DeleteOptions::default() };
         let answer = delete(&before, Symbol::EMPTY, rules("v1", "Pod"), Some(&facts), false, &options);
-        assert_eq!(told(&strings, &answer), *expected, "{rule}");
+        assert_eq!(describe(&strings, &answer), *expected, "{rule}");
     }
 }
 
@@ -215,12 +225,19 @@ fn kinds_with_their_own_delete() {
         let group = if *kind == "Namespace" { "v1" } else { "apiextensions.k8s.io/v1" };
         let options = DeleteOptions { propagation: Some(*propagation), ..DeleteOptions::default() };
         let answer = delete(&before, Symbol::EMPTY, rules(group, kind), None, *held_by_spec, &options);
-        assert_eq!(told(&strings, &answer), *expected, "{rule}");
+        assert_eq!(describe(&strings, &answer), *expected, "{rule}");
     }
 }
 
 fn reference(uid: Symbol, name: Symbol, blocks: Option<bool>) -> Reference {
-    Reference { api_version: Symbol::EMPTY, kind: Symbol::EMPTY, name, uid, controller: None, block_owner_deletion: blocks }
+    Reference {
+        api_version: Symbol::EMPTY,
+        kind: Symbol::EMPTY,
+        name,
+        uid,
+        controller: None,
+        block_owner_deletion: blocks,
+    }
 }
 
 /// R1.22: removal by update, and R4.8, R4.9, R1.35 for references.
@@ -233,10 +250,16 @@ fn patches() {
     assert_eq!(patch(&last, &remove(7), false), PatchAnswer::Removed, "R1.22");
     assert_eq!(patch(&last, &remove(6), false), PatchAnswer::Conflict);
     let in_grace = stored(&mut strings, "fg", Some(30));
-    assert!(matches!(patch(&in_grace, &remove(7), false), PatchAnswer::Updated(_)), "R1.22: a pod in its grace period stays");
+    assert!(
+        matches!(patch(&in_grace, &remove(7), false), PatchAnswer::Updated(_)),
+        "R1.22: a pod in its grace period stays"
+    );
     let live = stored(&mut strings, "fg", None);
     assert!(matches!(patch(&live, &remove(7), false), PatchAnswer::Updated(_)), "live objects stay");
-    assert!(matches!(patch(&last, &remove(7), true), PatchAnswer::Updated(_)), "R1.25: a namespace that its spec holds stays");
+    assert!(
+        matches!(patch(&last, &remove(7), true), PatchAnswer::Updated(_)),
+        "R1.25: a namespace that its spec holds stays"
+    );
 
     let twice = [reference(one, name, Some(true)), reference(one, two, Some(true)), reference(two, name, None)];
     let owned = Stored { owners: Cow::Owned(twice.to_vec()), ..stored(&mut strings, "", None) };
@@ -256,7 +279,11 @@ fn patches() {
     let controlled = [reference(one, name, Some(true)), controller(reference(one, two, Some(true)))];
     let controlled = Stored { owners: Cow::Owned(controlled.to_vec()), ..stored(&mut strings, "", None) };
     let merged = [reference(one, name, Some(false)), controller(reference(one, two, Some(false)))];
-    assert_eq!(patch(&controlled, &Patch::MergeOwners(merged.to_vec()), false), PatchAnswer::Invalid, "R1.32: two controllers");
+    assert_eq!(
+        patch(&controlled, &Patch::MergeOwners(merged.to_vec()), false),
+        PatchAnswer::Invalid,
+        "R1.32: two controllers"
+    );
     let three = strings.intern("three");
     let apart = [(one, name), (three, name), (two, name), (one, two), (three, two)];
     let apart = Stored {

@@ -1,8 +1,9 @@
 //! One row a rule: a graph, a delete, and what becomes of every object that it changes.
 
 use kubectl_gc::{
-    foretell::{Assume, OutcomeKind},
+    plan::OutcomeKind,
     server::Propagation::{self, Background, Foreground, Orphan},
+    simulate::Assume,
 };
 
 use crate::scene::Scene;
@@ -464,7 +465,13 @@ const ROWS: &[Row] = &[
         Background,
         "Shop/root Deleted, Shop/a Detached",
     ),
-    row("R5.13 self-owner, foreground", "Shop a <- Shop/a!", "Shop/a", Foreground, "Shop/a Terminating(foregroundDeletion)"),
+    row(
+        "R5.13 self-owner, foreground",
+        "Shop a <- Shop/a!",
+        "Shop/a",
+        Foreground,
+        "Shop/a Terminating(foregroundDeletion)",
+    ),
     row("R5.13 self-owner, background", "Shop a <- Shop/a!", "Shop/a", Background, "Shop/a Deleted"),
     row(
         "R5.14 both members in the foreground",
@@ -836,7 +843,14 @@ const ROWS: &[Row] = &[
 fn what_stays_is_stuck_or_waits() {
     let rows: &[(&str, &str, &str, Propagation, &str, &str)] = &[
         ("nobody is known to remove it", "Shop a fin=acme.io/x", "Shop/a", Background, "stuck", ""),
-        ("its controller usually runs", "Shop a fin=resources-finalizer.argocd.argoproj.io", "Shop/a", Background, "unknown", ""),
+        (
+            "its controller usually runs",
+            "Shop a fin=resources-finalizer.argocd.argoproj.io",
+            "Shop/a",
+            Background,
+            "unknown",
+            "",
+        ),
         ("S13 its node was gone before", "Pod a node=n1", "Pod/a", Background, "stuck", ""),
         (
             "R9.7 its node goes too",
@@ -871,7 +885,14 @@ fn what_stays_is_stuck_or_waits() {
         ),
         ("S6 it waits for itself", "Shop a <- Shop/a!", "Shop/a", Foreground, "stuck", "Shop/a"),
         ("R1.25 nobody looks at it any more", "Namespace ns spec=-", "Namespace/ns", Background, "stuck", ""),
-        ("S16 it has another in its spec.finalizers", "Namespace ns spec=acme.io/x", "Namespace/ns", Background, "stuck", ""),
+        (
+            "S16 it has another in its spec.finalizers",
+            "Namespace ns spec=acme.io/x",
+            "Namespace/ns",
+            Background,
+            "stuck",
+            "",
+        ),
         (
             "R9.10 its pod comes first",
             "
@@ -910,8 +931,9 @@ fn every_rule_has_its_outcome() {
     let wrong: Vec<String> = ROWS
         .iter()
         .filter_map(|row| {
-            let told = Scene::new(row.graph).tell(row.targets, row.propagation);
-            (told != row.expected).then(|| format!("{}\n  expected {}\n  but got  {told}", row.rule, row.expected))
+            let describe = Scene::new(row.graph).tell(row.targets, row.propagation);
+            (describe != row.expected)
+                .then(|| format!("{}\n  expected {}\n  but got  {describe}", row.rule, row.expected))
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));

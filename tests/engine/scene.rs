@@ -1,10 +1,11 @@
 //! Graphs written as text (`tests/graphs/text.rs`), and what the engine says of them, for tables of rules.
 
 use kubectl_gc::{
-    foretell::{Assume, OutcomeKind, Plan, Request, Stage, Start, explore, plan},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
+    plan::{OutcomeKind, Plan, explore, plan},
     server::Propagation,
+    simulate::{Assume, Request, SimContext, Start},
 };
 
 use crate::graphs::{scene, text::Graph};
@@ -26,7 +27,7 @@ impl Scene {
 
     pub fn plan_with(&self, targets: &str, propagation: Propagation, assume: Assume) -> Plan {
         let graph = OwnerGraph::new(&self.snapshot);
-        let stage = Stage::new(&self.snapshot, &graph, assume);
+        let stage = SimContext::new(&self.snapshot, &graph, assume);
         let targets = targets.split_whitespace().map(|target| self.id(target)).collect();
         plan(&stage, &Request::delete(targets, propagation))
     }
@@ -35,7 +36,7 @@ impl Scene {
     /// `ConfigMap/c Deleted/Orphaned`.
     pub fn tell_orders(&self, targets: &str, propagation: Propagation) -> String {
         let graph = OwnerGraph::new(&self.snapshot);
-        let stage = Stage::new(&self.snapshot, &graph, Assume::Known);
+        let stage = SimContext::new(&self.snapshot, &graph, Assume::Known);
         let targets = targets.split_whitespace().map(|target| self.id(target)).collect();
         self.describe(&explore(&stage, &Request::delete(targets, propagation)))
     }
@@ -43,11 +44,12 @@ impl Scene {
     /// What the collector does without any delete, in several orders of events.
     pub fn tell_start(&self, start: Start) -> String {
         let graph = OwnerGraph::new(&self.snapshot);
-        let stage = Stage::new(&self.snapshot, &graph, Assume::Known);
+        let stage = SimContext::new(&self.snapshot, &graph, Assume::Known);
         self.describe(&explore(&stage, &Request::only_collect(start)))
     }
 
-    /// What a delete does, as text: `Deployment/web Deleted, Pod/a Terminating(acme.io/drain)`, in the order of the lines.
+    /// What a delete does, as text: `Deployment/web Deleted, Pod/a Terminating(acme.io/drain)`, in the order of the
+    /// lines.
     pub fn tell(&self, targets: &str, propagation: Propagation) -> String {
         self.describe(&self.plan_with(targets, propagation, Assume::Known))
     }
@@ -55,10 +57,11 @@ impl Scene {
     pub fn describe(&self, plan: &Plan) -> String {
         let mut outcomes: Vec<_> = plan.outcomes.iter().collect();
         outcomes.sort_by_key(|outcome| outcome.object);
-        let told = outcomes.iter().map(|outcome| {
+        let describe = outcomes.iter().map(|outcome| {
             let detail = match &outcome.after {
                 Some(after) if outcome.kind == OutcomeKind::Terminating => {
-                    let finalizers: Vec<&str> = after.finalizers.iter().map(|finalizer| self.snapshot.text(*finalizer)).collect();
+                    let finalizers: Vec<&str> =
+                        after.finalizers.iter().map(|finalizer| self.snapshot.text(*finalizer)).collect();
                     format!("({})", finalizers.join(" "))
                 }
                 _ => String::new(),
@@ -70,6 +73,6 @@ impl Scene {
             let others: String = others.iter().map(|other| format!("/{other}")).collect();
             format!("{} {}{detail}{mark}{others}", self.snapshot.short_name(outcome.object), outcome.kind.name())
         });
-        told.collect::<Vec<_>>().join(", ")
+        describe.collect::<Vec<_>>().join(", ")
     }
 }

@@ -14,10 +14,14 @@ fn deletes(target: &str) -> Delete {
 
 /// Whether the case deletes an owner of an object with an orphan finalizer, whatever else is in it.
 fn owner_of_held_is_deleted(case: &Case) -> bool {
-    let targets: Vec<&String> = case.rounds.iter().flat_map(|round| round.wanted.iter().take(round.most_targets)).collect();
+    let targets: Vec<&String> =
+        case.rounds.iter().flat_map(|round| round.wanted.iter().take(round.most_targets)).collect();
     case.graph.lines.iter().any(|line| {
         line.finalizers.iter().any(|finalizer| finalizer == "orphan")
-            && line.references.iter().any(|owner| targets.iter().any(|target| **target == format!("{}/{}", owner.kind, owner.name)))
+            && line
+                .references
+                .iter()
+                .any(|owner| targets.iter().any(|target| **target == format!("{}/{}", owner.kind, owner.name)))
     })
 }
 
@@ -32,8 +36,9 @@ fn everything_that_does_not_matter_is_left_out() {
     );
     let first = Delete { propagation: Background, ..deletes("Secret/s") };
     let last = Delete { wanted: vec!["Shop/a".to_owned(), "Pod/p".to_owned()], most_targets: 2, ..deletes("") };
-    let shrunk =
-        shrink(Case { graph, rounds: vec![first, last] }, 100, |cases| cases.iter().map(owner_of_held_is_deleted).collect());
+    let shrunk = shrink(Case { graph, rounds: vec![first, last] }, 100, |cases| {
+        cases.iter().map(owner_of_held_is_deleted).collect()
+    });
     assert!(shrunk.smallest);
     assert_eq!(shrunk.case.graph.to_string(), "Shop a\nConfigMap b fin=orphan <- Shop/a\n");
     assert_eq!(shrunk.case.rounds, vec![Delete { most_targets: 2, ..deletes("Shop/a") }]);

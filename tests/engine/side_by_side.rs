@@ -1,14 +1,15 @@
 //! Many graphs that have nothing to do with each other, swept together: each comes to the ends that it comes to alone.
 
 use kubectl_gc::{
-    foretell::{Only, Request, Start::Sweep, explore, plan},
     model::ObjectId,
+    plan::{explore, plan},
+    simulate::{Only, Request, Start::Sweep},
 };
 
 use crate::graphs::{
     end::{End, State, Written, unchanged},
     generate::{Mix, case},
-    judge::{Foretold, Read, Verdict},
+    judge::{Prediction, Read, Verdict},
     kinds::KINDS,
     record::{Start, Trial},
     text::{Bent, Graph, Line},
@@ -63,7 +64,8 @@ fn renamed_reference(reference: &Bent, renamed: &impl Fn(&str) -> String) -> Ben
     Bent { name: renamed(&reference.name), bends: bends.collect(), ..reference.clone() }
 }
 
-/// What is told first of a graph alone is told of it among others, too, though perhaps not first: there the order of events is another one.
+/// What is told first of a graph alone is told of it among others, too, though perhaps not first: there the order of
+/// events is another one.
 #[test]
 fn what_is_told_of_a_graph_is_told_of_it_among_others() {
     let graphs: Vec<Graph> = (0..GRAPHS).map(|seed| case(seed, Mix::Full).graph).collect();
@@ -72,21 +74,24 @@ fn what_is_told_of_a_graph_is_told_of_it_among_others() {
         let trial = Trial { graph: together(&graphs, order), start: Start::Sweep };
         let read = Read::new(&trial);
         let stage = read.stage();
-        let whole = Foretold::new(&stage, &Start::Sweep);
+        let whole = Prediction::new(&stage, &Start::Sweep);
         let mut end: End = unchanged(&trial.graph);
         for (number, graph) in graphs.iter().enumerate() {
             let alone = Read::new(&Trial { graph: graph.clone(), start: Start::Sweep });
             let stage = alone.stage();
-            for (name, state) in Foretold::new(&stage, &Start::Sweep).end() {
+            for (name, state) in Prediction::new(&stage, &Start::Sweep).end() {
                 let (kind, name) = name.split_once('/').expect("Kind/name");
                 end.insert(format!("{kind}/{number}-{name}"), state.map(|state| renamed_state(state, number)));
             }
         }
-        let verdict = whole.foretold(&end);
+        let verdict = whole.predicted(&end);
         assert!(verdict.is_some(), "{order}: {}", whole.differences(&end).join("\n"));
         verdicts.extend(verdict);
     }
-    assert!(verdicts.contains(&Verdict::Told), "the order of events is the same among others: nothing was put to the test");
+    assert!(
+        verdicts.contains(&Verdict::Told),
+        "the order of events is the same among others: nothing was put to the test"
+    );
 }
 
 /// Neither is anything lost that comes of a graph when only that is swept, whose order of events is again another one.
@@ -100,16 +105,20 @@ fn what_a_limited_sweep_does_is_told_of_a_whole_one() {
         let stage = read.stage();
         let whole = explore(&stage, &Request::only_collect(Sweep));
         for number in 0..graphs.len() {
-            let is_of = |id: &ObjectId| stage.snapshot.text(stage.snapshot.object(*id).name).starts_with(&format!("{number}-"));
+            let is_of =
+                |id: &ObjectId| stage.snapshot.text(stage.snapshot.object(*id).name).starts_with(&format!("{number}-"));
             let own: Vec<ObjectId> = stage.snapshot.objects().map(|(id, _)| id).filter(is_of).collect();
             let limited = plan(&stage, &Request::only_collect(Sweep).limited_to(Only::new(own.iter().copied())));
             for object in own {
                 let Some(limited) = limited.outcome(object) else { continue };
-                let told = whole.outcome(object).unwrap_or_else(|| panic!("{order}: nothing is told of {number}"));
-                let alternatives = told.alternatives.iter().any(|other| other.after == limited.after);
+                let describe = whole.outcome(object).unwrap_or_else(|| panic!("{order}: nothing is told of {number}"));
+                let alternatives = describe.alternatives.iter().any(|other| other.after == limited.after);
                 otherwise += usize::from(alternatives);
                 let name = stage.snapshot.short_name(object);
-                assert!(told.after == limited.after || alternatives, "{order}: {name}: {limited:?} is not told, but {told:?}");
+                assert!(
+                    describe.after == limited.after || alternatives,
+                    "{order}: {name}: {limited:?} is not told, but {describe:?}"
+                );
             }
         }
     }

@@ -1,13 +1,13 @@
 //! What a collector does that comes up on a state, and what a sweep does, with no delete at all (sections 8 and 8.1).
 
 use kubectl_gc::{
-    foretell::{
-        Assume, Only, Plan, Request, Stage,
-        Start::{self, Restarted, Sweep},
-        explore,
-    },
     graph::OwnerGraph,
     model::ObjectId,
+    plan::{Plan, explore},
+    simulate::{
+        Assume, Only, Request, SimContext,
+        Start::{self, Restarted, Sweep},
+    },
 };
 
 use crate::scene::Scene;
@@ -181,17 +181,17 @@ fn every_start_has_its_end() {
     let mut wrong: Vec<String> = Vec::new();
     for (rule, graph, starts, expected) in ROWS {
         for start in *starts {
-            let told = Scene::new(graph).tell_start(*start);
-            if told != *expected {
-                wrong.push(format!("{start:?}, {rule}\n  expected {expected}\n  but got  {told}"));
+            let describe = Scene::new(graph).tell_start(*start);
+            if describe != *expected {
+                wrong.push(format!("{start:?}, {rule}\n  expected {expected}\n  but got  {describe}"));
             }
         }
     }
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
 }
 
-/// A rule, a graph, what a sweep may write to (`Kind/name`, or a namespace), what becomes of every object, and what stays as it is
-/// although the sweep takes it up: its state, and whom it waits for.
+/// A rule, a graph, what a sweep may write to (`Kind/name`, or a namespace), what becomes of every object, and what
+/// stays as it is although the sweep takes it up: its state, and whom it waits for.
 type Limited = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 const LIMITED: &[Limited] = &[
@@ -296,7 +296,7 @@ const LIMITED: &[Limited] = &[
 /// What a sweep does that may write only to these, and what it leaves.
 fn limited(scene: &Scene, only: &str) -> Plan {
     let graph = OwnerGraph::new(&scene.snapshot);
-    let stage = Stage::new(&scene.snapshot, &graph, Assume::Known);
+    let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
     let inside: Vec<ObjectId> = match only.contains('/') {
         true => only.split_whitespace().map(|name| scene.id(name)).collect(),
         false => in_namespace(scene, only),
@@ -310,12 +310,12 @@ fn in_namespace(scene: &Scene, namespace: &str) -> Vec<ObjectId> {
 }
 
 fn what_stays(scene: &Scene, plan: &Plan) -> String {
-    let told = plan.stays.iter().map(|stays| {
+    let describe = plan.stays.iter().map(|stays| {
         let waits_for: Vec<String> = stays.waits_for.iter().map(|other| scene.snapshot.short_name(*other)).collect();
         let state = stays.state.map_or("no state", |state| state.name());
         format!("{} {state}: {}", scene.snapshot.short_name(stays.object), waits_for.join(" "))
     });
-    told.collect::<Vec<_>>().join(", ")
+    describe.collect::<Vec<_>>().join(", ")
 }
 
 #[test]
@@ -324,9 +324,9 @@ fn a_sweep_keeps_within_its_limits() {
     for (rule, graph, only, outcomes, stays) in LIMITED {
         let scene = Scene::new(graph);
         let plan = limited(&scene, only);
-        let told = (scene.describe(&plan), what_stays(&scene, &plan));
-        if told != ((*outcomes).to_owned(), (*stays).to_owned()) {
-            wrong.push(format!("{rule}\n  expected {outcomes:?}, {stays:?}\n  but got  {told:?}"));
+        let describe = (scene.describe(&plan), what_stays(&scene, &plan));
+        if describe != ((*outcomes).to_owned(), (*stays).to_owned()) {
+            wrong.push(format!("{rule}\n  expected {outcomes:?}, {stays:?}\n  but got  {describe:?}"));
         }
         assert_eq!(plan.stuck(), stays.contains("stuck") || outcomes.contains("Terminating"), "{rule}");
     }
@@ -343,7 +343,8 @@ fn a_limit_of_everything_is_none() {
     }
 }
 
-/// A sweep of one namespace does there what a whole sweep does there, unless something outside has to be written to first.
+/// A sweep of one namespace does there what a whole sweep does there, unless something outside has to be written to
+/// first.
 #[test]
 fn a_sweep_of_a_namespace_does_there_what_a_whole_one_does() {
     let by_itself = |scene: &Scene| in_namespace(scene, "ns").len() == scene.snapshot.len();
@@ -394,8 +395,8 @@ fn what_a_sweep_cannot_finish_is_told() {
     }
 }
 
-/// Many graphs in one cluster, as far as one sweep is concerned: each is searched alone, whatever becomes of the others, and none is left
-/// uncertain because there are so many.
+/// Many graphs in one cluster, as far as one sweep is concerned: each is searched alone, whatever becomes of the
+/// others, and none is left uncertain because there are so many.
 #[test]
 fn parts_that_have_nothing_to_do_with_each_other_are_searched_alone() {
     let mut graph = String::new();
@@ -403,7 +404,12 @@ fn parts_that_have_nothing_to_do_with_each_other_are_searched_alone() {
         // M14: c is freed by a before it is examined, or it isn't.
         graph += &format!("Shop a{number} T=0 fin=orphan\nConfigMap c{number} <- Shop/a{number}! Shop/gone{number}!\n");
     }
-    let told = Scene::new(&graph).tell_start(Sweep);
-    assert_eq!(told.matches("Deleted/Orphaned").count() + told.matches("Orphaned/Deleted").count(), 600, "{}", &told[..200]);
-    assert!(!told.contains('?'), "nothing is unknown");
+    let describe = Scene::new(&graph).tell_start(Sweep);
+    assert_eq!(
+        describe.matches("Deleted/Orphaned").count() + describe.matches("Orphaned/Deleted").count(),
+        600,
+        "{}",
+        &describe[..200]
+    );
+    assert!(!describe.contains('?'), "nothing is unknown");
 }

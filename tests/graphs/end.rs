@@ -146,9 +146,10 @@ impl Changes {
         assert!(self.0.insert(name, left).is_none(), "{text} ends twice");
     }
 
-    /// What became of every object that changed, in the words of the tables of rules: `Shop/a Deleted, ConfigMap/b Orphaned`.
+    /// What became of every object that changed, in the words of the tables of rules: `Shop/a Deleted, ConfigMap/b
+    /// Orphaned`.
     pub fn tell(&self, before: &Graph) -> String {
-        let told = before.lines.iter().filter_map(|line| {
+        let describe = before.lines.iter().filter_map(|line| {
             let left = self.0.get(&line.short_name())?;
             let outcome = match left {
                 None => "Deleted".to_owned(),
@@ -159,7 +160,7 @@ impl Changes {
             };
             Some(format!("{} {outcome}", line.short_name()))
         });
-        told.collect::<Vec<_>>().join(", ")
+        describe.collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -13,8 +13,10 @@ use super::{
     text::{Bent, By, Graph, Line},
 };
 
-/// Built-in and custom kinds of both scopes, some with a default policy or a patch of their own; `Shop` is served in two versions.
-pub const KINDS: &[&str] = &["ConfigMap", "Secret", "Pod", "Deployment", "ReplicaSet", "Job", "Shop", "ClusterRole", "Region"];
+/// Built-in and custom kinds of both scopes, some with a default policy or a patch of their own; `Shop` is served in
+/// two versions.
+pub const KINDS: &[&str] =
+    &["ConfigMap", "Secret", "Pod", "Deployment", "ReplicaSet", "Job", "Shop", "ClusterRole", "Region"];
 
 /// The second namespace of a graph.
 pub const ELSEWHERE: &str = "other";
@@ -40,16 +42,19 @@ pub struct Delete {
 pub enum Mix {
     /// Everything.
     Full,
-    /// Everything that may be with references as they ought to be: none is bent, and owners are in the namespace of their dependents or
-    /// outside of all.
+    /// Everything that may be with references as they ought to be: none is bent, and owners are in the namespace of
+    /// their dependents or outside of all.
     Legal,
     /// Nothing that makes an end depend on the order of events by rule. Left out are
     ///
-    /// * orphaning, by policy or finalizer: who shares a dependent with another dying owner may be freed or deleted (M7, M14, M15);
+    /// * orphaning, by policy or finalizer: who shares a dependent with another dying owner may be freed or deleted
+    ///   (M7, M14, M15);
     /// * two references of one uid: they are looked up one after the other (R4.11);
-    /// * in foreground deletions a second owner, cycles, and anybody who is being foreground-deleted before: owners of such an object
-    ///   may be taken for members of a cycle, and are then unblocked, or not, before they are deleted (R5.11, R4.12);
-    /// * in foreground deletions references that don't block: whoever isn't waited for may see its owner waiting, or be too late (M7);
+    /// * in foreground deletions a second owner, cycles, and anybody who is being foreground-deleted before: owners of
+    ///   such an object may be taken for members of a cycle, and are then unblocked, or not, before they are deleted
+    ///   (R5.11, R4.12);
+    /// * in foreground deletions references that don't block: whoever isn't waited for may see its owner waiting, or be
+    ///   too late (M7);
     /// * several owners of what stays for a while after its deletion: it may have lost one of them before, or not;
     /// * references that can't be mapped: what is retried with a back-off takes long rather than another turn (R8.9).
     OrderFree,
@@ -93,7 +98,8 @@ fn cases(mix: Mix) -> impl Strategy<Value = Case> {
         })
         .prop_map(move |(drafts, rounds)| {
             let graph = graph(&drafts, mix);
-            let named = |numbers: Vec<usize>| numbers.into_iter().map(|number| graph.lines[number].short_name()).collect();
+            let named =
+                |numbers: Vec<usize>| numbers.into_iter().map(|number| graph.lines[number].short_name()).collect();
             let rounds = rounds.into_iter().map(|(wanted, most_targets, propagation)| Delete {
                 wanted: named(wanted),
                 most_targets,
@@ -124,14 +130,14 @@ struct Draft {
     dying: Option<Option<By>>,
     finalizers: Vec<&'static str>,
     scheduled: bool,
-    owners: Vec<Link>,
+    owners: Vec<ResolvedReference>,
     /// Which of the references is the controller's (R1.32: one at most).
     controller: Option<prop::sample::Index>,
 }
 
 /// A reference to an owner that is still a number.
 #[derive(Clone, Debug)]
-struct Link {
+struct ResolvedReference {
     owner: Owner,
     /// The owner of the reference before it once more: two references of one uid.
     again: bool,
@@ -167,18 +173,21 @@ struct Taste {
 
 fn tastes() -> impl Strategy<Value = Taste> {
     let of_references = (select(vec![0, 1, 2, 5]), select(vec![0, 2, 5]), select(vec![0, 1]), select(vec![0, 0, 1]));
-    let of_objects = (select(vec![1, 3]), select(vec![1, 3, 6]), select(vec![0, 5]), select(vec![0, 1, 3]), select(vec![0, 1, 3]));
-    (of_references, of_objects).prop_map(|((bent, cyclic, absent, again), (roots, held, controlled, dying, elsewhere))| Taste {
-        bent,
-        cyclic,
-        absent,
-        again,
-        roots,
-        held,
-        controlled,
-        dying,
-        elsewhere,
-    })
+    let of_objects =
+        (select(vec![1, 3]), select(vec![1, 3, 6]), select(vec![0, 5]), select(vec![0, 1, 3]), select(vec![0, 1, 3]));
+    (of_references, of_objects).prop_map(
+        |((bent, cyclic, absent, again), (roots, held, controlled, dying, elsewhere))| Taste {
+            bent,
+            cyclic,
+            absent,
+            again,
+            roots,
+            held,
+            controlled,
+            dying,
+            elsewhere,
+        },
+    )
 }
 
 fn tenths(tenths: u32) -> impl Strategy<Value = bool> {
@@ -221,7 +230,7 @@ fn drafts(mix: Mix, tree: bool, taste: Taste) -> impl Strategy<Value = Draft> {
         })
 }
 
-fn links(mix: Mix, tree: bool, taste: Taste) -> impl Strategy<Value = Link> {
+fn links(mix: Mix, tree: bool, taste: Taste) -> impl Strategy<Value = ResolvedReference> {
     let owner = prop_oneof![
         10 - taste.cyclic => any::<prop::sample::Index>().prop_map(Owner::Earlier),
         if tree { 0 } else { taste.cyclic } => any::<prop::sample::Index>().prop_map(Owner::Any),
@@ -234,12 +243,8 @@ fn links(mix: Mix, tree: bool, taste: Taste) -> impl Strategy<Value = Link> {
     };
     let bend = prop_oneof![10 - bent => Just(""), bent => select(bends)];
     let block = select(if tree { vec![Some(true)] } else { vec![Some(true), Some(true), Some(false), None] });
-    (owner, tenths(if mix == Mix::OrderFree { 0 } else { taste.again }), bend, block).prop_map(|(owner, again, bend, block)| Link {
-        owner,
-        again,
-        bend,
-        block,
-    })
+    (owner, tenths(if mix == Mix::OrderFree { 0 } else { taste.again }), bend, block)
+        .prop_map(|(owner, again, bend, block)| ResolvedReference { owner, again, bend, block })
 }
 
 const FINALIZERS: &[&[&str]] = &[
@@ -305,7 +310,9 @@ fn keep_legal(lines: &mut [Line]) {
     for line in lines {
         let (namespaced, elsewhere) = (line.kind.namespaced, line.elsewhere.is_some());
         line.references.retain(|reference| match places.iter().find(|(name, ..)| *name == reference.name) {
-            Some((_, owner_namespaced, owner_elsewhere)) => !owner_namespaced || (namespaced && *owner_elsewhere == elsewhere),
+            Some((_, owner_namespaced, owner_elsewhere)) => {
+                !owner_namespaced || (namespaced && *owner_elsewhere == elsewhere)
+            }
             None => namespaced,
         });
     }
@@ -324,7 +331,7 @@ fn keep_one_of_each_uid(references: &mut Vec<Bent>) {
 fn line(drafts: &[Draft], number: usize, draft: &Draft) -> Line {
     let mut references: Vec<Bent> = Vec::new();
     let mut last = None;
-    for Link { owner, again, bend, block } in &draft.owners {
+    for ResolvedReference { owner, again, bend, block } in &draft.owners {
         let owner = match owner {
             _ if *again && last.is_some() => last.flatten(),
             Owner::Earlier(index) if number > 0 => Some(index.index(number)),

@@ -1,14 +1,14 @@
-//! What the engine foretells for a graph, and how a real end compares with it: one judge for what happens now and for what is recorded.
+//! What the engine foretells for a graph, and how a real end compares with it: one judge for what happens now and for
+//! what is recorded.
 
 use std::sync::OnceLock;
 
 use kubectl_gc::{
-    foretell::{
-        self, After, Assume, JointEnd, Lists, Plan, Request, Stage, World, delays::with_one_delay, explore, orders::Order, plan,
-    },
     graph::OwnerGraph,
     model::{ObjectId, Reference, Snapshot, Symbol},
+    plan::{After, JointEnd, Plan, explore, plan},
     server::DeleteOptions,
+    simulate::{self, Assume, Lists, Request, SimContext, World, delays::with_one_delay, interleaving::Interleaving},
 };
 
 use super::{
@@ -48,15 +48,16 @@ impl Read {
         Read { snapshot, graph }
     }
 
-    /// The stage on which the graph is played. No kubelet and no other controllers run beside the collector in these tests.
-    pub fn stage(&self) -> Stage<'_> {
-        Stage::new(&self.snapshot, &self.graph, Assume::None)
+    /// The stage on which the graph is played. No kubelet and no other controllers run beside the collector in these
+    /// tests.
+    pub fn stage(&self) -> SimContext<'_> {
+        SimContext::new(&self.snapshot, &self.graph, Assume::None)
     }
 }
 
 /// All that is foretold of what happens to one graph.
-pub struct Foretold<'s> {
-    stage: &'s Stage<'s>,
+pub struct Prediction<'s> {
+    stage: &'s SimContext<'s>,
     /// The graph's objects.
     objects: Vec<ObjectId>,
     request: Request,
@@ -64,19 +65,19 @@ pub struct Foretold<'s> {
     explored: OnceLock<Plan>,
 }
 
-impl<'s> Foretold<'s> {
+impl<'s> Prediction<'s> {
     /// Foretells what a start does to a graph that is all there is.
-    pub fn new(stage: &'s Stage<'s>, start: &Start) -> Self {
+    pub fn new(stage: &'s SimContext<'s>, start: &Start) -> Self {
         let objects = stage.snapshot.objects().map(|(id, _)| id).collect();
         Self::among_others(stage, objects, start)
     }
 
     /// The same for objects that share a cluster with others.
-    pub fn among_others(stage: &'s Stage<'s>, objects: Vec<ObjectId>, start: &Start) -> Self {
+    pub fn among_others(stage: &'s SimContext<'s>, objects: Vec<ObjectId>, start: &Start) -> Self {
         let request = request(stage.snapshot, &objects, start);
         let plan = plan(stage, &request);
         assert!(plan.needs.is_empty(), "everything was read: {:?}", plan.needs);
-        Foretold { stage, objects, request, plan, explored: OnceLock::new() }
+        Prediction { stage, objects, request, plan, explored: OnceLock::new() }
     }
 
     /// The end of the order that is played first.
@@ -113,15 +114,17 @@ impl<'s> Foretold<'s> {
 
     /// Where the real end is not the first that was told.
     pub fn differences(&self, real: &End) -> Vec<String> {
-        let foretold = self.end();
-        let differs = |(name, state): &(&String, &Option<State>)| foretold.get(*name) != Some(state);
+        let predicted = self.end();
+        let differs = |(name, state): &(&String, &Option<State>)| predicted.get(*name) != Some(state);
         let tell = |state: Option<&Option<State>>| match state {
             Some(Some(state)) => state.to_string(),
             _ => "gone".to_owned(),
         };
         real.iter()
             .filter(differs)
-            .map(|(name, state)| format!("{name}: foretold {}, really {}", tell(foretold.get(name)), tell(Some(state))))
+            .map(|(name, state)| {
+                format!("{name}: foretold {}, really {}", tell(predicted.get(name)), tell(Some(state)))
+            })
             .collect()
     }
 
@@ -130,19 +133,20 @@ impl<'s> Foretold<'s> {
         !self.explored().ends.is_empty()
     }
 
-    /// Compares the real end with what was foretold. Other orders of events are played only where the first one ends differently.
-    pub fn foretold(&self, real: &End) -> Option<Verdict> {
-        if *real == self.end() { Some(Verdict::Exact) } else { self.told(real).then_some(Verdict::Told) }
+    /// Compares the real end with what was foretold. Other orders of events are played only where the first one ends
+    /// differently.
+    pub fn predicted(&self, real: &End) -> Option<Verdict> {
+        if *real == self.end() { Some(Verdict::Exact) } else { self.describe(real).then_some(Verdict::Told) }
     }
 
     /// Compares the real end with what was foretold, and with what could have been.
     pub fn judge(&self, real: &End) -> Verdict {
         let otherwise = || if self.possible(real) { Verdict::Possible } else { Verdict::Wrong };
-        self.foretold(real).unwrap_or_else(otherwise)
+        self.predicted(real).unwrap_or_else(otherwise)
     }
 
     /// Whether every object came to an end that was told of it, and groups to one that was told of them together.
-    fn told(&self, real: &End) -> bool {
+    fn describe(&self, real: &End) -> bool {
         let explored = self.explored();
         let is = |object: ObjectId, after: Option<&Option<After>>| {
             real.get(&self.name(object)) == Some(&self.state_by(object, after.cloned()))
@@ -151,8 +155,9 @@ impl<'s> Foretold<'s> {
             Some(outcome) => !outcome.alternatives.is_empty() || is(*object, Some(&outcome.after)),
             None => is(*object, None),
         });
-        let together =
-            |group: &Vec<JointEnd>| group.iter().any(|end| end.iter().all(|(object, other)| is(*object, Some(&other.after))));
+        let together = |group: &Vec<JointEnd>| {
+            group.iter().any(|end| end.iter().all(|(object, other)| is(*object, Some(&other.after))))
+        };
         certain && explored.ends.iter().all(together)
     }
 
@@ -166,9 +171,12 @@ impl<'s> Foretold<'s> {
         found
             || (0..MOST_ORDERS).any(|number| {
                 // The first lists of a collector come in another order each time, too.
-                let mut world =
-                    if self.request.start == foretell::Start::AtRest { start.clone() } else { self.begin(Lists::new(number)) };
-                let mut order = Order::new(number);
+                let mut world = if self.request.start == simulate::Start::AtRest {
+                    start.clone()
+                } else {
+                    self.begin(Lists::new(number))
+                };
+                let mut order = Interleaving::new(number);
                 world.settle_by(|world| order.next_step(world));
                 self.end_of(&world) == *real
             })
@@ -200,8 +208,8 @@ fn request(snapshot: &Snapshot, objects: &[ObjectId], start: &Start) -> Request 
     };
     match start {
         Start::Delete { targets, propagation } => Request::delete(targets.iter().map(target).collect(), *propagation),
-        Start::Restarted => Request::only_collect(foretell::Start::Restarted),
-        Start::Sweep => Request::only_collect(foretell::Start::Sweep),
+        Start::Restarted => Request::only_collect(simulate::Start::Restarted),
+        Start::Sweep => Request::only_collect(simulate::Start::Sweep),
     }
 }
 

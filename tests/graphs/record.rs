@@ -16,8 +16,9 @@
 //!   gone Shop/o0
 //! ```
 //!
-//! A record begins with how it began: `restart` (a collector comes up and finds this) or `delete` with a policy and the targets, under a
-//! collector at rest. Then come the graph, and each end that was seen with what it changed. Lines with `#` say where the record is from.
+//! A record begins with how it began: `restart` (a collector comes up and finds this) or `delete` with a policy and the
+//! targets, under a collector at rest. Then come the graph, and each end that was seen with what it changed. Lines with
+//! `#` say where the record is from.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -109,14 +110,16 @@ impl Record {
     pub fn row(&self) -> String {
         let Trial { graph, start } = &self.trial;
         let lines: String = graph.lines.iter().map(|line| format!("\n        {line}")).collect();
-        let told = self.ends.first().map(|(changes, _)| changes.tell(graph)).unwrap_or_default();
+        let describe = self.ends.first().map(|(changes, _)| changes.tell(graph)).unwrap_or_default();
         match start {
             Start::Delete { targets, propagation } => format!(
-                "row(\n    \"found by random graphs\",\n    \"{lines}\",\n    \"{}\",\n    {propagation:?},\n    \"{told}\",\n),\n",
+                "row(\n    \"found by random graphs\",\n    \"{lines}\",\n    \"{}\",\n    {propagation:?},\n    \"{describe}\",\n),\n",
                 targets.join(" ")
             ),
             Start::Restarted | Start::Sweep => {
-                format!("(\n    \"found by random graphs\",\n    \"{lines}\",\n    &[{start:?}],\n    \"{told}\",\n),\n")
+                format!(
+                    "(\n    \"found by random graphs\",\n    \"{lines}\",\n    &[{start:?}],\n    \"{describe}\",\n),\n"
+                )
             }
         }
     }

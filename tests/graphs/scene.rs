@@ -39,9 +39,11 @@ pub fn snapshot(graph: &Graph) -> Snapshot {
             builder.snapshot().facts.insert(id, fact);
         }
     }
-    let watched: Vec<_> = builder.snapshot().resources.deletable().map(|(id, resource)| (id, resource.kind.clone())).collect();
+    let watched: Vec<_> =
+        builder.snapshot().resources.deletable().map(|(id, resource)| (id, resource.kind.clone())).collect();
     for (resource, kind) in watched {
-        let conversion = || format!("429 Too Many Requests: conversion webhook for acme.io/v1, Kind={kind} failed: no endpoint");
+        let conversion =
+            || format!("429 Too Many Requests: conversion webhook for acme.io/v1, Kind={kind} failed: no endpoint");
         let failure = if graph.unread.contains(&kind) {
             Some("forbidden".to_owned())
         } else {
@@ -80,7 +82,12 @@ fn fact(line: &Line) -> Option<Fact> {
     match line.kind.name {
         // Its facts could not be read.
         "Pod" if line.node.as_deref() == Some("?") => None,
-        "Pod" => Some(Fact::Pod(PodFacts { node: line.node.clone(), grace: Some(30), claims: line.claims.clone(), phase: None })),
+        "Pod" => Some(Fact::Pod(PodFacts {
+            node: line.node.clone(),
+            grace: Some(30),
+            claims: line.claims.clone(),
+            phase: None,
+        })),
         "Namespace" => {
             let finalizers = std::iter::once("kubernetes").chain(line.spec_finalizer.as_deref()).map(str::to_owned);
             let finalizers = finalizers.filter(|_| line.spec_finalizer.as_deref() != Some("-")).collect();

@@ -1,8 +1,8 @@
 //! The smallest case that still fails, found by leaving things out.
 //!
-//! Asking whether a case still fails is expensive (a collector has to start and to come to rest), but many can be asked side by side. So
-//! all parts are left out at once, each in a case of its own; those without which it still fails are then left out together, as many of
-//! them as possible; and so on, until nothing can be left out any more.
+//! Asking whether a case still fails is expensive (a collector has to start and to come to rest), but many can be asked
+//! side by side. So all parts are left out at once, each in a case of its own; those without which it still fails are
+//! then left out together, as many of them as possible; and so on, until nothing can be left out any more.
 
 use std::collections::BTreeSet;
 
@@ -45,8 +45,8 @@ pub struct Shrunk {
     pub smallest: bool,
 }
 
-/// Leaves out of a case that fails whatever it also fails without. `still_fails` says of each case whether it fails in the same way; it is
-/// asked `most_batches` times at most.
+/// Leaves out of a case that fails whatever it also fails without. `still_fails` says of each case whether it fails in
+/// the same way; it is asked `most_batches` times at most.
 pub fn shrink(case: Case, most_batches: usize, mut still_fails: impl FnMut(&[Case]) -> Vec<bool>) -> Shrunk {
     let mut case = plain(case);
     let mut batches = 0;
@@ -109,16 +109,18 @@ fn without(case: &Case, parts: &[Part]) -> Case {
     let out = |part: Part| left_out.contains(&part);
     let mut smaller = case.clone();
     smaller.graph.lines.retain(|line| !out(Part::Object(line.short_name())));
-    let gone: Vec<String> = case.graph.lines.iter().map(Line::short_name).filter(|name| out(Part::Object(name.clone()))).collect();
+    let gone: Vec<String> =
+        case.graph.lines.iter().map(Line::short_name).filter(|name| out(Part::Object(name.clone()))).collect();
     for line in &mut smaller.graph.lines {
         let name = line.short_name();
-        let references = std::mem::take(&mut line.references).into_iter().enumerate().filter_map(|(place, mut reference)| {
-            let leads_nowhere = gone.contains(&format!("{}/{}", reference.kind, reference.name));
-            reference.bends.retain(|(field, _)| !out(Part::Bend(name.clone(), place, field.clone())));
-            reference.controller &= !out(Part::Controller(name.clone(), place));
-            reference.block = reference.block.filter(|_| !out(Part::Block(name.clone(), place)));
-            (!leads_nowhere && !out(Part::Reference(name.clone(), place))).then_some(reference)
-        });
+        let references =
+            std::mem::take(&mut line.references).into_iter().enumerate().filter_map(|(place, mut reference)| {
+                let leads_nowhere = gone.contains(&format!("{}/{}", reference.kind, reference.name));
+                reference.bends.retain(|(field, _)| !out(Part::Bend(name.clone(), place, field.clone())));
+                reference.controller &= !out(Part::Controller(name.clone(), place));
+                reference.block = reference.block.filter(|_| !out(Part::Block(name.clone(), place)));
+                (!leads_nowhere && !out(Part::Reference(name.clone(), place))).then_some(reference)
+            });
         line.references = references.collect();
         line.finalizers.retain(|finalizer| !out(Part::Finalizer(name.clone(), finalizer.clone())));
         if out(Part::Terminating(name.clone())) {
@@ -138,8 +140,10 @@ fn without(case: &Case, parts: &[Part]) -> Case {
     let rounds = case.rounds.iter().enumerate().filter(|(number, _)| !out(Part::Round(*number)));
     smaller.rounds = rounds
         .map(|(number, round)| {
-            let wanted =
-                round.wanted.iter().filter(|target| there.contains(target) && !out(Part::Target(number, (*target).clone())));
+            let wanted = round
+                .wanted
+                .iter()
+                .filter(|target| there.contains(target) && !out(Part::Target(number, (*target).clone())));
             Delete { wanted: wanted.cloned().collect(), ..round.clone() }
         })
         .collect();

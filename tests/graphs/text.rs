@@ -6,12 +6,13 @@
 //! Pod a fin=acme.io/drain node=n1 <- ReplicaSet/web-1! ConfigMap/gone
 //! ```
 //!
-//! `ns:name` puts an object elsewhere than in the graph's namespace; cluster-scoped kinds have none. `T` makes it terminating, `T=30` with
-//! that grace; `by=Foreground`, where a graph is to be built, says by which DELETE (`by=none`: one without a policy). `node=?` is a pod whose
-//! facts are not known, `claim=x` a claim that a pod uses, `spec=x` one more of a Namespace's spec.finalizers (`spec=-`: none at all; a definition: never established). References: `!` blocks, `~`
-//! says `blockOwnerDeletion: false`, `+!` is a controller that blocks; `@name=x`, `@kind=x`, `@version=x`, `@uid=x` bend them. An owner that
-//! no line declares is absent. `unread KIND` makes the list of a kind a gap; `unconverted KIND`, too,
-//! and it is a conversion webhook's fault.
+//! `ns:name` puts an object elsewhere than in the graph's namespace; cluster-scoped kinds have none. `T` makes it
+//! terminating, `T=30` with that grace; `by=Foreground`, where a graph is to be built, says by which DELETE (`by=none`:
+//! one without a policy). `node=?` is a pod whose facts are not known, `claim=x` a claim that a pod uses, `spec=x` one
+//! more of a Namespace's spec.finalizers (`spec=-`: none at all; a definition: never established). References: `!`
+//! blocks, `~` says `blockOwnerDeletion: false`, `+!` is a controller that blocks; `@name=x`, `@kind=x`, `@version=x`,
+//! `@uid=x` bend them. An owner that no line declares is absent. `unread KIND` makes the list of a kind a gap;
+//! `unconverted KIND`, too, and it is a conversion webhook's fault.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -62,8 +63,12 @@ pub enum By {
 }
 
 impl By {
-    pub const ALL: [By; 4] =
-        [By::Nothing, By::Policy(Propagation::Background), By::Policy(Propagation::Foreground), By::Policy(Propagation::Orphan)];
+    pub const ALL: [By; 4] = [
+        By::Nothing,
+        By::Policy(Propagation::Background),
+        By::Policy(Propagation::Foreground),
+        By::Policy(Propagation::Orphan),
+    ];
 
     pub fn policy(self) -> Option<Propagation> {
         match self {
@@ -130,7 +135,8 @@ impl Line {
         let mut words = text.split_whitespace();
         let kind = Kind::named(words.next().unwrap_or_default());
         let name = words.next().unwrap_or_else(|| panic!("no name in {text}"));
-        let (elsewhere, name) = name.split_once(':').map_or((None, name), |(namespace, name)| (Some(namespace.to_owned()), name));
+        let (elsewhere, name) =
+            name.split_once(':').map_or((None, name), |(namespace, name)| (Some(namespace.to_owned()), name));
         let mut line = Line { elsewhere, ..Line::new(kind, name) };
         while let Some(word) = words.next() {
             match word.split_once('=') {

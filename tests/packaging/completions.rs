@@ -23,7 +23,10 @@ fn the_scripts_are_up_to_date() {
         }
         // Not compared with assert_eq: nobody wants to read two whole scripts.
         let checked_in = fs::read_to_string(&path).unwrap_or_default();
-        assert!(checked_in == script, "completions/{file} is out of date: UPDATE_COMPLETIONS=1 cargo test --test packaging");
+        assert!(
+            checked_in == script,
+            "completions/{file} is out of date: UPDATE_COMPLETIONS=1 cargo test --test packaging"
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! The example of a sweep in a cluster says what the program does: its role is what `--print-role` prints, and its flags are flags.
+//! The example of a sweep in a cluster says what the program does: its role is what `--print-role` prints, and its
+//! flags are flags.
 
 use std::{fs, path::Path, process::Command};
 
@@ -13,7 +14,8 @@ fn its_role_is_the_one_that_is_printed() {
     let documents: Vec<String> = example().split("---\n").map(str::to_owned).collect();
     let role = role(Role::Watch);
     assert_eq!(documents.iter().find(|document| document.contains("\nkind: ClusterRole\n")), Some(&role));
-    let printed = Command::new(env!("CARGO_BIN_EXE_kubectl-gc")).args(["sweep", "--print-role", "--watch"]).output().unwrap();
+    let printed =
+        Command::new(env!("CARGO_BIN_EXE_kubectl-gc")).args(["sweep", "--print-role", "--watch"]).output().unwrap();
     assert_eq!(String::from_utf8(printed.stdout).unwrap(), role);
 }
 
@@ -29,6 +31,6 @@ fn its_flags_are_flags() {
     let args = example.lines().find_map(|line| line.trim().strip_prefix("args: ")).unwrap();
     let args: Vec<String> = serde_json::from_str(args).unwrap();
     let ran = Command::new(env!("CARGO_BIN_EXE_kubectl-gc")).args(&args).arg("--no-such-flag").output().unwrap();
-    let told = String::from_utf8(ran.stderr).unwrap();
-    assert!(told.starts_with("error: unexpected argument '--no-such-flag' found"), "{told}");
+    let describe = String::from_utf8(ran.stderr).unwrap();
+    assert!(describe.starts_with("error: unexpected argument '--no-such-flag' found"), "{describe}");
 }

@@ -1,4 +1,5 @@
-//! What is shipped around the binary: completion scripts, the krew manifest, an example of how to run it in a cluster, the licence.
+//! What is shipped around the binary: completion scripts, the krew manifest, an example of how to run it in a cluster,
+//! the licence.
 
 mod completions;
 mod in_cluster;

@@ -1,4 +1,5 @@
-//! Which complaint becomes an event of its own, and which only makes one count more: as the correlator of client-go has it.
+//! Which complaint becomes an event of its own, and which only makes one count more: as the correlator of client-go has
+//! it.
 
 use std::num::NonZeroUsize;
 
@@ -42,11 +43,15 @@ pub(super) struct Correlator {
 
 impl Correlator {
     pub(super) fn new() -> Self {
-        Correlator { entries: LruCache::new(REMEMBERED), different: LruCache::new(REMEMBERED), tokens: LruCache::new(REMEMBERED) }
+        Correlator {
+            entries: LruCache::new(REMEMBERED),
+            different: LruCache::new(REMEMBERED),
+            tokens: LruCache::new(REMEMBERED),
+        }
     }
 
-    /// Takes a complaint about an object. Says what the event is to be now; nothing where it is one too many. It is a new event if it counts
-    /// one, and otherwise one that should be there.
+    /// Takes a complaint about an object. Says what the event is to be now; nothing where it is one too many. It is a
+    /// new event if it counts one, and otherwise one that should be there.
     pub(super) fn take(&mut self, about: &Identity, message: &str, now: Timestamp) -> Option<Entry> {
         let combined = self.too_many_different(about, message, now);
         let message = if combined { format!("(combined from similar events): {message}") } else { message.to_owned() };
@@ -162,9 +167,15 @@ mod tests {
             assert!(!correlator.take(&pod("a"), &format!("{number}"), at(10)).unwrap().combined);
         }
         let combined = correlator.take(&pod("a"), "10", at(20)).unwrap();
-        assert_eq!((combined.count, combined.combined, combined.message.as_str()), (1, true, "(combined from similar events): 10"));
+        assert_eq!(
+            (combined.count, combined.combined, combined.message.as_str()),
+            (1, true, "(combined from similar events): 10")
+        );
         let again = correlator.take(&pod("a"), "11", at(30)).unwrap();
-        assert_eq!(again, Entry { count: 2, last: at(30), message: "(combined from similar events): 11".to_owned(), ..combined });
+        assert_eq!(
+            again,
+            Entry { count: 2, last: at(30), message: "(combined from similar events): 11".to_owned(), ..combined }
+        );
         // After ten minutes of silence they are different again.
         assert!(!correlator.take(&pod("a"), "12", at(631)).unwrap().combined);
     }
@@ -172,16 +183,18 @@ mod tests {
     #[test]
     fn one_object_is_not_complained_of_without_end() {
         let mut correlator = Correlator::new();
-        let told = |correlator: &mut Correlator, second| correlator.take(&pod("a"), "why", at(second)).map(|entry| entry.count);
+        let describe = |correlator: &mut Correlator, second| {
+            correlator.take(&pod("a"), "why", at(second)).map(|entry| entry.count)
+        };
         for number in 1..=25 {
-            assert_eq!(told(&mut correlator, 0), Some(number));
+            assert_eq!(describe(&mut correlator, 0), Some(number));
         }
-        assert_eq!(told(&mut correlator, 1), None);
-        assert_eq!(told(&mut correlator, -100), None);
+        assert_eq!(describe(&mut correlator, 1), None);
+        assert_eq!(describe(&mut correlator, -100), None);
         assert_eq!(correlator.take(&pod("b"), "why", at(1)).map(|entry| entry.count), Some(1));
         // What is not told counts.
-        assert_eq!(told(&mut correlator, 301), Some(28));
-        assert_eq!(told(&mut correlator, 302), None);
+        assert_eq!(describe(&mut correlator, 301), Some(28));
+        assert_eq!(describe(&mut correlator, 302), None);
     }
 
     #[test]

@@ -40,8 +40,8 @@ impl Complaints {
         Complaints { connection, events, correlator: Mutex::new(Correlator::new()) }
     }
 
-    /// Complains that the dependent refers to an owner that is in another namespace. `owner` is what the reference says: its own namespace
-    /// doesn't matter. What was complained of before only counts more.
+    /// Complains that the dependent refers to an owner that is in another namespace. `owner` is what the reference
+    /// says: its own namespace doesn't matter. What was complained of before only counts more.
     ///
     /// # Errors
     /// When the event could not be written, with the reason. Nothing hangs on it, and nothing is to be stopped by it.

@@ -24,7 +24,9 @@ async fn server(expire: bool) -> (Complaints, Log) {
     let log = Log::default();
     let seen = log.clone();
     let connection = serve(move |asked| {
-        seen.lock().unwrap().push((format!("{} {}", asked.method, asked.url), serde_json::from_slice(&asked.body).unwrap()));
+        seen.lock()
+            .unwrap()
+            .push((format!("{} {}", asked.method, asked.url), serde_json::from_slice(&asked.body).unwrap()));
         if asked.method == "PATCH" && expire { refuse(404) } else { say(201, "{}") }
     });
     (Complaints::new(connection.await), log)
@@ -42,7 +44,10 @@ async fn what_is_complained_of_again_counts_more() {
     let message = "ownerRef [v1/Job, namespace: shop, name: j, uid: u-j] does not exist in namespace \"shop\"";
     let made = &log[0].1;
     assert_eq!((&made["message"], &made["count"], &made["type"]), (&json!(message), &json!(1), &json!("Warning")));
-    assert_eq!(made["involvedObject"], json!({"apiVersion": "v1", "kind": "Pod", "namespace": "shop", "name": "a", "uid": "u-a"}));
+    assert_eq!(
+        made["involvedObject"],
+        json!({"apiVersion": "v1", "kind": "Pod", "namespace": "shop", "name": "a", "uid": "u-a"})
+    );
     assert_eq!([&made["firstTimestamp"], &made["lastTimestamp"]], ["1970-01-01T00:00:10Z"; 2]);
     assert_eq!(log[1].1, json!({"count": 2, "lastTimestamp": "1970-01-01T00:01:10Z", "message": message}));
 }

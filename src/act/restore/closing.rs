@@ -74,8 +74,9 @@ impl Run<'_> {
     /// The references that there are with one more, which comes where it was in the archive.
     fn in_order(&self, item: ItemId, index: usize, written: &Value, mut current: Vec<Value>) -> Vec<Value> {
         let archived = &self.item(item).archived.references;
-        let named =
-            |reference: &Value, names: &Value| ["apiVersion", "kind", "name"].iter().all(|part| reference[*part] == names[*part]);
+        let named = |reference: &Value, names: &Value| {
+            ["apiVersion", "kind", "name"].iter().all(|part| reference[*part] == names[*part])
+        };
         let before = |reference: &Value| archived[..index].iter().any(|earlier| named(reference, &earlier.written));
         let at = current.iter().rposition(before).map_or(0, |last| last + 1);
         current.insert(at, written.clone());

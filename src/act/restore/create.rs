@@ -35,18 +35,21 @@ impl Run<'_> {
         let place = &it.archived.place;
         if self.missing_namespaces.contains(&place.namespace) {
             let name = &place.namespace;
-            return Err(format!("there is no namespace {name}, and the archive has none: create it, and run this again").into());
+            return Err(format!(
+                "there is no namespace {name}, and the archive has none: create it, and run this again"
+            )
+            .into());
         }
         let Some(resource) = self.resource(&place.api_version, &place.kind) else {
             // Its definition would be created before it.
             if self.mode != Mode::Earnest && it.needs.iter().any(|need| self.is_foreseen(*need)) {
                 return Ok(Restored::absent(Outcome::Foreseen));
             }
-            let told = match self.undiscovered {
+            let describe = match self.undiscovered {
                 None => ": restore its definition, or whatever serves it, and run this again",
                 Some(_) => "; run this again",
             };
-            return Err(format!("{}{told}", self.unserved(place)).into());
+            return Err(format!("{}{describe}", self.unserved(place)).into());
         };
         let Some(path) = path::of_object(resource, &place.namespace, &place.name) else {
             return Err(format!("{place} is not the name of an object there can be").into());
@@ -54,7 +57,9 @@ impl Run<'_> {
         if let Some(there) = self.get(&path).await? {
             return self.compare(item, resource, &path, &there).await;
         }
-        if self.mode == Mode::Foreseen || self.mode == Mode::Judged && it.needs.iter().any(|need| self.is_foreseen(*need)) {
+        if self.mode == Mode::Foreseen
+            || self.mode == Mode::Judged && it.needs.iter().any(|need| self.is_foreseen(*need))
+        {
             // What would be in a namespace that isn't there can't be judged.
             let references = self.references(item).await?;
             return Ok(Restored { detached: references.detached, ..Restored::absent(Outcome::Foreseen) });
@@ -85,8 +90,10 @@ impl Run<'_> {
             if self.mode == Mode::Earnest {
                 restored.unfinished.extend(self.put_status(item, resource, path, there.clone()).await.err());
             } else {
-                restored.to_do =
-                    ToDo { status: self.lacks_status(item, resource, there), references: self.lacks_references(item, there) };
+                restored.to_do = ToDo {
+                    status: self.lacks_status(item, resource, there),
+                    references: self.lacks_references(item, there),
+                };
             }
             return Ok(restored);
         }
@@ -124,9 +131,11 @@ impl Run<'_> {
         Ok(Restored { uid, detached: references.detached, unfinished, ..Restored::absent(Outcome::Created) })
     }
 
-    /// Sends a new object, again and again while what refuses it passes by itself: what came of it, and the references it was last sent with.
+    /// Sends a new object, again and again while what refuses it passes by itself: what came of it, and the references
+    /// it was last sent with.
     ///
-    /// Its owners are looked at before each try: one that has gone while a refusal was waited for would take the new object along.
+    /// Its owners are looked at before each try: one that has gone while a refusal was waited for would take the new
+    /// object along.
     async fn post(&self, item: ItemId, url: &str) -> Result<(Result<Value, Failure>, References), Stop> {
         let it = self.item(item);
         let until = Instant::now() + PATIENCE;
@@ -144,31 +153,39 @@ impl Run<'_> {
                 Err(failure) => failure,
             };
             let may_pass = passes(&failure) || is_unserved(&failure) && !it.needs.is_empty();
-            let pause = if may_pass && Instant::now() < until { Some(PAUSE) } else { retry::pause_after(&failure, tried, true) };
+            let pause = if may_pass && Instant::now() < until {
+                Some(PAUSE)
+            } else {
+                retry::pause_after(&failure, tried, true)
+            };
             let Some(pause) = pause else { return Ok((Err(failure), references)) };
             tokio::time::sleep(pause).await;
         }
         unreachable!("no try is without an end")
     }
 
-    /// Whether an object that a restore has created is still without its status. Where that is no subresource, it came with the rest.
+    /// Whether an object that a restore has created is still without its status. Where that is no subresource, it came
+    /// with the rest.
     fn lacks_status(&self, item: ItemId, resource: &Resource, there: &Value) -> bool {
         let status = self.item(item).status.as_ref();
         resource.has_status && status.is_some_and(|status| there["status"] != *status) && !has_written_status(there)
     }
 
-    /// Whether an object that a restore has created is still without a reference that closes a circle. The owner may not be there yet, so it
-    /// goes by its name.
+    /// Whether an object that a restore has created is still without a reference that closes a circle. The owner may
+    /// not be there yet, so it goes by its name.
     fn lacks_references(&self, item: ItemId, there: &Value) -> bool {
         let written: Vec<&Value> = there["metadata"]["ownerReferences"].as_array().into_iter().flatten().collect();
         let mut closing = self.plan.closing.range((item, 0)..=(item, usize::MAX));
         closing.any(|(_, index)| {
             let archived = &self.item(item).archived.references[*index].written;
-            !written.iter().any(|reference| ["apiVersion", "kind", "name"].iter().all(|part| reference[*part] == archived[*part]))
+            !written
+                .iter()
+                .any(|reference| ["apiVersion", "kind", "name"].iter().all(|part| reference[*part] == archived[*part]))
         })
     }
 
-    /// Puts back the status of an object that a restore has created, unless somebody has written one since. The error says why not.
+    /// Puts back the status of an object that a restore has created, unless somebody has written one since. The error
+    /// says why not.
     async fn put_status(&self, item: ItemId, resource: &Resource, path: &str, mut there: Value) -> Result<(), String> {
         let Some(status) = &self.item(item).status else { return Ok(()) };
         let url = format!("{path}/status?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
@@ -202,8 +219,8 @@ impl Run<'_> {
     }
 }
 
-/// What the server took without keeping it: fields that a definition, or this version of Kubernetes, doesn't have. What it, or a webhook,
-/// has changed or added is how this cluster wants its objects.
+/// What the server took without keeping it: fields that a definition, or this version of Kubernetes, doesn't have. What
+/// it, or a webhook, has changed or added is how this cluster wants its objects.
 fn not_kept(item: &Item, resource: &Resource, references: &[Value], there: &Value) -> Option<String> {
     let differences = differences(&item.archived.place, &item.archived.whole, references, there);
     let lost = differences.into_iter().filter(|it| it.archived.is_some() && it.live.is_none());
@@ -215,11 +232,13 @@ fn not_kept(item: &Item, resource: &Resource, references: &[Value], there: &Valu
     (!lost.is_empty()).then(|| format!("the server has not kept {}", lost.join(", ")))
 }
 
-/// Whether a refusal passes by itself: what admission looks for is made by controllers, a moment after the namespace or the quota.
+/// Whether a refusal passes by itself: what admission looks for is made by controllers, a moment after the namespace or
+/// the quota.
 fn passes(failure: &Failure) -> bool {
     let Failure::Refused(refusal) = failure else { return false };
     let says = |words: &str| refusal.message.contains(words);
-    refusal.status == StatusCode::FORBIDDEN && (says("error looking up service account") || says("status unknown for quota"))
+    refusal.status == StatusCode::FORBIDDEN
+        && (says("error looking up service account") || says("status unknown for quota"))
 }
 
 /// A kind is known to discovery a moment before it is served.

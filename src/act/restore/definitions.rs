@@ -14,11 +14,12 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Run<'_> {
-    /// Waits until the kinds are served that this step has defined, and learns what is served then. A definition that isn't established
-    /// in time says so, and so does one of which the server doesn't say whether its kind is served; whatever is of its kind fails in its
-    /// own turn.
+    /// Waits until the kinds are served that this step has defined, and learns what is served then. A definition that
+    /// isn't established in time says so, and so does one of which the server doesn't say whether its kind is served;
+    /// whatever is of its kind fails in its own turn.
     pub(super) async fn await_definitions(&mut self, step: &[ItemId]) {
-        let of_definition = |item: &ItemId| self.item(*item).archived.place.is("apiextensions.k8s.io", "CustomResourceDefinition");
+        let of_definition =
+            |item: &ItemId| self.item(*item).archived.place.is("apiextensions.k8s.io", "CustomResourceDefinition");
         let created = |item: &ItemId| self.uid_of(*item).is_some();
         let definitions: Vec<ItemId> = step.iter().copied().filter(of_definition).filter(created).collect();
         if definitions.is_empty() || self.mode != Mode::Earnest {
@@ -46,7 +47,8 @@ impl Run<'_> {
         }
     }
 
-    /// The server doesn't say any more what it serves: these definitions, and what is of their kinds, are left unfinished.
+    /// The server doesn't say any more what it serves: these definitions, and what is of their kinds, are left
+    /// unfinished.
     fn not_discovered(&mut self, definitions: &[ItemId], why: &str) {
         for definition in definitions {
             if let Some(state) = &mut self.states[*definition] {
@@ -59,12 +61,16 @@ impl Run<'_> {
     async fn await_established(&self, definition: ItemId, until: Instant) -> Result<(), String> {
         let place = &self.item(definition).archived.place;
         let resource = self.resource(&place.api_version, &place.kind);
-        let Some(path) = resource.and_then(|resource| path::of_object(resource, "", &place.name)) else { return Ok(()) };
+        let Some(path) = resource.and_then(|resource| path::of_object(resource, "", &place.name)) else {
+            return Ok(());
+        };
         loop {
             let why = match live::get(self.connection, &path).await {
                 Ok(Some(there)) => {
                     let conditions: Vec<_> = there["status"]["conditions"].as_array().into_iter().flatten().collect();
-                    let is = |kind: &str, status: &str| conditions.iter().find(|it| it["type"] == kind && it["status"] == status);
+                    let is = |kind: &str, status: &str| {
+                        conditions.iter().find(|it| it["type"] == kind && it["status"] == status)
+                    };
                     if is("Established", "True").is_some() {
                         return Ok(());
                     }

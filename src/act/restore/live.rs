@@ -8,8 +8,8 @@ use crate::{
     cluster::{Answer, Connection, Failure},
 };
 
-/// The manager of fields that are restored: with the uid of the archived object, so that an object which a restore has created is known
-/// to be that one's copy, and no other's.
+/// The manager of fields that are restored: with the uid of the archived object, so that an object which a restore has
+/// created is known to be that one's copy, and no other's.
 pub(super) fn manager(archived_uid: &str) -> String {
     format!("kubectl-gc-restore:{archived_uid}")
 }

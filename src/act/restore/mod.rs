@@ -1,7 +1,7 @@
 //! Bringing back what was archived, step by step, as a [`RestorePlan`] has it.
 //!
-//! Everything may be done again: what an earlier run has created is known by the manager of its fields, which holds the archived object's
-//! uid, and what it left undone is done. Nothing that is there is ever changed but by that.
+//! Everything may be done again: what an earlier run has created is known by the manager of its fields, which holds the
+//! archived object's uid, and what it left undone is done. Nothing that is there is ever changed but by that.
 
 mod closing;
 mod create;
@@ -40,15 +40,15 @@ pub enum Mode {
     Foreseen,
 }
 
-/// Brings back what a plan has, or only finds out what would come of it. `resources` is what the server serves now, and `told` hears of each
-/// object as soon as its turn is over. Whatever goes wrong on the way is the outcome of the objects that it happened to: what was created by
-/// then is told in any case.
+/// Brings back what a plan has, or only finds out what would come of it. `resources` is what the server serves now, and
+/// `describe` hears of each object as soon as its turn is over. Whatever goes wrong on the way is the outcome of the
+/// objects that it happened to: what was created by then is told in any case.
 pub async fn restore(
     connection: &Connection,
     plan: &RestorePlan,
     resources: Resources,
     mode: Mode,
-    told: &mut dyn FnMut(ItemId, &Restored),
+    describe: &mut dyn FnMut(ItemId, &Restored),
 ) -> Vec<Restored> {
     let left_out = |item: &Item| item.left_out.clone().map(|why| Restored::absent(Outcome::LeftOut(why)));
     let states = plan.items.iter().map(left_out).collect();
@@ -65,9 +65,10 @@ pub async fn restore(
     run.look_for_namespaces().await;
     for step in &plan.steps {
         let mut done = Vec::with_capacity(step.len());
-        let mut turns = futures::stream::iter(step).map(async |item| (*item, run.bring(*item).await)).buffer_unordered(AT_ONCE);
+        let mut turns =
+            futures::stream::iter(step).map(async |item| (*item, run.bring(*item).await)).buffer_unordered(AT_ONCE);
         while let Some((item, restored)) = turns.next().await {
-            told(item, &restored);
+            describe(item, &restored);
             done.push((item, restored));
         }
         drop(turns);

@@ -1,5 +1,5 @@
-//! The owners of an object that is about to be created. One look at each decides: a reference that leads nowhere would have the collector
-//! delete the object at once (R4.4).
+//! The owners of an object that is about to be created. One look at each decides: a reference that leads nowhere would
+//! have the collector delete the object at once (R4.4).
 
 use std::time::Duration;
 
@@ -87,8 +87,8 @@ impl Run<'_> {
         let there = match found {
             Found::There(there) => there,
             Found::NotThere(_) if matches!(owner, Owner::Archived(_)) => {
-                let told = format!("its owner {place} is gone again: find out who deletes it, and run this again");
-                return Err(Stop::Failed(told));
+                let describe = format!("its owner {place} is gone again: find out who deletes it, and run this again");
+                return Err(Stop::Failed(describe));
             }
             // It would be made anew as soon as its controller is there.
             Found::NotThere(_) if matches!(owner, Owner::LeftOut(_)) && self.mode != Mode::Earnest => {
@@ -99,7 +99,9 @@ impl Run<'_> {
         let uid = live::uid(&there);
         if wanted.is_some_and(|wanted| wanted != uid) {
             return match owner {
-                Owner::Archived(_) => Err(Stop::Failed(format!("its owner {place} was replaced meanwhile: run this again"))),
+                Owner::Archived(_) => {
+                    Err(Stop::Failed(format!("its owner {place} was replaced meanwhile: run this again")))
+                }
                 Owner::LeftOut(_) | Owner::Elsewhere => Ok(Err(format!("another {place} is there now"))),
             };
         }
@@ -141,11 +143,14 @@ impl Run<'_> {
         match live::get(self.connection, &path).await {
             Ok(Some(object)) => Ok(Found::There(object)),
             Ok(None) => Ok(Found::NotThere(format!("{place} is not there"))),
-            Err(failure) => Err(Stop::Failed(format!("whether its owner {place} is there can't be told: {}", failure.in_full()))),
+            Err(failure) => {
+                Err(Stop::Failed(format!("whether its owner {place} is there can't be told: {}", failure.in_full())))
+            }
         }
     }
 
-    /// The references that an object would have now, going by what is known of its owners: for a comparison with one that is there.
+    /// The references that an object would have now, going by what is known of its owners: for a comparison with one
+    /// that is there.
     pub(super) fn mapped(&self, item: ItemId, own_uid: &str) -> Vec<Value> {
         let archived = &self.item(item).archived;
         let owners = archived.references.iter().zip(&self.item(item).owners);

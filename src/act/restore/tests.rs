@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    cluster::testing::{Asked, Say, json as say, serve},
+    cluster::testing::{RecordedRequest, Say, json as say, serve},
     model::well_known,
     restore::ToDo,
 };
@@ -28,7 +28,7 @@ fn status(code: u16, message: &str) -> Say {
 }
 
 impl Store {
-    fn answer(&mut self, asked: &Asked) -> Say {
+    fn answer(&mut self, asked: &RecordedRequest) -> Say {
         let (path, query) = asked.url.split_once('?').unwrap_or((&asked.url, ""));
         self.log.push(format!("{} {}", asked.method, path.rsplit('/').next().unwrap_or_default()));
         let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
@@ -64,7 +64,9 @@ impl Store {
         for operation in operations.as_array().unwrap() {
             let pointer = operation["path"].as_str().unwrap();
             match operation["op"].as_str().unwrap() {
-                "test" if object.pointer(pointer) != Some(&operation["value"]) => return status(422, "the test failed"),
+                "test" if object.pointer(pointer) != Some(&operation["value"]) => {
+                    return status(422, "the test failed");
+                }
                 "test" => {}
                 _ => {
                     let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -114,7 +116,7 @@ fn resources() -> Resources {
 /// Restores the shop on a server that holds these; `first` may answer in its stead.
 async fn run(
     there: Vec<(&str, Value)>,
-    first: impl Fn(&Asked, &mut Store) -> Option<Say> + Send + Sync + 'static,
+    first: impl Fn(&RecordedRequest, &mut Store) -> Option<Say> + Send + Sync + 'static,
 ) -> (Vec<Restored>, Store) {
     run_of(objects(), resources(), there, first).await
 }
@@ -124,7 +126,7 @@ async fn run_of(
     objects: Vec<Value>,
     resources: Resources,
     there: Vec<(&str, Value)>,
-    first: impl Fn(&Asked, &mut Store) -> Option<Say> + Send + Sync + 'static,
+    first: impl Fn(&RecordedRequest, &mut Store) -> Option<Say> + Send + Sync + 'static,
 ) -> (Vec<Restored>, Store) {
     let namespace = ("/api/v1/namespaces/shop", json!({"metadata": {"name": "shop", "uid": "n"}}));
     let objects_there = there.into_iter().chain([namespace]).map(|(path, object)| (path.to_owned(), object)).collect();
@@ -140,9 +142,9 @@ async fn run_of(
     // Within a step in any order.
     let mut rest = heard.as_slice();
     for step in &plan.steps {
-        let (told, later) = rest.split_at(step.len());
+        let (describe, later) = rest.split_at(step.len());
         rest = later;
-        assert_eq!(told.iter().collect::<BTreeSet<_>>(), step.iter().collect(), "each is told once, in its turn");
+        assert_eq!(describe.iter().collect::<BTreeSet<_>>(), step.iter().collect(), "each is told once, in its turn");
     }
     assert!(rest.is_empty(), "{rest:?}");
     let store = std::mem::take(&mut *store.lock().unwrap());
@@ -163,7 +165,10 @@ fn is_back(restored: &[Restored], store: &Store, outcomes: [Outcome; 2]) {
 async fn each_object_is_looked_for_its_owner_looked_at_and_then_it_is_created() {
     let (restored, store) = run(vec![], |_, _| None).await;
     is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
-    assert_eq!(store.log, ["GET shop", "GET main", "POST shops", "PATCH status", "GET settings", "GET main", "POST configmaps"]);
+    assert_eq!(
+        store.log,
+        ["GET shop", "GET main", "POST shops", "PATCH status", "GET settings", "GET main", "POST configmaps"]
+    );
 }
 
 #[tokio::test]
@@ -243,46 +248,57 @@ async fn somebody_who_is_faster_is_left_alone() {
         None
     })
     .await;
-    assert!(matches!(&restored[0].outcome, Outcome::Different(differences) if differences[0].path == "spec"), "{restored:?}");
+    assert!(
+        matches!(&restored[0].outcome, Outcome::Different(differences) if differences[0].path == "spec"),
+        "{restored:?}"
+    );
     assert_eq!(store.objects[SETTINGS]["metadata"]["ownerReferences"][0]["uid"], "faster");
 }
 
 #[tokio::test]
 async fn what_passes_by_itself_is_waited_for() {
-    for message in ["pods \"a\" is forbidden: error looking up service account shop/default", "status unknown for quota: few"] {
+    for message in
+        ["pods \"a\" is forbidden: error looking up service account shop/default", "status unknown for quota: few"]
+    {
         let (restored, store) =
-            run(vec![], move |asked, _| (asked.method == "POST" && asked.before == 0).then(|| status(403, message))).await;
+            run(vec![], move |asked, _| (asked.method == "POST" && asked.before == 0).then(|| status(403, message)))
+                .await;
         is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
     }
 }
 
 #[tokio::test]
 async fn an_owner_that_goes_or_cannot_be_seen_keeps_its_dependents_from_being_created() {
-    let told = async |owner: fn(&Asked, &mut Store) -> Option<Say>| {
+    let describe = async |owner: fn(&RecordedRequest, &mut Store) -> Option<Say>| {
         // Once it is created, the owner is looked at only for its dependent.
         let (restored, store) =
-            run(vec![], move |asked, store| if store.made == 1 && asked.url == SHOP { owner(asked, store) } else { None }).await;
+            run(
+                vec![],
+                move |asked, store| if store.made == 1 && asked.url == SHOP { owner(asked, store) } else { None },
+            )
+            .await;
         assert!(!store.objects.contains_key(SETTINGS));
         match &restored[1].outcome {
             Outcome::Failed(why) => why.clone(),
             other => panic!("{other:?}"),
         }
     };
-    assert!(told(|_, _| Some(status(404, "not found"))).await.contains("is gone again"));
-    assert!(told(|_, _| Some(status(403, "not you"))).await.contains("can't be told: forbidden: not you"));
-    let replaced = told(|_, _| Some(say(200, json!({"metadata": {"uid": "another"}}).to_string()))).await;
+    assert!(describe(|_, _| Some(status(404, "not found"))).await.contains("is gone again"));
+    assert!(describe(|_, _| Some(status(403, "not you"))).await.contains("can't be told: forbidden: not you"));
+    let replaced = describe(|_, _| Some(say(200, json!({"metadata": {"uid": "another"}}).to_string()))).await;
     assert!(replaced.contains("was replaced meanwhile"), "{replaced}");
-    let going = |_: &Asked, store: &mut Store| {
+    let going = |_: &RecordedRequest, store: &mut Store| {
         let mut shop = store.objects[SHOP].clone();
         shop["metadata"]["deletionTimestamp"] = json!("2026-01-31T08:00:00Z");
         Some(say(200, shop.to_string()))
     };
-    assert!(told(going).await.contains("is being deleted"));
+    assert!(describe(going).await.contains("is being deleted"));
 }
 
 #[tokio::test]
 async fn what_fails_blocks_what_needs_it() {
-    let (restored, store) = run(vec![], |asked, _| (asked.url.contains("/shops?")).then(|| status(422, "spec is wrong"))).await;
+    let (restored, store) =
+        run(vec![], |asked, _| (asked.url.contains("/shops?")).then(|| status(422, "spec is wrong"))).await;
     assert_eq!(restored[0].outcome, Outcome::Failed("422 Unprocessable Entity: spec is wrong".to_owned()));
     assert_eq!(restored[1].outcome, Outcome::Blocked(0));
     assert!(!store.log.iter().any(|request| request.contains("configmaps")), "{:?}", store.log);
@@ -290,11 +306,17 @@ async fn what_fails_blocks_what_needs_it() {
 
 #[tokio::test]
 async fn a_namespace_that_is_not_there_is_told_before_anything_is_sent() {
-    let (restored, store) = run(vec![], |asked, _| asked.url.ends_with("/namespaces/shop").then(|| status(404, "not found"))).await;
-    assert!(restored.iter().all(|it| matches!(&it.outcome, Outcome::Failed(why) if why.starts_with("there is no namespace shop"))));
+    let (restored, store) =
+        run(vec![], |asked, _| asked.url.ends_with("/namespaces/shop").then(|| status(404, "not found"))).await;
+    assert!(
+        restored
+            .iter()
+            .all(|it| matches!(&it.outcome, Outcome::Failed(why) if why.starts_with("there is no namespace shop")))
+    );
     assert_eq!(store.log, [""; 0]);
     // Whoever may not look at namespaces may still create what is in them.
-    let (restored, store) = run(vec![], |asked, _| asked.url.ends_with("/namespaces/shop").then(|| status(403, "not you"))).await;
+    let (restored, store) =
+        run(vec![], |asked, _| asked.url.ends_with("/namespaces/shop").then(|| status(403, "not you"))).await;
     is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
 }
 
@@ -350,7 +372,11 @@ async fn an_owner_that_goes_while_another_is_made_anew_is_seen() {
         None
     })
     .await;
-    assert!(matches!(&restored[3].outcome, Outcome::Failed(why) if why.contains("is gone again")), "{restored:?} {:?}", store.log);
+    assert!(
+        matches!(&restored[3].outcome, Outcome::Failed(why) if why.contains("is gone again")),
+        "{restored:?} {:?}",
+        store.log
+    );
 }
 
 #[tokio::test]
@@ -360,8 +386,7 @@ async fn a_server_that_does_not_say_what_it_serves_leaves_definitions_unfinished
         "metadata": {"name": "shops.acme.io", "uid": "old-definition"},
         "spec": {"group": "acme.io", "scope": "Namespaced", "names": {"kind": "Shop", "plural": "shops"},
                  "versions": [{"name": "v1", "served": true}]}});
-    let plain =
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plain", "namespace": "shop", "uid": "old-plain"}});
+    let plain = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plain", "namespace": "shop", "uid": "old-plain"}});
     let mut owned_elsewhere = objects().remove(1);
     owned_elsewhere["metadata"]["name"] = json!("elsewhere");
     owned_elsewhere["metadata"]["uid"] = json!("old-elsewhere");
@@ -389,7 +414,11 @@ async fn a_server_that_does_not_say_what_it_serves_leaves_definitions_unfinished
     assert_eq!(restored[1].outcome, Outcome::Blocked(0));
     assert_eq!(restored[3].outcome, Outcome::Created, "{:?}", store.log);
     // Its owner may well be there: it is not torn from it.
-    assert!(failed(4).starts_with("its owner Shop/another in namespace shop: whether the server serves"), "{}", failed(4));
+    assert!(
+        failed(4).starts_with("its owner Shop/another in namespace shop: whether the server serves"),
+        "{}",
+        failed(4)
+    );
 }
 
 #[tokio::test]
@@ -445,7 +474,10 @@ async fn what_an_interrupted_run_left_undone_is_foreseen() {
     };
     let mut undone = [ToDo { status: true, references: false }, ToDo::default()];
     undone[closing].references = true;
-    assert_eq!(to_do(copy("old-shop", json!({}), json!([])), copy("old-settings", json!(null), json!([]))).await, undone);
+    assert_eq!(
+        to_do(copy("old-shop", json!({}), json!([])), copy("old-settings", json!(null), json!([]))).await,
+        undone
+    );
     let owner = objects()[1]["metadata"]["ownerReferences"].clone();
     let done = to_do(copy("old-shop", json!({"ready": true}), circle), copy("old-settings", json!(null), owner)).await;
     assert_eq!(done, [ToDo::default(), ToDo::default()]);

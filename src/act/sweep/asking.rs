@@ -1,5 +1,5 @@
-//! What the collector's rules ask for, asked of the API server. Every write says which object in which version it means, so that it hits
-//! nothing that has changed since it was decided on.
+//! What the collector's rules ask for, asked of the API server. Every write says which object in which version it
+//! means, so that it hits nothing that has changed since it was decided on.
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -10,24 +10,24 @@ use crate::{
         request::{JSON, MERGE_PATCH, delete_options, persist_as},
     },
     cluster::{Failure as Trouble, METADATA},
-    collector::{Answer, Ask, Class, Failure, Identity as Coordinates, Picture as _, Reason},
+    collector::{Answer, Ask, Class, Failure, GraphView as _, Identity as Coordinates, Reason},
     graph::NodeId,
     model::{RawObject, Reference, Symbol},
     server::{self, DeleteAnswer, DeleteOptions, Patch, PatchAnswer, Stored},
 };
 
 use super::{
+    observer::{CompletedWrite, What, WriteFailure},
     state::{Place, Shared, State},
-    told::{Unwritten, What, Written},
 };
 
-/// How often something is tried in a row with the version that was just read, before it is taken up anew later: each conflict means that
-/// somebody else has written.
+/// How often something is tried in a row with the version that was just read, before it is taken up anew later: each
+/// conflict means that somebody else has written.
 const VERSIONED_TRIES: u32 = 6;
 
 /// What a worker remembers of the item it works on.
 #[derive(Debug)]
-pub(super) struct Worked {
+pub(super) struct WorkItem {
     node: NodeId,
     /// The coordinates under which the item was taken up.
     coordinates: Coordinates,
@@ -45,10 +45,10 @@ pub(super) struct Worked {
     pub unmappable: bool,
 }
 
-impl Worked {
+impl WorkItem {
     pub fn new(state: &State, node: NodeId) -> Option<Self> {
         let coordinates = state.live.identity(node)?;
-        Some(Worked {
+        Some(WorkItem {
             node,
             coordinates,
             versions: Vec::new(),
@@ -66,7 +66,7 @@ impl Worked {
 
     /// Whatever is known of the item, it is asked for.
     pub fn read_anew(self) -> Self {
-        Worked { distrusts: true, ..self }
+        WorkItem { distrusts: true, ..self }
     }
 
     fn fails(&mut self, failure: Failure, why: impl Into<String>) -> Failure {
@@ -81,14 +81,14 @@ impl Worked {
 }
 
 /// What is at a place.
-enum There {
+enum Found {
     Object(Box<RawObject<'static>>),
     Nothing,
 }
 
 impl Shared {
     /// Does what a worker is asked for, and says what the API server answered.
-    pub async fn answer(&self, worked: &mut Worked, ask: &Ask) -> Answer<'static> {
+    pub async fn answer(&self, worked: &mut WorkItem, ask: &Ask) -> Answer<'static> {
         (worked.trouble, worked.unmappable) = (None, false);
         match ask {
             Ask::Item(coordinates) => self.item(worked, coordinates).await,
@@ -98,9 +98,9 @@ impl Shared {
         }
     }
 
-    /// The item. What was observed of it will do for a start, because whatever is written names the version it was decided on; after that,
-    /// and where nothing was, it is asked for.
-    async fn item(&self, worked: &mut Worked, coordinates: &Coordinates) -> Answer<'static> {
+    /// The item. What was observed of it will do for a start, because whatever is written names the version it was
+    /// decided on; after that, and where nothing was, it is asked for.
+    async fn item(&self, worked: &mut WorkItem, coordinates: &Coordinates) -> Answer<'static> {
         worked.coordinates = *coordinates;
         if worked.versions.is_empty() && !worked.distrusts {
             let state = self.lock();
@@ -112,8 +112,8 @@ impl Shared {
         }
         let place = self.lock().place(coordinates);
         match self.look(worked, place).await {
-            Ok((There::Nothing, _)) => Answer::NotFound,
-            Ok((There::Object(raw), _)) => {
+            Ok((Found::Nothing, _)) => Answer::NotFound,
+            Ok((Found::Object(raw), _)) => {
                 let mut state = self.lock();
                 if raw.uid != state.live.text(coordinates.uid) {
                     return Answer::NotFound;
@@ -128,7 +128,7 @@ impl Shared {
     }
 
     /// What an owner reference of the item leads to (3.4).
-    async fn owner(&self, worked: &mut Worked, reference: &Reference) -> Result<Class, Failure> {
+    async fn owner(&self, worked: &mut WorkItem, reference: &Reference) -> Result<Class, Failure> {
         let (coordinates, place) = {
             let state = self.lock();
             let namespace = worked.coordinates.namespace;
@@ -140,7 +140,7 @@ impl Shared {
         };
         let (there, namespaced) = self.look(worked, place).await?;
         let mut state = self.lock();
-        if let There::Object(raw) = there
+        if let Found::Object(raw) = there
             && raw.uid == state.live.text(reference.uid)
         {
             let waiting = state.live.stored(&raw, 0).waiting();
@@ -151,14 +151,14 @@ impl Shared {
         Ok(Class::Dangling)
     }
 
-    /// GETs what is at a place, and says whether the place is in a namespace. Only the server's word that there is no such object counts as
-    /// absence; that there is no such path counts as well where that is trusted (R3.16).
-    async fn look(&self, worked: &mut Worked, place: Place) -> Result<(There, bool), Failure> {
+    /// GETs what is at a place, and says whether the place is in a namespace. Only the server's word that there is no
+    /// such object counts as absence; that there is no such path counts as well where that is trusted (R3.16).
+    async fn look(&self, worked: &mut WorkItem, place: Place) -> Result<(Found, bool), Failure> {
         let trusts = self.settings.trust_missing_apis;
         let missing = "its API path is not served: that is no proof that the object is gone";
         let (path, namespaced) = match place {
             Place::At { path, namespaced } => (path, namespaced),
-            Place::NoSuchPath if trusts => return Ok((There::Nothing, false)),
+            Place::NoSuchPath if trusts => return Ok((Found::Nothing, false)),
             Place::NoSuchPath => {
                 return Err(worked.fails(Failure::Unmappable, missing));
             }
@@ -168,20 +168,24 @@ impl Shared {
             }
             Place::InvalidScope => {
                 worked.unmappable = true;
-                return Err(worked.fails(Failure::InvalidScope, "cluster-scoped, and owned by something in a namespace"));
+                return Err(
+                    worked.fails(Failure::InvalidScope, "cluster-scoped, and owned by something in a namespace")
+                );
             }
-            Place::Undiscovered => return Err(worked.fails(Failure::Unknown, "what is served under its apiVersion is not known")),
+            Place::Undiscovered => {
+                return Err(worked.fails(Failure::Unknown, "what is served under its apiVersion is not known"));
+            }
         };
         match self.connection.get(&path, METADATA).await {
             Ok(answer) => match answer.read_object() {
-                Ok(raw) if !raw.uid.is_empty() => Ok((There::Object(Box::new(raw.into_owned())), namespaced)),
+                Ok(raw) if !raw.uid.is_empty() => Ok((Found::Object(Box::new(raw.into_owned())), namespaced)),
                 Ok(_) => Err(worked.fails(Failure::Unknown, "an answer without a uid")),
                 Err(malformed) => Err(worked.fails(Failure::Unknown, Trouble::from(malformed).to_string())),
             },
-            Err(trouble) if trouble.proves_absence() => Ok((There::Nothing, namespaced)),
+            Err(trouble) if trouble.proves_absence() => Ok((Found::Nothing, namespaced)),
             Err(trouble) if trouble.status() == Some(StatusCode::NOT_FOUND) => {
                 if trusts {
-                    return Ok((There::Nothing, namespaced));
+                    return Ok((Found::Nothing, namespaced));
                 }
                 Err(worked.fails(Failure::Unknown, missing))
             }
@@ -189,9 +193,10 @@ impl Shared {
         }
     }
 
-    /// DELETEs the item (R4.1). Where the rules drop the version because somebody else keeps writing to the item (R4.2), it is the version
-    /// that was read last, all the same: who adds an owner right after that would not be heard otherwise.
-    async fn delete(&self, worked: &mut Worked, options: &DeleteOptions, reason: &Reason) -> Answer<'static> {
+    /// DELETEs the item (R4.1). Where the rules drop the version because somebody else keeps writing to the item
+    /// (R4.2), it is the version that was read last, all the same: who adds an owner right after that would not be
+    /// heard otherwise.
+    async fn delete(&self, worked: &mut WorkItem, options: &DeleteOptions, reason: &Reason) -> Answer<'static> {
         let Some(propagation) = options.propagation else { return Answer::Failed(Failure::Unknown) };
         let (path, uid) = {
             let state = self.lock();
@@ -215,7 +220,7 @@ impl Shared {
                     return Answer::Deleted(DeleteAnswer::Removed);
                 }
                 Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
-                    self.told.not_written(What::Deleted(propagation), reason, Unwritten::Conflict);
+                    self.observer.not_written(What::Deleted(propagation), reason, WriteFailure::Conflict);
                     self.distrust(worked);
                     if options.version.is_some() {
                         return Answer::Deleted(DeleteAnswer::Conflict);
@@ -234,9 +239,9 @@ impl Shared {
         Answer::Deleted(DeleteAnswer::Conflict)
     }
 
-    /// PATCHes the item. What the patch makes of the item that was read is what is sent, under its version: what the collector's own patch
-    /// makes of it is known, and nothing else may come of it.
-    async fn patch(&self, worked: &mut Worked, patch: &Patch, reason: &Reason) -> Answer<'static> {
+    /// PATCHes the item. What the patch makes of the item that was read is what is sent, under its version: what the
+    /// collector's own patch makes of it is known, and nothing else may come of it.
+    async fn patch(&self, worked: &mut WorkItem, patch: &Patch, reason: &Reason) -> Answer<'static> {
         let Some(item) = worked.item.clone() else { return Answer::Failed(Failure::Unknown) };
         // A terminating object that loses its last finalizer is answered with that state all the same.
         let after = match server::patch(&item, patch, true) {
@@ -244,7 +249,9 @@ impl Shared {
             PatchAnswer::Invalid => {
                 return Answer::Failed(worked.fails(Failure::Refused, "two of its owners would be controllers"));
             }
-            answer @ (PatchAnswer::Unchanged | PatchAnswer::Conflict | PatchAnswer::Removed) => return Answer::Patched(answer),
+            answer @ (PatchAnswer::Unchanged | PatchAnswer::Conflict | PatchAnswer::Removed) => {
+                return Answer::Patched(answer);
+            }
         };
         if after.finalizers != item.finalizers && !worked.whole {
             return Answer::Failed(worked.fails(Failure::Unknown, "its finalizers were not read"));
@@ -274,7 +281,7 @@ impl Shared {
                 Answer::Patched(PatchAnswer::Updated(after))
             }
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
-                self.told.not_written(what, reason, Unwritten::Conflict);
+                self.observer.not_written(what, reason, WriteFailure::Conflict);
                 self.distrust(worked);
                 Answer::Patched(PatchAnswer::Conflict)
             }
@@ -282,9 +289,10 @@ impl Shared {
         }
     }
 
-    /// Drops the references to an owner from one of its dependents (section 6), by what was seen of it, or, if that is old, by what is there.
+    /// Drops the references to an owner from one of its dependents (section 6), by what was seen of it, or, if that is
+    /// old, by what is there.
     pub async fn free(&self, dependent: NodeId, patch: &Patch, reason: &Reason) -> Answer<'static> {
-        let Some(mut worked) = Worked::new(&self.lock(), dependent) else { return Answer::NotFound };
+        let Some(mut worked) = WorkItem::new(&self.lock(), dependent) else { return Answer::NotFound };
         worked.distrusts = false;
         for _ in 0..VERSIONED_TRIES {
             let coordinates = worked.coordinates;
@@ -306,36 +314,42 @@ impl Shared {
         Answer::Patched(PatchAnswer::Conflict)
     }
 
-    pub(super) fn unwritten(&self, worked: &mut Worked, what: What, reason: &Reason, trouble: Trouble) -> Answer<'static> {
+    pub(super) fn unwritten(
+        &self,
+        worked: &mut WorkItem,
+        what: What,
+        reason: &Reason,
+        trouble: Trouble,
+    ) -> Answer<'static> {
         if trouble.proves_absence() {
-            self.told.not_written(what, reason, Unwritten::Gone);
+            self.observer.not_written(what, reason, WriteFailure::Gone);
             return Answer::NotFound;
         }
-        self.told.not_written(what, reason, Unwritten::Failed);
+        self.observer.not_written(what, reason, WriteFailure::Failed);
         let refused = matches!(&trouble, Trouble::Refused(refusal) if refusal.status.is_client_error());
         let failure = if refused { Failure::Refused } else { Failure::Unknown };
         Answer::Failed(worked.fails(failure, trouble.in_full()))
     }
 
     /// What was seen of the item is old.
-    pub(super) fn distrust(&self, worked: &mut Worked) {
+    pub(super) fn distrust(&self, worked: &mut WorkItem) {
         worked.distrusts = true;
         self.lock().live.distrust(worked.node);
     }
 
-    pub(super) fn written(&self, worked: &Worked, what: What, reason: &Reason) {
+    pub(super) fn written(&self, worked: &WorkItem, what: What, reason: &Reason) {
         let object = self.change(|state| {
             state.moved = Some(std::time::Instant::now());
             // It is another now than was seen.
             state.live.distrust(worked.node);
             state.named(&worked.coordinates)
         });
-        self.told.written(&Written { object, what, why: reason.clone() });
+        self.observer.written(&CompletedWrite { object, what, why: reason.clone() });
     }
 }
 
 /// The patch that makes of an item what it is to be: only what differs, and under which uid and version that is meant.
-fn body(state: &State, worked: &Worked, item: &Stored<'_>, after: &Stored<'_>) -> Value {
+fn body(state: &State, worked: &WorkItem, item: &Stored<'_>, after: &Stored<'_>) -> Value {
     let mut metadata = json!({ "uid": state.live.text(worked.coordinates.uid) });
     if let Some(version) = worked.version(item.version) {
         metadata["resourceVersion"] = json!(version);
@@ -357,7 +371,8 @@ fn written_out(state: &State, reference: &Reference) -> Value {
         "name": text(reference.name),
         "uid": text(reference.uid),
     });
-    for (flag, value) in [("controller", reference.controller), ("blockOwnerDeletion", reference.block_owner_deletion)] {
+    for (flag, value) in [("controller", reference.controller), ("blockOwnerDeletion", reference.block_owner_deletion)]
+    {
         if let Some(value) = value {
             written[flag] = json!(value);
         }

@@ -1,5 +1,5 @@
-//! When what failed comes again: the pauses of the controller's own queues (R2.9), which double from item to item up to a quarter of an
-//! hour. What is told about an item that changes doesn't wait for them.
+//! When what failed comes again: the pauses of the controller's own queues (R2.9), which double from item to item up to
+//! a quarter of an hour. What is told about an item that changes doesn't wait for them.
 
 use std::{
     collections::BTreeSet,
@@ -65,7 +65,8 @@ impl Backoff {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// Something has changed that all may have been waiting for: everybody's pauses begin anew, and the next try of each is now.
+    /// Something has changed that all may have been waiting for: everybody's pauses begin anew, and the next try of
+    /// each is now.
     pub fn hasten(&mut self, now: Instant) {
         self.failures.clear();
         self.due = std::mem::take(&mut self.due).into_iter().map(|(_, node)| (now, node)).collect();
@@ -75,7 +76,8 @@ impl Backoff {
     /// Items have other numbers from now on; those that are not named are gone.
     pub fn renumber(&mut self, numbers: &FxHashMap<NodeId, NodeId>) {
         let renumbered = |node: &NodeId| numbers.get(node).copied();
-        self.failures = self.failures.iter().filter_map(|(node, failures)| Some((renumbered(node)?, *failures))).collect();
+        self.failures =
+            self.failures.iter().filter_map(|(node, failures)| Some((renumbered(node)?, *failures))).collect();
         self.due = self.due.iter().filter_map(|(at, node)| Some((*at, renumbered(node)?))).collect();
         self.at = self.due.iter().map(|(at, node)| (*node, *at)).collect();
     }

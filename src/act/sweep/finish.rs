@@ -1,10 +1,12 @@
 //! Taking the last finalizer from a terminating object, which removes it (R1.22).
 //!
-//! A PATCH that does so is not safe where somebody else does the same: the API server carries it out in two steps, and the second deletes whatever has
-//! the name by then, whichever uid and version the PATCH was meant for (`STORE:deleteWithoutFinalizers`, which takes preconditions from a PUT
-//! only). Two collectors at once, and somebody who creates an object of that name anew, lose the new one: seen live. A DELETE with Background takes
-//! the collector's finalizers as well (R1.21), and its uid holds to the very end. It can't name a version, which would make it fail always
-//! (R1.7); but nobody can add a finalizer to a terminating object, and this one was read a moment ago without any other.
+//! A PATCH that does so is not safe where somebody else does the same: the API server carries it out in two steps, and
+//! the second deletes whatever has the name by then, whichever uid and version the PATCH was meant for
+//! (`STORE:deleteWithoutFinalizers`, which takes preconditions from a PUT only). Two collectors at once, and somebody
+//! who creates an object of that name anew, lose the new one: seen live. A DELETE with Background takes the collector's
+//! finalizers as well (R1.21), and its uid holds to the very end. It can't name a version, which would make it fail
+//! always (R1.7); but nobody can add a finalizer to a terminating object, and this one was read a moment ago without
+//! any other.
 
 use http::{Method, StatusCode};
 
@@ -18,17 +20,18 @@ use crate::{
 };
 
 use super::{
-    asking::Worked,
+    asking::WorkItem,
+    observer::{What, WriteFailure},
     state::Shared,
-    told::{Unwritten, What},
 };
 
 impl Shared {
-    /// Removes an object by a DELETE that takes its last finalizer, if that does it. None where a PATCH has to: a pod in its grace period and a
-    /// Namespace, on which a second DELETE does nothing (R1.17, R1.25), and where DELETE is refused to us.
+    /// Removes an object by a DELETE that takes its last finalizer, if that does it. None where a PATCH has to: a pod
+    /// in its grace period and a Namespace, on which a second DELETE does nothing (R1.17, R1.25), and where DELETE is
+    /// refused to us.
     pub(super) async fn finish(
         &self,
-        worked: &mut Worked,
+        worked: &mut WorkItem,
         path: &str,
         after: &Stored<'static>,
         reason: &Reason,
@@ -53,11 +56,12 @@ impl Shared {
         };
         match undone.failure.status() {
             Some(StatusCode::CONFLICT) => {
-                self.told.not_written(What::Finalized, reason, Unwritten::Conflict);
+                self.observer.not_written(What::Finalized, reason, WriteFailure::Conflict);
                 self.distrust(worked);
                 Some(Answer::Patched(PatchAnswer::Conflict))
             }
-            // What admission or a role has against a DELETE it may not have against the PATCH, which is what the original sends.
+            // What admission or a role has against a DELETE it may not have against the PATCH, which is what the
+            // original sends.
             Some(status) if status.is_client_error() && status != StatusCode::NOT_FOUND => None,
             _ => Some(self.unwritten(worked, What::Finalized, reason, undone.failure)),
         }

@@ -1,5 +1,5 @@
-//! Sweeping for as long as somebody wants it: every deletable resource is followed, what is served is looked at again and again, and one
-//! resource that can't be read holds up nobody else (R2.5, R2.6).
+//! Sweeping for as long as somebody wants it: every deletable resource is followed, what is served is looked at again
+//! and again, and one resource that can't be read holds up nobody else (R2.5, R2.6).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,13 +16,13 @@ use tokio::{
 };
 
 use crate::{
-    cluster::{ConnectError, Connection, MonitorId, Monitors, Told},
+    cluster::{ConnectError, Connection, MonitorEvent, MonitorId, Monitors},
     collector::live::{KindId, Live},
-    foretell::measures_only,
     model::{Gap, Identity, Resource, Resources},
+    plan::measures_only,
 };
 
-use super::{Settings, SweepTold, Sweeper};
+use super::{Settings, SweepObserver, Sweeper};
 use crate::act::complain::Complaints;
 
 /// How long the first lists are waited for before work begins without those that are missing (R2.6).
@@ -45,7 +45,7 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// How complete the picture is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Picture {
+pub struct SyncStatus {
     /// How many resources all is known of.
     pub synced: usize,
     /// What isn't known, and why: resources, and group versions of which nobody says what they serve.
@@ -53,9 +53,9 @@ pub struct Picture {
 }
 
 /// Is told how a sweep that keeps on gets on.
-pub trait KeepOnTold: Send {
+pub trait WatchObserver: Send {
     /// The picture, when work begins and whenever that changes.
-    fn picture(&mut self, picture: &Picture);
+    fn picture(&mut self, picture: &SyncStatus);
     /// What is served could not be found out this time.
     fn undiscovered(&mut self, why: &str);
     /// So much was told by the API server and taken in, and so much is still waiting to be.
@@ -64,8 +64,8 @@ pub trait KeepOnTold: Send {
     fn alive(&mut self, objects: usize, only_named: usize);
 }
 
-/// Sweeps until `ends` is done, and then brings to its end what was begun. `connection` is what writes and look-ups go through; lists and watches
-/// go through the other.
+/// Sweeps until `ends` is done, and then brings to its end what was begun. `connection` is what writes and look-ups go
+/// through; lists and watches go through the other.
 ///
 /// # Errors
 /// When nobody says what is served in the beginning. Later on, that is tried again.
@@ -74,8 +74,8 @@ pub async fn keep_sweeping(
     reading: Connection,
     settings: Settings,
     resync: Duration,
-    sweep_told: Arc<dyn SweepTold>,
-    told: &mut dyn KeepOnTold,
+    sweep_told: Arc<dyn SweepObserver>,
+    observer: &mut dyn WatchObserver,
     ends: impl Future<Output = ()>,
 ) -> Result<(), ConnectError> {
     let mut ends = pin!(ends);
@@ -104,31 +104,31 @@ pub async fn keep_sweeping(
         if !keeping.working && (keeping.picture().missing.is_empty() || begun.elapsed() >= FIRST_LISTS) {
             keeping.begin();
         }
-        keeping.tell(told);
+        keeping.tell(observer);
         for complaint in keeping.sweeper.complaints() {
             // Where there are too many, some are left out: they are only told to be read.
             drop(complaints.try_send(complaint));
         }
         if heartbeat <= Instant::now() {
             let (objects, only_named) = keeping.sweeper.known();
-            told.alive(objects, only_named);
+            observer.alive(objects, only_named);
             heartbeat = Instant::now() + HEARTBEAT;
         }
         let wakes = keeping.wakes(heartbeat);
         tokio::select! {
             () = &mut ends => break,
-            news = keeping.monitors.told() => {
+            news = keeping.monitors.describe() => {
                 let (number, begun) = (news.len(), Instant::now());
-                keeping.take_in(news);
-                told.took_in(number, keeping.monitors.waiting(), begun.elapsed());
+                keeping.apply_events(news);
+                observer.took_in(number, keeping.monitors.waiting(), begun.elapsed());
             }
             found = async { match &mut look { Some(look) => look.await, None => pending().await } } => {
                 look = None;
                 next_look = Instant::now() + resync;
                 match found {
                     Ok(Ok((resources, gaps))) => keeping.serve(resources, gaps),
-                    Ok(Err(error)) => told.undiscovered(&ConnectError::to_string(&error)),
-                    Err(error) => told.undiscovered(&error.to_string()),
+                    Ok(Err(error)) => observer.undiscovered(&ConnectError::to_string(&error)),
+                    Err(error) => observer.undiscovered(&error.to_string()),
                 }
             }
             () = sleep_until(next_look.into()), if look.is_none() => {
@@ -140,7 +140,8 @@ pub async fn keep_sweeping(
     }
     complaining.abort();
     drop(keeping.monitors);
-    // Whoever waits for a server that doesn't answer isn't waited for: each write says exactly what it means, and can be done again.
+    // Whoever waits for a server that doesn't answer isn't waited for: each write says exactly what it means, and can
+    // be done again.
     drop(timeout(TO_STOP, keeping.sweeper.stop()).await);
     Ok(())
 }
@@ -160,9 +161,9 @@ struct Keeping {
     /// What is served, as it was told last.
     served: Vec<Resource>,
     working: bool,
-    last_told: Option<Picture>,
+    last_told: Option<SyncStatus>,
     /// When the picture began to differ from what was told last, and when it changed last.
-    changed: Option<(Instant, Instant, Picture)>,
+    changed: Option<(Instant, Instant, SyncStatus)>,
 }
 
 struct Followed {
@@ -175,12 +176,12 @@ struct Followed {
 }
 
 impl Followed {
-    fn take_in(&mut self, live: &mut Live, told: Told, working: bool) {
-        match told {
-            Told::Listing(_) => live.begin_list(self.kind),
-            Told::Seen { object, gone: false, .. } => live.see(self.kind, &object),
-            Told::Seen { object, gone: true, .. } => live.gone(&object.uid),
-            Told::Listed(_) => {
+    fn apply_events(&mut self, live: &mut Live, observer: MonitorEvent, working: bool) {
+        match observer {
+            MonitorEvent::Listing(_) => live.begin_list(self.kind),
+            MonitorEvent::Seen { object, gone: false, .. } => live.see(self.kind, &object),
+            MonitorEvent::Seen { object, gone: true, .. } => live.gone(&object.uid),
+            MonitorEvent::Listed(_) => {
                 live.end_list(self.kind);
                 if working && !self.listed {
                     // Something was missing until now: whatever has to do with it is looked at again.
@@ -190,17 +191,18 @@ impl Followed {
                 }
                 (self.listed, self.failing) = (true, None);
             }
-            Told::Failing { reason, .. } => {
+            MonitorEvent::Failing { reason, .. } => {
                 self.failing = Some(reason);
                 live.forget_absences();
             }
-            Told::Recovered(_) => self.failing = None,
+            MonitorEvent::Recovered(_) => self.failing = None,
         }
     }
 }
 
 impl Keeping {
-    /// Follows what is served and is not followed yet, and lets go of what isn't served any more. What could not be discovered is followed on.
+    /// Follows what is served and is not followed yet, and lets go of what isn't served any more. What could not be
+    /// discovered is followed on.
     fn serve(&mut self, resources: Resources, gaps: Vec<Gap>) {
         // A server that comes up may know of nothing yet.
         if resources.is_empty() {
@@ -215,7 +217,8 @@ impl Keeping {
         let gone = |id: &MonitorId, followed: &Followed| {
             !wanted.contains_key(id) && !undiscovered.contains(followed.resource.api_version().as_str())
         };
-        let gone: Vec<MonitorId> = self.followed.iter().filter(|(id, followed)| gone(id, followed)).map(|(id, _)| *id).collect();
+        let gone: Vec<MonitorId> =
+            self.followed.iter().filter(|(id, followed)| gone(id, followed)).map(|(id, _)| *id).collect();
         for id in gone {
             self.monitors.stop(id);
             if let Some(followed) = self.followed.remove(&id) {
@@ -241,23 +244,25 @@ impl Keeping {
         self.sweeper.begin();
     }
 
-    fn take_in(&mut self, news: Vec<Told>) {
+    fn apply_events(&mut self, news: Vec<MonitorEvent>) {
         let Keeping { sweeper, followed, working, .. } = self;
         sweeper.tell(|live| {
-            for told in news {
-                if let Some(followed) = followed.get_mut(&told.monitor()) {
-                    followed.take_in(live, told, *working);
+            for observer in news {
+                if let Some(followed) = followed.get_mut(&observer.monitor()) {
+                    followed.apply_events(live, observer, *working);
                 }
             }
         });
     }
 
-    fn picture(&self) -> Picture {
-        let mut picture = Picture::default();
+    fn picture(&self) -> SyncStatus {
+        let mut picture = SyncStatus::default();
         for followed in self.followed.values() {
             match &followed.failing {
                 Some(why) => picture.missing.push((followed.resource.full_name(), why.clone())),
-                None if !followed.listed => picture.missing.push((followed.resource.full_name(), "not listed yet".to_owned())),
+                None if !followed.listed => {
+                    picture.missing.push((followed.resource.full_name(), "not listed yet".to_owned()))
+                }
                 None => picture.synced += 1,
             }
         }
@@ -268,12 +273,13 @@ impl Keeping {
     }
 
     /// Tells of the picture once work has begun, and whenever it has changed and settled.
-    fn tell(&mut self, told: &mut dyn KeepOnTold) {
+    fn tell(&mut self, observer: &mut dyn WatchObserver) {
         if !self.working {
             return;
         }
         let (picture, now) = (self.picture(), Instant::now());
-        if self.last_told.as_ref().is_some_and(|last| last.missing == picture.missing && last.synced == picture.synced) {
+        if self.last_told.as_ref().is_some_and(|last| last.missing == picture.missing && last.synced == picture.synced)
+        {
             self.changed = None;
             return;
         }
@@ -284,7 +290,7 @@ impl Keeping {
             None => (now, now),
         };
         if first || now.duration_since(last) >= SETTLED || now.duration_since(since) >= LATEST {
-            told.picture(&picture);
+            observer.picture(&picture);
             (self.last_told, self.changed) = (Some(picture), None);
         } else {
             self.changed = Some((since, last, picture));

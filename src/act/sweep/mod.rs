@@ -1,20 +1,22 @@
-//! The collector's work, done from here: the rules that plans are played by ([`crate::collector`]), with the API server's own answers.
+//! The collector's work, done from here: the rules that plans are played by ([`crate::collector`]), with the API
+//! server's own answers.
 //!
-//! What this does differently from the original, and only this: every write names the uid and the resourceVersion of what it was decided on
-//! (also a DELETE after conflicts, which the original repeats by the uid alone, R4.2); a path that isn't served is no proof that an object is
-//! gone, unless that is asked for (R3.16); what is switched to non-blocking is what was just read, not what was observed some time before
-//! (4.3); a finalizer is only taken from the object with the right uid (R4.10), and the last one by a DELETE (`finish`); and absence is cached only
-//! if a live look-up found it. An item isn't asked for before it is examined if it was observed: the write that follows fails if it has
-//! changed since.
+//! What this does differently from the original, and only this: every write names the uid and the resourceVersion of
+//! what it was decided on (also a DELETE after conflicts, which the original repeats by the uid alone, R4.2); a path
+//! that isn't served is no proof that an object is gone, unless that is asked for (R3.16); what is switched to
+//! non-blocking is what was just read, not what was observed some time before (4.3); a finalizer is only taken from the
+//! object with the right uid (R4.10), and the last one by a DELETE (`finish`); and absence is cached only if a live
+//! look-up found it. An item isn't asked for before it is examined if it was observed: the write that follows fails if
+//! it has changed since.
 
 mod asking;
 mod backoff;
 mod finish;
 mod keep_on;
+mod observer;
 mod state;
 #[cfg(test)]
 mod tests;
-mod told;
 mod work;
 
 use std::{
@@ -27,17 +29,17 @@ use tokio::task::JoinHandle;
 use crate::{
     cluster::Connection,
     collector::{
-        Identity as Coordinates, Known, Picture as _,
+        GraphView as _, Identity as Coordinates, Known,
         live::{Complaint, KindId, Limit, Live},
     },
     graph::NodeId,
     model::{Gap, Identity, RawObject, Resource, Resources, Symbol},
 };
 
-pub use keep_on::{KeepOnTold, Picture, keep_sweeping};
-pub use told::{Failed, QueueName, SweepTold, Unwritten, What, Written};
+pub use keep_on::{SyncStatus, WatchObserver, keep_sweeping};
+pub use observer::{CompletedWrite, Failed, QueueName, SweepObserver, What, WriteFailure};
 
-use state::{Failing, Served, Shared};
+use state::{ItemFailure, Served, Shared};
 
 /// How often it is looked whether all workers have ended.
 const UNTIL_STOPPED: Duration = Duration::from_millis(5);
@@ -62,20 +64,21 @@ pub struct Sweeper {
 
 /// How a sweep stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct SweepStatus {
     /// Nothing is queued or worked on.
     pub idle: bool,
-    /// Objects that are tried again and again in vain, and why; but for those whose references nobody can look up, as long as nobody serves
-    /// what they name (R3.13).
+    /// Objects that are tried again and again in vain, and why; but for those whose references nobody can look up, as
+    /// long as nobody serves what they name (R3.13).
     pub failing: Vec<(Identity, String)>,
     /// For how long nothing has been written or has come to its end.
     pub quiet: Duration,
 }
 
 impl Sweeper {
-    /// Workers that have nothing to do yet ([`Sweeper::begin`]). Must be called within a tokio runtime, which they run on.
-    pub fn new(connection: Connection, settings: Settings, told: Arc<dyn SweepTold>) -> Self {
-        let shared = Arc::new(Shared::new(connection, settings, told));
+    /// Workers that have nothing to do yet ([`Sweeper::begin`]). Must be called within a tokio runtime, which they run
+    /// on.
+    pub fn new(connection: Connection, settings: Settings, observer: Arc<dyn SweepObserver>) -> Self {
+        let shared = Arc::new(Shared::new(connection, settings, observer));
         let mut tasks = vec![tokio::spawn(work::timer(shared.clone()))];
         for _ in 0..shared.settings.workers.max(1) {
             for queue in [QueueName::ToDelete, QueueName::ToOrphan] {
@@ -85,7 +88,8 @@ impl Sweeper {
         Sweeper { shared, begun: Instant::now(), tasks }
     }
 
-    /// What is served from now on, but for these group versions, of which it isn't known. What could not be looked up before is tried anew.
+    /// What is served from now on, but for these group versions, of which it isn't known. What could not be looked up
+    /// before is tried anew.
     pub fn serve(&self, resources: Resources, gaps: &[Gap]) {
         let undiscovered = gaps.iter().map(|gap| gap.resource.clone()).collect();
         self.shared.change(|state| {
@@ -125,8 +129,8 @@ impl Sweeper {
         });
     }
 
-    /// Dependents that name an owner in another namespace, and what they call it, since this was asked last (R3.7). What may not be written to
-    /// is not complained of, either.
+    /// Dependents that name an owner in another namespace, and what they call it, since this was asked last (R3.7).
+    /// What may not be written to is not complained of, either.
     pub fn complaints(&self) -> Vec<(Identity, Identity)> {
         let mut state = self.shared.lock();
         let complaints = std::mem::take(&mut state.live.complaints);
@@ -137,16 +141,17 @@ impl Sweeper {
     }
 
     /// How it stands.
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> SweepStatus {
         let state = self.shared.lock();
         let named = |node| state.live.identity(node).map(|coordinates| state.named(&coordinates));
         // Of an owner that is only referred to, those tell that refer to it.
-        let counts = |node: NodeId, failing: &Failing| !failing.unmappable && state.live.known(node) == Known::Observed;
+        let counts =
+            |node: NodeId, failing: &ItemFailure| !failing.unmappable && state.live.known(node) == Known::Observed;
         let failing = state.failing.iter().filter(|(node, failing)| counts(**node, failing));
         let failing = failing.filter_map(|(node, failing)| Some((named(*node)?, failing.why.clone())));
         let mut failing: Vec<(Identity, String)> = failing.collect();
         failing.sort();
-        Standing {
+        SweepStatus {
             idle: state.live.to_delete.is_idle() && state.live.to_orphan.is_idle(),
             failing,
             quiet: state.moved.unwrap_or(self.begun).elapsed(),

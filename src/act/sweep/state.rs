@@ -10,16 +10,16 @@ use tokio::sync::Notify;
 
 use crate::{
     cluster::{Connection, path},
-    collector::{Identity as Coordinates, Picture as _, live::Live},
+    collector::{GraphView as _, Identity as Coordinates, live::Live},
     graph::{Address, NodeId, map},
     model::{Identity, Resources, Symbol},
 };
 
 use super::{
     Settings,
-    asking::Worked,
+    asking::WorkItem,
     backoff::Backoff,
-    told::{Failed, QueueName, SweepTold},
+    observer::{Failed, QueueName, SweepObserver},
 };
 
 /// What is served, as far as it is known.
@@ -47,9 +47,9 @@ pub(super) enum Place {
 
 /// Why an item failed.
 #[derive(Clone, Debug)]
-pub(super) struct Failing {
+pub(super) struct ItemFailure {
     pub why: String,
-    /// Whether that is as it has to be ([`Worked::unmappable`]).
+    /// Whether that is as it has to be ([`WorkItem::unmappable`]).
     pub unmappable: bool,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct State {
     /// The same of `to_orphan`.
     pub orphan_backoff: Backoff,
     /// Items that failed for a reason that only passes when something changes.
-    pub failing: FxHashMap<NodeId, Failing>,
+    pub failing: FxHashMap<NodeId, ItemFailure>,
     /// Whether workers may begin.
     pub working: bool,
     /// Whether everything is to end.
@@ -149,7 +149,8 @@ impl State {
         self.backoff.renumber(&numbers);
         self.orphan_backoff.renumber(&numbers);
         let failing = std::mem::take(&mut self.failing);
-        self.failing = failing.into_iter().filter_map(|(node, failing)| Some((*numbers.get(&node)?, failing))).collect();
+        self.failing =
+            failing.into_iter().filter_map(|(node, failing)| Some((*numbers.get(&node)?, failing))).collect();
     }
 }
 
@@ -157,7 +158,7 @@ impl State {
 pub(super) struct Shared {
     pub connection: Connection,
     pub settings: Settings,
-    pub told: Arc<dyn SweepTold>,
+    pub observer: Arc<dyn SweepObserver>,
     state: Mutex<State>,
     /// There may be something to do in a queue, or everything is to end.
     work: [Notify; 2],
@@ -166,10 +167,10 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub fn new(connection: Connection, settings: Settings, told: Arc<dyn SweepTold>) -> Self {
+    pub fn new(connection: Connection, settings: Settings, observer: Arc<dyn SweepObserver>) -> Self {
         let live = Live::new(settings.limit.clone());
         let state = Mutex::new(State { live, ..State::default() });
-        Shared { connection, settings, told, state, work: [Notify::new(), Notify::new()], timer: Notify::new() }
+        Shared { connection, settings, observer, state, work: [Notify::new(), Notify::new()], timer: Notify::new() }
     }
 
     /// The state, for reading.
@@ -199,16 +200,18 @@ impl Shared {
         if due.is_some_and(|due| before.is_none_or(|before| due < before)) {
             self.timer.notify_one();
         }
-        for (queue, (new, depth)) in [QueueName::ToDelete, QueueName::ToOrphan].into_iter().zip(new.into_iter().zip(depths)) {
-            self.told.queued(queue, new, depth);
+        for (queue, (new, depth)) in
+            [QueueName::ToDelete, QueueName::ToOrphan].into_iter().zip(new.into_iter().zip(depths))
+        {
+            self.observer.queued(queue, new, depth);
         }
         outcome
     }
 
     /// Says that an item failed, and whether it is tried again.
-    pub fn failed(&self, node: NodeId, worked: &Worked, why: String, retried: bool) {
+    pub fn failed(&self, node: NodeId, worked: &WorkItem, why: String, retried: bool) {
         let failed = self.change(|state| {
-            state.failing.insert(node, Failing { why: why.clone(), unmappable: worked.unmappable });
+            state.failing.insert(node, ItemFailure { why: why.clone(), unmappable: worked.unmappable });
             Failed {
                 object: state.named(&worked.coordinates()),
                 why,
@@ -216,7 +219,7 @@ impl Shared {
                 retried,
             }
         });
-        self.told.failed(&failed);
+        self.observer.failed(&failed);
     }
 
     /// Ends everything.

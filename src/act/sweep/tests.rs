@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::{
-    cluster::testing::{Asked, Say, json as say, pods, refuse, serve},
+    cluster::testing::{RecordedRequest, Say, json as say, pods, refuse, serve},
     model::RawReference,
 };
 
@@ -51,7 +51,11 @@ fn there(object: &Value) -> Say {
 
 /// What the API server says of an object that isn't there, which names it.
 fn gone() -> Say {
-    say(404, json!({"kind": "Status", "code": 404, "reason": "NotFound", "details": {"name": "x", "kind": "pods"}}).to_string())
+    say(
+        404,
+        json!({"kind": "Status", "code": 404, "reason": "NotFound", "details": {"name": "x", "kind": "pods"}})
+            .to_string(),
+    )
 }
 
 fn conflict() -> Say {
@@ -76,13 +80,14 @@ impl Scene {
     async fn begin(
         seen: impl IntoIterator<Item = Value>,
         settings: Settings,
-        answer: impl Fn(&str, &Asked) -> Say + Send + Sync + 'static,
+        answer: impl Fn(&str, &RecordedRequest) -> Say + Send + Sync + 'static,
     ) -> Self {
         let writes = Writes::default();
         let log = writes.clone();
         let deleted = Mutex::new(BTreeSet::new());
         let connection = serve(move |asked| {
-            let name = asked.url.rsplit('/').next().unwrap_or_default().split('?').next().unwrap_or_default().to_owned();
+            let name =
+                asked.url.rsplit('/').next().unwrap_or_default().split('?').next().unwrap_or_default().to_owned();
             let mut writes = log.lock().unwrap();
             if asked.method == "GET" && deleted.lock().unwrap().contains(&name) {
                 return gone();
@@ -208,10 +213,14 @@ async fn a_conflict_is_looked_at_again() {
     let writes = scene.await.writes(2).await;
     let words: Vec<&str> = writes.iter().map(|(method, _, _)| method.as_str()).collect();
     assert_eq!(words, ["DELETE", "PATCH"], "it is not deleted, and keeps the owner that is there: {writes:#?}");
-    assert_eq!(writes[1].2, json!({"metadata": {"uid": "u-lost", "resourceVersion": "8", "ownerReferences": [to("solid")]}}));
+    assert_eq!(
+        writes[1].2,
+        json!({"metadata": {"uid": "u-lost", "resourceVersion": "8", "ownerReferences": [to("solid")]}})
+    );
 }
 
-/// R4.2: somebody keeps writing to it, without touching its owners. The original repeats a DELETE by the uid alone then.
+/// R4.2: somebody keeps writing to it, without touching its owners. The original repeats a DELETE by the uid alone
+/// then.
 #[tokio::test]
 async fn no_delete_goes_by_the_uid_alone() {
     let lost = |version| pod("lost", version, &[to("owner")], &none());
@@ -236,7 +245,9 @@ async fn no_delete_goes_by_the_uid_alone() {
 /// Forbidden is not absent, and nor is a path that doesn't exist or a server that is unwell.
 #[tokio::test]
 async fn what_is_not_known_to_be_gone_is_not_acted_on() {
-    for (status, told) in [(403, "forbidden"), (404, "its API path is not served"), (501, "501"), (410, "410"), (301, "301")] {
+    for (status, observer) in
+        [(403, "forbidden"), (404, "its API path is not served"), (501, "501"), (410, "410"), (301, "301")]
+    {
         let lost = pod("lost", 7, &[to("owner")], &none());
         let scene = Scene::begin([lost], settings(), move |name, asked| match (asked.method.as_str(), name) {
             ("GET", "owner") => refuse(status),
@@ -244,7 +255,7 @@ async fn what_is_not_known_to_be_gone_is_not_acted_on() {
         });
         let scene = scene.await;
         let failing = scene.fails().await;
-        assert!(failing[0].0 == "lost" && failing[0].1.contains(told), "{status}: {failing:?}");
+        assert!(failing[0].0 == "lost" && failing[0].1.contains(observer), "{status}: {failing:?}");
         scene.writes(0).await;
     }
     // Trusted is only what says that the path isn't there.
@@ -289,7 +300,8 @@ async fn a_busy_server_is_given_its_time() {
     assert_eq!(writes[0], writes[1]);
 }
 
-/// The last finalizer goes with a DELETE, whose uid holds to the very end; where that is refused to us, with the PATCH of the original.
+/// The last finalizer goes with a DELETE, whose uid holds to the very end; where that is refused to us, with the PATCH
+/// of the original.
 #[tokio::test]
 async fn the_last_finalizer_goes_by_the_uid() {
     for refused in [false, true] {
@@ -326,22 +338,26 @@ async fn finalizers_of_others_stay() {
     );
 }
 
-/// What is switched to non-blocking is what is there now: what somebody wrote since it was seen is not taken back (4.3).
+/// What is switched to non-blocking is what is there now: what somebody wrote since it was seen is not taken back
+/// (4.3).
 #[tokio::test]
 async fn unblocking_takes_nothing_back() {
     // A circle, in which both wait for each other.
     let owner = pod("owner", 3, &[to("item")], &waiting(&[]));
     let seen = pod("item", 7, &[to("owner")], &none());
     let (now, late) = (pod("item", 8, &[to("owner"), to("late")], &none()), pod("late", 1, &[], &waiting(&[])));
-    let scene = Scene::begin([owner.clone(), seen], settings(), move |name, asked| match (asked.method.as_str(), name) {
-        ("GET", "owner") => there(&owner),
-        ("GET", "item") => there(&now),
-        ("GET", "late") => there(&late),
-        ("PATCH", "item") if String::from_utf8_lossy(&asked.body).contains("\"resourceVersion\":\"7\"") => conflict(),
-        ("PATCH", "item") => there(&now),
-        ("DELETE", "item") => say(200, "{}"),
-        _ => panic!("{} {}", asked.method, asked.url),
-    });
+    let scene =
+        Scene::begin([owner.clone(), seen], settings(), move |name, asked| match (asked.method.as_str(), name) {
+            ("GET", "owner") => there(&owner),
+            ("GET", "item") => there(&now),
+            ("GET", "late") => there(&late),
+            ("PATCH", "item") if String::from_utf8_lossy(&asked.body).contains("\"resourceVersion\":\"7\"") => {
+                conflict()
+            }
+            ("PATCH", "item") => there(&now),
+            ("DELETE", "item") => say(200, "{}"),
+            _ => panic!("{} {}", asked.method, asked.url),
+        });
     let writes = scene.await.writes(3).await;
     let words: Vec<&str> = writes.iter().map(|(method, _, _)| method.as_str()).collect();
     assert_eq!(words, ["PATCH", "PATCH", "DELETE"], "{writes:#?}");

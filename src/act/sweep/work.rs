@@ -13,9 +13,9 @@ use crate::{
 };
 
 use super::{
-    asking::Worked,
+    asking::WorkItem,
+    observer::QueueName,
     state::{Shared, State},
-    told::QueueName,
 };
 
 /// How many dependents of one owner are freed at once.
@@ -24,7 +24,7 @@ const FREED_AT_ONCE: usize = 16;
 /// Takes items of one queue until everything ends.
 pub(super) async fn worker(shared: Arc<Shared>, queue: QueueName) {
     while let Some((node, waited)) = next(&shared, queue).await {
-        let _under_way = shared.told.begun(queue, waited);
+        let _under_way = shared.observer.begun(queue, waited);
         match queue {
             QueueName::ToDelete => examine(&shared, node).await,
             QueueName::ToOrphan => orphan(&shared, node).await,
@@ -80,7 +80,9 @@ async fn examine(shared: &Shared, node: NodeId) {
     let begun = {
         let state = shared.lock();
         let leaves_alone = !state.live.may_write(node);
-        Worked::new(&state, node).filter(|_| !leaves_alone).map(|worked| (worked, Examination::begin(&state.live, node)))
+        WorkItem::new(&state, node)
+            .filter(|_| !leaves_alone)
+            .map(|worked| (worked, Examination::begin(&state.live, node)))
     };
     let Some((mut worked, (mut examination, mut progress))) = begun else {
         return shared.change(|state| state.live.to_delete.done(node));
@@ -96,7 +98,8 @@ async fn examine(shared: &Shared, node: NodeId) {
     };
     let again = match finish {
         Finish::Forget => false,
-        // Where others call it by other names, it is looked for there, the later the more often that was in vain (R3.18).
+        // Where others call it by other names, it is looked for there, the later the more often that was in vain
+        // (R3.18).
         Finish::Absent(coordinates) => shared.change(|state| {
             state.live.absent(node, coordinates);
             let again = state.live.to_retry.contains(&node);
@@ -112,7 +115,7 @@ async fn orphan(shared: &Shared, node: NodeId) {
     let begun = {
         let state = shared.lock();
         let may = state.live.may_write(node);
-        Worked::new(&state, node).filter(|_| may).map(|worked| (worked.read_anew(), begin_orphaning(&state, node)))
+        WorkItem::new(&state, node).filter(|_| may).map(|worked| (worked.read_anew(), begin_orphaning(&state, node)))
     };
     let Some((mut worked, mut orphaning)) = begun else {
         return shared.change(|state| state.live.to_orphan.done(node));
@@ -141,7 +144,7 @@ async fn orphan(shared: &Shared, node: NodeId) {
 }
 
 /// The work on an item is done, or is to be tried again after a pause.
-fn finished(shared: &Shared, queue: QueueName, node: NodeId, mut worked: Worked, again: bool) {
+fn finished(shared: &Shared, queue: QueueName, node: NodeId, mut worked: WorkItem, again: bool) {
     if let Some(why) = worked.trouble.take() {
         shared.failed(node, &worked, why, again);
     }
@@ -163,7 +166,7 @@ fn finished(shared: &Shared, queue: QueueName, node: NodeId, mut worked: Worked,
         }
     });
     if again {
-        shared.told.retried(queue);
+        shared.observer.retried(queue);
     }
 }
 

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     archive::Header,
-    foretell::{Plan, Stage},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
+    plan::Plan,
+    simulate::SimContext,
     wording::count,
 };
 
@@ -15,7 +16,7 @@ use super::super::{
     error::CliError,
     session::Session,
 };
-use super::order::Order;
+use super::config::DeleteConfig;
 
 /// What goes, whole, in a file.
 pub struct Archived {
@@ -63,10 +64,16 @@ impl Archived {
     ///
     /// # Errors
     /// What can't be archived, or written: nothing is to be deleted then.
-    pub fn complete(&mut self, session: &Session, plan: &Plan, order: &Order, incomplete: bool) -> Result<bool, CliError> {
+    pub fn complete(
+        &mut self,
+        session: &Session,
+        plan: &Plan,
+        order: &DeleteConfig,
+        incomplete: bool,
+    ) -> Result<bool, CliError> {
         let goes = {
             let graph = OwnerGraph::new(&session.snapshot);
-            goes(&Stage::new(&session.snapshot, &graph, order.assume), plan)
+            goes(&SimContext::new(&session.snapshot, &graph, order.assume), plan)
         };
         if !goes.hidden.is_empty() && !incomplete {
             let what = goes.hidden.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -87,22 +94,25 @@ impl Archived {
     }
 
     /// What is in it, and what is not.
-    pub fn told(&self) -> Vec<String> {
-        let mut told = vec![format!("Archived {} in {}.", count(self.archiving.size(), "object", "objects"), self.path.display())];
-        told.extend(self.archiving.notes());
-        told
+    pub fn describe(&self) -> Vec<String> {
+        let mut describe =
+            vec![format!("Archived {} in {}.", count(self.archiving.size(), "object", "objects"), self.path.display())];
+        describe.extend(self.archiving.notes());
+        describe
     }
 }
 
 /// A file that nobody has thought of, in the present folder.
 pub fn made_up(snapshot: &Snapshot, plan: &Plan) -> PathBuf {
     let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S%.3f").to_string();
-    let safe =
-        |text: &str| text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect::<String>();
+    let safe = |text: &str| {
+        text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect::<String>()
+    };
     let first = plan.request.targets.first().map_or_else(String::new, |target| {
         let object = snapshot.object(*target);
         let kind = snapshot.resources.get(object.resource).kind.to_lowercase();
-        let namespace = if object.namespace.is_empty() { String::new() } else { format!("{}-", snapshot.text(object.namespace)) };
+        let namespace =
+            if object.namespace.is_empty() { String::new() } else { format!("{}-", snapshot.text(object.namespace)) };
         format!("{namespace}{kind}-{}-", safe(snapshot.text(object.name)))
     });
     PathBuf::from(format!("{first}{now}.yaml"))

@@ -3,15 +3,15 @@
 use std::io::Write as _;
 
 use crate::{
-    foretell::{Consent, Plan, Weight},
     model::{Snapshot, effects::EffectKind},
+    plan::{ConfirmationReason, Consent, Plan},
     render::{go_quote::visible, header::header, words::wrapped},
     wording::count,
 };
 
 use super::super::{
-    asking::{self, can_ask, is_yes},
     error::CliError,
+    prompt::{self, can_ask, is_yes},
     report::terminal_width,
 };
 
@@ -43,7 +43,8 @@ pub struct Question {
 }
 
 impl Question {
-    /// The question about a plan. `namespace` is the one that is looked at; `archived`: everything that goes is in an archive.
+    /// The question about a plan. `namespace` is the one that is looked at; `archived`: everything that goes is in an
+    /// archive.
     pub fn about(snapshot: &Snapshot, plan: &Plan, consent: Consent, namespace: Option<&str>, archived: bool) -> Self {
         let place = header(snapshot, namespace, &[]);
         let going = match consent {
@@ -55,7 +56,8 @@ impl Question {
             Consent::Yes => (None, String::new()),
             Consent::Number(number) => (Some(number.to_string()), String::new()),
             Consent::Name { object, weight, more } => {
-                let others = if more == 0 { String::new() } else { format!(", and {} like it", count(more, "other", "others")) };
+                let others =
+                    if more == 0 { String::new() } else { format!(", and {} like it", count(more, "other", "others")) };
                 let name = snapshot.text(snapshot.object(object).name).to_owned();
                 (Some(name), format!(" {}{others}: {}.", snapshot.short_name(object), heavy(weight)))
             }
@@ -94,13 +96,14 @@ impl Question {
     /// Where there is no terminal to ask on: nobody is taken to have agreed.
     pub fn ask(&self) -> Result<Answer, CliError> {
         if !can_ask() {
-            let why = "nothing was deleted: there is no terminal to ask on; give --yes if it is to be done without asking";
+            let why =
+                "nothing was deleted: there is no terminal to ask on; give --yes if it is to be done without asking";
             return Err(CliError::Refusal(why.to_owned()));
         }
         let lines = wrapped(self.preface.split(' '), terminal_width().unwrap_or(usize::MAX));
         // Nobody is left to tell when standard error is closed.
         let _ = writeln!(std::io::stderr(), "\n{}", lines.join("\n"));
-        Ok(self.judge(&asking::line(&self.prompt)))
+        Ok(self.judge(&prompt::line(&self.prompt)))
     }
 }
 
@@ -108,12 +111,12 @@ fn or_stop(key: &str) -> String {
     if key.is_empty() { "anything else: stop".to_owned() } else { format!("{key}, anything else: stop") }
 }
 
-fn heavy(weight: Weight) -> &'static str {
+fn heavy(weight: ConfirmationReason) -> &'static str {
     match weight {
-        Weight::Namespace => "goes with everything in it",
-        Weight::Definition => "goes with every object of its kind",
-        Weight::Volume | Weight::Claim => "stored data may go with it",
-        Weight::Outside(kind) => match kind {
+        ConfirmationReason::Namespace => "goes with everything in it",
+        ConfirmationReason::Definition => "goes with every object of its kind",
+        ConfirmationReason::Volume | ConfirmationReason::Claim => "stored data may go with it",
+        ConfirmationReason::Outside(kind) => match kind {
             EffectKind::DataDestroyed => "stored data is destroyed",
             EffectKind::ExternalDeleted => "something outside of the cluster is deleted with it",
             EffectKind::ObjectsDeleted => "other objects are deleted although no reference says so",

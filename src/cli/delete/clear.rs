@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::{
     act::Access,
-    foretell::{Incomplete, Plan, Request},
     model::{ObjectId, Snapshot},
+    plan::{Incomplete, Plan},
+    simulate::Request,
     wording::{count, named},
 };
 
@@ -23,7 +24,10 @@ pub fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), C
         why += &format!(" {} not certain.", count(missing.uncertain, "outcome is", "outcomes are"));
     }
     if !missing.unseen.is_empty() {
-        why += &format!(" Dependents may be among {}.", named(&missing.unseen.iter().map(ToString::to_string).collect::<Vec<_>>()));
+        why += &format!(
+            " Dependents may be among {}.",
+            named(&missing.unseen.iter().map(ToString::to_string).collect::<Vec<_>>())
+        );
     }
     why += " See that they can be read, or give --allow-incomplete.";
     Err(CliError::Refusal(why))
@@ -40,7 +44,8 @@ pub fn allowed(session: &Session, wanted: &BTreeSet<Access>) -> Result<Option<St
     Ok(verdicts.unknown.map(unknown))
 }
 
-/// What the user sends: a PATCH for each object that is kept, and a DELETE for each target. The cascade is the collector's.
+/// What the user sends: a PATCH for each object that is kept, and a DELETE for each target. The cascade is the
+/// collector's.
 pub fn requests(snapshot: &Snapshot, request: &Request) -> BTreeSet<Access> {
     let kept = request.cuts.iter().map(|cut| access(snapshot, cut.object, "patch"));
     kept.chain(request.targets.iter().map(|target| access(snapshot, *target, "delete"))).collect()

@@ -3,17 +3,17 @@
 mod archived;
 mod ask;
 mod clear;
+mod config;
 mod doing;
-mod essence;
-mod order;
+mod fingerprint;
 
 use std::{io::Write as _, time::Duration};
 
 use crate::{
     act::{Answered, Sent},
-    foretell::{Consent, Request, Summary},
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, Presence, Snapshot, Symbol},
+    plan::{Consent, Summary},
     render::{
         deletion::DeletionView,
         document,
@@ -21,26 +21,27 @@ use crate::{
         plan::{BriefView, PlanView},
         style::Style,
     },
+    simulate::Request,
     wording::count,
 };
 
-pub use doing::Telling;
-pub use essence::Essence;
+pub use doing::FollowReporter;
+pub use fingerprint::PlanFingerprint;
 
 use self::{
     archived::{Archived, made_up},
     ask::{Answer, Question},
-    order::Order,
+    config::DeleteConfig,
 };
 use super::{
     args::{DeleteArgs, DryRunArg, GlobalArgs, PlanFormat, SourceArgs},
     colour,
     error::CliError,
     exit::Exit,
-    foretell::{Asked, Foretold, foretell, refuse_orphaning_in_vain},
     plan::{in_form, namespace_of, text_options},
-    report::{Report, error_told, heading, print_data},
-    session::{Reach, Session},
+    predict::{PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
+    report::{Report, describe_error, heading, print_data},
+    session::{ReadScope, Session},
     tree::in_memory,
 };
 
@@ -49,13 +50,14 @@ const ROUNDS: usize = 20;
 
 /// Plans, shows, asks, deletes and follows.
 pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, CliError> {
-    let mut order = Order::read(args)?;
-    let archived = order.archive.as_deref().filter(|_| order.dry_run == DryRunArg::None).map(Archived::begin).transpose()?;
+    let mut order = DeleteConfig::read(args)?;
+    let archived =
+        order.archive.as_deref().filter(|_| order.dry_run == DryRunArg::None).map(Archived::begin).transpose()?;
     // A command that was cut short may have deleted some of its targets already.
     order.targets.ignore_not_found |= archived.as_ref().is_some_and(Archived::resumed);
     let (mut session, asked) =
-        Session::open_asked(global, &SourceArgs::default(), &order.targets, Reach::Everything, |resources| {
-            Asked::of(resources, &args.keep, &args.gates)
+        Session::open_asked(global, &SourceArgs::default(), &order.targets, ReadScope::Everything, |resources| {
+            PlanOptions::of(resources, &args.keep, &args.gates)
         })?;
     if order.dry_run == DryRunArg::None {
         // From the moment it was listed on, nothing that happens is missed.
@@ -84,9 +86,9 @@ pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, CliError> {
 struct Delete<'a> {
     global: &'a GlobalArgs,
     args: &'a DeleteArgs,
-    order: Order,
+    order: DeleteConfig,
     session: Session,
-    asked: Asked,
+    asked: PlanOptions,
     /// What is to be deleted.
     targets: Vec<Target>,
     /// What has all that goes, if that is wanted.
@@ -96,7 +98,7 @@ struct Delete<'a> {
     /// Whether what was known beyond metadata was forgotten, because it may be otherwise by now.
     forgot: bool,
     /// What was shown last.
-    shown: Option<Essence>,
+    shown: Option<PlanFingerprint>,
     /// Whether what was shown last is to be done.
     agreed: bool,
     notes: Vec<String>,
@@ -119,7 +121,7 @@ impl Target {
 
 /// What the user has decided.
 enum Decision {
-    Do(Box<Foretold>),
+    Do(Box<PlanResult>),
     /// It is over: this is what there is to say.
     Stop(Report),
 }
@@ -131,7 +133,7 @@ impl Delete<'_> {
                 report.notes.splice(..0, self.notes);
                 Ok(report)
             }
-            Decision::Do(told) => self.carry_out(&told),
+            Decision::Do(result) => self.carry_out(&result),
         }
     }
 
@@ -147,38 +149,40 @@ impl Delete<'_> {
                 let mut report = self.nothing_there()?;
                 if self.shown.is_some() {
                     // What was shown has not come to pass, and what has is anybody's guess.
-                    report
-                        .notes
-                        .push("error: somebody else has deleted it since it was shown what would go; see what is left".to_owned());
+                    report.notes.push(
+                        "error: somebody else has deleted it since it was shown what would go; see what is left"
+                            .to_owned(),
+                    );
                     report.exit = Exit::Failed;
                 }
                 return Ok(Decision::Stop(report));
             }
             let request = Request { grace: self.order.grace, ..Request::delete(targets, self.order.propagation) };
-            let told = foretell(&mut self.session, &request, self.order.assume, &self.asked)?;
-            self.notes.extend(told.notes.iter().filter(|note| !self.notes.contains(note)).cloned().collect::<Vec<_>>());
+            let result = predict(&mut self.session, &request, self.order.assume, &self.asked)?;
+            self.notes
+                .extend(result.notes.iter().filter(|note| !self.notes.contains(note)).cloned().collect::<Vec<_>>());
             if self.order.dry_run != DryRunArg::None {
-                return self.try_out(&told).map(Decision::Stop);
+                return self.try_out(&result).map(Decision::Stop);
             }
-            let consent = Consent::to(&self.session.snapshot, &told.plan, self.args.confirm_above);
-            let essence = Essence::of(&self.session.snapshot, &told.plan, consent);
+            let consent = Consent::to(&self.session.snapshot, &result.plan, self.args.confirm_above);
+            let essence = PlanFingerprint::of(&self.session.snapshot, &result.plan, consent);
             if self.shown.as_ref() != Some(&essence) {
-                self.show(&told)?;
+                self.show(&result)?;
                 // Whoever said yes said it to something else.
                 self.agreed = self.args.consent.yes;
                 self.shown = Some(essence);
             }
-            if !told.shut.is_empty() {
+            if !result.gate_violations.is_empty() {
                 let mut report = Report { exit: Exit::BadNews, ..self.stopped("a gate is shut") };
                 if self.args.output.is_some_and(|form| form != PlanFormat::Wide) {
-                    report.data = self.told(&told, self.args.output, "", &Style::new(false))?;
+                    report.data = self.describe(&result, self.args.output, "", &Style::new(false))?;
                 }
                 return Ok(Decision::Stop(report));
             }
-            self.check(&told)?;
+            self.check(&result)?;
             let mut time_has_passed = rounds == 0;
             if !self.agreed {
-                if !self.ask(&told, consent)? {
+                if !self.ask(&result, consent)? {
                     return Ok(Decision::Stop(Report { exit: Exit::Failed, ..self.stopped("that was no yes") }));
                 }
                 (self.agreed, time_has_passed) = (true, true);
@@ -191,12 +195,14 @@ impl Delete<'_> {
             }
             // What was forgotten decides what goes: it is read first.
             if let Some(archived) = self.archived.as_mut().filter(|_| !self.forgot) {
-                time_has_passed |= archived.complete(&self.session, &told.plan, &self.order, self.args.allow_incomplete)?;
+                time_has_passed |=
+                    archived.complete(&self.session, &result.plan, &self.order, self.args.allow_incomplete)?;
             }
             rounds += 1;
-            // Only where it took time: on a busy cluster there is always something new, and mostly it makes no difference.
+            // Only where it took time: on a busy cluster there is always something new, and mostly it makes no
+            // difference.
             if !(time_has_passed && self.catch_up()?) {
-                return Ok(Decision::Do(Box::new(told)));
+                return Ok(Decision::Do(Box::new(result)));
             }
             if rounds == ROUNDS {
                 let why = format!(
@@ -207,7 +213,8 @@ impl Delete<'_> {
         }
     }
 
-    /// Takes in what has happened meanwhile. Says whether anything is otherwise, or was forgotten and has to be read anew.
+    /// Takes in what has happened meanwhile. Says whether anything is otherwise, or was forgotten and has to be read
+    /// anew.
     ///
     /// # Errors
     /// Where something new may have been missed, unless that is allowed.
@@ -226,8 +233,9 @@ impl Delete<'_> {
             }
             self.notes.push(format!("{missed}."));
             let objects = self.session.snapshot.objects();
-            let objects: Vec<ObjectId> = objects.filter(|(_, object)| object.resource == picked).map(|(id, _)| id).collect();
-            changed |= self.session.look_again(&objects);
+            let objects: Vec<ObjectId> =
+                objects.filter(|(_, object)| object.resource == picked).map(|(id, _)| id).collect();
+            changed |= self.session.recheck(&objects);
         }
         Ok(changed || forgotten)
     }
@@ -268,15 +276,16 @@ impl Delete<'_> {
                 // What was shown before stands above.
                 out.push(b'\n');
                 let style = Style::new(colour::wanted(self.global.color, &std::io::stdout()));
-                view.write(&text_options(self.args.output, self.args.targets.all, &style), &mut out).map_err(in_memory)?;
+                view.write(&text_options(self.args.output, self.args.targets.all, &style), &mut out)
+                    .map_err(in_memory)?;
             }
         }
         Ok(out)
     }
 
     /// Does it, and says what came of it.
-    fn carry_out(mut self, told: &Foretold) -> Result<Report, CliError> {
-        let plan = &told.plan;
+    fn carry_out(mut self, result: &PlanResult) -> Result<Report, CliError> {
+        let plan = &result.plan;
         let namespace = namespace_of(&self.session, &plan.request.targets);
         let kubectl = self.global.connection.kubectl();
         let done = doing::carry_out(&mut self.session, plan, &self.order, self.args.wait, &kubectl)?;
@@ -316,7 +325,10 @@ impl Delete<'_> {
             self.targets.iter().cloned().partition(|target| snapshot.by_uid(target.uid).is_some());
         for target in gone {
             if let Presence::Present(_) = snapshot.look_up(target.coordinate) {
-                let why = format!("nothing was deleted: {} was replaced meanwhile by another object of its name", target.name);
+                let why = format!(
+                    "nothing was deleted: {} was replaced meanwhile by another object of its name",
+                    target.name
+                );
                 return Err(CliError::Refusal(why));
             }
             self.notes.push(format!("{} is gone already.", target.name));
@@ -327,7 +339,7 @@ impl Delete<'_> {
     }
 
     /// Shows the plan, where text is wanted, or where somebody is to be asked about it.
-    fn show(&self, told: &Foretold) -> Result<(), CliError> {
+    fn show(&self, result: &PlanResult) -> Result<(), CliError> {
         let document = self.args.output.is_some_and(|form| form != PlanFormat::Wide);
         if document && self.args.consent.yes {
             return Ok(());
@@ -335,7 +347,12 @@ impl Delete<'_> {
         let again = if self.shown.is_some() { " It has changed meanwhile: this is what would happen now." } else { "" };
         let to_stdout = !document;
         let style = Style::new(if to_stdout { colour::wanted(self.global.color, &std::io::stdout()) } else { false });
-        let text = self.told(told, Some(PlanFormat::Wide).filter(|wide| self.args.output == Some(*wide)), again, &style)?;
+        let text = self.describe(
+            result,
+            Some(PlanFormat::Wide).filter(|wide| self.args.output == Some(*wide)),
+            again,
+            &style,
+        )?;
         if to_stdout {
             print_data(&text).map_err(CliError::Print)
         } else {
@@ -344,32 +361,39 @@ impl Delete<'_> {
     }
 
     /// The plan in one of its forms.
-    fn told(&self, told: &Foretold, form: Option<PlanFormat>, more: &str, style: &Style) -> Result<Vec<u8>, CliError> {
+    fn describe(
+        &self,
+        result: &PlanResult,
+        form: Option<PlanFormat>,
+        more: &str,
+        style: &Style,
+    ) -> Result<Vec<u8>, CliError> {
         let snapshot = &self.session.snapshot;
-        let Foretold { plan, instead, besides, shut, kept, notes: _ } = told;
+        let PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes: _ } = result;
         let namespace = namespace_of(&self.session, &plan.request.targets);
         let graph = OwnerGraph::new(snapshot);
         let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref())
-            .with_besides(besides)
-            .with_gates(shut)
+            .with_unlisted_contents(unlisted_contents)
+            .with_gates(gate_violations)
             .with_kept(kept.as_ref());
         let options = text_options(form, self.args.targets.all, style);
         in_form(form, &BriefView::new(view), &options, || heading(snapshot, namespace.as_deref(), &[], more))
     }
 
     /// What would happen, and whether it could be done.
-    fn try_out(&mut self, told: &Foretold) -> Result<Report, CliError> {
+    fn try_out(&mut self, result: &PlanResult) -> Result<Report, CliError> {
         let style = Style::new(colour::wanted(self.global.color, &std::io::stdout()));
-        let mut report =
-            Report::of(self.told(told, self.args.output, " Nothing was changed.", &style)?).with_gaps(&self.session.snapshot.gaps);
-        if told.plan.stuck() || !told.shut.is_empty() {
+        let mut report = Report::of(self.describe(result, self.args.output, " Nothing was changed.", &style)?)
+            .with_gaps(&self.session.snapshot.gaps);
+        if result.plan.stuck() || !result.gate_violations.is_empty() {
             report.exit = Exit::BadNews;
         }
-        let mut refusals: Vec<String> = self.check(told).err().map(|refusal| error_told(&refusal)).into_iter().collect();
+        let mut refusals: Vec<String> =
+            self.check(result).err().map(|refusal| describe_error(&refusal)).into_iter().collect();
         if self.order.dry_run == DryRunArg::Server {
-            refusals.extend(self.judged(&told.plan.request.targets));
+            refusals.extend(self.judged(&result.plan.request.targets));
             if refusals.is_empty() && self.args.output.is_none_or(|form| form == PlanFormat::Wide) {
-                let targets = count(told.plan.request.targets.len(), "delete", "deletes");
+                let targets = count(result.plan.request.targets.len(), "delete", "deletes");
                 report.data.extend_from_slice(format!("\nThe API server would accept the {targets}.\n").as_bytes());
             }
         }
@@ -384,9 +408,14 @@ impl Delete<'_> {
     /// What the API server has against the deletes, each of which it goes through without doing it.
     fn judged(&mut self, targets: &[ObjectId]) -> Vec<String> {
         let deletion = self.order.deletion(true);
-        let sent = targets.iter().flat_map(|target| self.session.delete(&[*target], &deletion, &mut |_| ())).collect::<Vec<_>>();
+        let sent = targets
+            .iter()
+            .flat_map(|target| self.session.delete(&[*target], &deletion, &mut |_| ()))
+            .collect::<Vec<_>>();
         let against = |sent: &Sent| match &sent.answered {
-            Answered::Removed | Answered::Accepted | Answered::GoneBefore | Answered::Replaced | Answered::NotSent => None,
+            Answered::Removed | Answered::Accepted | Answered::GoneBefore | Answered::Replaced | Answered::NotSent => {
+                None
+            }
             Answered::Refused { reason } => {
                 Some(format!("the API server refuses to delete {}: {reason}", sent.target.short_name()))
             }
@@ -399,33 +428,33 @@ impl Delete<'_> {
 
     /// # Errors
     /// Where it can't be done: something is not known that has to be, or not allowed.
-    fn check(&mut self, told: &Foretold) -> Result<(), CliError> {
+    fn check(&mut self, result: &PlanResult) -> Result<(), CliError> {
         let snapshot = &self.session.snapshot;
-        refuse_orphaning_in_vain(snapshot, &told.plan)?;
-        clear::complete(snapshot, &told.plan, self.args.allow_incomplete)?;
-        let wanted = clear::requests(snapshot, &told.plan.request);
+        refuse_orphaning_in_vain(snapshot, &result.plan)?;
+        clear::complete(snapshot, &result.plan, self.args.allow_incomplete)?;
+        let wanted = clear::requests(snapshot, &result.plan.request);
         self.notes.extend(clear::allowed(&self.session, &wanted)?);
         Ok(())
     }
 
     /// Asks, and archives first where that is the answer.
-    fn ask(&mut self, told: &Foretold, consent: Consent) -> Result<bool, CliError> {
+    fn ask(&mut self, result: &PlanResult, consent: Consent) -> Result<bool, CliError> {
         let snapshot = &self.session.snapshot;
-        let namespace = namespace_of(&self.session, &told.plan.request.targets);
-        let question = Question::about(snapshot, &told.plan, consent, namespace.as_deref(), self.archived.is_some());
+        let namespace = namespace_of(&self.session, &result.plan.request.targets);
+        let question = Question::about(snapshot, &result.plan, consent, namespace.as_deref(), self.archived.is_some());
         match question.ask()? {
             Answer::Yes => Ok(true),
             Answer::No => Ok(false),
             Answer::Archive => {
-                let path = made_up(&self.session.snapshot, &told.plan);
+                let path = made_up(&self.session.snapshot, &result.plan);
                 let mut archived = Archived::begin(&path)?;
-                archived.complete(&self.session, &told.plan, &self.order, self.args.allow_incomplete)?;
-                for line in archived.told() {
+                archived.complete(&self.session, &result.plan, &self.order, self.args.allow_incomplete)?;
+                for line in archived.describe() {
                     // Nobody is left to tell when standard error is closed.
                     let _ = writeln!(std::io::stderr(), "{}", visible(&line));
                 }
                 self.archived = Some(archived);
-                self.ask(told, consent)
+                self.ask(result, consent)
             }
         }
     }

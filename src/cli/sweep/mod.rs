@@ -1,8 +1,8 @@
 //! `kubectl gc sweep`: the collector's work, done from the client.
 
-mod foretell;
-mod order;
+mod config;
 mod pass;
+mod predict;
 mod role;
 mod serve;
 mod watch;
@@ -14,7 +14,7 @@ use super::{
     report::Report,
 };
 
-pub use order::Order;
+pub use config::SweepConfig;
 pub use role::{Role, role};
 pub use serve::serve;
 
@@ -23,16 +23,17 @@ pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
     if args.print_role {
         return Ok(Report::of(role(if args.watching.watch { Role::Watch } else { Role::Pass })));
     }
-    let order = Order::read(args)?;
+    let order = SweepConfig::read(args)?;
     match (args.watching.watch, args.dry_run) {
         (true, _) => watch::watch(global, args, &order),
-        (false, true) => foretell::show(global, args),
+        (false, true) => predict::show(global, args),
         (false, false) => pass::pass(global, args, &order),
     }
 }
 
 /// Without targets the whole cluster, whatever namespace the kubeconfig is in; only an explicit `-n` limits it.
 pub(super) fn scope(global: &GlobalArgs, targets: &TargetArgs) -> TargetArgs {
-    let anything = targets.targets.is_empty() && targets.filenames.is_empty() && global.connection.namespace().is_none();
+    let anything =
+        targets.targets.is_empty() && targets.filenames.is_empty() && global.connection.namespace().is_none();
     TargetArgs { all_namespaces: targets.all_namespaces || anything, ..targets.clone() }
 }

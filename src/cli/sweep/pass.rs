@@ -7,35 +7,36 @@ use serde_json::{Value, json};
 use crate::{
     act::Settings,
     collector::live::Limit,
-    foretell::{Consent, Course, Incomplete, Plan, State},
     model::{Identity, ObjectId},
+    plan::{Consent, Incomplete, Plan, PlanTracker},
     render::{
         deletion::DeletionView,
         document,
         go_quote::visible,
         header::header,
-        plan::{PlanView, SweepView, Told as _},
+        plan::{PlanReport as _, PlanView, SweepView},
         style::Style,
     },
     server::Propagation,
+    simulate::State,
     wording::{count, named},
 };
 
 use super::{
     super::{
         args::{GlobalArgs, PlanFormat, SweepArgs},
-        asking::{self, can_ask, is_yes},
         colour,
-        delete::{Essence, Telling},
+        delete::{FollowReporter, PlanFingerprint},
         error::CliError,
         exit::Exit,
         plan::{in_form, namespace_of, text_options},
+        prompt::{self, can_ask, is_yes},
         report::{Report, heading, print_data},
-        session::{Reach, Session, Sweeping},
+        session::{ReadScope, Session, SweepSettings},
         tree::in_memory,
     },
-    Order,
-    foretell::{foretell, graph_of, limit, limited, request},
+    SweepConfig,
+    predict::{graph_of, limit, limited, predict, request},
     scope,
 };
 
@@ -43,15 +44,16 @@ use super::{
 const ROUNDS: usize = 20;
 
 /// Sweeps once.
-pub fn pass(global: &GlobalArgs, args: &SweepArgs, order: &Order) -> Result<Report, CliError> {
-    let mut session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Everything)?;
+pub fn pass(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) -> Result<Report, CliError> {
+    let mut session = Session::open(global, &args.source, &scope(global, &args.targets), ReadScope::Everything)?;
     if args.trust_missing_apis {
         session.trust_missing_apis();
     }
     // From the moment it was listed on, nothing that happens is missed.
     session.watch();
     let targets = session.targets.take();
-    let targets = targets.map(|targets| targets.iter().map(|target| Identity::of(&session.snapshot, *target).uid).collect());
+    let targets =
+        targets.map(|targets| targets.iter().map(|target| Identity::of(&session.snapshot, *target).uid).collect());
     Pass { global, args, order, session, targets, shown: None, agreed: args.yes }.run()
 }
 
@@ -59,11 +61,11 @@ pub fn pass(global: &GlobalArgs, args: &SweepArgs, order: &Order) -> Result<Repo
 struct Pass<'a> {
     global: &'a GlobalArgs,
     args: &'a SweepArgs,
-    order: &'a Order,
+    order: &'a SweepConfig,
     session: Session,
     /// The uids that the pass is limited to, if targets were named: numbers change with every look.
     targets: Option<Vec<String>>,
-    shown: Option<Essence>,
+    shown: Option<PlanFingerprint>,
     agreed: bool,
 }
 
@@ -72,10 +74,14 @@ impl Pass<'_> {
         for _ in 0..ROUNDS {
             self.session.targets = self.targets_now();
             let limit = limit(&self.session);
-            let plan =
-                foretell(&mut self.session, &request(limit.as_deref()), self.args.assume.assume(), self.args.trust_missing_apis);
+            let plan = predict(
+                &mut self.session,
+                &request(limit.as_deref()),
+                self.args.assume.assume(),
+                self.args.trust_missing_apis,
+            );
             self.refuse_what_is_not_clear(&plan)?;
-            let essence = Essence::of(&self.session.snapshot, &plan, Consent::Yes);
+            let essence = PlanFingerprint::of(&self.session.snapshot, &plan, Consent::Yes);
             let mut time_has_passed = self.shown.is_none();
             if self.shown.as_ref() != Some(&essence) {
                 self.show(&plan, limit.as_deref())?;
@@ -88,7 +94,8 @@ impl Pass<'_> {
             }
             if !self.agreed {
                 if !self.ask(&plan)? {
-                    let mut report = Report { exit: Exit::Failed, ..Report::of(Vec::new()).with_gaps(&self.session.snapshot.gaps) };
+                    let mut report =
+                        Report { exit: Exit::Failed, ..Report::of(Vec::new()).with_gaps(&self.session.snapshot.gaps) };
                     report.notes.push("Nothing was changed: that was no yes.".to_owned());
                     return Ok(report);
                 }
@@ -114,7 +121,8 @@ impl Pass<'_> {
     }
 
     /// # Errors
-    /// Where dependents that nobody has seen may be lost: who frees an owner of them, or lets it go, would leave them to be collected.
+    /// Where dependents that nobody has seen may be lost: who frees an owner of them, or lets it go, would leave them
+    /// to be collected.
     fn refuse_what_is_not_clear(&self, plan: &Plan) -> Result<(), CliError> {
         let missing = Incomplete::of(&self.session.snapshot, plan);
         if missing.unseen.is_empty() || plan.outcomes.is_empty() {
@@ -134,7 +142,8 @@ impl Pass<'_> {
         if document && self.args.yes {
             return Ok(());
         }
-        let again = if self.shown.is_some() { " It has changed meanwhile: this is what would be done now." } else { "" };
+        let again =
+            if self.shown.is_some() { " It has changed meanwhile: this is what would be done now." } else { "" };
         let style = Style::new(if document { false } else { colour::wanted(self.global.color, &std::io::stdout()) });
         let namespace = self.namespace();
         let snapshot = &self.session.snapshot;
@@ -142,8 +151,9 @@ impl Pass<'_> {
         let view = SweepView(PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref()));
         let form = self.args.output.filter(|form| *form == PlanFormat::Wide);
         let options = text_options(form, self.args.targets.all, &style);
-        let text =
-            in_form(form, &view, &options, || heading(snapshot, namespace.as_deref(), &[], &format!("{}{again}", limited(limit))))?;
+        let text = in_form(form, &view, &options, || {
+            heading(snapshot, namespace.as_deref(), &[], &format!("{}{again}", limited(limit)))
+        })?;
         let printed = if document { std::io::stderr().write_all(&text) } else { print_data(&text) };
         printed.map_err(CliError::Print)
     }
@@ -159,19 +169,20 @@ impl Pass<'_> {
     /// Where there is no terminal to ask on: nobody is taken to have agreed.
     fn ask(&self, plan: &Plan) -> Result<bool, CliError> {
         if !can_ask() {
-            let why = "nothing was changed: there is no terminal to ask on; give --yes if it is to be done without asking";
+            let why =
+                "nothing was changed: there is no terminal to ask on; give --yes if it is to be done without asking";
             return Err(CliError::Refusal(why.to_owned()));
         }
         let place = visible(&header(&self.session.snapshot, self.namespace().as_deref(), &[])).into_owned();
         // Nobody is left to tell when standard error is closed.
         let _ = writeln!(std::io::stderr(), "\n{place}");
-        Ok(is_yes(&asking::line(&format!("Sweep {}? [y/N]", count(plan.outcomes.len(), "object", "objects")))))
+        Ok(is_yes(&prompt::line(&format!("Sweep {}? [y/N]", count(plan.outcomes.len(), "object", "objects")))))
     }
 
     fn nothing_to_do(&self, plan: &Plan) -> Result<Report, CliError> {
         let mut report = Report::of(Vec::new()).with_gaps(&self.session.snapshot.gaps);
         if self.args.output.is_some_and(|form| form != PlanFormat::Wide) {
-            report.data = self.told(self.document(plan), None);
+            report.data = self.describe(self.document(plan), None);
         }
         if stays_stuck(plan) {
             report.exit = Exit::BadNews;
@@ -183,7 +194,7 @@ impl Pass<'_> {
     fn carry_out(mut self, plan: &Plan, limit: Option<&[ObjectId]>) -> Result<Report, CliError> {
         let begun = Instant::now();
         let document = self.document(plan);
-        let mut course = Course::new(&self.session.snapshot, plan);
+        let mut course = PlanTracker::new(&self.session.snapshot, plan);
         let settings = Settings {
             workers: self.order.workers,
             trust_missing_apis: self.args.trust_missing_apis,
@@ -199,15 +210,15 @@ impl Pass<'_> {
         if !self.args.trust_missing_apis {
             course = course.doubting_missing_apis();
         }
-        let sweeping = Sweeping {
+        let sweeping = SweepSettings {
             settings,
             rate: (self.order.qps, self.order.burst),
             assume: self.args.assume.assume(),
             timeout: self.order.timeout,
         };
         self.session.hear_interrupts();
-        let mut telling = Telling::new(begun);
-        let swept = self.session.sweep(course, sweeping, &mut |event| telling.told(event));
+        let mut telling = FollowReporter::new(begun);
+        let swept = self.session.sweep(course, sweeping, &mut |event| telling.describe(event));
         telling.end();
         let namespace = self.namespace();
         let kubectl = self.global.connection.kubectl();
@@ -231,10 +242,11 @@ impl Pass<'_> {
                 // What was shown before stands above.
                 let mut out = vec![b'\n'];
                 let style = Style::new(colour::wanted(self.global.color, &std::io::stdout()));
-                view.write(&text_options(self.args.output, self.args.targets.all, &style), &mut out).map_err(in_memory)?;
+                view.write(&text_options(self.args.output, self.args.targets.all, &style), &mut out)
+                    .map_err(in_memory)?;
                 out
             }
-            Some(_) => self.told(document, Some(serde_json::to_value(view.came()).unwrap_or_default())),
+            Some(_) => self.describe(document, Some(serde_json::to_value(view.came()).unwrap_or_default())),
         };
         let exit = match () {
             () if view.failed() => Exit::Failed,
@@ -254,7 +266,7 @@ impl Pass<'_> {
     }
 
     /// The document with what came of it, in the form that was asked for.
-    fn told(&self, (mut document, names): (Value, String), came: Option<Value>) -> Vec<u8> {
+    fn describe(&self, (mut document, names): (Value, String), came: Option<Value>) -> Vec<u8> {
         document["came"] = came.unwrap_or_else(
             || json!({"ended": "NothingToDo", "took": 0.0, "otherwise": [], "blockers": [], "besides": [], "failed": []}),
         );

@@ -11,8 +11,8 @@ pub enum Role {
     Watch,
 }
 
-/// Reading and watching show what there is, `get` settles what a list can't prove; the collector's own writes are PATCH and DELETE. It
-/// never creates or updates what it collects, and every resource that there is or will be is meant.
+/// Reading and watching show what there is, `get` settles what a list can't prove; the collector's own writes are PATCH
+/// and DELETE. It never creates or updates what it collects, and every resource that there is or will be is meant.
 const VERBS: [&str; 5] = ["get", "list", "watch", "patch", "delete"];
 
 const NAME: &str = "kubectl-gc-sweep";
@@ -57,8 +57,12 @@ pub fn role(of: Role) -> String {
     if of == Role::Watch {
         rules.push(Rule { api_groups: [""], resources: ["events"], verbs: vec!["create"] });
     }
-    let role =
-        ClusterRole { api_version: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: Metadata { name: NAME }, rules };
+    let role = ClusterRole {
+        api_version: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRole",
+        metadata: Metadata { name: NAME },
+        rules,
+    };
     // Strings and lists of them: there is nothing in it that YAML could not say.
     let yaml = serde_yaml::to_string(&role).unwrap_or_default();
     let does = format!(
@@ -83,7 +87,8 @@ mod tests {
     /// Nothing is created or updated but events: whoever has this role can't make anything that collects for them.
     #[test]
     fn the_role_is_what_the_collector_does() {
-        let collects = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch", "patch", "delete"]});
+        let collects =
+            json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch", "patch", "delete"]});
         let complains = json!({"apiGroups": [""], "resources": ["events"], "verbs": ["create"]});
         assert_eq!(rules(Role::Pass), json!([collects]));
         assert_eq!(rules(Role::Watch), json!([collects, complains]));

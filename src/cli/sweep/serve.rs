@@ -4,14 +4,14 @@ use std::io::{self, Write as _};
 
 use crate::metrics::{Health, Metrics, bind};
 
-use super::{super::error::CliError, Order};
+use super::{super::error::CliError, SweepConfig};
 
-/// Serves what was asked for, if anything was, from now until the runtime ends, and says on standard error where. To be called before
-/// any work is done.
+/// Serves what was asked for, if anything was, from now until the runtime ends, and says on standard error where. To be
+/// called before any work is done.
 ///
 /// # Errors
 /// When the address can't be had.
-pub async fn serve(order: &Order, metrics: &Metrics, health: &Health) -> Result<(), CliError> {
+pub async fn serve(order: &SweepConfig, metrics: &Metrics, health: &Health) -> Result<(), CliError> {
     let Some(address) = &order.metrics else { return Ok(()) };
     let bound = bind(address).await?;
     // Nobody is left to tell when standard error is closed.
@@ -29,12 +29,12 @@ mod tests {
     use super::*;
     use crate::cli::{
         args::{Cli, Command},
-        report::error_told,
+        report::describe_error,
     };
 
-    fn order(line: &str) -> Order {
+    fn order(line: &str) -> SweepConfig {
         let Command::Sweep(args) = Cli::parse_from(line.split(' ')).command else { panic!("{line}") };
-        Order::read(&args).unwrap()
+        SweepConfig::read(&args).unwrap()
     }
 
     /// An address that somebody else has is told before there is anything to undo, with what to do about it.
@@ -44,7 +44,7 @@ mod tests {
         let taken = bind(&"127.0.0.1:0".parse().unwrap()).await.unwrap();
         let address = taken.address();
         let order = order(&format!("gc sweep --watch --metrics-bind-address={address}"));
-        let error = error_told(&serve(&order, &metrics, &health).await.unwrap_err());
+        let error = describe_error(&serve(&order, &metrics, &health).await.unwrap_err());
         assert!(error.starts_with(&format!("cannot listen at {address}: ")), "{error}");
         assert!(error.ends_with("; give another --metrics-bind-address, or none"), "{error}");
         drop(taken);

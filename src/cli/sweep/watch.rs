@@ -8,7 +8,10 @@ use std::{
 };
 
 use crate::{
-    act::{Failed, KeepOnTold, Picture, QueueName, Settings, SweepTold, Unwritten, What, Written, keep_sweeping},
+    act::{
+        CompletedWrite, Failed, QueueName, Settings, SweepObserver, SyncStatus, WatchObserver, What, WriteFailure,
+        keep_sweeping,
+    },
     collector::{Reason, live::Limit},
     metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome},
     model::Identity,
@@ -21,9 +24,9 @@ use super::{
         args::{GlobalArgs, SweepArgs},
         error::CliError,
         report::Report,
-        session::{Live, Reach, Session},
+        session::{Live, ReadScope, Session},
     },
-    Order, scope, serve, words,
+    SweepConfig, scope, serve, words,
 };
 
 /// A loop that has not come round for so long is not alive any more.
@@ -35,20 +38,24 @@ const MOST_OBJECTS: usize = 10_000;
 const NAMED: usize = 8;
 
 /// Sweeps until SIGTERM or SIGINT.
-pub fn watch(global: &GlobalArgs, args: &SweepArgs, order: &Order) -> Result<Report, CliError> {
+pub fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) -> Result<Report, CliError> {
     let live = Live::open(global)?;
     let (metrics, health) = (Metrics::new(), Health::new(PATIENCE));
     let requests = Arc::new(metrics.requests(&live.connection.endpoint().server));
     let reading = live.connection.clone().also_telling(requests);
     let connection = order.within_limits(live.connection.clone(), &metrics);
-    let settings = Settings { workers: order.workers, trust_missing_apis: args.trust_missing_apis, limit: limit(global, args)? };
+    let settings =
+        Settings { workers: order.workers, trust_missing_apis: args.trust_missing_apis, limit: limit(global, args)? };
     live.runtime.block_on(async {
         serve(order, &metrics, &health).await?;
         let ends = ended()?;
-        let sweep_told = Arc::new(Telling::new(&metrics));
-        let mut told =
-            TellingOn { metrics: metrics.clone(), graph_changes: metrics.queue(Queue::GraphChanges), health: health.clone() };
-        keep_sweeping(connection, reading, settings, order.resync, sweep_told, &mut told, ends).await?;
+        let sweep_told = Arc::new(WriteReporter::new(&metrics));
+        let mut describe = SyncReporter {
+            metrics: metrics.clone(),
+            graph_changes: metrics.queue(Queue::GraphChanges),
+            health: health.clone(),
+        };
+        keep_sweeping(connection, reading, settings, order.resync, sweep_told, &mut describe, ends).await?;
         Ok(Report::of(""))
     })
 }
@@ -75,7 +82,7 @@ fn ended() -> Result<impl Future<Output = ()>, CliError> {
 fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, CliError> {
     if !args.targets.targets.is_empty() || !args.targets.filenames.is_empty() {
         // Which objects these are is found out once, in the beginning.
-        let session = Session::open(global, &args.source, &scope(global, &args.targets), Reach::Everything)?;
+        let session = Session::open(global, &args.source, &scope(global, &args.targets), ReadScope::Everything)?;
         let targets = session.targets.iter().flatten();
         return Ok(Limit::Uids(targets.map(|target| Identity::of(&session.snapshot, *target).uid).collect()));
     }
@@ -86,7 +93,7 @@ fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, CliError> {
 }
 
 /// Tells of the writes on standard output, of failures on standard error, and counts both.
-struct Telling {
+struct WriteReporter {
     metrics: Metrics,
     to_delete: QueueMetrics,
     to_orphan: QueueMetrics,
@@ -94,9 +101,9 @@ struct Telling {
     failures: Mutex<HashMap<String, HashSet<Identity>>>,
 }
 
-impl Telling {
+impl WriteReporter {
     fn new(metrics: &Metrics) -> Self {
-        Telling {
+        WriteReporter {
             metrics: metrics.clone(),
             to_delete: metrics.queue(Queue::AttemptToDelete),
             to_orphan: metrics.queue(Queue::AttemptToOrphan),
@@ -112,7 +119,7 @@ impl Telling {
     }
 }
 
-impl SweepTold for Telling {
+impl SweepObserver for WriteReporter {
     fn queued(&self, queue: QueueName, added: u64, depth: usize) {
         let queue = self.queue(queue);
         for _ in 0..added {
@@ -129,17 +136,17 @@ impl SweepTold for Telling {
         self.queue(queue).retried();
     }
 
-    fn written(&self, written: &Written) {
+    fn written(&self, written: &CompletedWrite) {
         self.metrics.wrote(counted_as(written.what, &written.why), Outcome::Done);
         // Whoever doesn't listen any more is no reason to stop.
-        let _ = writeln!(io::stdout(), "{}", visible(&words::told(written)));
+        let _ = writeln!(io::stdout(), "{}", visible(&words::describe(written)));
     }
 
-    fn not_written(&self, what: What, reason: &Reason, why: Unwritten) {
+    fn not_written(&self, what: What, reason: &Reason, why: WriteFailure) {
         let outcome = match why {
-            Unwritten::Gone => Outcome::Gone,
-            Unwritten::Conflict => Outcome::Conflict,
-            Unwritten::Failed => Outcome::Failed,
+            WriteFailure::Gone => Outcome::Gone,
+            WriteFailure::Conflict => Outcome::Conflict,
+            WriteFailure::Failed => Outcome::Failed,
         };
         self.metrics.wrote(counted_as(what, reason), outcome);
     }
@@ -173,14 +180,14 @@ fn counted_as(what: What, reason: &Reason) -> Write {
 }
 
 /// Tells of the picture on standard error.
-struct TellingOn {
+struct SyncReporter {
     metrics: Metrics,
     graph_changes: QueueMetrics,
     health: Health,
 }
 
-impl KeepOnTold for TellingOn {
-    fn picture(&mut self, picture: &Picture) {
+impl WatchObserver for SyncReporter {
+    fn picture(&mut self, picture: &SyncStatus) {
         self.metrics.set_resources(picture.synced, picture.missing.len());
         self.health.set_ready(Ok(()));
         if picture.missing.is_empty() {

@@ -1,14 +1,14 @@
 //! What a sweep does, a line for each write.
 
 use crate::{
-    act::{What, Written},
+    act::{CompletedWrite, What},
     collector::Reason,
     model::Identity,
     server::Propagation,
 };
 
 /// `deleted Pod/web-1 in shop: no owner is left`
-pub fn told(written: &Written) -> String {
+pub fn describe(written: &CompletedWrite) -> String {
     let done = match written.what {
         What::Deleted(Propagation::Foreground) => "deleted in the foreground",
         What::Deleted(Propagation::Orphan) => "deleted with Orphan",

@@ -61,7 +61,9 @@ pub enum TargetError {
     #[error("{target:?} has several types before the slash: write TYPE,TYPE NAME")]
     SeveralTypes { target: String },
     /// `all/name`
-    #[error("{category:?} is a category of {types} types: a NAME needs a type; objects of all of them: -l SELECTOR or --all")]
+    #[error(
+        "{category:?} is a category of {types} types: a NAME needs a type; objects of all of them: -l SELECTOR or --all"
+    )]
     CategoryWithName { category: String, types: usize },
     /// A selector or `--all` with names.
     #[error("{flag} chooses among all objects of a type, {name:?} is one object: give one or the other")]
@@ -82,7 +84,9 @@ pub enum TargetError {
     #[error(transparent)]
     Selector(#[from] SelectorError),
     /// Fields that a snapshot doesn't hold, and no server to ask.
-    #[error("--field-selector {fields} can only be told by a server: a dump tells metadata.name and metadata.namespace; or use -l")]
+    #[error(
+        "--field-selector {fields} can only be told by a server: a dump tells metadata.name and metadata.namespace; or use -l"
+    )]
     FieldNeedsServer { fields: String },
     /// `-f https://…`
     #[error("-f {url}: URLs are not fetched; pipe the manifest instead: curl -sSL {url} | kubectl gc … -f -")]
@@ -115,7 +119,9 @@ pub enum TargetError {
     #[error("{place}: {name:?} is in namespace {own:?}, -n says {explicit:?}: pass -n {own}, or no -n")]
     OtherNamespace { place: Place, name: String, own: String, explicit: String },
     /// A name with `-A`.
-    #[error("{resource} {name:?} cannot be found by name across all namespaces: give its namespace with -n instead of -A")]
+    #[error(
+        "{resource} {name:?} cannot be found by name across all namespaces: give its namespace with -n instead of -A"
+    )]
     NameInAllNamespaces { resource: String, name: String },
     /// A name that a dump holds more than once.
     #[error("{resource} {name:?} is in {}: say which one with -n", in_namespaces(namespaces))]

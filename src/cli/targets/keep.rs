@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 use crate::model::{Coordinate, ObjectId, Resources, Snapshot};
 
 use super::{
-    LabelSelector, NamespaceChoice, SelectedType, Selection, TargetError, TypeName, TypedQuery, Wanted, What,
+    LabelSelector, NamedTarget, NamespaceChoice, SelectedType, Selection, TargetError, TypeName, TypedQuery, What,
     parse::{names, type_and_name, types},
     resolve::Search,
     selected_types,
@@ -31,7 +31,7 @@ pub struct KeepQuery {
 
 /// The objects that a [`KeepQuery`] means, whether they would go or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Meant {
+pub struct KeepTargets {
     /// Those that it names.
     pub named: Vec<ObjectId>,
     /// Those that it only describes.
@@ -46,8 +46,10 @@ impl KeepQuery {
     pub fn parse(text: &str, resources: &Resources) -> Result<Self, TargetError> {
         let empty = || TargetError::EmptyType { target: text.to_owned() };
         let trimmed = text.trim();
-        let (first, rest) = trimmed.split_once(char::is_whitespace).map_or((trimmed, ""), |(first, rest)| (first, rest.trim()));
-        let (mut objects, mut of_types, mut labels): (Vec<TypeName>, Vec<String>, Option<&str>) = (Vec::new(), Vec::new(), None);
+        let (first, rest) =
+            trimmed.split_once(char::is_whitespace).map_or((trimmed, ""), |(first, rest)| (first, rest.trim()));
+        let (mut objects, mut of_types, mut labels): (Vec<TypeName>, Vec<String>, Option<&str>) =
+            (Vec::new(), Vec::new(), None);
         if trimmed.is_empty() {
             return Err(empty());
         } else if let Some(selector) = selector(trimmed) {
@@ -72,9 +74,17 @@ impl KeepQuery {
             Some("") => return Err(empty()),
             labels => labels.map(LabelSelector::parse).transpose()?,
         };
-        let objects = objects.into_iter().map(|name| name.wanted(resources)).collect::<Result<Vec<Wanted>, TargetError>>()?;
+        let objects = objects
+            .into_iter()
+            .map(|name| name.wanted(resources))
+            .collect::<Result<Vec<NamedTarget>, TargetError>>()?;
         let of_types = selected_types(&of_types, resources)?;
-        Ok(KeepQuery { text: text.to_owned(), objects: TypedQuery { what: What::Objects(objects) }, types: of_types, labels })
+        Ok(KeepQuery {
+            text: text.to_owned(),
+            objects: TypedQuery { what: What::Objects(objects) },
+            types: of_types,
+            labels,
+        })
     }
 
     /// Where the named objects would be that no list covers.
@@ -82,12 +92,17 @@ impl KeepQuery {
         self.objects.unread(snapshot, choice)
     }
 
-    /// The objects meant. `choice` says where those are that are named; what is only described may be in any namespace, for so may be
-    /// what a delete takes.
+    /// The objects meant. `choice` says where those are that are named; what is only described may be in any namespace,
+    /// for so may be what a delete takes.
     ///
     /// # Errors
     /// A named object that isn't there, and a type that could not be read: what is not known can't be kept.
-    pub fn resolve(&self, snapshot: &Snapshot, choice: &NamespaceChoice, within: Option<&str>) -> Result<Meant, TargetError> {
+    pub fn resolve(
+        &self,
+        snapshot: &Snapshot,
+        choice: &NamespaceChoice,
+        within: Option<&str>,
+    ) -> Result<KeepTargets, TargetError> {
         let named = self.objects.resolve(snapshot, choice, &[])?;
         let everywhere = Search { snapshot, choice: &NamespaceChoice::All };
         let selection = Selection { labels: self.labels.clone(), fields: None };
@@ -104,11 +119,13 @@ impl KeepQuery {
             described.extend(everywhere.matching(*resource, &selection, &[])?);
         }
         if self.types.is_empty() && self.labels.is_some() {
-            described.extend(snapshot.objects().filter(|(_, object)| everywhere.matches(object, &selection)).map(|(id, _)| id));
+            described.extend(
+                snapshot.objects().filter(|(_, object)| everywhere.matches(object, &selection)).map(|(id, _)| id),
+            );
         }
         let mut seen: FxHashSet<ObjectId> = named.iter().copied().collect();
         described.retain(|object| seen.insert(*object));
-        Ok(Meant { named, described })
+        Ok(KeepTargets { named, described })
     }
 }
 

@@ -11,7 +11,7 @@ use serde::{
 };
 use walkdir::WalkDir;
 
-use super::{Place, TargetError, Wanted};
+use super::{NamedTarget, Place, TargetError};
 use crate::model::{Mapping, Resources};
 
 /// An object that a manifest names.
@@ -26,10 +26,11 @@ pub struct Entry {
 
 impl Entry {
     /// The object, its kind looked up.
-    pub fn wanted(self, resources: &Resources) -> Result<Wanted, TargetError> {
+    pub fn wanted(self, resources: &Resources) -> Result<NamedTarget, TargetError> {
         let Mapping::Served(id) = resources.map(&self.api_version, &self.kind) else {
             let mut served: Vec<String> = Vec::new();
-            for (_, resource) in resources.iter().filter(|(_, resource)| resource.kind.eq_ignore_ascii_case(&self.kind)) {
+            for (_, resource) in resources.iter().filter(|(_, resource)| resource.kind.eq_ignore_ascii_case(&self.kind))
+            {
                 let api_version = resource.api_version();
                 if !served.contains(&api_version) {
                     served.push(api_version);
@@ -39,7 +40,7 @@ impl Entry {
             return Err(TargetError::UnknownKind { place, api_version, kind, served });
         };
         let namespaced = resources.get(id).namespaced;
-        Ok(Wanted {
+        Ok(NamedTarget {
             resource: resources.picked(id),
             namespaced,
             name: self.name,
@@ -163,7 +164,12 @@ enum Node {
 
 impl Node {
     /// `inherited`: what a typed list says that its items are.
-    fn collect(self, place: Place, inherited: Option<(&str, &str)>, entries: &mut Vec<Entry>) -> Result<(), TargetError> {
+    fn collect(
+        self,
+        place: Place,
+        inherited: Option<(&str, &str)>,
+        entries: &mut Vec<Entry>,
+    ) -> Result<(), TargetError> {
         let envelope = match self {
             Node::Null if place.item.is_none() => return Ok(()),
             Node::Null => return Err(TargetError::NotAnObject { place, found: "nothing" }),

@@ -20,7 +20,7 @@ mod tests;
 
 pub use error::{Hint, Missing, NoMatch, Place, TargetError, Why};
 pub use fields::FieldSelector;
-pub use keep::{KeepQuery, Meant};
+pub use keep::{KeepQuery, KeepTargets};
 pub use selector::{LabelSelector, SelectorError};
 
 use crate::model::{ResourceId, Resources};
@@ -63,13 +63,13 @@ pub struct TypedQuery {
 
 #[derive(Clone, Debug)]
 enum What {
-    Objects(Vec<Wanted>),
+    Objects(Vec<NamedTarget>),
     Selection { types: Vec<SelectedType>, selection: Selection },
 }
 
 /// One object by its name.
 #[derive(Clone, Debug)]
-struct Wanted {
+struct NamedTarget {
     resource: ResourceId,
     namespaced: bool,
     name: String,
@@ -112,20 +112,22 @@ impl TargetQuery {
     /// Looks the types up: fails before any list is read.
     pub fn with_types(self, resources: &Resources) -> Result<TypedQuery, TargetError> {
         let what = match self.form {
-            Form::Named(names) => {
-                What::Objects(names.into_iter().map(|name| name.wanted(resources)).collect::<Result<Vec<_>, TargetError>>()?)
+            Form::Named(names) => What::Objects(
+                names.into_iter().map(|name| name.wanted(resources)).collect::<Result<Vec<_>, TargetError>>()?,
+            ),
+            Form::Manifests(entries) => What::Objects(
+                entries.into_iter().map(|entry| entry.wanted(resources)).collect::<Result<Vec<_>, TargetError>>()?,
+            ),
+            Form::Selected { types, selection } => {
+                What::Selection { types: selected_types(&types, resources)?, selection }
             }
-            Form::Manifests(entries) => {
-                What::Objects(entries.into_iter().map(|entry| entry.wanted(resources)).collect::<Result<Vec<_>, TargetError>>()?)
-            }
-            Form::Selected { types, selection } => What::Selection { types: selected_types(&types, resources)?, selection },
         };
         Ok(TypedQuery { what })
     }
 }
 
 impl TypeName {
-    fn wanted(self, resources: &Resources) -> Result<Wanted, TargetError> {
+    fn wanted(self, resources: &Resources) -> Result<NamedTarget, TargetError> {
         let TypeName { type_name, name } = self;
         let resource = resources.find_type(&type_name).map_err(|unknown| {
             let types = resources.category(&type_name).len();
@@ -135,7 +137,7 @@ impl TypeName {
                 TargetError::CategoryWithName { category: type_name, types }
             }
         })?;
-        Ok(Wanted { resource, namespaced: resources.get(resource).namespaced, name, namespace: None, place: None })
+        Ok(NamedTarget { resource, namespaced: resources.get(resource).namespaced, name, namespace: None, place: None })
     }
 }
 
@@ -201,7 +203,8 @@ impl TypedQuery {
         }
     }
 
-    /// What only a server can select: fields other than `metadata.name` and `metadata.namespace`. Empty when a snapshot suffices.
+    /// What only a server can select: fields other than `metadata.name` and `metadata.namespace`. Empty when a snapshot
+    /// suffices.
     pub fn server_selections(&self) -> Vec<ServerSelection> {
         let What::Selection { types, selection } = &self.what else { return Vec::new() };
         let Some(fields) = selection.fields.as_ref().filter(|fields| !fields.local()) else { return Vec::new() };

@@ -6,7 +6,8 @@ use crate::cli::args::TargetArgs;
 impl TargetQuery {
     /// What the arguments ask for; `None` when they name no target at all. Reads the manifests of `-f`.
     pub fn parse(args: &TargetArgs) -> Result<Option<TargetQuery>, TargetError> {
-        // As in kubectl an empty selector selects nothing rather than everything: an unset variable must not mean "all".
+        // As in kubectl an empty selector selects nothing rather than everything: an unset variable must not mean
+        // "all".
         let labels = given(args.selector.as_deref());
         let fields = given(args.field_selector.as_deref());
         let flag = if labels.is_some() { Some("-l") } else { fields.map(|_| "--field-selector") };

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
-use super::{Hint, Missing, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError, TypedQuery, Wanted, What, Why};
+use super::{
+    Hint, Missing, NamedTarget, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError, TypedQuery, What, Why,
+};
 use crate::model::{Coordinate, Object, ObjectId, Origin, Presence, ResourceId, Snapshot, Symbol, nearest::nearest};
 
 impl TypedQuery {
@@ -80,7 +82,7 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Every missing object is told, not only the first: of a folder of manifests some may be gone already.
-    fn all_named(&self, objects: &[Wanted]) -> Result<Vec<ObjectId>, TargetError> {
+    fn all_named(&self, objects: &[NamedTarget]) -> Result<Vec<ObjectId>, TargetError> {
         let mut found = Vec::with_capacity(objects.len());
         let mut missing = Vec::new();
         for wanted in objects {
@@ -97,7 +99,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn named(&self, wanted: &Wanted) -> Result<ObjectId, TargetError> {
+    fn named(&self, wanted: &NamedTarget) -> Result<ObjectId, TargetError> {
         let namespace = match (&wanted.namespace, self.choice) {
             _ if !wanted.namespaced => "",
             (Some(own), _) => own,
@@ -117,13 +119,15 @@ impl<'a> Search<'a> {
         match coordinate.map(|coordinate| self.snapshot.look_up(coordinate)) {
             Some(Presence::Present(id)) => Ok(id),
             // A look-up of this one object may have said so where the list could not be read.
-            Some(Presence::Absent) => Err(self.missing(wanted, Some(namespace).filter(|_| wanted.namespaced), Some(Why::Absent))),
+            Some(Presence::Absent) => {
+                Err(self.missing(wanted, Some(namespace).filter(|_| wanted.namespaced), Some(Why::Absent)))
+            }
             _ => Err(self.missing(wanted, Some(namespace).filter(|_| wanted.namespaced), None)),
         }
     }
 
     /// The one object of this name in any namespace.
-    fn wherever(&self, wanted: &Wanted) -> Result<ObjectId, TargetError> {
+    fn wherever(&self, wanted: &NamedTarget) -> Result<ObjectId, TargetError> {
         let found = self.of_name(wanted);
         match found[..] {
             [] => Err(self.missing(wanted, None, None)),
@@ -137,7 +141,7 @@ impl<'a> Search<'a> {
     }
 
     /// The objects of this type and name in every namespace.
-    fn of_name(&self, wanted: &Wanted) -> Vec<ObjectId> {
+    fn of_name(&self, wanted: &NamedTarget) -> Vec<ObjectId> {
         let Some(name) = self.snapshot.strings.find(&wanted.name) else { return Vec::new() };
         self.of_resource(wanted.resource).filter(|(_, object)| object.name == name).map(|(id, _)| id).collect()
     }
@@ -169,7 +173,9 @@ impl<'a> Search<'a> {
                 unread.push((resource, reason));
             }
             let mut found = self.matching(*resource, selection, answers)?;
-            found.retain(|id| scope.is_none_or(|scope| self.snapshot.text(self.snapshot.object(*id).namespace) == scope));
+            found.retain(|id| {
+                scope.is_none_or(|scope| self.snapshot.text(self.snapshot.object(*id).namespace) == scope)
+            });
             // The order in which a server lists them.
             found.sort_by_key(|id| {
                 let object = self.snapshot.object(*id);
@@ -186,7 +192,13 @@ impl<'a> Search<'a> {
             None => Hint::Nothing,
         };
         let resources = types.iter().map(|selected| self.resource_name(selected.resource)).collect();
-        Err(TargetError::NoMatch(Box::new(NoMatch { resources, namespace, selection: selection.flags(), unread, hint })))
+        Err(TargetError::NoMatch(Box::new(NoMatch {
+            resources,
+            namespace,
+            selection: selection.flags(),
+            unread,
+            hint,
+        })))
     }
 
     /// The objects of a resource that a selection chooses, in all namespaces.
@@ -248,7 +260,7 @@ impl<'a> Search<'a> {
         self.snapshot.covers(resource, symbol)
     }
 
-    fn missing(&self, wanted: &Wanted, namespace: Option<&str>, why: Option<Why>) -> TargetError {
+    fn missing(&self, wanted: &NamedTarget, namespace: Option<&str>, why: Option<Why>) -> TargetError {
         let resource = self.resource_name(wanted.resource);
         let why = why.unwrap_or_else(|| self.why(wanted.resource, &resource, namespace));
         let elsewhere = self.namespaces(self.of_name(wanted));
@@ -270,7 +282,8 @@ impl<'a> Search<'a> {
         }
         if matches!(self.snapshot.origin, Origin::Dump { .. }) {
             // Where the dump holds some of the kind, the one asked for is what is not among them.
-            let held = |object: &Object| namespace.is_none_or(|namespace| self.snapshot.text(object.namespace) == namespace);
+            let held =
+                |object: &Object| namespace.is_none_or(|namespace| self.snapshot.text(object.namespace) == namespace);
             let some = self.of_resource(resource).any(|(_, object)| held(object));
             return if some { Why::Absent } else { Why::NotInDump };
         }
@@ -278,8 +291,9 @@ impl<'a> Search<'a> {
         Why::Unread(gap.map_or("it was not asked for".to_owned(), |gap| gap.reason.clone()))
     }
 
-    fn similar(&self, wanted: &Wanted, namespace: Option<&str>) -> Hint {
-        let in_scope = |object: &&Object| namespace.is_none_or(|namespace| self.snapshot.text(object.namespace) == namespace);
+    fn similar(&self, wanted: &NamedTarget, namespace: Option<&str>) -> Hint {
+        let in_scope =
+            |object: &&Object| namespace.is_none_or(|namespace| self.snapshot.text(object.namespace) == namespace);
         let objects = self.of_resource(wanted.resource).map(|(_, object)| object).filter(in_scope);
         let names = objects.map(|object| self.snapshot.text(object.name)).map(|name| (name, name));
         let near: Vec<String> = nearest(&wanted.name, names).into_iter().map(str::to_owned).collect();
@@ -319,7 +333,8 @@ impl<'a> Search<'a> {
     }
 
     fn namespaces(&self, objects: Vec<ObjectId>) -> Vec<String> {
-        let names: BTreeSet<&str> = objects.into_iter().map(|id| self.snapshot.text(self.snapshot.object(id).namespace)).collect();
+        let names: BTreeSet<&str> =
+            objects.into_iter().map(|id| self.snapshot.text(self.snapshot.object(id).namespace)).collect();
         names.into_iter().map(str::to_owned).collect()
     }
 

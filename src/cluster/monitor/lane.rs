@@ -21,16 +21,17 @@ use crate::{
 };
 
 use super::{
-    MonitorId, Note, Told,
+    MonitorEvent, MonitorId, Note,
     places::{Place, Places},
 };
 
-/// After so many streams in a row that were no use it is listed anew: whatever is wrong with the version (a store that was put back in
-/// time, an answer that can't be read), a list gets over it. More seldom than the tries, because a list costs.
+/// After so many streams in a row that were no use it is listed anew: whatever is wrong with the version (a store that
+/// was put back in time, an answer that can't be read), a list gets over it. More seldom than the tries, because a list
+/// costs.
 const TRIES_TO_A_LIST: u32 = 5;
 
 /// What follows one resource.
-pub(super) struct Lane {
+pub(super) struct ResourceMonitor {
     connection: Connection,
     places: Arc<Places>,
     sender: Sender<Note>,
@@ -43,7 +44,7 @@ pub(super) struct Lane {
     in_vain: u32,
 }
 
-impl Lane {
+impl ResourceMonitor {
     /// What is under this path, for who knows it by this id. `number` tells it from all others that were ever begun.
     pub(super) fn new(
         connection: Connection,
@@ -52,7 +53,7 @@ impl Lane {
         (monitor, number): (MonitorId, usize),
         path: String,
     ) -> Self {
-        Lane { connection, places, sender, monitor, number, path, failing: None, in_vain: 0 }
+        ResourceMonitor { connection, places, sender, monitor, number, path, failing: None, in_vain: 0 }
     }
 
     /// Follows it from this version on, or from a list, until the task is ended.
@@ -68,9 +69,9 @@ impl Lane {
         }
     }
 
-    async fn tell(&self, told: Told) {
+    async fn tell(&self, describe: MonitorEvent) {
         // Where nobody takes it any more, the task is about to be ended.
-        let _ = self.sender.send((self.number, told)).await;
+        let _ = self.sender.send((self.number, describe)).await;
     }
 
     /// Says that it fails, unless that was said.
@@ -78,7 +79,7 @@ impl Lane {
         let reason = format!("it can't be {doing}: {failure}");
         if self.failing.as_ref() != Some(&reason) {
             self.failing = Some(reason.clone());
-            self.tell(Told::Failing { monitor: self.monitor, reason }).await;
+            self.tell(MonitorEvent::Failing { monitor: self.monitor, reason }).await;
         }
     }
 
@@ -94,7 +95,7 @@ impl Lane {
             match self.list().await {
                 Ok(version) => {
                     self.failing = None;
-                    self.tell(Told::Listed(self.monitor)).await;
+                    self.tell(MonitorEvent::Listed(self.monitor)).await;
                     return version;
                 }
                 Err(failure) => {
@@ -127,11 +128,11 @@ impl Lane {
             drop(answer);
             let page = page?;
             if !begun {
-                self.tell(Told::Listing(monitor)).await;
+                self.tell(MonitorEvent::Listing(monitor)).await;
                 begun = true;
             }
             for object in objects {
-                self.tell(Told::Seen { monitor, object, gone: false }).await;
+                self.tell(MonitorEvent::Seen { monitor, object, gone: false }).await;
             }
             match pages.after(page)? {
                 Some(version) if version.is_empty() => {
@@ -189,10 +190,10 @@ impl Lane {
                 return end;
             }
             if self.failing.take().is_some() {
-                self.tell(Told::Recovered(self.monitor)).await;
+                self.tell(MonitorEvent::Recovered(self.monitor)).await;
             }
             if let Some(Ok((object, gone))) = next {
-                self.tell(Told::Seen { monitor: self.monitor, object: without_labels(object), gone }).await;
+                self.tell(MonitorEvent::Seen { monitor: self.monitor, object: without_labels(object), gone }).await;
             }
         }
     }

@@ -1,12 +1,13 @@
-//! Following resources for as long as somebody wants to know of them: each is listed, then watched, and listed anew when its watch has lost
-//! track, for ever.
+//! Following resources for as long as somebody wants to know of them: each is listed, then watched, and listed anew
+//! when its watch has lost track, for ever.
 //!
-//! What is told of one resource is true, and told in the order in which it came about. Between [`Told::Listing`] and [`Told::Listed`] all there
-//! is is told, and after it whatever happens, so that whoever takes in everything has the picture that the server has, a moment later. A
-//! resource that can't be read says so ([`Told::Failing`]) and is tried on; it holds up no other.
+//! What is told of one resource is true, and told in the order in which it came about. Between
+//! [`MonitorEvent::Listing`] and [`MonitorEvent::Listed`] all there is is told, and after it whatever happens, so that
+//! whoever takes in everything has the picture that the server has, a moment later. A resource that can't be read says
+//! so ([`MonitorEvent::Failing`]) and is tried on; it holds up no other.
 //!
-//! How much waits to be taken in is limited, whoever takes it in: the streams are read no faster than that, and a server that doesn't get rid
-//! of what it says ends them, after which they are taken up from where they were.
+//! How much waits to be taken in is limited, whoever takes it in: the streams are read no faster than that, and a
+//! server that doesn't get rid of what it says ends them, after which they are taken up from where they were.
 
 mod lane;
 mod places;
@@ -23,7 +24,7 @@ use tokio::{
 use crate::model::{RawObject, Resource};
 
 use self::{
-    lane::Lane,
+    lane::ResourceMonitor,
     places::{Places, places},
 };
 
@@ -40,19 +41,20 @@ pub struct MonitorId(pub u32);
 
 /// What is told of a resource.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
-    /// A list begins: what is told from here to [`Told::Listed`] is all there is. If it begins once more before that, what was told of the
-    /// first attempt is no part of it.
+pub enum MonitorEvent {
+    /// A list begins: what is told from here to [`MonitorEvent::Listed`] is all there is. If it begins once more before
+    /// that, what was told of the first attempt is no part of it.
     Listing(MonitorId),
     /// An object is in this state, or is gone, in which case this was its last. Labels are left out.
     Seen { monitor: MonitorId, object: RawObject<'static>, gone: bool },
-    /// The list is complete: what was known before it began and was not told since is gone. From here on what happens is told, and it
-    /// is not failing any more.
+    /// The list is complete: what was known before it began and was not told since is gone. From here on what happens
+    /// is told, and it is not failing any more.
     Listed(MonitorId),
-    /// It can't be listed or watched for the time being, and why, in words. This is told when it begins and when the reason changes, not with
-    /// each try. It is tried on, with longer and longer pauses.
+    /// It can't be listed or watched for the time being, and why, in words. This is told when it begins and when the
+    /// reason changes, not with each try. It is tried on, with longer and longer pauses.
     Failing { monitor: MonitorId, reason: String },
-    /// It is watched again after [`Told::Failing`], from where it was: nothing of what happened meanwhile is left out.
+    /// It is watched again after [`MonitorEvent::Failing`], from where it was: nothing of what happened meanwhile is
+    /// left out.
     Recovered(MonitorId),
 }
 
@@ -67,7 +69,7 @@ pub struct Monitors {
 }
 
 /// What is told, and the number of the lane that tells it: those that were stopped have nothing to say any more.
-type Note = (usize, Told);
+type Note = (usize, MonitorEvent);
 
 struct Running {
     number: usize,
@@ -83,13 +85,14 @@ impl Monitors {
         Monitors { connection, places: places(), sender, receiver, running: HashMap::new(), begun: 0 }
     }
 
-    /// Follows a resource from a list on. Under a number that is in use already, it takes the place of what is followed there. Must be called
-    /// within a tokio runtime, which it is followed on.
+    /// Follows a resource from a list on. Under a number that is in use already, it takes the place of what is followed
+    /// there. Must be called within a tokio runtime, which it is followed on.
     pub fn start(&mut self, monitor: MonitorId, resource: &Resource) {
         self.begin(monitor, resource, None);
     }
 
-    /// The same from this resourceVersion on, up to which everything is known. It is listed only if the server doesn't go back that far.
+    /// The same from this resourceVersion on, up to which everything is known. It is listed only if the server doesn't
+    /// go back that far.
     pub fn start_from(&mut self, monitor: MonitorId, resource: &Resource, version: String) {
         self.begin(monitor, resource, Some(version).filter(|version| !version.is_empty()));
     }
@@ -98,7 +101,7 @@ impl Monitors {
         self.stop(monitor);
         self.begun += 1;
         let number = self.begun;
-        let lane = Lane::new(
+        let lane = ResourceMonitor::new(
             self.connection.clone(),
             self.places.clone(),
             self.sender.clone(),
@@ -117,14 +120,17 @@ impl Monitors {
     }
 
     /// Waits until something is told, and takes what has been told by then, of which there may be more. Cancel safe.
-    pub async fn told(&mut self) -> Vec<Told> {
+    pub async fn describe(&mut self) -> Vec<MonitorEvent> {
         loop {
             let mut notes = Vec::new();
             self.receiver.recv_many(&mut notes, AT_ONCE).await;
-            let told: Vec<Told> =
-                notes.into_iter().filter(|(number, told)| self.is_followed(*number, told)).map(|(_, told)| told).collect();
-            if !told.is_empty() {
-                return told;
+            let describe: Vec<MonitorEvent> = notes
+                .into_iter()
+                .filter(|(number, describe)| self.is_followed(*number, describe))
+                .map(|(_, describe)| describe)
+                .collect();
+            if !describe.is_empty() {
+                return describe;
             }
         }
     }
@@ -134,17 +140,19 @@ impl Monitors {
         self.receiver.len()
     }
 
-    fn is_followed(&self, number: usize, told: &Told) -> bool {
-        self.running.get(&told.monitor()).is_some_and(|running| running.number == number)
+    fn is_followed(&self, number: usize, describe: &MonitorEvent) -> bool {
+        self.running.get(&describe.monitor()).is_some_and(|running| running.number == number)
     }
 }
 
-impl Told {
+impl MonitorEvent {
     /// Of which resource it is told.
     pub fn monitor(&self) -> MonitorId {
         match self {
-            Told::Listing(monitor) | Told::Listed(monitor) | Told::Recovered(monitor) => *monitor,
-            Told::Seen { monitor, .. } | Told::Failing { monitor, .. } => *monitor,
+            MonitorEvent::Listing(monitor) | MonitorEvent::Listed(monitor) | MonitorEvent::Recovered(monitor) => {
+                *monitor
+            }
+            MonitorEvent::Seen { monitor, .. } | MonitorEvent::Failing { monitor, .. } => *monitor,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Who may ask the server at the same time as others, so that not everything is asked at once, and nobody waits for what hangs.
+//! Who may ask the server at the same time as others, so that not everything is asked at once, and nobody waits for
+//! what hangs.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -7,9 +8,11 @@ use tokio::{
     time::timeout,
 };
 
-/// How many lists are read at once, and how many watches are begun at once. What is said of lists in `cluster/list.rs` is true here, too.
+/// How many lists are read at once, and how many watches are begun at once. What is said of lists in `cluster/list.rs`
+/// is true here, too.
 const AT_ONCE: usize = 12;
-/// Who waits for the server for longer than this waits on, and gives the place to somebody else. Answers usually take some milliseconds.
+/// Who waits for the server for longer than this waits on, and gives the place to somebody else. Answers usually take
+/// some milliseconds.
 pub(super) const HELD: Duration = Duration::from_secs(3);
 
 /// The places there are.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::*;
-use crate::cluster::testing::{Asked, Say, begins_at, bookmark, event, json, open, pods, refuse, serve};
+use crate::cluster::testing::{RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve};
 
 /// What comes, comes sooner, on a busy machine, too.
 const LONG: Duration = Duration::from_secs(60);
@@ -21,8 +21,9 @@ fn resource(plural: &str) -> Resource {
 
 /// A page of a list with these objects, which have labels.
 fn page(names: &[&str], version: &str, next: &str) -> Say {
-    let item =
-        |name: &&str| format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"u-{name}","labels":{{"a":"b"}}}}}}"#);
+    let item = |name: &&str| {
+        format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"u-{name}","labels":{{"a":"b"}}}}}}"#)
+    };
     let items = names.iter().map(item).collect::<Vec<_>>().join(",");
     let metadata = format!(r#"{{"resourceVersion":"{version}","continue":"{next}"}}"#);
     json(200, format!(r#"{{"kind":"PodList","metadata":{metadata},"items":[{items}]}}"#))
@@ -32,30 +33,30 @@ fn list(names: &[&str], version: &str) -> Say {
     page(names, version, "")
 }
 
-fn is_watch(asked: &Asked) -> bool {
+fn is_watch(asked: &RecordedRequest) -> bool {
     asked.url.contains("watch=true")
 }
 
 /// In a few words.
-fn word(told: &Told) -> String {
-    match told {
-        Told::Listing(_) => "listing".to_owned(),
-        Told::Seen { object, gone, .. } => {
+fn word(describe: &MonitorEvent) -> String {
+    match describe {
+        MonitorEvent::Listing(_) => "listing".to_owned(),
+        MonitorEvent::Seen { object, gone, .. } => {
             assert!(object.labels.is_empty(), "{object:?}");
             format!("{} {}", if *gone { "gone" } else { "there" }, object.name)
         }
-        Told::Listed(_) => "listed".to_owned(),
-        Told::Failing { reason, .. } => reason.clone(),
-        Told::Recovered(_) => "recovered".to_owned(),
+        MonitorEvent::Listed(_) => "listed".to_owned(),
+        MonitorEvent::Failing { reason, .. } => reason.clone(),
+        MonitorEvent::Recovered(_) => "recovered".to_owned(),
     }
 }
 
 /// What is told, until so much was.
-async fn hear(monitors: &mut Monitors, much: usize) -> Vec<Told> {
+async fn hear(monitors: &mut Monitors, much: usize) -> Vec<MonitorEvent> {
     let mut heard = Vec::new();
     let all = async {
         while heard.len() < much {
-            heard.extend(monitors.told().await);
+            heard.extend(monitors.describe().await);
         }
     };
     let in_time = tokio::time::timeout(LONG, all).await.is_ok();
@@ -65,7 +66,7 @@ async fn hear(monitors: &mut Monitors, much: usize) -> Vec<Told> {
 
 /// Nothing more is told for a while.
 async fn hear_nothing(monitors: &mut Monitors) {
-    let more = tokio::time::timeout(Duration::from_millis(300), monitors.told()).await;
+    let more = tokio::time::timeout(Duration::from_millis(300), monitors.describe()).await;
     assert!(more.is_err(), "{more:?}");
 }
 
@@ -73,7 +74,7 @@ async fn hear_nothing(monitors: &mut Monitors) {
 async fn follow(
     version: Option<&str>,
     much: usize,
-    answer: impl Fn(&Asked) -> Say + Send + Sync + 'static,
+    answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static,
 ) -> (Vec<String>, Vec<String>) {
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let asked = log.clone();
@@ -89,28 +90,28 @@ async fn follow(
     }
     let heard = hear(&mut monitors, much).await;
     hear_nothing(&mut monitors).await;
-    assert!(heard.iter().all(|told| told.monitor() == PODS));
+    assert!(heard.iter().all(|describe| describe.monitor() == PODS));
     let asked = asked.lock().unwrap().iter().map(|url| url.replace("/api/v1/pods?", "")).collect();
     (heard.iter().map(word).collect(), asked)
 }
 
 #[tokio::test]
 async fn what_is_listed_is_watched_from_there_on() {
-    let (told, asked) = follow(None, 7, |asked| match asked.url.as_str() {
+    let (describe, asked) = follow(None, 7, |asked| match asked.url.as_str() {
         "/api/v1/pods?limit=500" => page(&["a", "b"], "7", "t"),
         "/api/v1/pods?limit=2000&continue=t" => list(&["c"], "7"),
         _ if begins_at(asked) == "7" => json(200, event("DELETED", "a", 8) + &bookmark(9)),
         _ => open(event("ADDED", "d", 10)),
     })
     .await;
-    assert_eq!(told, ["listing", "there a", "there b", "there c", "listed", "gone a", "there d"]);
+    assert_eq!(describe, ["listing", "there a", "there b", "there c", "listed", "gone a", "there d"]);
     assert_eq!(asked, ["limit=500", "limit=2000&continue=t", "from=7", "from=9"]);
 }
 
 #[tokio::test]
 async fn what_is_known_is_not_listed() {
-    let (told, asked) = follow(Some("7"), 1, |_| open(event("ADDED", "a", 8))).await;
-    assert_eq!((told, asked), (vec!["there a".to_owned()], vec!["from=7".to_owned()]));
+    let (describe, asked) = follow(Some("7"), 1, |_| open(event("ADDED", "a", 8))).await;
+    assert_eq!((describe, asked), (vec!["there a".to_owned()], vec!["from=7".to_owned()]));
 }
 
 /// As an answer, or within the stream after it was of use.
@@ -118,15 +119,17 @@ async fn what_is_known_is_not_listed() {
 async fn a_version_that_is_too_old_is_listed_anew() {
     for in_stream in [false, true] {
         let too_old = r#"{"kind":"Status","message":"too old resource version","code":410}"#;
-        let (told, asked) = follow(Some("7"), 4 + usize::from(in_stream), move |asked| match asked.url.as_str() {
+        let (describe, asked) = follow(Some("7"), 4 + usize::from(in_stream), move |asked| match asked.url.as_str() {
             "/api/v1/pods?limit=500" => list(&["b"], "50"),
             _ if begins_at(asked) == "50" => open(event("ADDED", "c", 51)),
-            _ if in_stream => json(200, event("ADDED", "a", 8) + &format!("{{\"type\":\"ERROR\",\"object\":{too_old}}}\n")),
+            _ if in_stream => {
+                json(200, event("ADDED", "a", 8) + &format!("{{\"type\":\"ERROR\",\"object\":{too_old}}}\n"))
+            }
             _ => json(410, too_old),
         })
         .await;
         let expected = ["there a", "listing", "there b", "listed", "there c"];
-        assert_eq!(told, expected[usize::from(!in_stream)..]);
+        assert_eq!(describe, expected[usize::from(!in_stream)..]);
         assert_eq!(asked, ["from=7", "limit=500", "from=50"]);
     }
 }
@@ -135,13 +138,13 @@ async fn a_version_that_is_too_old_is_listed_anew() {
 #[tokio::test]
 async fn lists_that_are_too_old_at_once_are_read_with_pauses() {
     let begun = Instant::now();
-    let (told, _) = follow(None, 9, |asked| match (is_watch(asked), asked.before) {
+    let (describe, _) = follow(None, 9, |asked| match (is_watch(asked), asked.before) {
         (false, before) => list(&[], &format!("7{before}")),
         (true, _) if asked.url.contains("=74") => open(""),
         (true, _) => refuse(410),
     })
     .await;
-    assert_eq!(told, ["listing", "listed"].repeat(5));
+    assert_eq!(describe, ["listing", "listed"].repeat(5));
     // 0.2, 0.4, 0.8 and 1.6 seconds.
     assert!(begun.elapsed() >= Duration::from_secs(3), "{:?}", begun.elapsed());
 }
@@ -149,30 +152,31 @@ async fn lists_that_are_too_old_at_once_are_read_with_pauses() {
 /// What was told of the first attempt may be gone, and is void.
 #[tokio::test]
 async fn a_list_whose_token_expires_begins_anew() {
-    let (told, asked) = follow(None, 6, |asked| match asked.url.as_str() {
+    let (describe, asked) = follow(None, 6, |asked| match asked.url.as_str() {
         "/api/v1/pods?limit=500" => page(&["a", "b"], "7", "t"),
         "/api/v1/pods?limit=2000&continue=t" => refuse(410),
         "/api/v1/pods?" => list(&["b"], "9"),
         _ => open(""),
     })
     .await;
-    assert_eq!(told, ["listing", "there a", "there b", "listing", "there b", "listed"]);
+    assert_eq!(describe, ["listing", "there a", "there b", "listing", "there b", "listed"]);
     assert_eq!(asked, ["limit=500", "limit=2000&continue=t", "", "from=9"]);
 }
 
 /// Whatever the reason: somebody may be allowed to read it, it may be served, and be convertible, later.
 #[tokio::test]
 async fn what_cannot_be_listed_is_tried_on() {
-    let reasons = [(403, "forbidden"), (404, "not served any more (404 Not Found)"), (405, "405 Method Not Allowed: no")];
+    let reasons =
+        [(403, "forbidden"), (404, "not served any more (404 Not Found)"), (405, "405 Method Not Allowed: no")];
     for (status, reason) in reasons {
-        let (told, _) = follow(None, 5, move |asked| match (is_watch(asked), asked.before) {
+        let (describe, _) = follow(None, 5, move |asked| match (is_watch(asked), asked.before) {
             (false, 0..3) => refuse(status),
             (false, _) => list(&["a"], "7"),
             (true, _) => open(event("ADDED", "b", 8)),
         })
         .await;
         // A list is enough: that it is watched again besides is not said.
-        assert_eq!(told, [&*format!("it can't be listed: {reason}"), "listing", "there a", "listed", "there b"]);
+        assert_eq!(describe, [&*format!("it can't be listed: {reason}"), "listing", "there a", "listed", "there b"]);
     }
 }
 
@@ -180,7 +184,7 @@ async fn what_cannot_be_listed_is_tried_on() {
 #[tokio::test]
 async fn a_list_that_breaks_off_is_void() {
     let broken = || Say { content_type: "application/vnd.kubernetes.protobuf", ..json(200, b"k8s\0\x12\x7f") };
-    let (told, _) = follow(None, 6, move |asked| match (asked.url.as_str(), asked.before) {
+    let (describe, _) = follow(None, 6, move |asked| match (asked.url.as_str(), asked.before) {
         ("/api/v1/pods?limit=500", 0) => page(&["a"], "7", "t"),
         ("/api/v1/pods?limit=500", _) => list(&["b"], "8"),
         ("/api/v1/pods?limit=2000&continue=t", _) => broken(),
@@ -188,12 +192,12 @@ async fn a_list_that_breaks_off_is_void() {
     })
     .await;
     let reason = "it can't be listed: unreadable answer: a field is longer than the message it is in";
-    assert_eq!(told, ["listing", "there a", reason, "listing", "there b", "listed"]);
+    assert_eq!(describe, ["listing", "there a", reason, "listing", "there b", "listed"]);
 }
 
 #[tokio::test]
 async fn a_watch_that_fails_goes_on_from_where_it_was() {
-    let (told, asked) = follow(Some("7"), 4, |asked| match (begins_at(asked), asked.before) {
+    let (describe, asked) = follow(Some("7"), 4, |asked| match (begins_at(asked), asked.before) {
         ("7", 0) => Say { status: 0, ..refuse(500) },
         ("7", 1..3) => refuse(503),
         ("7", _) => json(200, event("ADDED", "a", 8)),
@@ -206,7 +210,7 @@ async fn a_watch_that_fails_goes_on_from_where_it_was() {
         "recovered",
         "there a",
     ];
-    assert_eq!(told, reasons);
+    assert_eq!(describe, reasons);
     assert_eq!(asked, ["from=7", "from=7", "from=7", "from=7", "from=8"]);
 }
 
@@ -214,50 +218,50 @@ async fn a_watch_that_fails_goes_on_from_where_it_was() {
 #[tokio::test]
 async fn a_watch_that_has_nothing_to_say_has_recovered() {
     let failed = r#"{"type":"ERROR","object":{"kind":"Status","message":"no","code":500}}"#;
-    let (told, _) = follow(Some("7"), 2, move |asked| match asked.before {
+    let (describe, _) = follow(Some("7"), 2, move |asked| match asked.before {
         0 => refuse(500),
         // It begins well, and isn't.
         1 => json(200, format!("{failed}\n")),
         _ => open(""),
     })
     .await;
-    assert_eq!(told, ["it can't be watched: 500 Internal Server Error: no", "recovered"]);
+    assert_eq!(describe, ["it can't be watched: 500 Internal Server Error: no", "recovered"]);
 }
 
 /// A version that the server will never know, for its store was put back in time.
 #[tokio::test]
 async fn what_cannot_be_watched_for_long_is_listed_anew() {
-    let (told, asked) = follow(Some("7000"), 4, |asked| match is_watch(asked) {
+    let (describe, asked) = follow(Some("7000"), 4, |asked| match is_watch(asked) {
         false => list(&["a"], "7"),
         true if begins_at(asked) == "7" => open(""),
         true => refuse(504),
     })
     .await;
-    assert_eq!(told, ["it can't be watched: 504 Gateway Timeout: no", "listing", "there a", "listed"]);
+    assert_eq!(describe, ["it can't be watched: 504 Gateway Timeout: no", "listing", "there a", "listed"]);
     assert_eq!(asked[5..], ["limit=500", "from=7"]);
 }
 
 #[tokio::test]
 async fn a_server_that_is_busy_says_when_to_come_back() {
     let begun = Instant::now();
-    let (told, _) = follow(Some("7"), 3, |asked| match asked.before {
+    let (describe, _) = follow(Some("7"), 3, |asked| match asked.before {
         0 => Say { headers: "retry-after: 2\r\n", ..refuse(429) },
         _ => open(event("ADDED", "a", 8)),
     })
     .await;
-    assert_eq!(told, ["it can't be watched: 429 Too Many Requests: no", "recovered", "there a"]);
+    assert_eq!(describe, ["it can't be watched: 429 Too Many Requests: no", "recovered", "there a"]);
     assert!(begun.elapsed() >= Duration::from_secs(2));
 }
 
 #[tokio::test]
 async fn servers_that_know_no_metadata_are_asked_for_json() {
-    let (told, _) = follow(None, 4, |asked| match asked.accept.as_str() {
+    let (describe, _) = follow(None, 4, |asked| match asked.accept.as_str() {
         "application/json" if is_watch(asked) => open(event("ADDED", "b", 8)),
         "application/json" => list(&["a"], "7"),
         _ => refuse(406),
     })
     .await;
-    assert_eq!(told, ["listing", "there a", "listed", "there b"]);
+    assert_eq!(describe, ["listing", "there a", "listed", "there b"]);
 }
 
 /// More than may be asked for at once hang, in an answer that begins or in none at all; the others are there soon.
@@ -275,8 +279,8 @@ async fn what_hangs_holds_up_nobody() {
     }
     monitors.start(PODS, &pods());
     let begun = Instant::now();
-    let told: Vec<String> = hear(&mut monitors, 4).await.iter().map(word).collect();
-    assert_eq!(told, ["listing", "there a", "listed", "there b"]);
+    let describe: Vec<String> = hear(&mut monitors, 4).await.iter().map(word).collect();
+    assert_eq!(describe, ["listing", "there a", "listed", "there b"]);
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }
 
@@ -286,7 +290,10 @@ async fn there_is_always_a_limit() {
     let mut connection = serve(|_| refuse(500)).await;
     connection.limits = crate::cluster::request::Limits::new(Some(Duration::ZERO));
     let monitors = Monitors::new(connection);
-    assert_ne!(format!("{:?}", monitors.connection.limits), format!("{:?}", crate::cluster::request::Limits::default()));
+    assert_ne!(
+        format!("{:?}", monitors.connection.limits),
+        format!("{:?}", crate::cluster::request::Limits::default())
+    );
 }
 
 /// A list without end, of which nobody takes anything in.
@@ -337,15 +344,15 @@ async fn what_was_stopped_has_nothing_to_say() {
     monitors.start(PODS, &pods());
     tokio::time::sleep(Duration::from_millis(500)).await;
     monitors.start(PODS, &resource("things"));
-    let told: Vec<String> = hear(&mut monitors, 3).await.iter().map(word).collect();
-    assert_eq!(told, ["listing", "there other", "listed"]);
+    let describe: Vec<String> = hear(&mut monitors, 3).await.iter().map(word).collect();
+    assert_eq!(describe, ["listing", "there other", "listed"]);
     hear_nothing(&mut monitors).await;
 }
 
 /// An aggregated API may have such.
 #[tokio::test]
 async fn objects_without_a_uid_are_left_out() {
-    let (told, _) = follow(None, 3, |asked| match is_watch(asked) {
+    let (describe, _) = follow(None, 3, |asked| match is_watch(asked) {
         false => json(
             200,
             r#"{"kind":"XList","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"x"}},{"metadata":{"name":"a","uid":"u"}}]}"#,
@@ -353,5 +360,5 @@ async fn objects_without_a_uid_are_left_out() {
         true => open(""),
     })
     .await;
-    assert_eq!(told, ["listing", "there a", "listed"]);
+    assert_eq!(describe, ["listing", "there a", "listed"]);
 }

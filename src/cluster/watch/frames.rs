@@ -95,7 +95,7 @@ fn of_protobuf<'a>(frame: &'a [u8], content_type: &str) -> Result<Frame<'a>, Mal
             let code = protobuf::number(protobuf::open(object)?.raw, 6)?;
             Ok(failed(code, content_type, object.to_vec()))
         }
-        kind => told(kind, protobuf::read_object(object)?),
+        kind => describe(kind, protobuf::read_object(object)?),
     }
 }
 
@@ -118,11 +118,11 @@ fn of_json(frame: &[u8]) -> Result<Frame<'_>, Malformed> {
             let status = serde_json::from_slice::<OfStatus>(frame)?.object;
             Ok(failed(status["code"].as_i64(), "application/json", status.to_string().into_bytes()))
         }
-        kind => told(kind, serde_json::from_slice::<OfObject<'_>>(frame)?.object.into_raw()?),
+        kind => describe(kind, serde_json::from_slice::<OfObject<'_>>(frame)?.object.into_raw()?),
     }
 }
 
-fn told<'a>(kind: &str, object: RawObject<'a>) -> Result<Frame<'a>, Malformed> {
+fn describe<'a>(kind: &str, object: RawObject<'a>) -> Result<Frame<'a>, Malformed> {
     match kind {
         "BOOKMARK" => Ok(Frame::UpTo(object.resource_version.into_owned())),
         "ADDED" | "MODIFIED" | "DELETED" if object.uid.is_empty() || object.name.is_empty() => {
@@ -185,28 +185,32 @@ mod tests {
     /// What is read of a stream that comes in pieces of this size.
     fn read(content_type: &str, stream: &[u8], piece: usize) -> Result<Vec<String>, Malformed> {
         let mut frames = Frames::of(content_type);
-        let mut told = Vec::new();
+        let mut describe = Vec::new();
         for piece in stream.chunks(piece) {
             frames.push(piece);
             while let Some(frame) = frames.next()? {
-                told.push(match frame {
-                    Frame::There(object) => format!("there {}/{} {}", object.namespace, object.name, object.resource_version),
-                    Frame::Gone(object) => format!("gone {}/{} {}", object.namespace, object.name, object.resource_version),
+                describe.push(match frame {
+                    Frame::There(object) => {
+                        format!("there {}/{} {}", object.namespace, object.name, object.resource_version)
+                    }
+                    Frame::Gone(object) => {
+                        format!("gone {}/{} {}", object.namespace, object.name, object.resource_version)
+                    }
                     Frame::UpTo(version) => format!("up to {version}"),
                     Frame::Failed(refusal) => refusal.to_string(),
                 });
             }
         }
-        Ok(told)
+        Ok(describe)
     }
 
     #[test]
     fn streams_are_read_in_whatever_pieces_they_come() {
         for (content_type, stream) in [(PROTOBUF, protobuf()), ("application/json;stream=watch", json())] {
             for piece in [1, 2, 3, 7, 64, 10_000] {
-                let told = read(content_type, &stream, piece).unwrap();
+                let describe = read(content_type, &stream, piece).unwrap();
                 let expected = ["there shop/web 7", "gone shop/web 8", "up to 9", "410 Gone: too old resource version"];
-                assert_eq!(told, expected, "{content_type} in pieces of {piece}");
+                assert_eq!(describe, expected, "{content_type} in pieces of {piece}");
             }
         }
     }
@@ -240,8 +244,9 @@ mod tests {
 
     #[test]
     fn a_status_without_a_code_is_a_failure() {
-        let told = read("application/json", b"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"}}\n", 64).unwrap();
-        assert_eq!(told, ["500 Internal Server Error"]);
+        let describe =
+            read("application/json", b"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"}}\n", 64).unwrap();
+        assert_eq!(describe, ["500 Internal Server Error"]);
     }
 
     proptest! {

@@ -1,10 +1,12 @@
-//! Watching everything that a snapshot lists, each list from the version it was read at: nothing is listed a second time.
+//! Watching everything that a snapshot lists, each list from the version it was read at: nothing is listed a second
+//! time.
 //!
-//! What is guaranteed: what a watch tells is true, in the order in which it came about for one resource, and nothing is left out unless it is
-//! said so ([`Lost`]). What is not: that everything which has happened has been told already. Nothing says so short of a new list: a watch
-//! is silent where nothing happens, bookmarks come about once a minute, and the resourceVersion of one resource says nothing of another's
-//! stream. On a healthy line it is a matter of milliseconds. Whoever has to be sure of an object asks for that object
-//! ([`Connection::look_again`]), which is true at that moment.
+//! What is guaranteed: what a watch tells is true, in the order in which it came about for one resource, and nothing is
+//! left out unless it is said so ([`LostWatch`]). What is not: that everything which has happened has been told
+//! already. Nothing says so short of a new list: a watch is silent where nothing happens, bookmarks come about once a
+//! minute, and the resourceVersion of one resource says nothing of another's stream. On a healthy line it is a matter
+//! of milliseconds. Whoever has to be sure of an object asks for that object ([`Connection::recheck`]), which is true
+//! at that moment.
 
 mod frames;
 mod inbox;
@@ -20,13 +22,14 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::model::{ResourceId, Sighting, Snapshot};
+use crate::model::{ObjectEvent, ResourceId, Snapshot};
 
 use self::{inbox::Inbox, position::Position, stream::Watch};
 
 use super::{Connection, path};
 
-/// How many watches are begun at once. Each has a connection of its own (HTTP/1.1), so that open ones are in nobody's way.
+/// How many watches are begun at once. Each has a connection of its own (HTTP/1.1), so that open ones are in nobody's
+/// way.
 const BEGUN_AT_ONCE: usize = 12;
 
 /// Watches under way. They end when this is dropped.
@@ -39,24 +42,24 @@ pub struct Watches {
 
 /// What watches have told since it was asked last.
 #[derive(Debug, Default)]
-pub struct News {
+pub struct WatchUpdates {
     /// The latest of each object; what took the place of another comes after it.
-    pub seen: Vec<Sighting>,
+    pub seen: Vec<ObjectEvent>,
     /// Where something may have happened that was not told.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<LostWatch>,
 }
 
-impl News {
+impl WatchUpdates {
     /// Whether there is nothing new.
     pub fn is_empty(&self) -> bool {
         self.seen.is_empty() && self.lost.is_empty()
     }
 }
 
-/// Where track was lost: what happened meanwhile to objects of this resource was not told, nor were new ones. Objects that matter are to be
-/// asked for one by one.
+/// Where track was lost: what happened meanwhile to objects of this resource was not told, nor were new ones. Objects
+/// that matter are to be asked for one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostWatch {
     pub resource: ResourceId,
     /// The namespace it is limited to; `None` means all there are.
     pub namespace: Option<String>,
@@ -67,11 +70,11 @@ pub struct Lost {
 }
 
 impl Connection {
-    /// Begins to watch whatever the snapshot has listed, from where its lists ended. Must be called within a tokio runtime, which the watches
-    /// run on.
+    /// Begins to watch whatever the snapshot has listed, from where its lists ended. Must be called within a tokio
+    /// runtime, which the watches run on.
     ///
-    /// A watch that ends or breaks off is taken up from where it was. Where the server doesn't know that version any more, or can't be watched at
-    /// all (forbidden, no such verb), it is said in [`News::lost`].
+    /// A watch that ends or breaks off is taken up from where it was. Where the server doesn't know that version any
+    /// more, or can't be watched at all (forbidden, no such verb), it is said in [`WatchUpdates::lost`].
     pub fn watch(&self, snapshot: &Snapshot) -> Watches {
         let inbox = Arc::new(Inbox::default());
         let beginning = Arc::new(Semaphore::new(BEGUN_AT_ONCE));
@@ -102,27 +105,28 @@ impl Connection {
 
 impl Watches {
     /// What was told since this was asked last.
-    pub fn news(&self) -> News {
+    pub fn news(&self) -> WatchUpdates {
         self.inbox.take()
     }
 
     /// The same without what was lost, which is still told later.
-    pub fn seen(&self) -> Vec<Sighting> {
+    pub fn seen(&self) -> Vec<ObjectEvent> {
         self.inbox.take_seen()
     }
 
     /// What was lost by now and is still to be told.
-    pub fn lost(&self) -> Vec<Lost> {
+    pub fn lost(&self) -> Vec<LostWatch> {
         self.inbox.lost()
     }
 
-    /// Everything that is seen from now on, one by one, and what was seen and not taken before: for whoever has to know of each step. Only the
-    /// last who asked is told.
-    pub fn tap(&self) -> UnboundedReceiver<Sighting> {
+    /// Everything that is seen from now on, one by one, and what was seen and not taken before: for whoever has to know
+    /// of each step. Only the last who asked is told.
+    pub fn tap(&self) -> UnboundedReceiver<ObjectEvent> {
         self.inbox.tap()
     }
 
-    /// What was begun to be watched, each resource with the namespace it is limited to. What of that is given up is told in [`News::lost`].
+    /// What was begun to be watched, each resource with the namespace it is limited to. What of that is given up is
+    /// told in [`WatchUpdates::lost`].
     pub fn begun(&self) -> &[(ResourceId, Option<String>)] {
         &self.begun
     }

@@ -1,4 +1,5 @@
-//! A place in what happens to one resource, and the streams that tell what comes after it: what everybody who watches has in common.
+//! A place in what happens to one resource, and the streams that tell what comes after it: what everybody who watches
+//! has in common.
 
 use std::time::Duration;
 
@@ -17,8 +18,9 @@ use crate::{
 
 use super::frames::{Frame, Frames};
 
-/// After how many seconds the server is to end a watch at the earliest, and over how many more the ends are spread, so that not all are
-/// begun anew at the same time. Where nothing came for so long, a line may be dead without anybody noticing.
+/// After how many seconds the server is to end a watch at the earliest, and over how many more the ends are spread, so
+/// that not all are begun anew at the same time. Where nothing came for so long, a line may be dead without anybody
+/// noticing.
 const LASTS: usize = 240;
 const SPREAD: usize = 120;
 /// How long after its time a watch may end that has fallen silent.
@@ -72,7 +74,8 @@ impl Position {
     pub(in crate::cluster) async fn begin(&mut self) -> Result<Line, End> {
         let seconds = LASTS + self.number * 7 % SPREAD;
         let (path, version) = (&self.path, &self.version);
-        let url = format!("{path}?watch=true&allowWatchBookmarks=true&resourceVersion={version}&timeoutSeconds={seconds}");
+        let url =
+            format!("{path}?watch=true&allowWatchBookmarks=true&resourceVersion={version}&timeoutSeconds={seconds}");
         loop {
             let request = Request::builder().method(Method::GET).uri(&url).header(header::ACCEPT, self.accept);
             let begun = match request.body(Vec::new()) {

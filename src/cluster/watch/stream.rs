@@ -7,11 +7,11 @@ use tokio::sync::Semaphore;
 
 use crate::{
     cluster::{Connection, failure::Failure, request::METADATA_LIST, retry},
-    model::{ResourceId, Sighting},
+    model::{ObjectEvent, ResourceId},
 };
 
 use super::{
-    Lost,
+    LostWatch,
     inbox::Inbox,
     position::{End, Position, Why},
 };
@@ -55,7 +55,9 @@ impl Watch {
                 },
                 Why::Failed(failure) if is_final(&failure) => return self.lose(failure.to_string(), false),
                 // However long the server is away: whoever follows says how long to wait.
-                Why::Failed(failure) => retry::pause_after(&failure, 1, true).unwrap_or_default().max(retry::doubled(tried + 1)),
+                Why::Failed(failure) => {
+                    retry::pause_after(&failure, 1, true).unwrap_or_default().max(retry::doubled(tried + 1))
+                }
             };
             tried += 1;
             tokio::time::sleep(pause.min(LONGEST_PAUSE)).await;
@@ -64,7 +66,7 @@ impl Watch {
 
     /// Says that track was lost.
     pub(super) fn lose(&self, reason: String, watched: bool) {
-        self.inbox.lose(Lost { resource: self.resource, namespace: self.namespace.clone(), reason, watched });
+        self.inbox.lose(LostWatch { resource: self.resource, namespace: self.namespace.clone(), reason, watched });
     }
 
     /// Follows one stream to its end.
@@ -80,7 +82,7 @@ impl Watch {
         };
         loop {
             match self.position.next(&mut line).await {
-                Ok((object, gone)) => self.inbox.see(Sighting { resource: self.resource, object, gone }),
+                Ok((object, gone)) => self.inbox.see(ObjectEvent { resource: self.resource, object, gone }),
                 Err(end) => return end,
             }
         }
@@ -98,7 +100,12 @@ impl Watch {
 fn is_final(failure: &Failure) -> bool {
     match failure {
         Failure::Refused(refusal) => {
-            let passes = [StatusCode::TOO_MANY_REQUESTS, StatusCode::REQUEST_TIMEOUT, StatusCode::GONE, StatusCode::UNAUTHORIZED];
+            let passes = [
+                StatusCode::TOO_MANY_REQUESTS,
+                StatusCode::REQUEST_TIMEOUT,
+                StatusCode::GONE,
+                StatusCode::UNAUTHORIZED,
+            ];
             refusal.status.is_client_error() && !passes.contains(&refusal.status)
         }
         Failure::Malformed(_) => true,

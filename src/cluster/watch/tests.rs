@@ -7,7 +7,7 @@ use std::{
 
 use super::*;
 use crate::{
-    cluster::testing::{Asked, Say, begins_at, bookmark, event, json, open, pods, refuse, serve},
+    cluster::testing::{RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve},
     model::{ListRecord, Origin, Resource, Resources, SnapshotBuilder},
 };
 
@@ -16,7 +16,8 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// A snapshot that has listed this resource everywhere, at version 7.
 fn listed(resource: Resource, failure: Option<&str>) -> Snapshot {
-    let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
+    let mut builder =
+        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
     builder.list(ListRecord {
         resource: ResourceId(0),
         namespace: None,
@@ -34,7 +35,7 @@ fn watched_pods() -> Resource {
 async fn watch(
     snapshot: &Snapshot,
     much: usize,
-    answer: impl Fn(&Asked) -> Say + Send + Sync + 'static,
+    answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static,
 ) -> (Vec<String>, Vec<String>) {
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
     let log = asked.clone();
@@ -43,32 +44,36 @@ async fn watch(
         answer(asked)
     });
     let watches = connection.await.watch(snapshot);
-    let mut told = Vec::new();
+    let mut describe = Vec::new();
     let all = async {
-        while told.len() < much {
+        while describe.len() < much {
             watches.changed().await;
-            let News { seen, lost } = watches.news();
-            told.extend(seen.iter().map(|one| {
+            let WatchUpdates { seen, lost } = watches.news();
+            describe.extend(seen.iter().map(|one| {
                 let object = &one.object;
                 format!("{} {}/{}", if one.gone { "gone" } else { "there" }, object.namespace, object.name)
             }));
-            told.extend(lost.iter().map(|lost| format!("lost, watched {}: {}", lost.watched, lost.reason)));
+            describe.extend(lost.iter().map(|lost| format!("lost, watched {}: {}", lost.watched, lost.reason)));
         }
     };
     tokio::time::timeout(LONG, all).await.unwrap_or_else(|_| panic!("not all came, but {:?}", asked.lock().unwrap()));
     // What else is asked would be asked soon.
     tokio::time::sleep(Duration::from_millis(300)).await;
     let asked = asked.lock().unwrap().clone();
-    (told, asked)
+    (describe, asked)
 }
 
 const WATCH: &str = "/api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=";
 
 #[tokio::test]
 async fn a_watch_that_ends_is_taken_up_from_where_it_was() {
-    let (told, asked) = watch(&listed(watched_pods(), None), 4, |asked| match begins_at(asked) {
+    let (describe, asked) = watch(&listed(watched_pods(), None), 4, |asked| match begins_at(asked) {
         "7" => {
-            assert!(asked.accept.starts_with("application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;"), "{}", asked.accept);
+            assert!(
+                asked.accept.starts_with("application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;"),
+                "{}",
+                asked.accept
+            );
             json(200, event("ADDED", "a", 8) + &event("MODIFIED", "b", 9) + &bookmark(12))
         }
         // The stream breaks off within an event, which is told again.
@@ -77,16 +82,17 @@ async fn a_watch_that_ends_is_taken_up_from_where_it_was() {
         other => panic!("{other}"),
     })
     .await;
-    assert_eq!(told, ["there shop/a", "there shop/b", "gone shop/x", "there shop/c"]);
+    assert_eq!(describe, ["there shop/a", "there shop/b", "gone shop/x", "there shop/c"]);
     assert_eq!(asked, ["7", "12", "13"].map(|version| format!("{WATCH}{version}")));
 }
 
-/// The version is too old, as an answer or within the stream: one object is read to know from where to go on, and no list.
+/// The version is too old, as an answer or within the stream: one object is read to know from where to go on, and no
+/// list.
 #[tokio::test]
 async fn a_version_that_is_too_old_is_said() {
     for in_stream in [false, true] {
         let too_old = r#"{"kind":"Status","message":"too old resource version","code":410}"#;
-        let (told, asked) = watch(&listed(watched_pods(), None), 2, move |asked| match asked.url.as_str() {
+        let (describe, asked) = watch(&listed(watched_pods(), None), 2, move |asked| match asked.url.as_str() {
             "/api/v1/pods?limit=1" => {
                 json(200, r#"{"kind":"PodList","metadata":{"resourceVersion":"50","continue":"x"},"items":[]}"#)
             }
@@ -95,45 +101,46 @@ async fn a_version_that_is_too_old_is_said() {
             _ => json(410, too_old),
         })
         .await;
-        assert_eq!(told, ["lost, watched true: 410 Gone: too old resource version", "there shop/new"]);
+        assert_eq!(describe, ["lost, watched true: 410 Gone: too old resource version", "there shop/new"]);
         assert_eq!(asked, [format!("{WATCH}7"), "/api/v1/pods?limit=1".to_owned(), format!("{WATCH}50")]);
     }
 }
 
 #[tokio::test]
 async fn what_may_not_be_watched_is_said_once() {
-    for (status, reason) in [(403, "forbidden"), (405, "405 Method Not Allowed: no"), (404, "not served any more (404 Not Found)")]
+    for (status, reason) in
+        [(403, "forbidden"), (405, "405 Method Not Allowed: no"), (404, "not served any more (404 Not Found)")]
     {
-        let (told, asked) = watch(&listed(watched_pods(), None), 1, move |_| refuse(status)).await;
-        assert_eq!(told, [format!("lost, watched false: {reason}")]);
+        let (describe, asked) = watch(&listed(watched_pods(), None), 1, move |_| refuse(status)).await;
+        assert_eq!(describe, [format!("lost, watched false: {reason}")]);
         assert_eq!(asked, [format!("{WATCH}7")]);
     }
     let unwatchable = Resource { verbs: vec!["list".to_owned()], ..pods() };
-    let (told, asked) = watch(&listed(unwatchable, None), 1, |asked| panic!("{}", asked.url)).await;
-    assert_eq!((told, asked), (vec!["lost, watched false: it can't be watched".to_owned()], Vec::new()));
+    let (describe, asked) = watch(&listed(unwatchable, None), 1, |asked| panic!("{}", asked.url)).await;
+    assert_eq!((describe, asked), (vec!["lost, watched false: it can't be watched".to_owned()], Vec::new()));
 }
 
 #[tokio::test]
 async fn what_passes_is_tried_again() {
-    let (told, asked) = watch(&listed(watched_pods(), None), 1, |asked| match asked.before {
+    let (describe, asked) = watch(&listed(watched_pods(), None), 1, |asked| match asked.before {
         0 => refuse(503),
         1 => Say { status: 0, ..refuse(503) },
         2 => json(200, ""),
         _ => open(event("ADDED", "a", 8)),
     })
     .await;
-    assert_eq!(told, ["there shop/a"]);
+    assert_eq!(describe, ["there shop/a"]);
     assert_eq!(asked, [0; 4].map(|_| format!("{WATCH}7")));
 }
 
 #[tokio::test]
 async fn servers_that_know_no_metadata_are_asked_for_json() {
-    let (told, _) = watch(&listed(watched_pods(), None), 1, |asked| match asked.accept.as_str() {
+    let (describe, _) = watch(&listed(watched_pods(), None), 1, |asked| match asked.accept.as_str() {
         "application/json" => open(event("ADDED", "a", 8)),
         _ => refuse(406),
     })
     .await;
-    assert_eq!(told, ["there shop/a"]);
+    assert_eq!(describe, ["there shop/a"]);
 }
 
 #[tokio::test]

@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
-use crate::collector::view::Identity;
+use crate::collector::overlay::Identity;
 
 /// How many are kept. The original keeps 500; a look-up costs more than the memory.
 const MOST: usize = 8192;
 
-/// The latest of them. A uid that was found gone does not come back, so that nothing has to be forgotten but to save memory.
+/// The latest of them. A uid that was found gone does not come back, so that nothing has to be forgotten but to save
+/// memory.
 #[derive(Debug, Default)]
 pub(super) struct Absent {
     known: FxHashSet<Identity>,

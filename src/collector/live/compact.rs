@@ -1,9 +1,10 @@
-//! Letting go of what is gone. Names and numbers are only ever added while work is under way, because whoever works holds some of them.
+//! Letting go of what is gone. Names and numbers are only ever added while work is under way, because whoever works
+//! holds some of them.
 
 use rustc_hash::FxHashMap;
 
 use crate::{
-    collector::view::{Identity, Known},
+    collector::overlay::{Identity, Known},
     graph::NodeId,
     model::{Reference, Strings, Symbol},
 };
@@ -20,7 +21,8 @@ impl Live {
         gone >= WORTH_IT && gone > self.nodes.len() / 2 && self.to_delete.is_idle() && self.to_orphan.is_idle()
     }
 
-    /// Lets go of what is gone and named by nobody any more. **Every number and symbol changes.** Says which numbers have become which; what it doesn't name is gone.
+    /// Lets go of what is gone and named by nobody any more. **Every number and symbol changes.** Says which numbers
+    /// have become which; what it doesn't name is gone.
     pub fn compact(&mut self) -> FxHashMap<NodeId, NodeId> {
         let old = std::mem::take(&mut self.strings);
         let mut strings = Strings::default();

@@ -1,13 +1,13 @@
-//! The collector's own picture of a live cluster: a graph that grows and shrinks with what watches tell, and whose rules are those that
-//! plans are played by ([`Picture`]).
+//! The collector's own picture of a live cluster: a graph that grows and shrinks with what watches tell, and whose
+//! rules are those that plans are played by ([`GraphView`]).
 //!
-//! Nothing here talks to anything, nor knows the time. Whoever drives it tells what was seen ([`Live::see`], [`Live::gone`]), takes what
-//! is queued, and does the asking for it.
+//! Nothing here talks to anything, nor knows the time. Whoever drives it tells what was seen ([`Live::see`],
+//! [`Live::gone`]), takes what is queued, and does the asking for it.
 
 mod absent;
 mod compact;
+mod graph_view;
 mod nodes;
-mod picture;
 mod seeing;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,10 +19,10 @@ use crate::{
 };
 
 use super::{
+    graph_view::GraphView,
     observe::observe_absence,
-    picture::Picture,
+    overlay::{Identity, Known},
     queue::Queue,
-    view::{Identity, Known},
 };
 
 use self::{absent::Absent, nodes::Node};
@@ -103,7 +103,9 @@ impl Live {
 
     /// The number of a resource in this version, under which what is seen of it is told.
     pub fn kind(&mut self, resource: &Resource) -> KindId {
-        let same = |kind: &Kind| kind.group == resource.group && kind.version == resource.version && kind.plural == resource.plural;
+        let same = |kind: &Kind| {
+            kind.group == resource.group && kind.version == resource.version && kind.plural == resource.plural
+        };
         if let Some(known) = self.kinds.iter().position(same) {
             // A definition may have come back as something else.
             self.kinds[known].kind = self.strings.intern(&resource.kind);
@@ -130,9 +132,9 @@ impl Live {
         observe_absence(self, node, identity);
     }
 
-    /// Queues all that a sweep may have to do with (8.1): what is terminating with one of the collector's finalizers, and every live object
-    /// but those whose owners are all seen to be there as they are named, waiting for nobody. Those would be kept (R8.6), and whatever
-    /// happens to one of their owners queues them.
+    /// Queues all that a sweep may have to do with (8.1): what is terminating with one of the collector's finalizers,
+    /// and every live object but those whose owners are all seen to be there as they are named, waiting for nobody.
+    /// Those would be kept (R8.6), and whatever happens to one of their owners queues them.
     pub fn begin_sweep(&mut self) {
         // What was queued on the way, because an owner was not seen yet, is judged by what is known now.
         self.to_delete.clear();
@@ -175,11 +177,12 @@ impl Live {
 
     /// What is known to be absent, as far as references of a holder in `namespace` go (R3.11).
     pub fn is_known_absent(&self, reference: &Reference, namespace: Symbol) -> bool {
-        self.absent.has(&Identity::named_by(reference, Symbol::EMPTY)) || self.absent.has(&Identity::named_by(reference, namespace))
+        self.absent.has(&Identity::named_by(reference, Symbol::EMPTY))
+            || self.absent.has(&Identity::named_by(reference, namespace))
     }
 
-    /// Forgets what was found absent: after something that no collector can know of (a server that came back, perhaps with older data),
-    /// it is asked for anew.
+    /// Forgets what was found absent: after something that no collector can know of (a server that came back, perhaps
+    /// with older data), it is asked for anew.
     pub fn forget_absences(&mut self) {
         self.absent.clear();
     }
@@ -218,18 +221,21 @@ impl Live {
         self.strings.text(symbol)
     }
 
-    /// The resourceVersion that was seen last of an object, where it is a number; otherwise 0, and after [`Live::distrust`].
+    /// The resourceVersion that was seen last of an object, where it is a number; otherwise 0, and after
+    /// [`Live::distrust`].
     pub fn version(&self, node: NodeId) -> u64 {
         self.nodes[node.index()].version
     }
 
-    /// An object has turned out to be another than was seen last: what is known of it is worth nothing until it is seen again.
+    /// An object has turned out to be another than was seen last: what is known of it is worth nothing until it is seen
+    /// again.
     pub fn distrust(&mut self, node: NodeId) {
         self.nodes[node.index()].version = 0;
     }
 
-    /// An observed object as it was seen last, as far as the collector's decisions go: of its finalizers only the collector's own are kept. A
-    /// write that names its version is right exactly if the object is still like this. None where that isn't known.
+    /// An observed object as it was seen last, as far as the collector's decisions go: of its finalizers only the
+    /// collector's own are kept. A write that names its version is right exactly if the object is still like this. None
+    /// where that isn't known.
     pub fn as_seen(&self, node: NodeId, version: u32) -> Option<Stored<'static>> {
         let node = &self.nodes[node.index()];
         (node.known == Known::Observed && node.version != 0).then(|| Stored {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     collector::{
         observe::Was,
-        view::{Identity, Known},
+        overlay::{Identity, Known},
     },
     graph::NodeId,
     model::{Reference, Symbol},
@@ -22,7 +22,10 @@ pub(super) struct Finalizers {
 
 impl Finalizers {
     pub fn of(finalizers: &[Symbol]) -> Self {
-        Finalizers { foreground: finalizers.contains(&Symbol::FOREGROUND), orphan: finalizers.contains(&Symbol::ORPHAN) }
+        Finalizers {
+            foreground: finalizers.contains(&Symbol::FOREGROUND),
+            orphan: finalizers.contains(&Symbol::ORPHAN),
+        }
     }
 
     pub fn symbols(self) -> Vec<Symbol> {
@@ -31,7 +34,8 @@ impl Finalizers {
     }
 }
 
-/// An object that was observed, an owner that is only named, or what is left of either for as long as somebody may still hold its number.
+/// An object that was observed, an owner that is only named, or what is left of either for as long as somebody may
+/// still hold its number.
 #[derive(Debug)]
 pub(super) struct Node {
     pub known: Known,

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use crate::{
     collector::{
+        graph_view::GraphView,
         observe::{Was, observe_deletion, observe_first, observe_update},
-        picture::Picture,
-        view::{Identity, Known},
+        overlay::{Identity, Known},
     },
     graph::NodeId,
     model::{RawObject, Reference},
@@ -30,7 +30,8 @@ impl Live {
         self.kinds[kind.0 as usize].synced = true;
         let lists = self.kinds[kind.0 as usize].lists;
         let missing = |node: &&Node| node.known == Known::Observed && node.kind == kind && node.list != lists;
-        let missing: Vec<NodeId> = self.nodes.iter().filter(missing).map(|node| self.by_uid[&node.identity.uid]).collect();
+        let missing: Vec<NodeId> =
+            self.nodes.iter().filter(missing).map(|node| self.by_uid[&node.identity.uid]).collect();
         for node in missing {
             observe_deletion(self, node);
         }
@@ -79,8 +80,8 @@ impl Live {
         node.was = is;
         node.version = raw.resource_version.parse().unwrap_or(0);
         node.finalizers = Finalizers::of(&stored_finalizers);
-        // Of several kinds that show one uid, the first makes the node (R3.5), for as long as it is watched. After that it has to be asked
-        // for where it is served.
+        // Of several kinds that show one uid, the first makes the node (R3.5), for as long as it is watched. After that
+        // it has to be asked for where it is served.
         if node.kind != kind && self.kinds[node.kind.0 as usize].stopped {
             self.kinds[node.kind.0 as usize].objects -= 1;
             self.kinds[kind.0 as usize].objects += 1;
@@ -91,8 +92,8 @@ impl Live {
         }
     }
 
-    /// Of several references with one uid the rules compare the last only (R3.10), and miss what becomes of the others. Here an object is
-    /// decided on as it was seen, so that all of them count.
+    /// Of several references with one uid the rules compare the last only (R3.10), and miss what becomes of the others.
+    /// Here an object is decided on as it was seen, so that all of them count.
     fn take_over(&mut self, id: NodeId, now: Cow<'static, [Reference]>) {
         let before = self.owners(id);
         if before == now {
@@ -101,7 +102,8 @@ impl Live {
         self.replace_owners(id, &before, now);
         self.queue(id);
         for reference in before.iter().filter(|reference| reference.blocks()) {
-            if let Some(owner) = Picture::by_uid(self, reference.uid).filter(|owner| self.deleting_dependents(*owner)) {
+            if let Some(owner) = GraphView::by_uid(self, reference.uid).filter(|owner| self.deleting_dependents(*owner))
+            {
                 self.queue(owner);
             }
         }

@@ -1,14 +1,17 @@
 //! What would change what becomes of an object: each "if" is played to its end.
 
 use crate::{
-    foretell::{Fate, OutcomeKind, Plan, Prognosis, Request, State, plan},
     model::{ObjectId, Symbol},
+    plan::{OutcomeKind, Plan, plan},
     server::Propagation,
-    tree::Standing,
+    simulate::{ProjectedOutcome, Projection, Request, State},
+    tree::ReferenceStatus,
 };
 
-use super::{Blocks, Case, End, NextStory, OwnerState, ReferenceStory, Remover, RootCause, Teller, finalizers};
-use crate::foretell::{Idle, Next};
+use super::{
+    Blocks, Case, Explainer, FinalState, NextStory, OwnerState, ReferenceStory, Remover, RootCause, finalizers,
+};
+use crate::simulate::{Next, NoAction};
 
 /// So many owners, and so many causes, are tried.
 const TRIED: usize = 8;
@@ -16,15 +19,15 @@ const TRIED: usize = 8;
 /// Something that may happen, and what becomes of the object then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    pub what: What,
-    pub then: Then,
+    pub what: Trigger,
+    pub then: ConditionOutcome,
     /// As a sentence that goes on after "if".
     pub message: String,
 }
 
 /// What may happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Trigger {
     /// These are deleted.
     Deleted(Vec<ObjectId>, Propagation),
     /// This pod is deleted without grace.
@@ -37,7 +40,7 @@ pub enum What {
 
 /// What becomes of the object that is explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum ConditionOutcome {
     Goes,
     /// It lives on, with all its references.
     Stays,
@@ -49,61 +52,63 @@ pub enum Then {
     Unknown,
 }
 
-impl Then {
+impl ConditionOutcome {
     /// As JSON says it.
     pub fn name(self) -> &'static str {
         match self {
-            Then::Goes => "Goes",
-            Then::Stays => "Stays",
-            Then::Loses(_) => "LosesReferences",
-            Then::Terminating(_) => "Terminating",
-            Then::Unknown => "Unknown",
+            ConditionOutcome::Goes => "Goes",
+            ConditionOutcome::Stays => "Stays",
+            ConditionOutcome::Loses(_) => "LosesReferences",
+            ConditionOutcome::Terminating(_) => "Terminating",
+            ConditionOutcome::Unknown => "Unknown",
         }
     }
 
     fn words(self) -> &'static str {
         match self {
-            Then::Goes => "it goes",
-            Then::Stays => "it stays",
-            Then::Loses(0) => "it stays, without an owner",
-            Then::Loses(_) => "it stays, with fewer owners",
-            Then::Terminating(State::Stuck) => "it gets stuck",
-            Then::Terminating(_) => "it stays terminating until somebody else is done",
-            Then::Unknown => "what becomes of it rests on what could not be read",
+            ConditionOutcome::Goes => "it goes",
+            ConditionOutcome::Stays => "it stays",
+            ConditionOutcome::Loses(0) => "it stays, without an owner",
+            ConditionOutcome::Loses(_) => "it stays, with fewer owners",
+            ConditionOutcome::Terminating(State::Stuck) => "it gets stuck",
+            ConditionOutcome::Terminating(_) => "it stays terminating until somebody else is done",
+            ConditionOutcome::Unknown => "what becomes of it rests on what could not be read",
         }
     }
 }
 
-impl Teller<'_, '_> {
+impl Explainer<'_, '_> {
     pub(super) fn conditions(
         &mut self,
         object: ObjectId,
         references: &[ReferenceStory],
         next: &NextStory,
-        end: &End,
+        end: &FinalState,
         causes: &[RootCause],
     ) -> Vec<Condition> {
-        match end.fate {
-            Fate::Goes if self.case.snapshot().object(object).terminating() => return Vec::new(),
+        match end.outcome {
+            ProjectedOutcome::Goes if self.case.snapshot().object(object).terminating() => return Vec::new(),
             _ if end.state.is_some() => return self.if_released(object, causes),
             _ => {}
         }
         let mut conditions = Vec::new();
         match &next.next {
-            Next::Nothing(Idle::OwnersSolid) if end.fate != Fate::Goes => {
+            Next::Nothing(NoAction::OwnersSolid) if end.outcome != ProjectedOutcome::Goes => {
                 let owners = self.solid_owners(object, references);
                 conditions.extend(self.if_owners_go(object, &owners));
                 conditions.extend(self.if_orphaned(object, &owners, &conditions));
             }
             // What is left without an owner is kept by none.
-            Next::DropReferences(_) if !matches!(end.fate, Fate::Goes | Fate::Changes { references: 0, .. }) => {
+            Next::DropReferences(_)
+                if !matches!(end.outcome, ProjectedOutcome::Goes | ProjectedOutcome::Changes { references: 0, .. }) =>
+            {
                 let owners = self.solid_owners(object, references);
                 conditions.extend(self.if_owners_go(object, &owners));
             }
             _ => {}
         }
         // Where it isn't looked at, or not known what is there, references make no difference.
-        if !matches!(next.next, Next::Nothing(Idle::NotWatched | Idle::SharedUid(_) | Idle::Unread(_))) {
+        if !matches!(next.next, Next::Nothing(NoAction::NotWatched | NoAction::SharedUid(_) | NoAction::Unread(_))) {
             conditions.extend(self.if_dropped(object, references, end));
         }
         conditions.extend(self.if_waited_for(object, references));
@@ -112,9 +117,9 @@ impl Teller<'_, '_> {
 
     /// The owners that keep an object, and that don't go anyway.
     fn solid_owners(&self, object: ObjectId, references: &[ReferenceStory]) -> Vec<ObjectId> {
-        let solid = references.iter().filter(|reference| reference.link.standing == Standing::Solid);
+        let solid = references.iter().filter(|reference| reference.link.standing == ReferenceStatus::Solid);
         let mut owners: Vec<ObjectId> = solid.filter_map(ReferenceStory::leads_to).collect();
-        owners.retain(|owner| *owner != object && !self.case.prognosis.goes(*owner));
+        owners.retain(|owner| *owner != object && !self.case.projection.goes(*owner));
         owners.sort_unstable();
         owners.dedup();
         owners
@@ -124,7 +129,7 @@ impl Teller<'_, '_> {
     fn if_owners_go(&mut self, object: ObjectId, owners: &[ObjectId]) -> Vec<Condition> {
         let alone = owners.iter().take(TRIED).filter_map(|owner| self.if_gone(object, &[*owner], owners));
         let mut conditions: Vec<Condition> = alone.collect();
-        if owners.len() > 1 && conditions.iter().all(|condition| condition.then != Then::Goes) {
+        if owners.len() > 1 && conditions.iter().all(|condition| condition.then != ConditionOutcome::Goes) {
             conditions.extend(self.if_gone(object, owners, owners));
         }
         conditions
@@ -133,12 +138,13 @@ impl Teller<'_, '_> {
     /// What becomes of an object that would go with its owner, if that leaves its dependents behind.
     fn if_orphaned(&mut self, object: ObjectId, owners: &[ObjectId], with_them: &[Condition]) -> Option<Condition> {
         let [owner] = owners else { return None };
-        if with_them.iter().all(|condition| condition.then != Then::Goes) {
+        if with_them.iter().all(|condition| condition.then != ConditionOutcome::Goes) {
             return None;
         }
         let then = self.then_after(object, &Request::delete(vec![*owner], Propagation::Orphan))?;
-        let message = format!("{} is deleted with --cascade=orphan, {}", self.case.name(*owner, Some(object)), then.words());
-        Some(Condition { what: What::Deleted(vec![*owner], Propagation::Orphan), then, message })
+        let message =
+            format!("{} is deleted with --cascade=orphan, {}", self.case.name(*owner, Some(object)), then.words());
+        Some(Condition { what: Trigger::Deleted(vec![*owner], Propagation::Orphan), then, message })
     }
 
     /// What becomes of an object once these of its owners are gone.
@@ -149,21 +155,25 @@ impl Teller<'_, '_> {
             return self.if_let_go(object, gone, owners);
         }
         let request = Request::delete(gone.to_vec(), Propagation::Background);
-        let told = plan(case.stage, &request);
-        self.wanted.needs.add(&told.needs);
-        if !told.refused.is_empty() {
+        let describe = plan(case.stage, &request);
+        self.wanted.needs.add(&describe.needs);
+        if !describe.refused.is_empty() {
             return None;
         }
-        let then = then_of_plan(&told, object);
-        let what = What::Deleted(gone.to_vec(), Propagation::Background);
-        let stay = |id: &ObjectId| told.outcome(*id).is_none_or(|outcome| outcome.kind != OutcomeKind::Deleted);
+        let then = then_of_plan(&describe, object);
+        let what = Trigger::Deleted(gone.to_vec(), Propagation::Background);
+        let stay = |id: &ObjectId| describe.outcome(*id).is_none_or(|outcome| outcome.kind != OutcomeKind::Deleted);
         let staying: Vec<ObjectId> = gone.iter().copied().filter(stay).collect();
         let names = case.names(gone, Some(object));
         let (goes, are) = if gone.len() == 1 { ("goes", "is") } else { ("all go", "are all") };
         let message = if staying.is_empty() {
             format!("{names} {goes}, {}", too(case, object, then, gone, owners))
         } else {
-            format!("{names} {are} deleted, {} as long as {} is terminating", then.words(), case.names(&staying, Some(object)))
+            format!(
+                "{names} {are} deleted, {} as long as {} is terminating",
+                then.words(),
+                case.names(&staying, Some(object))
+            )
         };
         Some(Condition { what, then, message })
     }
@@ -171,82 +181,101 @@ impl Teller<'_, '_> {
     /// The same for owners of which some are terminating: once their finalizers are removed.
     fn if_let_go(&mut self, object: ObjectId, gone: &[ObjectId], owners: &[ObjectId]) -> Option<Condition> {
         let held: Vec<(ObjectId, Symbol)> = gone.iter().flat_map(|id| foreign_finalizers(self.case, *id)).collect();
-        let prognosis = Prognosis::released(self.case.stage, &held);
-        if gone.iter().any(|id| !prognosis.goes(*id)) {
+        let projection = Projection::released(self.case.stage, &held);
+        if gone.iter().any(|id| !projection.goes(*id)) {
             return None;
         }
-        let then = self.then_in(object, &prognosis);
+        let then = self.then_in(object, &projection);
         let (names, are) = (self.case.names(gone, Some(object)), if gone.len() == 1 { "is" } else { "are all" });
         let message = format!("{names} {are} gone at last, {}", too(self.case, object, then, gone, owners));
-        Some(Condition { what: What::Released(held), then, message })
+        Some(Condition { what: Trigger::Released(held), then, message })
     }
 
-    /// What becomes of an object that the collector would delete, change or never look at, without the references that lead nowhere.
-    fn if_dropped(&mut self, object: ObjectId, references: &[ReferenceStory], end: &End) -> Option<Condition> {
-        let faults: Vec<&ReferenceStory> = references.iter().filter(|reference| !reference.link.standing.valid()).collect();
+    /// What becomes of an object that the collector would delete, change or never look at, without the references that
+    /// lead nowhere.
+    fn if_dropped(&mut self, object: ObjectId, references: &[ReferenceStory], end: &FinalState) -> Option<Condition> {
+        let faults: Vec<&ReferenceStory> =
+            references.iter().filter(|reference| !reference.link.standing.valid()).collect();
         let mut uids: Vec<Symbol> = faults.iter().map(|reference| reference.reference.uid).collect();
         uids.dedup();
         if uids.is_empty() {
             return None;
         }
         let dropped = vec![(object, uids)];
-        let prognosis = Prognosis::without_references(self.case.stage, &dropped);
-        let then = self.then_in(object, &prognosis);
-        let before = then_of(self.case, object, &end.fate, end.state);
+        let projection = Projection::without_references(self.case.stage, &dropped);
+        let then = self.then_in(object, &projection);
+        let before = then_of(self.case, object, &end.outcome, end.state);
         // What is only shorter by these references is as it was.
         let left = references.len() - faults.len();
-        if then == before || matches!((then, before), (Then::Loses(count), Then::Stays) if count == left && left > 0) {
+        if then == before
+            || matches!((then, before), (ConditionOutcome::Loses(count), ConditionOutcome::Stays) if count == left && left > 0)
+        {
             return None;
         }
         let names: Vec<String> = faults.iter().map(|reference| self.case.reference(&reference.reference)).collect();
         let them = if names.len() == 1 { "the reference to" } else { "the references to" };
-        let message =
-            format!("{them} {} {} dropped, {}", names.join(", "), if names.len() == 1 { "is" } else { "are" }, then.words());
-        Some(Condition { what: What::Dropped(dropped), then, message })
+        let message = format!(
+            "{them} {} {} dropped, {}",
+            names.join(", "),
+            if names.len() == 1 { "is" } else { "are" },
+            then.words()
+        );
+        Some(Condition { what: Trigger::Dropped(dropped), then, message })
     }
 
     /// Owners that would get stuck behind this object, were they deleted in the foreground.
     fn if_waited_for(&mut self, object: ObjectId, references: &[ReferenceStory]) -> Vec<Condition> {
-        let would_wait =
-            references.iter().filter(|reference| reference.blocks == Blocks::Would && reference.owner == Some(OwnerState::Live));
+        let would_wait = references
+            .iter()
+            .filter(|reference| reference.blocks == Blocks::Would && reference.owner == Some(OwnerState::Live));
         let mut owners: Vec<ObjectId> =
             would_wait.filter_map(|reference| self.case.snapshot().by_uid(reference.reference.uid)).collect();
         owners.sort_unstable();
         owners.dedup();
         let mut conditions = Vec::new();
         for owner in owners.into_iter().take(TRIED) {
-            let told = plan(self.case.stage, &Request::delete(vec![owner], Propagation::Foreground));
-            self.wanted.needs.add(&told.needs);
-            let stuck =
-                told.outcome(owner).filter(|outcome| outcome.state == Some(State::Stuck) && outcome.waits_for.contains(&object));
+            let describe = plan(self.case.stage, &Request::delete(vec![owner], Propagation::Foreground));
+            self.wanted.needs.add(&describe.needs);
+            let stuck = describe
+                .outcome(owner)
+                .filter(|outcome| outcome.state == Some(State::Stuck) && outcome.waits_for.contains(&object));
             if stuck.is_none() {
                 continue;
             }
-            let then = then_of_plan(&told, object);
-            let message =
-                format!("{} is deleted in the foreground, it waits for this one for ever", self.case.name(owner, Some(object)));
-            conditions.push(Condition { what: What::Deleted(vec![owner], Propagation::Foreground), then, message });
+            let then = then_of_plan(&describe, object);
+            let message = format!(
+                "{} is deleted in the foreground, it waits for this one for ever",
+                self.case.name(owner, Some(object))
+            );
+            conditions.push(Condition { what: Trigger::Deleted(vec![owner], Propagation::Foreground), then, message });
         }
         conditions
     }
 
-    /// What becomes of a terminating object once what it comes down to is out of the way: each alone, and where none is enough, all
-    /// together.
+    /// What becomes of a terminating object once what it comes down to is out of the way: each alone, and where none is
+    /// enough, all together.
     fn if_released(&mut self, object: ObjectId, causes: &[RootCause]) -> Vec<Condition> {
         let mut conditions: Vec<Condition> = Vec::new();
         for cause in causes.iter().take(TRIED) {
             conditions.extend(self.without_cause(object, cause));
         }
-        if causes.len() > 1 && causes.len() <= TRIED && conditions.iter().all(|condition| condition.then != Then::Goes) {
-            let held: Vec<(ObjectId, Symbol)> =
-                causes.iter().flat_map(|cause| cause.objects.iter()).flat_map(|id| foreign_finalizers(self.case, *id)).collect();
+        if causes.len() > 1
+            && causes.len() <= TRIED
+            && conditions.iter().all(|condition| condition.then != ConditionOutcome::Goes)
+        {
+            let held: Vec<(ObjectId, Symbol)> = causes
+                .iter()
+                .flat_map(|cause| cause.objects.iter())
+                .flat_map(|id| foreign_finalizers(self.case, *id))
+                .collect();
             if !held.is_empty() {
-                let then = self.then_in(object, &Prognosis::released(self.case.stage, &held));
+                let then = self.then_in(object, &Projection::released(self.case.stage, &held));
                 let message = format!("all these finalizers are removed, {}", then.words());
-                conditions.push(Condition { what: What::Released(held), then, message });
+                conditions.push(Condition { what: Trigger::Released(held), then, message });
             }
         }
-        if conditions.iter().all(|condition| condition.what != What::Deleted(vec![object], Propagation::Background)) {
+        if conditions.iter().all(|condition| condition.what != Trigger::Deleted(vec![object], Propagation::Background))
+        {
             conditions.extend(self.if_deleted_again(object, object));
         }
         conditions
@@ -260,9 +289,10 @@ impl Teller<'_, '_> {
             return cause.objects.iter().take(TRIED).find_map(|member| self.if_deleted_again(object, *member));
         }
         let held = foreign_finalizers(case, first);
-        let ends_terminating = matches!(case.prognosis.fate(first), Fate::Changes { terminating: true, .. });
+        let ends_terminating =
+            matches!(case.projection.outcome_of(first), ProjectedOutcome::Changes { terminating: true, .. });
         if (case.snapshot().object(first).terminating() || ends_terminating) && !held.is_empty() {
-            let then = self.then_in(object, &Prognosis::released(case.stage, &held));
+            let then = self.then_in(object, &Projection::released(case.stage, &held));
             let texts: Vec<&str> = held.iter().map(|(_, finalizer)| case.snapshot().text(*finalizer)).collect();
             let (noun, verb) = if texts.len() == 1 { ("finalizer", "is") } else { ("finalizers", "are") };
             let message = match first == object {
@@ -274,14 +304,14 @@ impl Teller<'_, '_> {
                     then.words()
                 ),
             };
-            return Some(Condition { what: What::Released(held), then, message });
+            return Some(Condition { what: Trigger::Released(held), then, message });
         }
         if case.stage.rules(first).graceful && case.snapshot().object(first).terminating() {
             let request = Request { grace: Some(0), ..Request::delete(vec![first], Propagation::Background) };
             let then = self.then_after(object, &request)?;
             let it = if first == object { "it".to_owned() } else { case.name(first, Some(object)) };
             return Some(Condition {
-                what: What::Forced(first),
+                what: Trigger::Forced(first),
                 then,
                 message: format!("{it} is deleted with --force, {}", then.words()),
             });
@@ -296,17 +326,24 @@ impl Teller<'_, '_> {
     fn if_cured(&mut self, object: ObjectId, holder: ObjectId) -> Option<Condition> {
         let case = self.case;
         let stories = super::references::of(case, holder);
-        let at_fault = |story: &&ReferenceStory| matches!(story.link.standing, Standing::NotServed | Standing::InvalidScope);
+        let at_fault = |story: &&ReferenceStory| {
+            matches!(story.link.standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope)
+        };
         let faults: Vec<&ReferenceStory> = stories.iter().filter(at_fault).collect();
         let uids: Vec<Symbol> = faults.iter().map(|story| story.reference.uid).collect();
         if uids.is_empty() {
             return None;
         }
         let dropped = vec![(holder, uids)];
-        let then = self.then_in(object, &Prognosis::without_references(case.stage, &dropped));
+        let then = self.then_in(object, &Projection::without_references(case.stage, &dropped));
         let names: Vec<String> = faults.iter().map(|story| case.reference(&story.reference)).collect();
-        let message = format!("{} loses its reference to {}, {}", case.name(holder, Some(object)), names.join(", "), then.words());
-        Some(Condition { what: What::Dropped(dropped), then, message })
+        let message = format!(
+            "{} loses its reference to {}, {}",
+            case.name(holder, Some(object)),
+            names.join(", "),
+            then.words()
+        );
+        Some(Condition { what: Trigger::Dropped(dropped), then, message })
     }
 
     /// R1.21: a second DELETE, in the background, takes the foreground finalizer, and with it the waiting.
@@ -316,68 +353,74 @@ impl Teller<'_, '_> {
             return None;
         }
         let then = self.then_after(object, &Request::delete(vec![again], Propagation::Background))?;
-        if then != Then::Goes {
+        if then != ConditionOutcome::Goes {
             return None;
         }
         let it = if again == object { "it".to_owned() } else { case.name(again, Some(object)) };
         let message = format!("{it} is deleted again, with --cascade=background, {}", then.words());
-        Some(Condition { what: What::Deleted(vec![again], Propagation::Background), then, message })
+        Some(Condition { what: Trigger::Deleted(vec![again], Propagation::Background), then, message })
     }
 
     /// What becomes of an object after a delete; none where the API server refuses it.
-    fn then_after(&mut self, object: ObjectId, request: &Request) -> Option<Then> {
-        let told = plan(self.case.stage, request);
-        self.wanted.needs.add(&told.needs);
-        if !told.refused.is_empty() {
+    fn then_after(&mut self, object: ObjectId, request: &Request) -> Option<ConditionOutcome> {
+        let describe = plan(self.case.stage, request);
+        self.wanted.needs.add(&describe.needs);
+        if !describe.refused.is_empty() {
             return None;
         }
         let before = self.case.snapshot().object(object).terminating();
-        Some(match told.outcome(object) {
-            None if before => Then::Terminating(self.case.prognosis.state(object)),
-            _ => then_of_plan(&told, object),
+        Some(match describe.outcome(object) {
+            None if before => ConditionOutcome::Terminating(self.case.projection.state(object)),
+            _ => then_of_plan(&describe, object),
         })
     }
 
     /// What becomes of an object in another course of events.
-    fn then_in(&mut self, object: ObjectId, prognosis: &Prognosis) -> Then {
-        self.wanted.needs.add(&prognosis.needs);
-        if prognosis.uncertain(object) {
-            return Then::Unknown;
+    fn then_in(&mut self, object: ObjectId, projection: &Projection) -> ConditionOutcome {
+        self.wanted.needs.add(&projection.needs);
+        if projection.uncertain(object) {
+            return ConditionOutcome::Unknown;
         }
-        then_of(self.case, object, prognosis.fate(object), Some(prognosis.state(object)))
+        then_of(self.case, object, projection.outcome_of(object), Some(projection.state(object)))
     }
 }
 
-fn then_of_plan(told: &Plan, object: ObjectId) -> Then {
-    let Some(outcome) = told.outcome(object) else { return Then::Stays };
+fn then_of_plan(describe: &Plan, object: ObjectId) -> ConditionOutcome {
+    let Some(outcome) = describe.outcome(object) else { return ConditionOutcome::Stays };
     match outcome.kind {
-        _ if outcome.uncertain.is_some() => Then::Unknown,
-        OutcomeKind::Deleted => Then::Goes,
-        OutcomeKind::Terminating => Then::Terminating(outcome.state.unwrap_or(State::Unknown)),
-        OutcomeKind::Unchanged | OutcomeKind::Unblocked => Then::Stays,
-        OutcomeKind::Orphaned | OutcomeKind::Detached => Then::Loses(outcome.after.as_ref().map_or(0, |after| after.owners.len())),
+        _ if outcome.uncertain.is_some() => ConditionOutcome::Unknown,
+        OutcomeKind::Deleted => ConditionOutcome::Goes,
+        OutcomeKind::Terminating => ConditionOutcome::Terminating(outcome.state.unwrap_or(State::Unknown)),
+        OutcomeKind::Unchanged | OutcomeKind::Unblocked => ConditionOutcome::Stays,
+        OutcomeKind::Orphaned | OutcomeKind::Detached => {
+            ConditionOutcome::Loses(outcome.after.as_ref().map_or(0, |after| after.owners.len()))
+        }
     }
 }
 
-fn then_of(case: &Case<'_>, object: ObjectId, fate: &Fate, state: Option<State>) -> Then {
+fn then_of(case: &Case<'_>, object: ObjectId, outcome: &ProjectedOutcome, state: Option<State>) -> ConditionOutcome {
     let found = case.snapshot().object(object);
-    match fate {
-        Fate::Goes => Then::Goes,
-        Fate::Stays if !found.terminating() => Then::Stays,
-        Fate::Changes { terminating: false, references } if *references == found.owners.len() => Then::Stays,
-        Fate::Changes { terminating: false, references } => Then::Loses(*references),
-        _ => Then::Terminating(state.unwrap_or(State::Unknown)),
+    match outcome {
+        ProjectedOutcome::Goes => ConditionOutcome::Goes,
+        ProjectedOutcome::Stays if !found.terminating() => ConditionOutcome::Stays,
+        ProjectedOutcome::Changes { terminating: false, references } if *references == found.owners.len() => {
+            ConditionOutcome::Stays
+        }
+        ProjectedOutcome::Changes { terminating: false, references } => ConditionOutcome::Loses(*references),
+        _ => ConditionOutcome::Terminating(state.unwrap_or(State::Unknown)),
     }
 }
 
 /// What becomes of an object with these of its owners, and which others keep it.
-fn too(case: &Case<'_>, object: ObjectId, then: Then, gone: &[ObjectId], owners: &[ObjectId]) -> String {
+fn too(case: &Case<'_>, object: ObjectId, then: ConditionOutcome, gone: &[ObjectId], owners: &[ObjectId]) -> String {
     let others: Vec<ObjectId> = owners.iter().copied().filter(|owner| !gone.contains(owner)).collect();
     let keep = if others.len() == 1 { "keeps" } else { "keep" };
     match then {
-        Then::Goes if others.is_empty() && gone.len() == 1 => "it goes, too: no other owner keeps it".to_owned(),
-        Then::Goes => "it goes, too".to_owned(),
-        Then::Stays | Then::Loses(1..) if !others.is_empty() => {
+        ConditionOutcome::Goes if others.is_empty() && gone.len() == 1 => {
+            "it goes, too: no other owner keeps it".to_owned()
+        }
+        ConditionOutcome::Goes => "it goes, too".to_owned(),
+        ConditionOutcome::Stays | ConditionOutcome::Loses(1..) if !others.is_empty() => {
             format!("{}: {} still {keep} it", then.words(), case.names(&others, Some(object)))
         }
         _ => then.words().to_owned(),
@@ -387,7 +430,8 @@ fn too(case: &Case<'_>, object: ObjectId, then: Then, gone: &[ObjectId], owners:
 /// The finalizers of an object that somebody else than the collector and the API server has to remove.
 fn foreign_finalizers(case: &Case<'_>, object: ObjectId) -> Vec<(ObjectId, Symbol)> {
     let finalizers = case.snapshot().object(object).finalizers.iter().copied();
-    let foreign =
-        |finalizer: &Symbol| !matches!(finalizers::remover(case, object, *finalizer), Remover::Collector | Remover::CleanUp);
+    let foreign = |finalizer: &Symbol| {
+        !matches!(finalizers::remover(case, object, *finalizer), Remover::Collector | Remover::CleanUp)
+    };
     finalizers.filter(foreign).map(|finalizer| (object, finalizer)).collect()
 }

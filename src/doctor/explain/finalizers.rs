@@ -1,14 +1,14 @@
 //! Who removes a finalizer, and when.
 
 use crate::{
-    foretell::actors::has_living_controller,
     model::{
         ObjectId, Symbol,
         effects::{When, known_finalizer},
     },
+    simulate::actors::has_living_controller,
 };
 
-use super::{Case, Teller, Wanted};
+use super::{Case, Explainer, ReadsNeeded};
 use crate::doctor::liveness;
 
 /// A finalizer of an object.
@@ -48,7 +48,7 @@ impl Remover {
     }
 }
 
-impl Teller<'_, '_> {
+impl Explainer<'_, '_> {
     /// The finalizers of an object, in their order.
     pub(super) fn finalizers(&mut self, object: ObjectId) -> Vec<FinalizerStory> {
         let finalizers = &self.case.snapshot().object(object).finalizers;
@@ -71,12 +71,17 @@ pub(super) fn remover(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> R
     }
 }
 
-/// The same in words, with who set it where nothing better is known. What would have to be read for that is noted as wanted.
-pub(super) fn story(case: &Case<'_>, wanted: &mut Wanted, object: ObjectId, finalizer: Symbol) -> FinalizerStory {
+/// The same in words, with who set it where nothing better is known. What would have to be read for that is noted as
+/// wanted.
+pub(super) fn story(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId, finalizer: Symbol) -> FinalizerStory {
     let by = remover(case, object, finalizer);
     let message = match by {
-        Remover::Collector if !case.snapshot().object(object).terminating() => "does nothing until it is deleted".to_owned(),
-        Remover::Collector if finalizer == Symbol::ORPHAN => "the collector takes it once it has freed the dependents".to_owned(),
+        Remover::Collector if !case.snapshot().object(object).terminating() => {
+            "does nothing until it is deleted".to_owned()
+        }
+        Remover::Collector if finalizer == Symbol::ORPHAN => {
+            "the collector takes it once it has freed the dependents".to_owned()
+        }
         Remover::Collector => "the collector takes it once no dependent blocks it any more".to_owned(),
         Remover::CleanUp => "the API server takes it once no instance is left".to_owned(),
         Remover::Known(by) | Remover::AddOn(Some(by)) => format!("{by} removes it"),

@@ -1,5 +1,5 @@
-//! One object's story: how its references stand, what the collector does with it next, what it waits for, and what would change that.
-//! Whatever can be computed is: the engine plays each "if" ([`Condition`]) to its end.
+//! One object's story: how its references stand, what the collector does with it next, what it waits for, and what
+//! would change that. Whatever can be computed is: the engine plays each "if" ([`Condition`]) to its end.
 
 mod conditions;
 mod dependents;
@@ -9,14 +9,15 @@ mod references;
 mod waits;
 
 use crate::{
-    foretell::{Cause, Effect, Fate, Held, Next, State, Uncertainty},
     model::ObjectId,
+    plan::Uncertainty,
     server::kinds::protected,
+    simulate::{Blockers, Cause, Effect, Next, ProjectedOutcome, State},
 };
 
-use super::{case::Case, finding::Finding, finding::Wanted};
+use super::{case::Case, finding::Finding, finding::ReadsNeeded};
 
-pub use conditions::{Condition, Then, What};
+pub use conditions::{Condition, ConditionOutcome, Trigger};
 pub use dependents::Dependents;
 pub use finalizers::{FinalizerStory, Remover};
 pub use next::{Attention, NextStory};
@@ -35,10 +36,11 @@ pub struct Explanation {
     /// What the collector does with it next.
     pub next: NextStory,
     /// What becomes of it in the end, with nothing more deleted.
-    pub end: End,
+    pub end: FinalState,
     /// What would change that.
     pub conditions: Vec<Condition>,
-    /// Of an object that is terminating, or going to stay so: what it waits for, from itself downwards, everything right before what that waits for in turn.
+    /// Of an object that is terminating, or going to stay so: what it waits for, from itself downwards, everything
+    /// right before what that waits for in turn.
     pub waits: Vec<Waiting>,
     /// Of one that doesn't go: what that comes down to.
     pub causes: Vec<RootCause>,
@@ -50,8 +52,8 @@ pub struct Explanation {
 
 /// What becomes of an object in the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
-    pub fate: Fate,
+pub struct FinalState {
+    pub outcome: ProjectedOutcome,
     /// Why it is not certain; none where it is.
     pub uncertain: Option<Uncertainty>,
     /// What sets it off; none where nothing happens.
@@ -64,7 +66,7 @@ pub struct End {
 #[derive(Clone, Debug, Default)]
 pub struct Explained {
     pub explanations: Vec<Explanation>,
-    pub wanted: Wanted,
+    pub wanted: ReadsNeeded,
 }
 
 impl Explanation {
@@ -77,26 +79,26 @@ impl Explanation {
     }
 }
 
-/// Tells the story of each of these objects. Of the `findings`, which are those of [`super::diagnose`], each is told of the objects that it
-/// has to do with.
+/// Tells the story of each of these objects. Of the `findings`, which are those of [`super::diagnose`], each is told of
+/// the objects that it has to do with.
 pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> Explained {
-    let (now, needs) = Held::now(case.stage);
-    let mut teller = Teller { case, now, wanted: Wanted::default() };
-    teller.wanted.needs.add(&case.prognosis.needs);
+    let (now, needs) = Blockers::now(case.stage);
+    let mut teller = Explainer { case, now, wanted: ReadsNeeded::default() };
+    teller.wanted.needs.add(&case.projection.needs);
     teller.wanted.needs.add(&needs);
     let explanations = objects.iter().map(|object| teller.tell(*object, findings)).collect();
     Explained { explanations, wanted: teller.wanted }
 }
 
 /// Tells stories, and notes what they rest on.
-struct Teller<'c, 'a> {
+struct Explainer<'c, 'a> {
     case: &'c Case<'a>,
     /// Who waits for whom as things stand.
-    now: Held,
-    wanted: Wanted,
+    now: Blockers,
+    wanted: ReadsNeeded,
 }
 
-impl Teller<'_, '_> {
+impl Explainer<'_, '_> {
     fn tell(&mut self, object: ObjectId, findings: &[Finding]) -> Explanation {
         let references = references::of(self.case, object);
         let next = self.next(object);
@@ -119,30 +121,34 @@ impl Teller<'_, '_> {
         }
     }
 
-    fn end(&self, object: ObjectId, next: &Next) -> End {
-        let prognosis = self.case.prognosis;
-        let fate = prognosis.fate(object).clone();
-        let terminating = match fate {
-            Fate::Stays => self.case.snapshot().object(object).terminating(),
-            Fate::Changes { terminating, .. } => terminating,
-            Fate::Goes => false,
+    fn end(&self, object: ObjectId, next: &Next) -> FinalState {
+        let projection = self.case.projection;
+        let outcome = projection.outcome_of(object).clone();
+        let terminating = match outcome {
+            ProjectedOutcome::Stays => self.case.snapshot().object(object).terminating(),
+            ProjectedOutcome::Changes { terminating, .. } => terminating,
+            ProjectedOutcome::Goes => false,
         };
         // What sets a deletion off tells more than what ends it.
-        let changes = || prognosis.log.iter().filter(|change| change.object == object);
+        let changes = || projection.log.iter().filter(|change| change.object == object);
         let leaving = changes().find(|change| matches!(change.effect, Effect::Removed | Effect::Deleting));
-        End {
-            uncertain: self.uncertainty(object, next, &fate),
-            because: leaving.or(changes().next_back()).map(|change| change.cause.clone()).filter(|_| fate != Fate::Stays),
-            state: terminating.then(|| prognosis.state(object)),
-            fate,
+        FinalState {
+            uncertain: self.uncertainty(object, next, &outcome),
+            because: leaving
+                .or(changes().next_back())
+                .map(|change| change.cause.clone())
+                .filter(|_| outcome != ProjectedOutcome::Stays),
+            state: terminating.then(|| projection.state(object)),
+            outcome,
         }
     }
 
-    /// An owner may be done with waiting before the collector has looked at what it would do something with because of that: then it is kept.
-    fn uncertainty(&self, object: ObjectId, next: &Next, fate: &Fate) -> Option<Uncertainty> {
+    /// An owner may be done with waiting before the collector has looked at what it would do something with because of
+    /// that: then it is kept.
+    fn uncertainty(&self, object: ObjectId, next: &Next, outcome: &ProjectedOutcome) -> Option<Uncertainty> {
         let refused = protected(self.case.snapshot(), object).is_some();
-        let overtaken = next.writes() && *fate == Fate::Stays && !refused;
-        let unread = self.case.prognosis.uncertain(object);
+        let overtaken = next.writes() && *outcome == ProjectedOutcome::Stays && !refused;
+        let unread = self.case.projection.uncertain(object);
         unread.then_some(Uncertainty::Gap).or(overtaken.then_some(Uncertainty::Order))
     }
 }

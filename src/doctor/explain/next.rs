@@ -4,14 +4,14 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     collector::{Collector, Reason},
-    foretell::{Idle, Next, may_lag_after_restart},
     model::{ObjectId, Reference, Symbol},
     server::{Propagation, kinds::protected},
-    tree::{Link, Standing},
+    simulate::{Next, NoAction, may_lag_after_restart},
+    tree::{ReferenceStatus, ResolvedReference},
     wording::count,
 };
 
-use super::{Case, Teller};
+use super::{Case, Explainer};
 
 /// What the collector does with an object next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Attention {
     }
 }
 
-impl Teller<'_, '_> {
+impl Explainer<'_, '_> {
     pub(super) fn next(&mut self, object: ObjectId) -> NextStory {
         let (mut next, needs) = Next::of(self.case.stage, object);
         self.wanted.needs.add(&needs);
@@ -80,7 +80,7 @@ impl Teller<'_, '_> {
             *blocking = self.waits_for(object).into_iter().filter(|id| all.contains(id)).collect();
         }
         let attention = attention(self.case, object, &next);
-        let (rule, message) = told(self.case, object, &next);
+        let (rule, message) = describe(self.case, object, &next);
         NextStory { next, rule, message, attention }
     }
 }
@@ -91,18 +91,20 @@ fn attention(case: &Case<'_>, object: ObjectId, next: &Next) -> Attention {
             Attention::QueuedUnlessRestarted
         }
         Next::Nothing(idle) => match idle {
-            Idle::NoOwners | Idle::OwnersSolid | Idle::InvalidScope(_) => Attention::OnChange,
-            Idle::OnItsWayOut | Idle::NotWatched | Idle::SharedUid(_) => Attention::Never,
-            Idle::Unmappable(_) if Collector::at_rest(case.snapshot(), case.graph()).retried_at_rest(object) => Attention::Retried,
-            Idle::Unmappable(_) => Attention::OnChange,
-            Idle::Unread(_) => Attention::Unknown,
+            NoAction::NoOwners | NoAction::OwnersSolid | NoAction::InvalidScope(_) => Attention::OnChange,
+            NoAction::OnItsWayOut | NoAction::NotWatched | NoAction::SharedUid(_) => Attention::Never,
+            NoAction::Unmappable(_) if Collector::at_rest(case.snapshot(), case.graph()).retried_at_rest(object) => {
+                Attention::Retried
+            }
+            NoAction::Unmappable(_) => Attention::OnChange,
+            NoAction::Unread(_) => Attention::Unknown,
         },
         _ => Attention::Queued,
     }
 }
 
 /// The rule, and a sentence or two.
-fn told(case: &Case<'_>, object: ObjectId, next: &Next) -> (&'static str, String) {
+fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (&'static str, String) {
     let snapshot = case.snapshot();
     let found = snapshot.object(object);
     let names = |ids: &[ObjectId]| case.names(ids, Some(object));
@@ -126,34 +128,34 @@ fn told(case: &Case<'_>, object: ObjectId, next: &Next) -> (&'static str, String
             ("5.1 step 3", "The collector takes its foregroundDeletion finalizer: no dependent blocks it any more.".to_owned())
         }
         Next::WaitForDependents(blocking) => ("5.1 step 4", format!("The collector waits for {} to go.", names(blocking))),
-        Next::Nothing(Idle::NoOwners) => ("G4", "Nothing: nobody owns it, and the collector deletes only what has owners.".to_owned()),
-        Next::Nothing(Idle::OwnersSolid) => {
+        Next::Nothing(NoAction::NoOwners) => ("G4", "Nothing: nobody owns it, and the collector deletes only what has owners.".to_owned()),
+        Next::Nothing(NoAction::OwnersSolid) => {
             let each = if found.owners.len() == 1 { "its owner is there" } else { "every owner is there" };
             ("4.2", format!("Nothing: {each}, and none waits for its dependents to go."))
         }
-        Next::Nothing(Idle::OnItsWayOut) => (
+        Next::Nothing(NoAction::OnItsWayOut) => (
             "R8.3",
             "Nothing: it is terminating without a finalizer of the collector's, which leaves it alone, with all that depends on it, until it is gone."
                 .to_owned(),
         ),
-        Next::Nothing(Idle::NotWatched) => {
+        Next::Nothing(NoAction::NotWatched) => {
             let why = snapshot.resources.not_watched(found.resource).map(ToString::to_string);
             let kind = snapshot.resources.get(found.resource).full_name();
             ("R2.7", format!("Nothing: the collector doesn't watch {kind} ({}).", why.unwrap_or_default()))
         }
-        Next::Nothing(Idle::SharedUid(other)) => {
+        Next::Nothing(NoAction::SharedUid(other)) => {
             ("R3.5", format!("Nothing: the collector knows only {} by this uid.", case.name(*other, Some(object))))
         }
-        Next::Nothing(Idle::Unmappable(place)) => (
+        Next::Nothing(NoAction::Unmappable(place)) => (
             "R3.13",
             format!("Nothing: the collector fails on the reference to {}, whose kind is not served, whatever the others say.", at(*place)),
         ),
-        Next::Nothing(Idle::InvalidScope(place)) => (
+        Next::Nothing(NoAction::InvalidScope(place)) => (
             "3.4 step 3",
             format!("Nothing: the collector gives up at the reference to {}, which is namespaced, whatever the others say.", at(*place)),
         ),
-        Next::Nothing(Idle::Unread(Some(place))) => ("R10.2", format!("Not known: the owner {} could not be read.", at(*place))),
-        Next::Nothing(Idle::Unread(None)) => ("R10.2", "Not known: something that decides it could not be read.".to_owned()),
+        Next::Nothing(NoAction::Unread(Some(place))) => ("R10.2", format!("Not known: the owner {} could not be read.", at(*place))),
+        Next::Nothing(NoAction::Unread(None)) => ("R10.2", "Not known: something that decides it could not be read.".to_owned()),
     }
 }
 
@@ -162,8 +164,8 @@ fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reas
     let owners = found.owners.len();
     // Of an owner that is there, and not where the reference says, nobody would say that it is gone.
     let is_bent = |reference: &Reference| {
-        let link = Link::of(case.snapshot(), case.graph(), found, reference);
-        !link.standing.valid() && !matches!(link.standing, Standing::Absent | Standing::OtherUid)
+        let link = ResolvedReference::of(case.snapshot(), case.graph(), found, reference);
+        !link.standing.valid() && !matches!(link.standing, ReferenceStatus::Absent | ReferenceStatus::OtherUid)
     };
     let (rule, why) = match reason {
         Reason::OwnerWaits if owners == 1 => ("5.1 step 2", "its owner waits for its dependents to go"),
@@ -179,7 +181,9 @@ fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reas
         Propagation::Foreground => " in the foreground, dependents first",
         Propagation::Orphan => ", and lets its dependents stay",
     };
-    let refused = protected(case.snapshot(), object).map(|why| format!(" The API server refuses that: {why}.")).unwrap_or_default();
+    let refused = protected(case.snapshot(), object)
+        .map(|why| format!(" The API server refuses that: {why}."))
+        .unwrap_or_default();
     (rule, format!("The collector deletes it{how}: {why}.{refused}"))
 }
 
@@ -200,10 +204,10 @@ fn drops(case: &Case<'_>, object: ObjectId, uids: &[Symbol]) -> (&'static str, S
     let lost = named(&mut owners.iter().filter(is_dropped));
     let kept = named(&mut owners.iter().filter(|reference| !is_dropped(reference)));
     if kept.is_empty() {
-        let told = format!(
+        let describe = format!(
             "The collector drops all its references to {lost}, the right one with the others: it is left without an owner."
         );
-        return ("R4.8", told);
+        return ("R4.8", describe);
     }
     ("R8.5", format!("The collector drops its references to {lost}, and leaves it alone otherwise: {kept} keeps it."))
 }

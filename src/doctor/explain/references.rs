@@ -2,7 +2,7 @@
 
 use crate::{
     model::{ObjectId, Reference, Symbol},
-    tree::{Link, Standing},
+    tree::{ReferenceStatus, ResolvedReference},
 };
 
 use super::Case;
@@ -11,7 +11,7 @@ use super::Case;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReferenceStory {
     pub reference: Reference,
-    pub link: Link,
+    pub link: ResolvedReference,
     /// The state of the owner that it leads to.
     pub owner: Option<OwnerState>,
     pub blocks: Blocks,
@@ -85,17 +85,17 @@ impl ReferenceStory {
     /// The rule that says so.
     pub fn rule(&self) -> &'static str {
         match (self.link.standing, self.owner) {
-            (Standing::Solid, Some(OwnerState::Terminating | OwnerState::Orphaning)) => "R4.6",
-            (Standing::Solid, _) => "3.4 step 8",
-            (Standing::Waiting, _) => "3.4 step 7",
-            (Standing::Absent, _) => "3.4 step 4",
-            (Standing::OtherUid, _) => "3.4 step 6",
-            (Standing::OtherNamespace, _) => "R3.7",
-            (Standing::OtherName | Standing::OtherKind, _) => "R3.8",
-            (Standing::ListKind, _) => "R3.15",
-            (Standing::NotServed, _) => "R3.13",
-            (Standing::InvalidScope, _) => "3.4 step 3",
-            (Standing::Unread, _) => "R10.2",
+            (ReferenceStatus::Solid, Some(OwnerState::Terminating | OwnerState::Orphaning)) => "R4.6",
+            (ReferenceStatus::Solid, _) => "3.4 step 8",
+            (ReferenceStatus::Waiting, _) => "3.4 step 7",
+            (ReferenceStatus::Absent, _) => "3.4 step 4",
+            (ReferenceStatus::OtherUid, _) => "3.4 step 6",
+            (ReferenceStatus::OtherNamespace, _) => "R3.7",
+            (ReferenceStatus::OtherName | ReferenceStatus::OtherKind, _) => "R3.8",
+            (ReferenceStatus::ListKind, _) => "R3.15",
+            (ReferenceStatus::NotServed, _) => "R3.13",
+            (ReferenceStatus::InvalidScope, _) => "3.4 step 3",
+            (ReferenceStatus::Unread, _) => "R10.2",
         }
     }
 
@@ -109,10 +109,17 @@ impl ReferenceStory {
 pub(super) fn of(case: &Case<'_>, holder: ObjectId) -> Vec<ReferenceStory> {
     let object = case.snapshot().object(holder);
     let story = |reference: &Reference| {
-        let link = Link::of(case.snapshot(), case.graph(), object, reference);
-        let owner = link.found.filter(|_| link.standing != Standing::OtherUid).map(|owner| OwnerState::of(case, owner));
+        let link = ResolvedReference::of(case.snapshot(), case.graph(), object, reference);
+        let owner =
+            link.found.filter(|_| link.standing != ReferenceStatus::OtherUid).map(|owner| OwnerState::of(case, owner));
         let blocks = blocks(case, holder, reference);
-        ReferenceStory { reference: *reference, message: message(case, holder, reference, link, owner), link, owner, blocks }
+        ReferenceStory {
+            reference: *reference,
+            message: message(case, holder, reference, link, owner),
+            link,
+            owner,
+            blocks,
+        }
     };
     object.owners.iter().map(story).collect()
 }
@@ -131,35 +138,41 @@ fn blocks(case: &Case<'_>, holder: ObjectId, reference: &Reference) -> Blocks {
     }
 }
 
-fn message(case: &Case<'_>, holder: ObjectId, reference: &Reference, link: Link, owner: Option<OwnerState>) -> String {
+fn message(
+    case: &Case<'_>,
+    holder: ObjectId,
+    reference: &Reference,
+    link: ResolvedReference,
+    owner: Option<OwnerState>,
+) -> String {
     let snapshot = case.snapshot();
     let found = link.found.map(|found| case.name(found, Some(holder))).unwrap_or_default();
     match link.standing {
-        Standing::Solid => match owner {
+        ReferenceStatus::Solid => match owner {
             Some(OwnerState::Terminating) => "it is terminating, and counts as there until it is gone".to_owned(),
             Some(OwnerState::Orphaning) => {
                 "it is terminating, frees its dependents first, and counts as there until then".to_owned()
             }
             _ => "it is there".to_owned(),
         },
-        Standing::Waiting => "it is being deleted, and waits for its dependents to go".to_owned(),
-        Standing::Absent => "it does not exist".to_owned(),
-        Standing::OtherUid => {
+        ReferenceStatus::Waiting => "it is being deleted, and waits for its dependents to go".to_owned(),
+        ReferenceStatus::Absent => "it does not exist".to_owned(),
+        ReferenceStatus::OtherUid => {
             let uid = link.found.map_or("", |found| snapshot.text(snapshot.object(found).uid));
             format!("what has that name has another uid, {uid}: it is another object")
         }
-        Standing::OtherNamespace => format!("the object with that uid is {found}, where it doesn't count"),
-        Standing::OtherName => format!("the object with that uid is {found}: under this name it counts as gone"),
-        Standing::OtherKind => format!("the object with that uid is {found}: as this kind it counts as gone"),
-        Standing::ListKind => "a list kind is never found: it counts as gone".to_owned(),
-        Standing::NotServed => format!(
+        ReferenceStatus::OtherNamespace => format!("the object with that uid is {found}, where it doesn't count"),
+        ReferenceStatus::OtherName => format!("the object with that uid is {found}: under this name it counts as gone"),
+        ReferenceStatus::OtherKind => format!("the object with that uid is {found}: as this kind it counts as gone"),
+        ReferenceStatus::ListKind => "a list kind is never found: it counts as gone".to_owned(),
+        ReferenceStatus::NotServed => format!(
             "{} {} is not served: the collector fails on the object for it, whatever its other owners",
             snapshot.text(reference.api_version),
             snapshot.text(reference.kind)
         ),
-        Standing::InvalidScope => {
+        ReferenceStatus::InvalidScope => {
             "a namespaced kind can't own a cluster-scoped object: the collector gives the object up for it".to_owned()
         }
-        Standing::Unread => "it could not be read".to_owned(),
+        ReferenceStatus::Unread => "it could not be read".to_owned(),
     }
 }

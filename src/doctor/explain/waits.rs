@@ -3,12 +3,12 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    foretell::{Fate, Holder, Idle, Next, State, world::NAMESPACE_FINALIZER},
     model::{ObjectId, Symbol},
     server::kinds::protected,
+    simulate::{BlockedBy, Next, NoAction, ProjectedOutcome, State, world::NAMESPACE_FINALIZER},
 };
 
-use super::{Case, End, Teller, Wanted, finalizers};
+use super::{Case, Explainer, FinalState, ReadsNeeded, finalizers};
 use crate::doctor::cycles;
 
 /// A line of what an object waits for.
@@ -24,7 +24,7 @@ pub struct Waiting {
     /// Whether anybody finishes it, where it doesn't go.
     pub state: State,
     /// What holds it itself, beside what it waits for.
-    pub held_by: Vec<Holder>,
+    pub held_by: Vec<BlockedBy>,
     /// What it waits for; the lines below it, unless it was told above.
     pub waits_for: Vec<ObjectId>,
     /// It has been told above.
@@ -37,22 +37,23 @@ pub struct RootCause {
     /// What is at fault; several where they wait for each other.
     pub objects: Vec<ObjectId>,
     pub state: State,
-    pub held_by: Vec<Holder>,
+    pub held_by: Vec<BlockedBy>,
     /// What is so, said of the first of the objects.
     pub message: String,
 }
 
-impl Teller<'_, '_> {
-    /// What an object that is terminating, or going to stay so, waits for, from itself downwards, and what that comes down to.
-    pub(super) fn waits(&mut self, object: ObjectId, end: &End) -> (Vec<Waiting>, Vec<RootCause>) {
+impl Explainer<'_, '_> {
+    /// What an object that is terminating, or going to stay so, waits for, from itself downwards, and what that comes
+    /// down to.
+    pub(super) fn waits(&mut self, object: ObjectId, end: &FinalState) -> (Vec<Waiting>, Vec<RootCause>) {
         if !self.case.snapshot().object(object).terminating() && end.state.is_none() {
             return Default::default();
         }
         let mut lines = Vec::new();
-        let mut told: FxHashSet<ObjectId> = FxHashSet::default();
+        let mut describe: FxHashSet<ObjectId> = FxHashSet::default();
         let mut open = vec![(object, 0)];
         while let Some((waiting, depth)) = open.pop() {
-            let above = !told.insert(waiting);
+            let above = !describe.insert(waiting);
             let waits_for = self.waits_for(waiting);
             if !above {
                 open.extend(waits_for.iter().rev().map(|other| (*other, depth + 1)));
@@ -60,7 +61,7 @@ impl Teller<'_, '_> {
             lines.push(self.line(waiting, depth, waits_for, above));
         }
         let blamed = |line: &&Waiting| !line.above && !line.goes && !line.lets_go;
-        let goes = self.case.prognosis.goes(object);
+        let goes = self.case.projection.goes(object);
         let blamed = lines.iter().filter(blamed).map(|line| line.object).filter(|_| !goes).collect();
         let mut causes = self.causes(blamed);
         causes.sort_by_key(|cause| std::cmp::Reverse(cause.state));
@@ -68,11 +69,11 @@ impl Teller<'_, '_> {
     }
 
     fn line(&self, object: ObjectId, depth: u32, waits_for: Vec<ObjectId>, above: bool) -> Waiting {
-        let prognosis = self.case.prognosis;
+        let projection = self.case.projection;
         Waiting {
             object,
             depth,
-            goes: prognosis.goes(object),
+            goes: projection.goes(object),
             lets_go: self.lets_go(object),
             state: self.state(object),
             held_by: self.holders(object),
@@ -83,40 +84,41 @@ impl Teller<'_, '_> {
 
     fn lets_go(&self, object: ObjectId) -> bool {
         let live = !self.case.snapshot().object(object).terminating();
-        live && matches!(self.case.prognosis.fate(object), Fate::Changes { terminating: false, .. })
+        live && matches!(self.case.projection.outcome_of(object), ProjectedOutcome::Changes { terminating: false, .. })
     }
 
     /// Whether anybody finishes an object, as far as that is to be said of a live one.
     fn state(&self, object: ObjectId) -> State {
-        let prognosis = self.case.prognosis;
-        if prognosis.goes(object) || self.lets_go(object) { State::Waiting } else { prognosis.state(object) }
+        let projection = self.case.projection;
+        if projection.goes(object) || self.lets_go(object) { State::Waiting } else { projection.state(object) }
     }
 
     /// What an object waits for: in the end, and before that now. What never goes comes first.
     pub(super) fn waits_for(&self, object: ObjectId) -> Vec<ObjectId> {
-        let prognosis = self.case.prognosis;
-        let mut waits_for = prognosis.waits_for(object).to_vec();
+        let projection = self.case.projection;
+        let mut waits_for = projection.waits_for(object).to_vec();
         waits_for.extend(self.now.waits_for(object));
-        waits_for.sort_by_key(|other| (std::cmp::Reverse(self.state(*other)), prognosis.goes(*other), *other));
+        waits_for.sort_by_key(|other| (std::cmp::Reverse(self.state(*other)), projection.goes(*other), *other));
         waits_for.dedup();
         waits_for
     }
 
-    fn holders(&self, object: ObjectId) -> Vec<Holder> {
-        let prognosis = self.case.prognosis;
-        let held = if prognosis.goes(object) { self.now.holders(object) } else { prognosis.holders(object) };
+    fn holders(&self, object: ObjectId) -> Vec<BlockedBy> {
+        let projection = self.case.projection;
+        let held = if projection.goes(object) { self.now.holders(object) } else { projection.holders(object) };
         // The collector's own go by themselves where it works, unless it is they that it comes down to.
-        let is_its_own = |holder: &Holder| matches!(holder, Holder::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN));
-        held.iter().copied().filter(|holder| !prognosis.goes(object) || !is_its_own(holder)).collect()
+        let is_its_own =
+            |holder: &BlockedBy| matches!(holder, BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN));
+        held.iter().copied().filter(|holder| !projection.goes(object) || !is_its_own(holder)).collect()
     }
 
     /// Those of some objects, none of which goes, that it comes down to, each with why.
     fn causes(&mut self, objects: Vec<ObjectId>) -> Vec<RootCause> {
-        let prognosis = self.case.prognosis;
+        let projection = self.case.projection;
         let mut causes = Vec::new();
         let mut circle: Vec<ObjectId> = Vec::new();
         for object in objects {
-            match prognosis.own_state(object) {
+            match projection.own_state(object) {
                 Some(State::Waiting) => {}
                 Some(state) => causes.push(RootCause {
                     objects: vec![object],
@@ -124,13 +126,13 @@ impl Teller<'_, '_> {
                     held_by: self.holders(object),
                     message: self.why(object),
                 }),
-                None if prognosis.waits_in_a_circle(object) => circle.push(object),
+                None if projection.waits_in_a_circle(object) => circle.push(object),
                 None => {}
             }
         }
         // Of those that wait in a circle, some only wait for others that do: they are no part of it.
         let blamed: FxHashSet<ObjectId> = circle.into_iter().collect();
-        let circles = if blamed.is_empty() { Vec::new() } else { cycles::deadlocks(self.case.snapshot(), prognosis) };
+        let circles = if blamed.is_empty() { Vec::new() } else { cycles::deadlocks(self.case.snapshot(), projection) };
         for members in circles.into_iter().filter(|members| members.iter().any(|id| blamed.contains(id))) {
             let message = match members.len() {
                 1 => "it waits for itself".to_owned(),
@@ -155,13 +157,16 @@ impl Teller<'_, '_> {
         let owners = &self.case.snapshot().object(object).owners;
         let at = |place: usize| owners.get(place).map(|reference| self.case.reference(reference)).unwrap_or_default();
         match Next::of(self.case.stage, object).0 {
-            Next::Nothing(Idle::Unmappable(place)) => {
+            Next::Nothing(NoAction::Unmappable(place)) => {
                 format!("the collector fails on it: it names {} as an owner, whose kind is not served", at(place))
             }
-            Next::Nothing(Idle::InvalidScope(place)) => {
-                format!("the collector gives it up: it is cluster-scoped, and names the namespaced {} as an owner", at(place))
+            Next::Nothing(NoAction::InvalidScope(place)) => {
+                format!(
+                    "the collector gives it up: it is cluster-scoped, and names the namespaced {} as an owner",
+                    at(place)
+                )
             }
-            Next::Nothing(Idle::Unread(Some(place))) => format!("its owner {} could not be read", at(place)),
+            Next::Nothing(NoAction::Unread(Some(place))) => format!("its owner {} could not be read", at(place)),
             _ if !self.case.snapshot().object(object).terminating() => "nobody deletes it".to_owned(),
             _ => "what it waits for could not be read".to_owned(),
         }
@@ -173,7 +178,8 @@ impl Teller<'_, '_> {
         let mut all = Vec::new();
         let mut next = vec![object];
         while !next.is_empty() {
-            let above = next.iter().flat_map(|id| self.now.waited_for_by(*id).chain(self.case.prognosis.waited_for_by(*id)));
+            let above =
+                next.iter().flat_map(|id| self.now.waited_for_by(*id).chain(self.case.projection.waited_for_by(*id)));
             let mut above: Vec<ObjectId> = above.collect();
             above.sort_unstable();
             above.retain(|id| seen.insert(*id));
@@ -185,37 +191,42 @@ impl Teller<'_, '_> {
 }
 
 /// What one holder means for the object that it holds.
-fn holds(case: &Case<'_>, wanted: &mut Wanted, object: ObjectId, holder: Holder) -> Option<String> {
+fn holds(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId, holder: BlockedBy) -> Option<String> {
     let snapshot = case.snapshot();
     let facts = &snapshot.facts;
     Some(match holder {
-        Holder::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN) => {
+        BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN) => {
             let why = snapshot.resources.not_watched(snapshot.object(object).resource).map(ToString::to_string);
             match why {
                 Some(why) => format!("the collector doesn't watch its kind ({why}), and never takes its finalizer"),
                 None => "the collector doesn't take its finalizer".to_owned(),
             }
         }
-        Holder::Finalizer(finalizer) => {
+        BlockedBy::Finalizer(finalizer) => {
             let story = finalizers::story(case, wanted, object, finalizer);
             format!("finalizer {}: {}", snapshot.text(finalizer), story.message)
         }
-        Holder::Kubelet => match facts.pod(object).and_then(|pod| pod.node.as_deref()) {
-            Some(node) if case.prognosis.own_state(object) == Some(State::Stuck) => {
+        BlockedBy::Kubelet => match facts.pod(object).and_then(|pod| pod.node.as_deref()) {
+            Some(node) if case.projection.own_state(object) == Some(State::Stuck) => {
                 format!("no kubelet ends it: its node {node} does not exist")
             }
             Some(node) => format!("whether its node {node} exists, whose kubelet would end it, could not be read"),
             None => "no kubelet ends it".to_owned(),
         },
-        Holder::SpecFinalizers => {
-            let others = facts.namespace(object)?.finalizers.iter().map(String::as_str).filter(|name| *name != NAMESPACE_FINALIZER);
+        BlockedBy::SpecFinalizers => {
+            let others = facts
+                .namespace(object)?
+                .finalizers
+                .iter()
+                .map(String::as_str)
+                .filter(|name| *name != NAMESPACE_FINALIZER);
             let others: Vec<&str> = others.collect();
             if others.is_empty() {
                 return None;
             }
             format!("{} in its spec.finalizers: nobody is known to remove it", others.join(", "))
         }
-        Holder::Unreadable(gap) => {
+        BlockedBy::Unreadable(gap) => {
             format!("nobody can list {}", snapshot.gaps.get(gap).map_or("all there is", |gap| &gap.resource))
         }
     })

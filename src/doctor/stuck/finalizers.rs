@@ -7,14 +7,15 @@ use rustc_hash::FxHashSet;
 use crate::{
     doctor::{
         Code, Finding, Remedy,
-        case::{Case, Gathering},
-        liveness::{Keeper, Liveness, keeper},
+        case::{Case, FindingsBuilder},
+        liveness::{FinalizerOwner, Liveness, keeper},
     },
-    foretell::{Prognosis, State, actors::has_living_controller, effects_of},
     model::{
         ObjectId, ResourceId, Symbol,
-        effects::{Policy, Says, Severity, When, known_finalizer},
+        effects::{Policy, PolicyEffect, Severity, When, known_finalizer},
     },
+    plan::effects_of,
+    simulate::{Projection, State, actors::has_living_controller},
 };
 
 use super::{Concern, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
@@ -23,35 +24,35 @@ use super::{Concern, it, may_be_at_work, objects, since, waiting_for, waiting_in
 const PATIENCE: i64 = 600;
 
 /// A finalizer that holds an object, and who is to remove it.
-type Hold = (Symbol, Keeper);
+type Hold = (Symbol, FinalizerOwner);
 
 /// What holds objects of one kind.
 type Group = (ResourceId, Vec<Hold>);
 
 /// Finds terminating objects that a finalizer holds which nobody is known to remove.
-pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {
     let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
     let roots: FxHashSet<ObjectId> = roots.iter().map(|(id, _)| *id).collect();
     for (id, object) in case.snapshot().objects().filter(|(_, object)| object.terminating()) {
         if case.fresh.contains(&id) || !concern.includes(id) {
             continue;
         }
-        let holds = holds(case, gathering, id, roots.contains(&id));
+        let holds = holds(case, findings, id, roots.contains(&id));
         if holds.is_empty() {
             continue;
         }
         groups.entry((object.resource, holds)).or_default().push(id);
     }
     for (group, objects) in groups {
-        if let Some(finding) = finding(case, gathering, group, objects) {
-            gathering.explained.extend(finding.objects.iter().chain(&finding.related).copied());
-            gathering.findings.push(finding);
+        if let Some(finding) = finding(case, findings, group, objects) {
+            findings.explained.extend(finding.objects.iter().chain(&finding.related).copied());
+            findings.findings.push(finding);
         }
     }
 }
 
 /// The finalizers of an object that somebody has to remove, and who.
-fn holds(case: &Case<'_>, gathering: &mut Gathering, id: ObjectId, is_root: bool) -> Vec<Hold> {
+fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root: bool) -> Vec<Hold> {
     let snapshot = case.snapshot();
     let object = snapshot.object(id);
     let resource = snapshot.resources.get(object.resource);
@@ -63,25 +64,30 @@ fn holds(case: &Case<'_>, gathering: &mut Gathering, id: ObjectId, is_root: bool
         let known = known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind);
         if let Some(known) = known.filter(|known| known.when != When::Elsewhere) {
             // What a built-in controller removes by itself is nobody's fault, unless it takes very long.
-            let slow = case.prognosis.goes(id) && case.now.is_some() && case.has_been_terminating(id, PATIENCE);
+            let slow = case.projection.goes(id) && case.now.is_some() && case.has_been_terminating(id, PATIENCE);
             let liveness = Liveness::Unknown(format!("{} removes it", known.by));
-            let keeper = Keeper { manager: Some(known.by.to_owned()), liveness, workload: None };
+            let keeper = FinalizerOwner { manager: Some(known.by.to_owned()), liveness, workload: None };
             holds.extend(slow.then_some((finalizer, keeper)));
         } else if is_root {
-            holds.push((finalizer, keeper(case, &mut gathering.wanted, id, finalizer)));
+            holds.push((finalizer, keeper(case, &mut findings.wanted, id, finalizer)));
         }
     }
     holds
 }
 
-fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group, mut objects: Vec<ObjectId>) -> Option<Finding> {
+fn finding(
+    case: &Case<'_>,
+    findings: &mut FindingsBuilder,
+    (resource, holds): Group,
+    mut objects: Vec<ObjectId>,
+) -> Option<Finding> {
     let snapshot = case.snapshot();
     let kind = snapshot.resources.get(resource);
     // Of something that is there, or of an add-on that is everywhere.
     let expected = |(finalizer, keeper): &Hold| {
         let text = snapshot.text(*finalizer);
-        let widespread =
-            known_finalizer(text, &kind.group, &kind.kind).is_some() || has_living_controller(text, &kind.group, &kind.kind);
+        let widespread = known_finalizer(text, &kind.group, &kind.kind).is_some()
+            || has_living_controller(text, &kind.group, &kind.kind);
         matches!(keeper.liveness, Liveness::Alive(_)) || (widespread && !keeper.is_away())
     };
     let all_expected = holds.iter().all(expected);
@@ -89,7 +95,7 @@ fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group,
     if all_expected {
         let (slow, at_work): (Vec<ObjectId>, Vec<ObjectId>) =
             objects.into_iter().partition(|id| case.has_been_terminating(*id, PATIENCE));
-        gathering.explained.extend(at_work.iter().copied().chain(waiting_for(case, &at_work)));
+        findings.explained.extend(at_work.iter().copied().chain(waiting_for(case, &at_work)));
         objects = slow;
     }
     if objects.is_empty() {
@@ -97,11 +103,11 @@ fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group,
     }
     let related = waiting_for(case, &objects);
     // Somebody may be there who could not be seen.
-    let unread = |keeper: &Keeper| matches!(keeper.liveness, Liveness::Unread(_));
+    let unread = |keeper: &FinalizerOwner| matches!(keeper.liveness, Liveness::Unread(_));
     let unverified = !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, keeper)| unread(keeper));
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let away = holds.iter().any(|(_, keeper)| keeper.is_away());
-    let fires = if away { Fires::of(case, gathering, &objects, &finalizers) } else { Fires::default() };
+    let fires = if away { Fires::of(case, findings, &objects, &finalizers) } else { Fires::default() };
     let code = match (all_expected, fires.is_nothing()) {
         (true, _) => Code::SlowFinalizer,
         (false, false) => Code::ArmedDeletion,
@@ -111,8 +117,12 @@ fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group,
     let young = !away && objects.iter().all(|id| may_be_at_work(case, *id));
     let waiting = waits(case, &related, &objects);
     let consequence = match code {
-        Code::ArmedDeletion => format!("Whoever brings its controller back {}: decide that first.{waiting}", fires.told(&objects)),
-        Code::SlowFinalizer => format!("It goes once its controller is through; why that takes so long, its log says.{waiting}"),
+        Code::ArmedDeletion => {
+            format!("Whoever brings its controller back {}: decide that first.{waiting}", fires.describe(&objects))
+        }
+        Code::SlowFinalizer => {
+            format!("It goes once its controller is through; why that takes so long, its log says.{waiting}")
+        }
         _ if holds.len() > 1 => {
             format!("{} until somebody removes all of them.{waiting}{}", stays(&objects), subtree(case, &objects))
         }
@@ -120,7 +130,9 @@ fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group,
     };
     let keepers: Vec<String> = holds
         .iter()
-        .map(|(finalizer, keeper)| format!("{} {}", snapshot.text(*finalizer), keeper.manager.as_deref().unwrap_or_default()))
+        .map(|(finalizer, keeper)| {
+            format!("{} {}", snapshot.text(*finalizer), keeper.manager.as_deref().unwrap_or_default())
+        })
         .collect();
     Some(Finding {
         code,
@@ -138,7 +150,7 @@ fn finding(case: &Case<'_>, gathering: &mut Gathering, (resource, holds): Group,
 
 fn message(case: &Case<'_>, resource: ResourceId, holds: &[Hold], objects: &[ObjectId]) -> String {
     let kind = case.snapshot().resources.get(resource);
-    let told = holds.iter().map(|(finalizer, keeper)| {
+    let describe = holds.iter().map(|(finalizer, keeper)| {
         let text = case.snapshot().text(*finalizer);
         let evidence = keeper.liveness.evidence();
         match known_finalizer(text, &kind.group, &kind.kind).filter(|known| !evidence.contains(known.by)) {
@@ -146,9 +158,9 @@ fn message(case: &Case<'_>, resource: ResourceId, holds: &[Hold], objects: &[Obj
             None => format!("{text} ({evidence})"),
         }
     });
-    let told: Vec<String> = told.collect();
+    let describe: Vec<String> = describe.collect();
     let finalizers = if holds.len() == 1 { "the finalizer" } else { "the finalizers" };
-    format!("Terminating{}, held by {finalizers} {}.", since(case, objects), told.join(" and "))
+    format!("Terminating{}, held by {finalizers} {}.", since(case, objects), describe.join(" and "))
 }
 
 fn stays(objects: &[ObjectId]) -> &'static str {
@@ -171,18 +183,19 @@ struct Fires {
 }
 
 impl Fires {
-    fn of(case: &Case<'_>, gathering: &mut Gathering, held: &[ObjectId], finalizers: &[Symbol]) -> Self {
+    fn of(case: &Case<'_>, findings: &mut FindingsBuilder, held: &[ObjectId], finalizers: &[Symbol]) -> Self {
         let (effects, needs) = effects_of(case.stage, held);
-        gathering.wanted.needs.add(&needs);
+        findings.wanted.needs.add(&needs);
         let mut outside: BTreeMap<String, FxHashSet<ObjectId>> = BTreeMap::new();
         for effect in effects.into_iter().filter(|effect| effect.severity() == Severity::Error) {
             outside.entry(effect.message.into_owned()).or_default().insert(effect.object);
         }
         let each = |id: &ObjectId| finalizers.iter().map(|finalizer| (*id, *finalizer)).collect::<Vec<_>>();
         let released: Vec<(ObjectId, Symbol)> = held.iter().flat_map(each).collect();
-        let after = Prognosis::released(case.stage, &released);
+        let after = Projection::released(case.stage, &released);
         let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
-        let mut inside: Vec<ObjectId> = after.all_that_goes().filter(|id| live(id) && !case.prognosis.goes(*id)).collect();
+        let mut inside: Vec<ObjectId> =
+            after.all_that_goes().filter(|id| live(id) && !case.projection.goes(*id)).collect();
         inside.sort_unstable();
         Fires { outside: outside.into_iter().map(|(words, objects)| (words, objects.len())).collect(), inside }
     }
@@ -191,27 +204,34 @@ impl Fires {
         self.outside.is_empty() && self.inside.is_empty()
     }
 
-    fn told(&self, held: &[ObjectId]) -> String {
-        let mut told = Vec::new();
+    fn describe(&self, held: &[ObjectId]) -> String {
+        let mut describe = Vec::new();
         for (words, number) in &self.outside {
-            told.push(if held.len() == 1 {
+            describe.push(if held.len() == 1 {
                 format!("sets this off: {words}")
             } else {
                 format!("sets this off for {}: {words}", objects(*number))
             });
         }
         if !self.inside.is_empty() {
-            told.push(format!(
+            describe.push(format!(
                 "has the collector delete {} here that still {}",
                 objects(self.inside.len()),
                 if self.inside.len() == 1 { "lives" } else { "live" }
             ));
         }
-        told.join(", and ")
+        describe.join(", and ")
     }
 }
 
-fn remedies(case: &Case<'_>, code: Code, holds: &[Hold], fires: &Fires, objects: &[ObjectId], related: &[ObjectId]) -> Vec<Remedy> {
+fn remedies(
+    case: &Case<'_>,
+    code: Code,
+    holds: &[Hold],
+    fires: &Fires,
+    objects: &[ObjectId],
+    related: &[ObjectId],
+) -> Vec<Remedy> {
     let commands = case.commands();
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let mut remedies = Vec::new();
@@ -233,7 +253,10 @@ fn remedies(case: &Case<'_>, code: Code, holds: &[Hold], fires: &Fires, objects:
         ));
     }
     let spared: Vec<String> = fires.inside.iter().filter_map(|id| sparing(case, *id, objects)).collect();
-    remedies.push(Remedy::new(format!("keep what depends on {}: drop its references to {}", it(objects), it(objects)), spared));
+    remedies.push(Remedy::new(
+        format!("keep what depends on {}: drop its references to {}", it(objects), it(objects)),
+        spared,
+    ));
     let harm = match (code, fires.inside.len()) {
         (Code::ArmedDeletion, inside) if !fires.outside.is_empty() => {
             let then = if inside == 0 {
@@ -257,7 +280,8 @@ fn remedies(case: &Case<'_>, code: Code, holds: &[Hold], fires: &Fires, objects:
     let start = holds.iter().filter_map(|(_, keeper)| keeper.workload);
     let start: Vec<String> =
         start.map(|workload| format!("{} scale {} --replicas=1", case.kubectl, commands.named(workload))).collect();
-    let what = if fires.is_nothing() { "start its controller" } else { "start its controller, which sets all of that off" };
+    let what =
+        if fires.is_nothing() { "start its controller" } else { "start its controller, which sets all of that off" };
     remedies.push(Remedy::new(what, start));
     remedies
 }
@@ -276,7 +300,11 @@ fn keeping(case: &Case<'_>, id: ObjectId) -> Option<String> {
     let snapshot = case.snapshot();
     let object = snapshot.object(id);
     let resource = snapshot.resources.get(object.resource);
-    let policy = Policy::of(&resource.group, &resource.kind, object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)))?;
+    let policy = Policy::of(
+        &resource.group,
+        &resource.kind,
+        object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)),
+    )?;
     let facts = snapshot.facts.policy(id)?;
-    matches!(policy.says(facts), Says::Act(_)).then(|| case.commands().merge(id, &policy.keeping(facts)))
+    matches!(policy.says(facts), PolicyEffect::Act(_)).then(|| case.commands().merge(id, &policy.keeping(facts)))
 }

@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 use crate::{
     doctor::{
         Code, Finding, Remedy,
-        case::{Case, Gathering},
+        case::{Case, FindingsBuilder},
     },
-    foretell::State,
     graph::{Address, Verdict},
     model::{Object, ObjectId, Symbol},
     server::kinds::protected,
+    simulate::State,
 };
 
 use super::{Concern, it, waiting_for, waiting_in_the_foreground, waits};
 
 /// Finds live objects that something terminating waits for, and why they live.
-pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let mut groups: BTreeMap<(Code, String), Vec<ObjectId>> = BTreeMap::new();
     for (id, _) in roots.iter().filter(|(id, state)| *state == State::Stuck && !snapshot.object(*id).terminating()) {
-        if case.prognosis.waited_for_by(*id).next().is_none() || !concern.includes(*id) {
+        if case.projection.waited_for_by(*id).next().is_none() || !concern.includes(*id) {
             continue;
         }
         if let Some((code, cause)) = why(case, *id) {
@@ -29,8 +29,8 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
     }
     for ((code, cause), objects) in groups {
         let finding = finding(case, code, cause, objects);
-        gathering.explained.extend(finding.objects.iter().chain(&finding.related).copied());
-        gathering.findings.push(finding);
+        findings.explained.extend(finding.objects.iter().chain(&finding.related).copied());
+        findings.findings.push(finding);
     }
 }
 
@@ -47,7 +47,10 @@ fn why(case: &Case<'_>, id: ObjectId) -> Option<(Code, String)> {
     let reference = &object.owners[*first];
     Some(match address(case, object, *first) {
         Address::InvalidScope => (Code::StuckOnInvalidScope, snapshot.text(reference.uid).to_owned()),
-        _ => (Code::StuckOnNotServed, format!("{} {}", snapshot.text(reference.api_version), snapshot.text(reference.kind))),
+        _ => (
+            Code::StuckOnNotServed,
+            format!("{} {}", snapshot.text(reference.api_version), snapshot.text(reference.kind)),
+        ),
     })
 }
 
@@ -71,7 +74,8 @@ fn has_another_owner(case: &Case<'_>, id: ObjectId) -> bool {
 /// The references of an object that keep the collector from it, and those to owners that wait for it; by their places.
 fn in_the_way(case: &Case<'_>, id: ObjectId) -> Vec<usize> {
     let object = case.snapshot().object(id);
-    let waiting: Vec<Symbol> = case.prognosis.waited_for_by(id).map(|owner| case.snapshot().object(owner).uid).collect();
+    let waiting: Vec<Symbol> =
+        case.projection.waited_for_by(id).map(|owner| case.snapshot().object(owner).uid).collect();
     let mut places = faulty(case, object);
     places.extend((0..object.owners.len()).filter(|place| waiting.contains(&object.owners[*place].uid)));
     places
@@ -102,9 +106,10 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
     );
     let mut remedies = vec![release];
     if code != Code::StuckOnProtected {
-        // Dropping the reference alone helps late or never: the collector comes back to an object after up to 17 minutes (R2.9), and after
-        // an invalid scope not at all (R3.13).
-        let (kept, doomed): (Vec<ObjectId>, Vec<ObjectId>) = objects.iter().partition(|id| has_another_owner(case, **id));
+        // Dropping the reference alone helps late or never: the collector comes back to an object after up to 17
+        // minutes (R2.9), and after an invalid scope not at all (R3.13).
+        let (kept, doomed): (Vec<ObjectId>, Vec<ObjectId>) =
+            objects.iter().partition(|id| has_another_owner(case, **id));
         remedies.push(Remedy::new(
             format!("delete {}, as the collector would for the owner that waits", it(&doomed)),
             case.commands().delete(&doomed, "foreground"),

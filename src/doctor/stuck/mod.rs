@@ -10,14 +10,14 @@ mod unwatched;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    foretell::State,
     model::{ObjectId, Symbol},
     server::OwnDelete,
+    simulate::State,
     wording::{age, count},
 };
 
 use super::{
-    case::{Case, Gathering},
+    case::{Case, FindingsBuilder},
     limit::Limit,
 };
 
@@ -25,28 +25,29 @@ use super::{
 const AT_WORK: i64 = 60;
 
 /// Finds what holds deletions, and who waits for that.
-pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let roots: Vec<(ObjectId, State)> = case
-        .prognosis
+        .projection
         .left()
         .into_iter()
-        .filter_map(|id| Some((id, case.prognosis.own_state(id)?)))
+        .filter_map(|id| Some((id, case.projection.own_state(id)?)))
         .filter(|(_, state)| *state != State::Waiting)
         .collect();
     let concern = Concern::of(case);
-    immune::gather(case, &concern, &roots, gathering);
-    pods::gather(case, &concern, gathering);
-    unwatched::gather(case, &concern, &roots, gathering);
-    finalizers::gather(case, &concern, &roots, gathering);
-    namespaces::gather(case, &roots, gathering);
-    recreated::gather(case, gathering);
+    immune::gather(case, &concern, &roots, findings);
+    pods::gather(case, &concern, findings);
+    unwatched::gather(case, &concern, &roots, findings);
+    finalizers::gather(case, &concern, &roots, findings);
+    namespaces::gather(case, &roots, findings);
+    recreated::gather(case, findings);
 }
 
-/// Everything that is terminating and waits for one of these, nearest first. Namespaces come last: they wait for all of their content.
+/// Everything that is terminating and waits for one of these, nearest first. Namespaces come last: they wait for all of
+/// their content.
 fn waiting_for(case: &Case<'_>, roots: &[ObjectId]) -> Vec<ObjectId> {
     let is_namespace = |id: &ObjectId| case.stage.rules(*id).own_delete == OwnDelete::Namespace;
     let (namespaces, mut chain): (Vec<ObjectId>, Vec<ObjectId>) =
-        case.prognosis.chain_above_all(roots).into_iter().partition(is_namespace);
+        case.projection.chain_above_all(roots).into_iter().partition(is_namespace);
     chain.extend(namespaces);
     chain
 }
@@ -63,7 +64,7 @@ impl Concern {
         let mut open: Vec<ObjectId> = case.snapshot().objects().map(|(id, _)| id).filter(asked).collect();
         let mut concern: FxHashSet<ObjectId> = open.iter().copied().collect();
         while let Some(id) = open.pop() {
-            open.extend(case.prognosis.waits_for(id).iter().copied().filter(|other| concern.insert(*other)));
+            open.extend(case.projection.waits_for(id).iter().copied().filter(|other| concern.insert(*other)));
         }
         Concern(Some(concern))
     }
@@ -83,8 +84,9 @@ fn waits(case: &Case<'_>, waiting: &[ObjectId], objects: &[ObjectId]) -> String 
     }
 }
 
-/// Those of some objects that wait for their dependents, and that a second delete in the background would release (R1.21). It changes nothing
-/// of a namespace that its controller has still to finish (R1.25), nor of a pod in its grace period (R1.17).
+/// Those of some objects that wait for their dependents, and that a second delete in the background would release
+/// (R1.21). It changes nothing of a namespace that its controller has still to finish (R1.25), nor of a pod in its
+/// grace period (R1.17).
 fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -> Vec<ObjectId> {
     let foreground = |id: &ObjectId| {
         let object = case.snapshot().object(*id);
@@ -96,7 +98,8 @@ fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -> Vec<Objec
     waiting.iter().copied().filter(foreground).collect()
 }
 
-/// Whether a controller may well be at work on the delete of an object: on a cluster, where this is only the first minute of it.
+/// Whether a controller may well be at work on the delete of an object: on a cluster, where this is only the first
+/// minute of it.
 fn may_be_at_work(case: &Case<'_>, id: ObjectId) -> bool {
     case.live && !case.has_been_terminating(id, AT_WORK)
 }

@@ -6,21 +6,22 @@ use serde_json::json;
 use crate::{
     doctor::{
         Code, Finding, Remedy,
-        case::{Case, Gathering},
+        case::{Case, FindingsBuilder},
     },
-    foretell::{Holder, State, world::NAMESPACE_FINALIZER},
     model::{ObjectId, effects::Severity},
     server::OwnDelete,
+    simulate::{BlockedBy, State, world::NAMESPACE_FINALIZER},
     wording::shell_word,
 };
 
 use super::{may_be_at_work, objects, since};
 
-/// The namespace controller begins after 5 seconds, looks again after 8 and backs off from there: before this, it may just not be through.
+/// The namespace controller begins after 5 seconds, looks again after 8 and backs off from there: before this, it may
+/// just not be through.
 const PATIENCE: i64 = 60;
 
 /// Finds terminating namespaces. What holds their content is told of there; here it is what holds them besides.
-pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {
     let Some(resource) = case.stage.built_in.namespaces else { return };
     let roots: FxHashSet<ObjectId> = roots.iter().map(|(id, _)| *id).collect();
     for id in case.stage.of_resource(resource).iter().copied() {
@@ -28,23 +29,23 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], gathering: &m
             continue;
         }
         let Some(facts) = case.snapshot().facts.namespace(id) else {
-            gathering.wanted.needs.facts.insert(id);
+            findings.wanted.needs.facts.insert(id);
             continue;
         };
         let foreign: Vec<&str> =
             facts.finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER).collect();
         let is_root = roots.contains(&id);
         if !foreign.is_empty() {
-            gathering.findings.push(spec_finalizers(case, id, &foreign));
-            gathering.explained.insert(id);
-        } else if (is_root || case.has_been_terminating(id, PATIENCE)) && !gathering.explained.contains(&id) {
-            gathering.findings.push(stuck(case, id));
+            findings.findings.push(spec_finalizers(case, id, &foreign));
+            findings.explained.insert(id);
+        } else if (is_root || case.has_been_terminating(id, PATIENCE)) && !findings.explained.contains(&id) {
+            findings.findings.push(stuck(case, id));
         }
     }
 }
 
-/// The command that leaves a namespace these finalizers in its spec, which can be changed nowhere else. Nothing happens to another
-/// namespace that has taken its name.
+/// The command that leaves a namespace these finalizers in its spec, which can be changed nowhere else. Nothing happens
+/// to another namespace that has taken its name.
 fn finalize(case: &Case<'_>, id: ObjectId, keep: &[&str]) -> String {
     let snapshot = case.snapshot();
     let object = snapshot.object(id);
@@ -93,11 +94,11 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let said: Vec<String> = deletion.map(|condition| format!("{}: {}", condition.kind, condition.message)).collect();
     let content: Vec<ObjectId> = case.stage.in_namespace(snapshot.object(id).name).to_vec();
     let unreadable: Vec<String> = case
-        .prognosis
+        .projection
         .holders(id)
         .iter()
         .filter_map(|holder| match holder {
-            Holder::Unreadable(place) => snapshot.gaps.get(*place).map(ToString::to_string),
+            BlockedBy::Unreadable(place) => snapshot.gaps.get(*place).map(ToString::to_string),
             _ => None,
         })
         .collect();

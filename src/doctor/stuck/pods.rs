@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     doctor::{
         Code, Finding, Remedy,
-        case::{Case, Gathering},
+        case::{Case, FindingsBuilder},
         liveness::{Liveness, of_kubelet},
     },
     model::{Coordinate, ObjectId, Presence, Symbol, effects::Severity},
@@ -22,7 +22,7 @@ const KUBELET: i64 = 30;
 const SLOW_KUBELET: i64 = 600;
 
 /// Finds terminating pods in their grace period whose kubelet doesn't exist, or doesn't report.
-pub(super) fn gather(case: &Case<'_>, concern: &Concern, gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let Some(pods) = case.stage.built_in.pods else { return };
     let mut groups: BTreeMap<(String, String), Vec<ObjectId>> = BTreeMap::new();
@@ -34,16 +34,16 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, gathering: &mut Gatheri
             continue;
         }
         let Some(facts) = snapshot.facts.pod(id) else {
-            gathering.wanted.needs.facts.insert(id);
+            findings.wanted.needs.facts.insert(id);
             continue;
         };
         let node = facts.node.clone().unwrap_or_default();
-        let why = match node_exists(case, gathering, &node) {
+        let why = match node_exists(case, findings, &node) {
             _ if node.is_empty() => "It was never scheduled to a node.".to_owned(),
             Presence::Unknown => continue,
             Presence::Absent => format!("Its node {node} does not exist."),
             Presence::Present(_) if !case.has_been_terminating(id, KUBELET) => continue,
-            Presence::Present(_) => match of_kubelet(case, &mut gathering.wanted, &node) {
+            Presence::Present(_) => match of_kubelet(case, &mut findings.wanted, &node) {
                 Liveness::Away(words) => format!("The kubelet on node {node} is away: {words}."),
                 Liveness::Alive(words) if case.now.is_some() && case.has_been_terminating(id, SLOW_KUBELET) => {
                     format!("The kubelet on node {node} is there ({words}), and has not ended it.")
@@ -55,12 +55,12 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, gathering: &mut Gatheri
     }
     for ((node, message), objects) in groups {
         let finding = finding(case, &node, message, objects);
-        gathering.explained.extend(finding.objects.iter().chain(&finding.related).copied());
-        gathering.findings.push(finding);
+        findings.explained.extend(finding.objects.iter().chain(&finding.related).copied());
+        findings.findings.push(finding);
     }
 }
 
-fn node_exists(case: &Case<'_>, gathering: &mut Gathering, node: &str) -> Presence {
+fn node_exists(case: &Case<'_>, findings: &mut FindingsBuilder, node: &str) -> Presence {
     let snapshot = case.snapshot();
     let Some(resource) = case.stage.built_in.nodes else { return Presence::Unknown };
     let Some(name) = snapshot.strings.find(node) else {
@@ -68,7 +68,7 @@ fn node_exists(case: &Case<'_>, gathering: &mut Gathering, node: &str) -> Presen
     };
     let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name };
     if !snapshot.was_looked_up(coordinate) {
-        gathering.wanted.needs.absences.insert(coordinate);
+        findings.wanted.needs.absences.insert(coordinate);
     }
     snapshot.look_up(coordinate)
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     doctor::{
-        Code, Finding, Made, Remedy,
-        case::{Case, Gathering},
+        Code, Finding, RecreatedDependent, Remedy,
+        case::{Case, FindingsBuilder},
     },
     model::ObjectId,
     wording::age,
@@ -22,7 +22,7 @@ const NAMED: usize = 3;
 const LATELY: i64 = 120;
 
 /// Finds owners that are deleted in the foreground, and dependents that were made long after that.
-pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let all: Vec<ObjectId> = snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id).collect();
     for owner in waiting_in_the_foreground(case, &all) {
@@ -35,19 +35,22 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
         let late = |id: ObjectId| {
             let dependent = snapshot.object(id);
             let created = dependent.created.filter(|created| *created > deleted.saturating_add(ON_ITS_WAY))?;
-            let made = Made { owner: object.uid, uid: dependent.uid, name: case.name(id, Some(owner)), created };
+            let made =
+                RecreatedDependent { owner: object.uid, uid: dependent.uid, name: case.name(id, Some(owner)), created };
             Some((id, made))
         };
         let dependents = case.graph().dependents(owner.into()).iter().copied();
-        let (there, mut made): (Vec<ObjectId>, Vec<Made>) = dependents.filter(blocks).filter_map(late).unzip();
-        gathering.made.extend(made.iter().cloned());
+        let (there, mut made): (Vec<ObjectId>, Vec<RecreatedDependent>) =
+            dependents.filter(blocks).filter_map(late).unzip();
+        findings.made.extend(made.iter().cloned());
         let earlier = case.made.iter().filter(|earlier| earlier.owner == object.uid);
-        let gone: Vec<Made> = earlier.filter(|earlier| made.iter().all(|made| made.uid != earlier.uid)).cloned().collect();
+        let gone: Vec<RecreatedDependent> =
+            earlier.filter(|earlier| made.iter().all(|made| made.uid != earlier.uid)).cloned().collect();
         made.extend(gone);
         let newest = made.iter().map(|made| made.created).max();
         let Some(newest) = newest.filter(|newest| case.now.is_none_or(|now| now - newest <= LATELY)) else { continue };
         let last = case.now.map(|now| format!(", the last {} ago", age(now - newest))).unwrap_or_default();
-        gathering.findings.push(Finding {
+        findings.findings.push(Finding {
             code: Code::DependentsRecreated,
             severity: Code::DependentsRecreated.severity(),
             cause: snapshot.text(object.uid).to_owned(),
@@ -69,7 +72,7 @@ pub(super) fn gather(case: &Case<'_>, gathering: &mut Gathering) {
 }
 
 /// The first few of what was made, each name once.
-fn named(made: &[Made]) -> String {
+fn named(made: &[RecreatedDependent]) -> String {
     let names: BTreeSet<&str> = made.iter().map(|made| made.name.as_str()).collect();
     let first: Vec<&str> = names.iter().copied().take(NAMED).collect();
     match names.len() - first.len() {

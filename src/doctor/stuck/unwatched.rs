@@ -5,21 +5,22 @@ use std::collections::BTreeMap;
 use crate::{
     doctor::{
         Code, Finding, Remedy,
-        case::{Case, Gathering},
+        case::{Case, FindingsBuilder},
     },
-    foretell::State,
     model::{ObjectId, ResourceId},
+    simulate::State,
 };
 
 use super::{Concern, waiting_for, waits};
 
 /// Finds terminating objects with a finalizer of the collector's, of kinds that it doesn't watch.
-pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], gathering: &mut Gathering) {
+pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let mut by_kind: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
     for (id, _) in roots {
         let object = snapshot.object(*id);
-        let collected = object.terminating() && object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer());
+        let collected =
+            object.terminating() && object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer());
         if collected && concern.includes(*id) && snapshot.resources.not_watched(object.resource).is_some() {
             by_kind.entry(object.resource).or_default().push(*id);
         }
@@ -28,8 +29,8 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
         let kind = snapshot.resources.get(resource);
         let why = snapshot.resources.not_watched(resource).map(ToString::to_string).unwrap_or_default();
         let related = waiting_for(case, &objects);
-        gathering.explained.extend(objects.iter().chain(&related).copied());
-        gathering.findings.push(Finding {
+        findings.explained.extend(objects.iter().chain(&related).copied());
+        findings.findings.push(Finding {
             code: Code::StuckUnwatched,
             severity: Code::StuckUnwatched.severity(),
             cause: kind.full_name(),

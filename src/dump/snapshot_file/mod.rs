@@ -1,5 +1,6 @@
-//! Snapshot files: all that a [`Snapshot`](crate::model::Snapshot) knows in one JSON document, one object a line. Metadata and
-//! facts only: no specs, no contents of secrets, and no annotations but the few that are deletion policies.
+//! Snapshot files: all that a [`Snapshot`](crate::model::Snapshot) knows in one JSON document, one object a line.
+//! Metadata and facts only: no specs, no contents of secrets, and no annotations but the few that are deletion
+//! policies.
 //!
 //! ```json
 //! {"apiVersion":"kubectl-gc/v1","kind":"Snapshot","complete":false,
@@ -12,10 +13,11 @@
 //! "objects":[{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"web","uid":"0b7c","resourceVersion":"1031"}]}
 //! ```
 //!
-//! `lists` says what was read, in one `namespace` or in all, or what made it fail (`failure`); `absent` are coordinates where a
-//! look-up found nothing. An object's fields are named and spelled as in its `metadata`; `facts` are those of
-//! [`Fact`](crate::model::Fact), and `setters` say who set its finalizers ([`Setter`](crate::model::facts::Setter)), where that was
-//! read. Times in both are in Unix seconds. `resource` names the resource of an object whose apiVersion and kind don't.
+//! `lists` says what was read, in one `namespace` or in all, or what made it fail (`failure`); `absent` are coordinates
+//! where a look-up found nothing. An object's fields are named and spelled as in its `metadata`; `facts` are those of
+//! [`Fact`](crate::model::Fact), and `setters` say who set its finalizers ([`Setter`](crate::model::facts::Setter)),
+//! where that was read. Times in both are in Unix seconds. `resource` names the resource of an object whose apiVersion
+//! and kind don't.
 
 mod format;
 mod read;

@@ -20,8 +20,8 @@ use crate::{
         yaml,
     },
     model::{
-        self, Coordinate, Fact, Gap, ListRecord, Mapping, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, Strings,
-        facts::Setter,
+        self, Coordinate, Fact, Gap, ListRecord, Mapping, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder,
+        Strings, facts::Setter,
     },
 };
 
@@ -46,7 +46,9 @@ fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, DumpError> {
     // Somebody turned it into YAML, whose reader spells enums another way.
     let broken = |message| DumpError::SnapshotBroken { path: path.to_owned(), message };
     let documents = yaml::documents(text);
-    let [document] = documents.as_slice() else { return Err(broken("there is something else in this file".to_owned())) };
+    let [document] = documents.as_slice() else {
+        return Err(broken("there is something else in this file".to_owned()));
+    };
     let value = yaml::with_stack(path, || {
         let value = yaml::read(document, |deserializer| Capture::default().deserialize(deserializer));
         value.map_err(|error| yaml::error(path, document, &error))
@@ -101,7 +103,9 @@ impl<'de> Deserialize<'de> for Objects {
             fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Objects, A::Error> {
                 let mut objects = Objects { strings: Strings::default(), lines: Vec::new() };
                 while let Some(value) = access.next_element_seed(Capture::default())? {
-                    let Value::Object(value) = value else { return Err(A::Error::custom("an object is expected here")) };
+                    let Value::Object(value) = value else {
+                        return Err(A::Error::custom("an object is expected here"));
+                    };
                     let line = line(&mut objects.strings, value).map_err(A::Error::custom)?;
                     objects.lines.push(line);
                 }
@@ -113,8 +117,10 @@ impl<'de> Deserialize<'de> for Objects {
 }
 
 fn line(strings: &mut Strings, mut value: Map<String, Value>) -> Result<Line, String> {
-    let facts = value.remove("facts").map(serde_json::from_value).transpose().map_err(|error| format!("facts: {error}"))?;
-    let setters = value.remove("setters").map(serde_json::from_value).transpose().map_err(|error| format!("setters: {error}"))?;
+    let facts =
+        value.remove("facts").map(serde_json::from_value).transpose().map_err(|error| format!("facts: {error}"))?;
+    let setters =
+        value.remove("setters").map(serde_json::from_value).transpose().map_err(|error| format!("setters: {error}"))?;
     let mut text = |key: &str| value.remove(key).and_then(capture::text);
     let api_version = strings.intern(&text("apiVersion").unwrap_or_default());
     let kind = strings.intern(&text("kind").unwrap_or_default());

@@ -25,7 +25,11 @@ use crate::{
 /// What `to` says.
 pub fn write(snapshot: &Snapshot, to: &mut dyn Write) -> io::Result<()> {
     let resources = &snapshot.resources;
-    write!(to, "{{\"apiVersion\":\"{API_VERSION}\",\"kind\":\"{KIND}\",\"complete\":{},\n\"origin\":", snapshot.complete())?;
+    write!(
+        to,
+        "{{\"apiVersion\":\"{API_VERSION}\",\"kind\":\"{KIND}\",\"complete\":{},\n\"origin\":",
+        snapshot.complete()
+    )?;
     let origin = match snapshot.origin.clone() {
         crate::model::Origin::Cluster { context, server } => Origin::Cluster { context, server },
         crate::model::Origin::Dump { paths } => Origin::Dump { paths },
@@ -119,7 +123,8 @@ impl<'a> Line<'a> {
         };
         let text = |symbol| snapshot.text(symbol);
         // Symbols are ordered by when they were met; a file is ordered by text.
-        let mut labels: Vec<(&str, &str)> = object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect();
+        let mut labels: Vec<(&str, &str)> =
+            object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect();
         labels.sort_unstable();
         let owners = object.owners.iter().map(|owner| ReferenceJson::of(snapshot, owner));
         Line {
@@ -142,7 +147,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Writes a snapshot file, gzipped where its name ends in `.gz`. What was there before stays until all of the new one is written.
+/// Writes a snapshot file, gzipped where its name ends in `.gz`. What was there before stays until all of the new one
+/// is written.
 ///
 /// # Errors
 /// [`DumpError::Unwritable`].

@@ -9,7 +9,10 @@ fn pod(metadata: &str) -> String {
 #[test]
 fn malformed_json_is_pointed_at() {
     assert_eq!(error("{\"a\": 1,\n  oops}"), "dump: malformed JSON at line 2, column 3: key must be a string");
-    assert_eq!(error("{\"kind\":\"List\",\n\"items\":["), "dump: malformed JSON at line 2, column 9: EOF while parsing a list");
+    assert_eq!(
+        error("{\"kind\":\"List\",\n\"items\":["),
+        "dump: malformed JSON at line 2, column 9: EOF while parsing a list"
+    );
     let second = object("v1", "Pod", "x", "a", "") + "\n{]";
     assert_eq!(error(&second), "dump: malformed JSON at line 2, column 2: key must be a string");
     let whole = object("v1", "Pod", "x", "a", "") + "\n";
@@ -22,7 +25,10 @@ fn malformed_json_is_pointed_at() {
 #[test]
 fn malformed_yaml_is_pointed_at() {
     let message = error("apiVersion: v1\nkind: Pod\n  metadata: x\n");
-    assert!(message.starts_with("dump: malformed YAML at line 3, column 11: mapping values are not allowed"), "{message}");
+    assert!(
+        message.starts_with("dump: malformed YAML at line 3, column 11: mapping values are not allowed"),
+        "{message}"
+    );
     assert_eq!(error("a: *nothing"), "dump: malformed YAML at line 1, column 4: reference to unknown value");
     assert_eq!(
         error("---\n---\n\na: 1\na: 2\n"),
@@ -33,11 +39,15 @@ fn malformed_yaml_is_pointed_at() {
 
 #[test]
 fn objects_without_what_makes_them_one_are_named() {
-    let list =
-        |item: &str| format!(r#"{{"apiVersion":"v1","kind":"List","items":[{},{item}]}}"#, object("v1", "Pod", "x", "ok", ""));
+    let list = |item: &str| {
+        format!(r#"{{"apiVersion":"v1","kind":"List","items":[{},{item}]}}"#, object("v1", "Pod", "x", "ok", ""))
+    };
     let uid = "; manifests, as kubectl apply takes them, have none: dump with kubectl get -o yaml";
     let dump = "; a dump is what kubectl get -o yaml, or -o json, writes";
-    assert_eq!(error(&list(&pod(r#""name":"a","namespace":"x""#))), format!("dump, item 2: Pod/a in namespace x has no uid{uid}"));
+    assert_eq!(
+        error(&list(&pod(r#""name":"a","namespace":"x""#))),
+        format!("dump, item 2: Pod/a in namespace x has no uid{uid}")
+    );
     assert_eq!(error(&list(&pod(r#""uid":"1""#))), "dump, item 2: this Pod has no metadata.name");
     assert_eq!(error(&list(r#"{"metadata":{"name":"a"}}"#)), format!("dump, item 2: the object a has no kind{dump}"));
     assert_eq!(error(&list(r#"{"kind":"Pod"}"#)), format!("dump, item 2: this Pod has no apiVersion{dump}"));
@@ -61,7 +71,10 @@ fn what_is_no_object_is_said() {
     assert_eq!(error("[1]"), format!("dump, item 1: a number, {belongs}"));
     assert_eq!(error("[[]]"), format!("dump, item 1: a list, {belongs}"));
     assert_eq!(error("42"), format!("dump: a number, {belongs}"));
-    assert_eq!(error(r#"{"kind":"PodList","apiVersion":"v1","items":[null]}"#), format!("dump, item 1: null, {belongs}"));
+    assert_eq!(
+        error(r#"{"kind":"PodList","apiVersion":"v1","items":[null]}"#),
+        format!("dump, item 1: null, {belongs}")
+    );
 }
 
 #[test]
@@ -81,7 +94,10 @@ fn timestamps_must_be_times() {
 fn api_versions_must_be_some() {
     for bad in ["a/b/c", "/v1", "apps/", "/"] {
         let message = error(&object(bad, "Pod", "x", "a", ""));
-        assert_eq!(message, format!("dump: Pod/a in namespace x: apiVersion {bad:?} is neither version nor group/version"));
+        assert_eq!(
+            message,
+            format!("dump: Pod/a in namespace x: apiVersion {bad:?} is neither version nor group/version")
+        );
     }
 }
 
@@ -96,19 +112,22 @@ fn scopes_must_fit() {
 
 #[test]
 fn partial_metadata_and_tables_lost_their_kind() {
-    let text =
-        r#"{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[{"metadata":{"name":"a","uid":"1"}}]}"#;
+    let text = r#"{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[{"metadata":{"name":"a","uid":"1"}}]}"#;
     assert_eq!(
         error(text),
         "dump: a PartialObjectMetadataList doesn't say what kind its objects are of; dump whole objects: kubectl get -o yaml"
     );
-    assert!(error(&object("meta.k8s.io/v1", "PartialObjectMetadata", "x", "a", "")).contains("a PartialObjectMetadata doesn't"));
+    assert!(
+        error(&object("meta.k8s.io/v1", "PartialObjectMetadata", "x", "a", ""))
+            .contains("a PartialObjectMetadata doesn't")
+    );
     assert!(error(r#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}"#).contains("a Table doesn't"));
 }
 
 #[test]
 fn errors_of_the_server_are_passed_on() {
-    let status = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods is forbidden"}"#;
+    let status =
+        r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods is forbidden"}"#;
     assert_eq!(error(status), "dump: not a dump but the API server's error: pods is forbidden");
     assert!(error(&format!(r#"{{"type":"ERROR","object":{status}}}"#)).ends_with("pods is forbidden"));
 }
@@ -117,15 +136,25 @@ fn errors_of_the_server_are_passed_on() {
 fn bytes_that_are_no_text_are_pointed_at() {
     let message = |bytes: &[u8]| read_bytes(bytes, false).unwrap_err().to_string();
     assert_eq!(message(b"a: b\nc: \xff\n"), "dump: not UTF-8, line 2");
-    assert_eq!(message(b"\xff\xfea\0"), "dump: not UTF-8, line 1: this is UTF-16, as PowerShell's > writes it; save it as UTF-8");
+    assert_eq!(
+        message(b"\xff\xfea\0"),
+        "dump: not UTF-8, line 1: this is UTF-16, as PowerShell's > writes it; save it as UTF-8"
+    );
     assert!(message(b"\x1f\x8b\x08garbage").starts_with("dump: broken gzip: "));
 }
 
 #[test]
 fn a_dump_without_objects_is_empty() {
-    for text in
-        ["", " \n", "---\n", "# nothing\n", "null", r#"{"kind":"List","apiVersion":"v1","items":[]}"#, "[]", "%YAML 1.2\n---\n"]
-    {
+    for text in [
+        "",
+        " \n",
+        "---\n",
+        "# nothing\n",
+        "null",
+        r#"{"kind":"List","apiVersion":"v1","items":[]}"#,
+        "[]",
+        "%YAML 1.2\n---\n",
+    ] {
         assert_eq!(error(text), "no objects in dump", "{text:?}");
     }
 }

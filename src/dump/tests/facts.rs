@@ -90,7 +90,10 @@ fn dumps_tell_the_facts_of_every_kind_and_snapshot_files_carry_them() {
         let pods = snapshot.resources.by_group_kind("", "Pod").unwrap();
         assert!(webhook.required && webhook.matches(snapshot.resources.get(pods), "DELETE"));
         let api = facts.api_service(id(snapshot, "uid-api")).unwrap();
-        assert_eq!((api.available, api.reason.as_str(), api.message.as_str()), (Some(false), "ServiceNotFound", "gone"));
+        assert_eq!(
+            (api.available, api.reason.as_str(), api.message.as_str()),
+            (Some(false), "ServiceNotFound", "gone")
+        );
         assert_eq!(facts.namespace(id(snapshot, "uid-shop")).unwrap().conditions[0].kind, "NamespaceContentRemaining");
         let definition = facts.definition(id(snapshot, "uid-crd")).unwrap();
         assert_eq!(definition.conditions[0].reason, "InstanceDeletionInProgress");

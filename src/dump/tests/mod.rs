@@ -37,7 +37,9 @@ fn object(api_version: &str, kind: &str, namespace: &str, name: &str, more: &str
 }
 
 fn owned_by(api_version: &str, kind: &str, name: &str) -> String {
-    format!(r#","ownerReferences":[{{"apiVersion":"{api_version}","kind":"{kind}","name":"{name}","uid":"uid-{name}"}}]"#)
+    format!(
+        r#","ownerReferences":[{{"apiVersion":"{api_version}","kind":"{kind}","name":"{name}","uid":"uid-{name}"}}]"#
+    )
 }
 
 /// `kind/name` of every object, in order.
@@ -53,7 +55,9 @@ fn only(snapshot: &Snapshot) -> &Object {
 }
 
 fn look_up(snapshot: &mut Snapshot, api_version: &str, kind: &str, namespace: &str, name: &str) -> Presence {
-    let crate::model::Mapping::Served(resource) = snapshot.resources.map(api_version, kind) else { panic!("{kind} is not served") };
+    let crate::model::Mapping::Served(resource) = snapshot.resources.map(api_version, kind) else {
+        panic!("{kind} is not served")
+    };
     let resource = snapshot.resources.picked(resource);
     let (namespace, name) = (snapshot.strings.intern(namespace), snapshot.strings.intern(name));
     snapshot.look_up(Coordinate { resource, namespace, name })

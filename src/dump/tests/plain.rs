@@ -31,7 +31,10 @@ fn definitions_in_the_dump_say_what_is_served() {
     let snapshot = read(&(definition("") + &object("acme.io/v1beta1", "Shop", "x", "main", "")));
     let shop = resource(&snapshot, "acme.io/v1", "Shop");
     assert_eq!((shop.plural.as_str(), shop.singular.as_str(), shop.namespaced), ("shops", "shop", true));
-    assert_eq!((shop.short_names.as_slice(), shop.categories.as_slice()), (&["sh".to_owned()][..], &["all".to_owned()][..]));
+    assert_eq!(
+        (shop.short_names.as_slice(), shop.categories.as_slice()),
+        (&["sh".to_owned()][..], &["all".to_owned()][..])
+    );
     assert_eq!(snapshot.resources.map("acme.io/v1alpha1", "Shop"), Mapping::Unmappable);
     assert!(snapshot.resources.preferred_versions().contains(&("acme.io".to_owned(), "v1".to_owned())));
     let (_, main) = snapshot.objects().nth(1).unwrap();

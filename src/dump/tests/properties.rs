@@ -6,7 +6,8 @@ use super::*;
 use crate::{
     dump,
     model::{
-        Fact, Gap, ListRecord, Origin, RawObject, RawReference, Resource, Resources, SnapshotBuilder, effects::PolicyFacts, facts,
+        Fact, Gap, ListRecord, Origin, RawObject, RawReference, Resource, Resources, SnapshotBuilder,
+        effects::PolicyFacts, facts,
     },
 };
 
@@ -74,7 +75,8 @@ fn token() -> impl Strategy<Value = &'static str> {
 }
 
 fn mutated(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
-    let change = (0..text.len(), 0..text.len() / 4, prop_oneof![Just(String::new()), token().prop_map(str::to_owned), ".{0,4}"]);
+    let change =
+        (0..text.len(), 0..text.len() / 4, prop_oneof![Just(String::new()), token().prop_map(str::to_owned), ".{0,4}"]);
     vec(change, 1..6).prop_map(move |changes| {
         let mut bytes = text.as_bytes().to_vec();
         for (at, length, new) in changes {
@@ -131,18 +133,26 @@ fn object_of() -> impl Strategy<Value = RawObject<'static>> {
         },
     );
     let labels = prop::collection::btree_map(short(), short(), 0..4);
-    ((short(), short(), short(), short()), (time(), time(), any::<Option<i64>>()), vec(short(), 0..3), vec(owner, 0..3), labels)
-        .prop_map(|((namespace, name, uid, version), (created, deleted, grace), finalizers, owners, labels)| RawObject {
-            namespace: namespace.into(),
-            name: name.into(),
-            uid: uid.into(),
-            resource_version: version.into(),
-            created,
-            deleted,
-            grace,
-            finalizers: finalizers.into_iter().map(Into::into).collect(),
-            owners,
-            labels: labels.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+    (
+        (short(), short(), short(), short()),
+        (time(), time(), any::<Option<i64>>()),
+        vec(short(), 0..3),
+        vec(owner, 0..3),
+        labels,
+    )
+        .prop_map(|((namespace, name, uid, version), (created, deleted, grace), finalizers, owners, labels)| {
+            RawObject {
+                namespace: namespace.into(),
+                name: name.into(),
+                uid: uid.into(),
+                resource_version: version.into(),
+                created,
+                deleted,
+                grace,
+                finalizers: finalizers.into_iter().map(Into::into).collect(),
+                owners,
+                labels: labels.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+            }
         })
 }
 
@@ -158,16 +168,32 @@ fn backend() -> impl Strategy<Value = facts::Backend> {
 }
 
 fn webhook() -> impl Strategy<Value = facts::Webhook> {
-    let rule = (vec(short(), 0..2), vec(short(), 0..2), vec(short(), 0..2), vec(short(), 0..2), option::of(short())).prop_map(
-        |(groups, versions, resources, operations, scope)| facts::WebhookRule { groups, versions, resources, operations, scope },
-    );
+    let rule = (vec(short(), 0..2), vec(short(), 0..2), vec(short(), 0..2), vec(short(), 0..2), option::of(short()))
+        .prop_map(|(groups, versions, resources, operations, scope)| facts::WebhookRule {
+            groups,
+            versions,
+            resources,
+            operations,
+            scope,
+        });
     (short(), option::of(backend()), any::<[bool; 3]>(), vec(rule, 0..2)).prop_map(
-        |(name, backend, [required, selective, exact], rules)| facts::Webhook { name, backend, required, selective, exact, rules },
+        |(name, backend, [required, selective, exact], rules)| facts::Webhook {
+            name,
+            backend,
+            required,
+            selective,
+            exact,
+            rules,
+        },
     )
 }
 
 fn setter() -> impl Strategy<Value = facts::Setter> {
-    (short(), short(), any::<Option<i64>>()).prop_map(|(finalizer, manager, time)| facts::Setter { finalizer, manager, time })
+    (short(), short(), any::<Option<i64>>()).prop_map(|(finalizer, manager, time)| facts::Setter {
+        finalizer,
+        manager,
+        time,
+    })
 }
 
 fn fact() -> impl Strategy<Value = Fact> {

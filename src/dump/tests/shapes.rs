@@ -14,7 +14,8 @@ fn json_comes_as_one_document_or_many_in_a_row() {
 /// Whatever is asked about the rest of the text after every document makes reading quadratic: this took minutes once.
 #[test]
 fn many_documents_in_a_row_take_no_longer_than_a_list() {
-    let text: String = (0..20_000).map(|number| object("v1", "ConfigMap", "shop", &format!("a{number}"), "") + "\n").collect();
+    let text: String =
+        (0..20_000).map(|number| object("v1", "ConfigMap", "shop", &format!("a{number}"), "") + "\n").collect();
     let started = std::time::Instant::now();
     assert_eq!(read(&text).len(), 20_000);
     assert!(started.elapsed() < std::time::Duration::from_secs(20));
@@ -39,14 +40,16 @@ fn lists_may_name_the_kind_of_their_items_before_or_after_them() {
 #[test]
 fn lists_that_are_empty_or_null_hold_nothing() {
     let pod = object("v1", "Pod", "shop", "a", "");
-    let text =
-        format!(r#"{{"kind":"NodeList","apiVersion":"v1","items":null}}{{"kind":"List","apiVersion":"v1","items":[]}}{pod}"#);
+    let text = format!(
+        r#"{{"kind":"NodeList","apiVersion":"v1","items":null}}{{"kind":"List","apiVersion":"v1","items":[]}}{pod}"#
+    );
     assert_eq!(names(&read(&text)), ["Pod/a"]);
 }
 
 #[test]
 fn an_object_whose_kind_ends_in_list_is_no_list() {
-    let text = r#"{"apiVersion":"acme.io/v1","kind":"AllowList","items":["10.0.0.1"],"metadata":{"name":"a","uid":"1"}}"#;
+    let text =
+        r#"{"apiVersion":"acme.io/v1","kind":"AllowList","items":["10.0.0.1"],"metadata":{"name":"a","uid":"1"}}"#;
     assert_eq!(names(&read(text)), ["AllowList/a"]);
 }
 
@@ -55,9 +58,16 @@ fn watch_events_are_played() {
     let event = |what: &str, object: String| format!(r#"{{"type":"{what}","object":{object}}}"#);
     let a = |version: u32| object("v1", "ConfigMap", "shop", "a", &format!(r#","resourceVersion":"{version}""#));
     let b = || object("v1", "ConfigMap", "shop", "b", "");
-    let bookmark = r#"{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}"#;
-    let text = [event("ADDED", a(9)), event("ADDED", b()), event("MODIFIED", a(10)), bookmark.to_owned(), event("DELETED", b())]
-        .join("\n");
+    let bookmark =
+        r#"{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}"#;
+    let text = [
+        event("ADDED", a(9)),
+        event("ADDED", b()),
+        event("MODIFIED", a(10)),
+        bookmark.to_owned(),
+        event("DELETED", b()),
+    ]
+    .join("\n");
     let snapshot = read(&text);
     assert_eq!(snapshot.text(only(&snapshot).resource_version), "10");
     assert_eq!(names(&read(&(text + &event("ADDED", b())))), ["ConfigMap/a", "ConfigMap/b"]);
@@ -73,7 +83,8 @@ fn yaml_comes_with_all_its_liberties() {
     assert_eq!(names(&snapshot), ["ConfigMap/a", "Secret/b"]);
     let (_, secret) = snapshot.objects().nth(1).unwrap();
     assert_eq!((snapshot.text(secret.uid), snapshot.text(secret.resource_version)), ("12345", "77"));
-    let labels: Vec<_> = secret.labels.iter().map(|(key, value)| (snapshot.text(*key), snapshot.text(*value))).collect();
+    let labels: Vec<_> =
+        secret.labels.iter().map(|(key, value)| (snapshot.text(*key), snapshot.text(*value))).collect();
     assert_eq!(labels, [("app", "web"), ("tier", "1")]);
 }
 
@@ -151,7 +162,9 @@ fn malformed_owner_references_are_kept_as_far_as_they_go() {
             .owners
             .iter()
             .map(|owner| {
-                [owner.api_version, owner.kind, owner.name, owner.uid].map(|text| snapshot.text(text).to_owned()).join(",")
+                [owner.api_version, owner.kind, owner.name, owner.uid]
+                    .map(|text| snapshot.text(text).to_owned())
+                    .join(",")
             })
             .collect();
         owners.join(" ")
@@ -174,14 +187,18 @@ fn what_is_of_the_wrong_type_counts_as_missing() {
     );
     let snapshot = read(&text);
     let pod = only(&snapshot);
-    assert!(pod.finalizers.is_empty() && pod.labels.is_empty() && pod.grace.is_none() && pod.resource_version.is_empty());
+    assert!(
+        pod.finalizers.is_empty() && pod.labels.is_empty() && pod.grace.is_none() && pod.resource_version.is_empty()
+    );
 }
 
 #[test]
 fn depth_is_no_danger() {
     let deep = |open: &str, close: &str| open.repeat(100_000) + &close.repeat(100_000);
     let with = |spec: &str| {
-        format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"x","name":"a","uid":"1"}},"spec":{spec}}}"#)
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"x","name":"a","uid":"1"}},"spec":{spec}}}"#
+        )
     };
     assert_eq!(names(&read(&with(&deep("[", "]")))), ["Pod/a"]);
     assert_eq!(names(&read(&with(&(r#"{"a":"#.repeat(100_000) + "1" + &"}".repeat(100_000))))), ["Pod/a"]);

@@ -5,7 +5,9 @@ use std::fs;
 use super::*;
 use crate::{
     dump,
-    model::{Fact, Gap, ListRecord, Origin, RawObject, Resource, Resources, SnapshotBuilder, facts::PodFacts, well_known},
+    model::{
+        Fact, Gap, ListRecord, Origin, RawObject, Resource, Resources, SnapshotBuilder, facts::PodFacts, well_known,
+    },
 };
 
 fn written(snapshot: &Snapshot) -> String {
@@ -56,7 +58,10 @@ fn a_snapshot_comes_back_as_it_was() {
     let text = written(&snapshot);
     let mut back = read(&text);
     assert_eq!(written(&back), text);
-    assert_eq!((back.origin.clone(), &back.gaps, &back.lists), (snapshot.origin.clone(), &snapshot.gaps, &snapshot.lists));
+    assert_eq!(
+        (back.origin.clone(), &back.gaps, &back.lists),
+        (snapshot.origin.clone(), &snapshot.gaps, &snapshot.lists)
+    );
     assert_eq!(look_up(&mut back, "v1", "Pod", "other", "x"), Presence::Absent);
     assert_eq!(look_up(&mut back, "v1", "Pod", "other", "z"), Presence::Unknown);
     assert_eq!(look_up(&mut back, "v1", "Pod", "shop", "z"), Presence::Absent);
@@ -71,7 +76,10 @@ fn a_snapshot_comes_back_as_it_was() {
 fn it_is_one_object_a_line_with_labels_in_order() {
     let text = written(&sample());
     let pod = text.lines().find(|line| line.contains(r#""kind":"Pod","namespace""#)).unwrap();
-    assert!(pod.starts_with(r#"{"apiVersion":"v1","kind":"Pod","namespace":"shop","name":"web \"quoted\"🦀","uid":"1""#), "{pod}");
+    assert!(
+        pod.starts_with(r#"{"apiVersion":"v1","kind":"Pod","namespace":"shop","name":"web \"quoted\"🦀","uid":"1""#),
+        "{pod}"
+    );
     assert!(pod.contains(r#""creationTimestamp":"2026-01-31T08:00:00Z""#), "{pod}");
     assert!(pod.contains(r#""labels":{"a":"2","b":"1"}"#), "{pod}");
     assert!(text.starts_with("{\"apiVersion\":\"kubectl-gc/v1\",\"kind\":\"Snapshot\",\"complete\":false,\n"));
@@ -80,7 +88,11 @@ fn it_is_one_object_a_line_with_labels_in_order() {
 #[test]
 fn the_documented_example_is_one() {
     let source = include_str!("../snapshot_file/mod.rs");
-    let lines = source.lines().filter_map(|line| line.strip_prefix("//! ")).skip_while(|line| !line.starts_with("```json")).skip(1);
+    let lines = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! "))
+        .skip_while(|line| !line.starts_with("```json"))
+        .skip(1);
     let text = lines.take_while(|line| *line != "```").collect::<Vec<_>>().join("\n");
     assert_eq!(written(&read(&text)).replace("[\n", "["), text + "\n");
 }
@@ -119,8 +131,8 @@ fn an_object_whose_kind_is_ambiguous_names_its_resource() {
 
 #[test]
 fn a_snapshot_of_a_dump_is_that_dump() {
-    let text =
-        object("acme.io/v1", "Shop", "x", "main", "") + &object("v1", "Pod", "x", "a", &owned_by("apps/v1", "ReplicaSet", "r"));
+    let text = object("acme.io/v1", "Shop", "x", "main", "")
+        + &object("v1", "Pod", "x", "a", &owned_by("apps/v1", "ReplicaSet", "r"));
     let plain = read(&text);
     let back = read(&written(&plain));
     assert_eq!(written(&back), written(&plain));
@@ -152,7 +164,10 @@ fn a_snapshot_stands_alone() {
     fs::write(folder.path().join("a.json"), object("v1", "Pod", "x", "a", "")).unwrap();
     dump::write_to_path(&sample(), &folder.path().join("b.json")).unwrap();
     let message = dump::read(&[folder.path().to_str().unwrap().to_owned()], false).unwrap_err().to_string();
-    assert!(message.ends_with("b.json: a snapshot file stands for a whole cluster: it must be all that --from names"), "{message}");
+    assert!(
+        message.ends_with("b.json: a snapshot file stands for a whole cluster: it must be all that --from names"),
+        "{message}"
+    );
 }
 
 #[test]

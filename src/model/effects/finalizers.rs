@@ -12,7 +12,7 @@ pub struct KnownFinalizer {
     /// Who removes it.
     pub by: &'static str,
     pub when: When,
-    pub does: Does,
+    pub does: FinalizerEffect,
     /// Where that is said.
     pub source: &'static str,
 }
@@ -35,7 +35,7 @@ pub enum When {
 
 /// What the controller does outside the graph before it removes its finalizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Does {
+pub enum FinalizerEffect {
     /// Nothing of its own: the finalizer protects something, or what happens is told of the volume itself.
     Nothing,
     /// What the words say, unless the object's policy keeps it from it.
@@ -63,7 +63,7 @@ const fn protects(
     when: When,
     source: &'static str,
 ) -> KnownFinalizer {
-    KnownFinalizer { finalizer, on, by, when, does: Does::Nothing, source }
+    KnownFinalizer { finalizer, on, by, when, does: FinalizerEffect::Nothing, source }
 }
 
 /// An add-on's finalizer.
@@ -74,7 +74,14 @@ const fn acts(
     does: (EffectKind, &'static str, Option<Policy>),
     source: &'static str,
 ) -> KnownFinalizer {
-    KnownFinalizer { finalizer, on, by, when: When::Elsewhere, does: Does::Acts(does.0, does.1, does.2), source }
+    KnownFinalizer {
+        finalizer,
+        on,
+        by,
+        when: When::Elsewhere,
+        does: FinalizerEffect::Acts(does.0, does.1, does.2),
+        source,
+    }
 }
 
 use EffectKind::{CleanedUp, DataDestroyed, ExternalDeleted, LoadBalancerReleased, ObjectsDeleted};
@@ -122,7 +129,11 @@ pub const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         on: SERVICE,
         by: "the cloud's service controller",
         when: When::Terminating,
-        does: Does::Acts(LoadBalancerReleased, "its load balancer is released, and the address with it", None),
+        does: FinalizerEffect::Acts(
+            LoadBalancerReleased,
+            "its load balancer is released, and the address with it",
+            None,
+        ),
         source: "kubernetes/cloud-provider service/helpers/helper.go",
     },
     protects(
@@ -193,7 +204,11 @@ pub const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "finalizer.apiextensions.crossplane.io",
         &[],
         "Crossplane",
-        (ObjectsDeleted, "Crossplane deletes the composite resource of this claim, and all that it is composed of", None),
+        (
+            ObjectsDeleted,
+            "Crossplane deletes the composite resource of this claim, and all that it is composed of",
+            None,
+        ),
         "crossplane/crossplane internal/controller/apiextensions/claim/reconciler.go",
     ),
     acts(
@@ -312,7 +327,11 @@ pub const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "group.ingress.k8s.aws/*",
         INGRESS,
         "the AWS Load Balancer Controller",
-        (LoadBalancerReleased, "its rules leave the group's load balancer, which goes with the last of the group", None),
+        (
+            LoadBalancerReleased,
+            "its rules leave the group's load balancer, which goes with the last of the group",
+            None,
+        ),
         "kubernetes-sigs/aws-load-balancer-controller pkg/ingress/finalizer.go",
     ),
     acts(
@@ -410,8 +429,8 @@ impl KnownFinalizer {
     /// The policy that decides what its controller does.
     pub fn policy(&self) -> Option<Policy> {
         match self.does {
-            Does::Acts(_, _, policy) => policy,
-            Does::Nothing => None,
+            FinalizerEffect::Acts(_, _, policy) => policy,
+            FinalizerEffect::Nothing => None,
         }
     }
 }
@@ -464,10 +483,18 @@ mod tests {
         for known in KNOWN_FINALIZERS {
             let example = known.finalizer.replace('*', "x");
             let (group, kind) = known.on.first().copied().unwrap_or(("any.example.org", "Any"));
-            assert_eq!(known_finalizer(&example, group, kind), Some(known), "each entry is the first for what it is about");
+            assert_eq!(
+                known_finalizer(&example, group, kind),
+                Some(known),
+                "each entry is the first for what it is about"
+            );
             let cited = known.source.starts_with("https://") || known.source.split(['/', ' ']).count() >= 3;
             assert!(cited, "{}: {}", known.finalizer, known.source);
         }
-        assert_eq!(known_finalizer("karpenter.sh/termination", "karpenter.sh", "NodePool"), None, "its Nodes are its dependents");
+        assert_eq!(
+            known_finalizer("karpenter.sh/termination", "karpenter.sh", "NodePool"),
+            None,
+            "its Nodes are its dependents"
+        );
     }
 }

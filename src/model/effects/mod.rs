@@ -1,13 +1,13 @@
 //! What a delete does outside the graph of owners: in a cloud, on a disk, to objects that no reference leads to.
 //!
-//! The tables are here and in [`finalizers`] and [`policies`]; [`crate::foretell`] says of which objects of a plan they speak. An entry is
-//! added with its source, and left out as long as there is none.
+//! The tables are here and in [`finalizers`] and [`policies`]; [`crate::foretell`] says of which objects of a plan they
+//! speak. An entry is added with its source, and left out as long as there is none.
 
 pub mod finalizers;
 pub mod policies;
 
-pub use finalizers::{Does, KNOWN_FINALIZERS, KnownFinalizer, When, known_finalizer};
-pub use policies::{Policy, PolicyFacts, Says};
+pub use finalizers::{FinalizerEffect, KNOWN_FINALIZERS, KnownFinalizer, When, known_finalizer};
+pub use policies::{Policy, PolicyEffect, PolicyFacts};
 
 /// How bad it is (design, section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,7 +78,9 @@ impl EffectKind {
         match self {
             EffectKind::DataDestroyed | EffectKind::ExternalDeleted | EffectKind::ObjectsDeleted => Severity::Error,
             EffectKind::PodsDeleted | EffectKind::LoadBalancerReleased | EffectKind::Unknown => Severity::Warning,
-            EffectKind::CleanedUp | EffectKind::DataKept | EffectKind::ExternalKept | EffectKind::ObjectsKept => Severity::Info,
+            EffectKind::CleanedUp | EffectKind::DataKept | EffectKind::ExternalKept | EffectKind::ObjectsKept => {
+                Severity::Info
+            }
         }
     }
 

@@ -1,4 +1,5 @@
-//! What an object's own policy says about what happens outside when it goes: deletion policies in its spec and its annotations.
+//! What an object's own policy says about what happens outside when it goes: deletion policies in its spec and its
+//! annotations.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,8 @@ use super::finalizers::known_finalizer;
 /// Where a controller looks before it acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// `spec.deletionPolicy` and `spec.managementPolicies` (crossplane-runtime `pkg/reconciler/managed/policies.go:ShouldDelete`).
+    /// `spec.deletionPolicy` and `spec.managementPolicies` (crossplane-runtime
+    /// `pkg/reconciler/managed/policies.go:ShouldDelete`).
     Crossplane,
     /// `spec.deletionPolicy`, `spec.prune` and `spec.suspend` (kustomize-controller `finalizerShouldDeleteResources`).
     Kustomization,
@@ -34,14 +36,15 @@ pub enum Policy {
 
 /// What a policy comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Says {
+pub enum PolicyEffect {
     /// The controller acts; the words say what else could keep it from it.
     Act(&'static str),
     /// It keeps what it stands for; the words say why.
     Keep(&'static str),
 }
 
-/// The fields and annotations of one object that its policy consists of, as far as they are set. What is not text is JSON.
+/// The fields and annotations of one object that its policy consists of, as far as they are set. What is not text is
+/// JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyFacts(pub BTreeMap<String, String>);
 
@@ -99,8 +102,9 @@ impl Policy {
             Policy::Crossplane => {
                 let mut spec = json!({"deletionPolicy": "Orphan"});
                 // What is not the default wins where the two disagree.
-                if let Some(mut actions) =
-                    facts.list("spec.managementPolicies").filter(|actions| actions.iter().any(|action| action == "Delete"))
+                if let Some(mut actions) = facts
+                    .list("spec.managementPolicies")
+                    .filter(|actions| actions.iter().any(|action| action == "Delete"))
                 {
                     actions.retain(|action| action != "Delete");
                     spec["managementPolicies"] = json!(actions);
@@ -119,55 +123,62 @@ impl Policy {
     }
 
     /// What it comes to.
-    pub fn says(self, facts: &PolicyFacts) -> Says {
+    pub fn says(self, facts: &PolicyFacts) -> PolicyEffect {
         match self {
             Policy::Crossplane => {
                 let orphans = facts.is("spec.deletionPolicy", "Orphan");
                 let actions = facts.list("spec.managementPolicies");
-                let deletes =
-                    actions.as_ref().is_none_or(|actions| actions.iter().any(|action| action == "*" || action == "Delete"));
+                let deletes = actions
+                    .as_ref()
+                    .is_none_or(|actions| actions.iter().any(|action| action == "*" || action == "Delete"));
                 // What is not the default wins where the two disagree.
                 let says_delete = actions.is_some_and(|actions| actions.iter().any(|action| action == "Delete"));
                 match (orphans, deletes) {
-                    (true, _) if !says_delete => Says::Keep("deletionPolicy Orphan"),
-                    (_, false) => Says::Keep("managementPolicies without Delete"),
-                    _ => Says::Act(""),
+                    (true, _) if !says_delete => PolicyEffect::Keep("deletionPolicy Orphan"),
+                    (_, false) => PolicyEffect::Keep("managementPolicies without Delete"),
+                    _ => PolicyEffect::Act(""),
                 }
             }
             Policy::Kustomization => {
                 if facts.is("spec.suspend", "true") {
-                    return Says::Keep("it is suspended");
+                    return PolicyEffect::Keep("it is suspended");
                 }
                 match facts.get("spec.deletionPolicy") {
-                    Some("Orphan") => Says::Keep("deletionPolicy Orphan"),
-                    None | Some("MirrorPrune") if !facts.is("spec.prune", "true") => Says::Keep("it doesn't prune"),
-                    _ => Says::Act(""),
+                    Some("Orphan") => PolicyEffect::Keep("deletionPolicy Orphan"),
+                    None | Some("MirrorPrune") if !facts.is("spec.prune", "true") => {
+                        PolicyEffect::Keep("it doesn't prune")
+                    }
+                    _ => PolicyEffect::Act(""),
                 }
             }
-            Policy::Suspended if facts.is("spec.suspend", "true") => Says::Keep("it is suspended"),
-            Policy::Suspended => Says::Act(""),
-            Policy::Terraform if facts.is("spec.destroyResourcesOnDeletion", "true") => Says::Act(""),
-            Policy::Terraform => Says::Keep("destroyResourcesOnDeletion is not set"),
-            Policy::Pulumi if facts.is("spec.destroyOnFinalize", "true") => Says::Act(""),
-            Policy::Pulumi => Says::Keep("destroyOnFinalize is not set"),
+            Policy::Suspended if facts.is("spec.suspend", "true") => PolicyEffect::Keep("it is suspended"),
+            Policy::Suspended => PolicyEffect::Act(""),
+            Policy::Terraform if facts.is("spec.destroyResourcesOnDeletion", "true") => PolicyEffect::Act(""),
+            Policy::Terraform => PolicyEffect::Keep("destroyResourcesOnDeletion is not set"),
+            Policy::Pulumi if facts.is("spec.destroyOnFinalize", "true") => PolicyEffect::Act(""),
+            Policy::Pulumi => PolicyEffect::Keep("destroyOnFinalize is not set"),
             Policy::Ack => match facts.get(ACK) {
-                Some("retain") => Says::Keep("deletion-policy retain"),
-                Some(_) => Says::Act(""),
-                None => Says::Act("unless its namespace or the controller says retain"),
+                Some("retain") => PolicyEffect::Keep("deletion-policy retain"),
+                Some(_) => PolicyEffect::Act(""),
+                None => PolicyEffect::Act("unless its namespace or the controller says retain"),
             },
-            Policy::ConfigConnector if facts.is(CONFIG_CONNECTOR, "abandon") => Says::Keep("deletion-policy abandon"),
-            Policy::ConfigConnector => Says::Act(""),
+            Policy::ConfigConnector if facts.is(CONFIG_CONNECTOR, "abandon") => {
+                PolicyEffect::Keep("deletion-policy abandon")
+            }
+            Policy::ConfigConnector => PolicyEffect::Act(""),
             Policy::AzureServiceOperator => match facts.get(AZURE) {
-                Some("manage" | "run") => Says::Act(""),
-                None => Says::Act("unless the operator's own default keeps it"),
+                Some("manage" | "run") => PolicyEffect::Act(""),
+                None => PolicyEffect::Act("unless the operator's own default keeps it"),
                 // What it doesn't know it takes for `skip`.
-                Some("detach-on-delete" | "skip-delete") => Says::Keep("reconcile-policy detach-on-delete"),
-                Some(_) => Says::Keep("reconcile-policy skip"),
+                Some("detach-on-delete" | "skip-delete") => PolicyEffect::Keep("reconcile-policy detach-on-delete"),
+                Some(_) => PolicyEffect::Keep("reconcile-policy skip"),
             },
-            Policy::Rook if facts.is("spec.cleanupPolicy.confirmation", "yes-really-destroy-data") => Says::Act(""),
-            Policy::Rook => Says::Keep("its cleanupPolicy doesn't confirm that it is to be destroyed"),
-            Policy::Strimzi if facts.is(STRIMZI, "false") => Says::Keep("it is not managed"),
-            Policy::Strimzi => Says::Act(""),
+            Policy::Rook if facts.is("spec.cleanupPolicy.confirmation", "yes-really-destroy-data") => {
+                PolicyEffect::Act("")
+            }
+            Policy::Rook => PolicyEffect::Keep("its cleanupPolicy doesn't confirm that it is to be destroyed"),
+            Policy::Strimzi if facts.is(STRIMZI, "false") => PolicyEffect::Keep("it is not managed"),
+            Policy::Strimzi => PolicyEffect::Act(""),
         }
     }
 }
@@ -202,8 +213,8 @@ mod tests {
     /// Whether a controller keeps what the object stands for, and in which words.
     fn kept(policy: Policy, object: &Value) -> Option<&'static str> {
         match policy.says(&policy.read(object)) {
-            Says::Keep(why) => Some(why),
-            Says::Act(_) => None,
+            PolicyEffect::Keep(why) => Some(why),
+            PolicyEffect::Act(_) => None,
         }
     }
 
@@ -233,8 +244,9 @@ mod tests {
 
     #[test]
     fn annotations_keep_or_not() {
-        let annotated =
-            |policy, key: &str, value: &str| kept(policy, &json!({"metadata": {"annotations": {key: value}}})).is_some();
+        let annotated = |policy, key: &str, value: &str| {
+            kept(policy, &json!({"metadata": {"annotations": {key: value}}})).is_some()
+        };
         assert!(annotated(Policy::Ack, ACK, "retain"));
         assert!(!annotated(Policy::Ack, ACK, "delete"));
         assert!(annotated(Policy::ConfigConnector, CONFIG_CONNECTOR, "abandon"));
@@ -244,7 +256,7 @@ mod tests {
         assert!(!annotated(Policy::AzureServiceOperator, AZURE, "manage"));
         assert!(annotated(Policy::Strimzi, STRIMZI, "false"));
         let nothing = PolicyFacts::default();
-        assert_eq!(Policy::Ack.says(&nothing), Says::Act("unless its namespace or the controller says retain"));
+        assert_eq!(Policy::Ack.says(&nothing), PolicyEffect::Act("unless its namespace or the controller says retain"));
         for policy in [Policy::Ack, Policy::ConfigConnector, Policy::AzureServiceOperator, Policy::Strimzi] {
             assert!(policy.reads().1.is_some_and(is_policy_annotation));
         }
@@ -293,7 +305,10 @@ mod tests {
         assert!(kept(Policy::Pulumi, &json!({"spec": {"destroyOnFinalize": false}})).is_some());
         assert!(kept(Policy::Pulumi, &json!({"spec": {"destroyOnFinalize": true}})).is_none());
         assert!(kept(Policy::Rook, &json!({"spec": {}})).is_some());
-        assert!(kept(Policy::Rook, &json!({"spec": {"cleanupPolicy": {"confirmation": "yes-really-destroy-data"}}})).is_none());
+        assert!(
+            kept(Policy::Rook, &json!({"spec": {"cleanupPolicy": {"confirmation": "yes-really-destroy-data"}}}))
+                .is_none()
+        );
         assert!(kept(Policy::Suspended, &json!({"spec": {"suspend": true}})).is_some());
         assert!(kept(Policy::Suspended, &json!({})).is_none());
     }

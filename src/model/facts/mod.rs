@@ -1,4 +1,5 @@
-//! The few things beyond metadata that decide what a delete does, here and outside of the graph, known for some objects and unknown for others.
+//! The few things beyond metadata that decide what a delete does, here and outside of the graph, known for some objects
+//! and unknown for others.
 
 mod read;
 mod running;
@@ -47,7 +48,8 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// The names of other objects that it gives, and of their namespaces where these are not its own: they may have to be looked up.
+    /// The names of other objects that it gives, and of their namespaces where these are not its own: they may have to
+    /// be looked up.
     pub(super) fn each_name(&self, mut each: impl FnMut(&str)) {
         let own = match self {
             Fact::Pod(facts) => facts.node.as_deref(),
@@ -99,8 +101,8 @@ impl Facts {
         self.setters.remove(&object);
     }
 
-    /// Forgets what passes without showing in the metadata that is kept: who is alive, what is ready, what is available, and what a
-    /// namespace says of its end. It has to be read again before it is told.
+    /// Forgets what passes without showing in the metadata that is kept: who is alive, what is ready, what is
+    /// available, and what a namespace says of its end. It has to be read again before it is told.
     pub fn forget_what_passes(&mut self) {
         self.known.retain(|_, fact| {
             let aggregated = matches!(fact, Fact::ApiService(facts) if facts.service.is_some());
@@ -242,7 +244,8 @@ impl Facts {
     /// Follows objects to their new ids; what was known of those that have none any more is forgotten.
     pub(super) fn move_to(&mut self, moved: &[Option<ObjectId>]) {
         let to = |id: ObjectId| moved[id.index()];
-        self.known = std::mem::take(&mut self.known).into_iter().filter_map(|(id, fact)| Some((to(id)?, fact))).collect();
+        self.known =
+            std::mem::take(&mut self.known).into_iter().filter_map(|(id, fact)| Some((to(id)?, fact))).collect();
         let setters = std::mem::take(&mut self.setters).into_iter();
         self.setters = setters.filter_map(|(id, setters)| Some((to(id)?, setters))).collect();
     }

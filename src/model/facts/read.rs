@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::{
-    ApiServiceFacts, Backend, ClaimFacts, Condition, DefinitionFacts, Fact, LeaseFacts, NamespaceFacts, PodFacts, ServiceFacts,
-    SliceFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    ApiServiceFacts, Backend, ClaimFacts, Condition, DefinitionFacts, Fact, LeaseFacts, NamespaceFacts, PodFacts,
+    ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts, Webhook, WebhookFacts, WebhookRule,
+    WorkloadFacts,
 };
 use crate::model::effects::Policy;
 
@@ -12,7 +13,9 @@ use crate::model::effects::Policy;
 fn kind_has_facts(group: &str, kind: &str) -> bool {
     match group {
         "" => matches!(kind, "Pod" | "PersistentVolume" | "PersistentVolumeClaim" | "Service" | "Namespace"),
-        "admissionregistration.k8s.io" => matches!(kind, "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration"),
+        "admissionregistration.k8s.io" => {
+            matches!(kind, "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration")
+        }
         "apiextensions.k8s.io" => kind == "CustomResourceDefinition",
         "apiregistration.k8s.io" => kind == "APIService",
         "apps" => matches!(kind, "Deployment" | "StatefulSet" | "ReplicaSet" | "DaemonSet"),
@@ -23,8 +26,8 @@ fn kind_has_facts(group: &str, kind: &str) -> bool {
     }
 }
 
-/// Whether a kind's objects are few and small, and their facts are worth more than their metadata: they are better read whole in the
-/// first place, where facts are wanted.
+/// Whether a kind's objects are few and small, and their facts are worth more than their metadata: they are better read
+/// whole in the first place, where facts are wanted.
 pub fn read_whole(group: &str, kind: &str) -> bool {
     matches!(
         (group, kind),
@@ -33,8 +36,8 @@ pub fn read_whole(group: &str, kind: &str) -> bool {
     )
 }
 
-/// Whether an object has facts that can be read: all of some kinds, and whatever has a finalizer whose controller heeds a policy of the
-/// object's own.
+/// Whether an object has facts that can be read: all of some kinds, and whatever has a finalizer whose controller heeds
+/// a policy of the object's own.
 pub fn has_facts<'t>(group: &str, kind: &str, finalizers: impl Iterator<Item = &'t str>) -> bool {
     kind_has_facts(group, kind) || Policy::of(group, kind, finalizers).is_some()
 }
@@ -49,15 +52,19 @@ pub fn holds_facts(key: &str) -> bool {
     matches!(key, "spec" | "status" | "endpoints" | "webhooks")
 }
 
-/// Reads an object's facts from the whole object, for those that have any ([`has_facts`]). None where it lacks the part that tells them:
-/// not every source has the whole object.
+/// Reads an object's facts from the whole object, for those that have any ([`has_facts`]). None where it lacks the part
+/// that tells them: not every source has the whole object.
 pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
     match (group, kind) {
         // It has no spec; the server writes no endpoints as null.
-        ("discovery.k8s.io", "EndpointSlice") => return object.get("endpoints").map(|endpoints| Fact::Slice(slice(endpoints))),
+        ("discovery.k8s.io", "EndpointSlice") => {
+            return object.get("endpoints").map(|endpoints| Fact::Slice(slice(endpoints)));
+        }
         // One without webhooks is written without them.
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
-            return Some(Fact::Webhooks(WebhookFacts { webhooks: list(object.get("webhooks")).map(webhook).collect() }));
+            return Some(Fact::Webhooks(WebhookFacts {
+                webhooks: list(object.get("webhooks")).map(webhook).collect(),
+            }));
         }
         _ => {}
     }
@@ -209,7 +216,8 @@ fn api_service(object: Whole<'_>) -> ApiServiceFacts {
 }
 
 fn slice(endpoints: &Value) -> SliceFacts {
-    let ready = list(Some(endpoints)).filter(|endpoint| endpoint.pointer("/conditions/ready") != Some(&Value::Bool(false)));
+    let ready =
+        list(Some(endpoints)).filter(|endpoint| endpoint.pointer("/conditions/ready") != Some(&Value::Bool(false)));
     SliceFacts { ready: ready.count() as u64 }
 }
 

@@ -16,7 +16,8 @@ pub struct Setter {
     pub time: Option<i64>,
 }
 
-/// Which keys of `metadata.managedFields` [`read_setters`] looks at, by how deep they are; the rest is large and decides nothing.
+/// Which keys of `metadata.managedFields` [`read_setters`] looks at, by how deep they are; the rest is large and
+/// decides nothing.
 pub fn tells_setters(level: usize, key: &str) -> bool {
     match level {
         0 => matches!(key, "manager" | "time" | "subresource" | "fieldsV1"),
@@ -26,8 +27,8 @@ pub fn tells_setters(level: usize, key: &str) -> bool {
     }
 }
 
-/// Reads from an object's metadata who set its finalizers, in the order of `managedFields`. None where there are no managed fields:
-/// kubectl leaves them out, unless it is told not to.
+/// Reads from an object's metadata who set its finalizers, in the order of `managedFields`. None where there are no
+/// managed fields: kubectl leaves them out, unless it is told not to.
 pub fn read_setters(metadata: &Map<String, Value>) -> Option<Vec<Setter>> {
     let mut setters = Vec::new();
     for entry in metadata.get("managedFields")?.as_array()? {

@@ -25,8 +25,7 @@ fn workloads_tell_how_many_are_ready() {
 
 #[test]
 fn leases_tell_who_holds_them() {
-    let object =
-        json!({"spec": {"holderIdentity": "acme-0", "leaseDurationSeconds": 15, "renewTime": "2026-01-31T08:00:00.123456Z"}});
+    let object = json!({"spec": {"holderIdentity": "acme-0", "leaseDurationSeconds": 15, "renewTime": "2026-01-31T08:00:00.123456Z"}});
     let lease = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
     assert_eq!(read("coordination.k8s.io", "Lease", &object), Some(Fact::Lease(lease)));
     let given_up = json!({"spec": {"holderIdentity": "", "renewTime": "soon"}});
@@ -64,7 +63,10 @@ fn api_services_tell_whether_they_are_available() {
     };
     assert_eq!(facts, expected);
     let available = |status| read(json!({"spec": {"version": "v1"}, "status": status})).available;
-    assert_eq!([available(condition("True")), available(condition("Unknown")), available(json!({}))], [Some(true), None, None]);
+    assert_eq!(
+        [available(condition("True")), available(condition("Unknown")), available(json!({}))],
+        [Some(true), None, None]
+    );
     assert_eq!(read(json!({"spec": {"version": "v1"}})).service, None);
 }
 
@@ -74,15 +76,17 @@ fn webhooks_are_required_and_unselective_by_default() {
         Some(Fact::Webhooks(facts)) => facts.webhooks,
         other => panic!("{other:?}"),
     };
-    let rule =
-        json!({"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"], "operations": ["DELETE"], "scope": "*"});
+    let rule = json!({"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"], "operations": ["DELETE"], "scope": "*"});
     let service = json!({"service": {"namespace": "acme", "name": "hook", "port": 443}});
     let full = json!({"webhooks": [{"name": "a.acme.io", "clientConfig": service, "rules": [rule]}]});
     for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
         let webhooks = read(kind, full.clone());
         let [webhook] = webhooks.as_slice() else { panic!("{webhooks:?}") };
         assert_eq!(webhook.backend.as_ref().and_then(Backend::service), Some(("acme", "hook")));
-        assert_eq!((webhook.name.as_str(), webhook.required, webhook.selective, webhook.exact), ("a.acme.io", true, false, false));
+        assert_eq!(
+            (webhook.name.as_str(), webhook.required, webhook.selective, webhook.exact),
+            ("a.acme.io", true, false, false)
+        );
         let expected = WebhookRule {
             groups: vec!["apps".to_owned()],
             versions: vec!["v1".to_owned()],
@@ -94,16 +98,22 @@ fn webhooks_are_required_and_unselective_by_default() {
         assert!(read(kind, json!({})).is_empty());
     }
     let one = |webhook: Value| read("ValidatingWebhookConfiguration", json!({"webhooks": [webhook]})).remove(0);
-    let url = one(json!({"clientConfig": {"url": "https://acme.io"}, "failurePolicy": "Ignore", "matchPolicy": "Exact"}));
+    let url =
+        one(json!({"clientConfig": {"url": "https://acme.io"}, "failurePolicy": "Ignore", "matchPolicy": "Exact"}));
     assert_eq!((url.backend, url.required, url.exact), (Some(Backend::Url("https://acme.io".to_owned())), false, true));
     assert!(one(json!({"failurePolicy": "Fail", "matchPolicy": "Equivalent"})).required);
     let selective = |key: &str, value: Value| one(json!({ key: value })).selective;
     for selector in ["namespaceSelector", "objectSelector"] {
-        assert!(!selective(selector, json!({})) && !selective(selector, json!({"matchLabels": {}, "matchExpressions": []})));
+        assert!(
+            !selective(selector, json!({})) && !selective(selector, json!({"matchLabels": {}, "matchExpressions": []}))
+        );
         assert!(selective(selector, json!({"matchLabels": {"a": "b"}})));
         assert!(selective(selector, json!({"matchExpressions": [{"key": "a", "operator": "Exists"}]})));
     }
-    assert!(selective("matchConditions", json!([{"name": "x", "expression": "true"}])) && !selective("matchConditions", json!([])));
+    assert!(
+        selective("matchConditions", json!([{"name": "x", "expression": "true"}]))
+            && !selective("matchConditions", json!([]))
+    );
 }
 
 #[test]
@@ -117,7 +127,9 @@ fn what_is_of_the_wrong_type_tells_nothing_and_does_no_harm() {
         ("discovery.k8s.io", "EndpointSlice"),
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
     ] {
-        for wrong in [json!(null), json!(7), json!([[7]]), json!({"conditions": [7, {"status": "True"}], "conversion": []})] {
+        for wrong in
+            [json!(null), json!(7), json!([[7]]), json!({"conditions": [7, {"status": "True"}], "conversion": []})]
+        {
             read(group, kind, &json!({"spec": wrong, "status": wrong, "endpoints": wrong, "webhooks": wrong}));
         }
     }
@@ -129,14 +141,18 @@ fn whole_reading_is_for_kinds_with_facts() {
         assert!(read_whole("admissionregistration.k8s.io", kind));
     }
     assert!(read_whole("apiregistration.k8s.io", "APIService"));
-    assert!(!read_whole("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") && !read_whole("apps", "Deployment"));
+    assert!(
+        !read_whole("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") && !read_whole("apps", "Deployment")
+    );
 }
 
 /// A builder with Leases of these names, and what it says their ids are.
 fn leases(names: &[&'static str]) -> (SnapshotBuilder, Vec<ObjectId>) {
     let known = well_known::resources();
-    let mut builder =
-        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(known.resources, known.preferred_versions));
+    let mut builder = SnapshotBuilder::new(
+        Origin::Dump { paths: Vec::new() },
+        Resources::new(known.resources, known.preferred_versions),
+    );
     let resource = lease(&mut builder);
     let ids = names.iter().map(|name| builder.add(resource, &object(name, name))).collect();
     (builder, ids)
@@ -188,6 +204,9 @@ fn backends_can_be_looked_up() {
     for (fact, name) in facts.into_iter().zip(["converter", "api", "hook"]) {
         let snapshot = builder.snapshot();
         snapshot.learn(ids[0], fact);
-        assert!(snapshot.strings.find(name).is_some() && snapshot.strings.find(&format!("{name}-namespace")).is_some(), "{name}");
+        assert!(
+            snapshot.strings.find(name).is_some() && snapshot.strings.find(&format!("{name}-namespace")).is_some(),
+            "{name}"
+        );
     }
 }

@@ -51,19 +51,19 @@ pub struct WebhookRule {
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
 impl Webhook {
-    /// Whether it may be asked before an operation (`UPDATE`, `DELETE`) on an object of this resource: its rules say so. If it is
-    /// [`selective`](Self::selective), it still depends on the object.
+    /// Whether it may be asked before an operation (`UPDATE`, `DELETE`) on an object of this resource: its rules say
+    /// so. If it is [`selective`](Self::selective), it still depends on the object.
     ///
-    /// Nobody is ever asked about the webhook configurations and admission policies themselves, so that a bad one can be removed
-    /// (`IsExemptAdmissionConfigurationResource`).
+    /// Nobody is ever asked about the webhook configurations and admission policies themselves, so that a bad one can
+    /// be removed (`IsExemptAdmissionConfigurationResource`).
     pub fn matches(&self, resource: &Resource, operation: &str) -> bool {
         resource.group != ADMISSION && self.rules.iter().any(|rule| rule.matches(resource, operation, self.exact))
     }
 }
 
 impl WebhookRule {
-    /// As the API server decides it (apiserver `webhook/predicates/rules/rules.go`). It converts between the versions of a resource
-    /// unless the rule is `exact`.
+    /// As the API server decides it (apiserver `webhook/predicates/rules/rules.go`). It converts between the versions
+    /// of a resource unless the rule is `exact`.
     fn matches(&self, resource: &Resource, operation: &str, exact: bool) -> bool {
         let scope = match self.scope.as_deref() {
             None | Some("*") => true,
@@ -93,13 +93,20 @@ mod tests {
     use super::*;
 
     fn resource(group: &str, plural: &str, namespaced: bool) -> Resource {
-        Resource { group: group.to_owned(), version: "v1".to_owned(), plural: plural.to_owned(), namespaced, ..Resource::default() }
+        Resource {
+            group: group.to_owned(),
+            version: "v1".to_owned(),
+            plural: plural.to_owned(),
+            namespaced,
+            ..Resource::default()
+        }
     }
 
     fn webhook(groups: &[&str], versions: &[&str], resources: &[&str], operations: &[&str]) -> Webhook {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let (groups, versions) = (texts(groups), texts(versions));
-        let rule = WebhookRule { groups, versions, resources: texts(resources), operations: texts(operations), scope: None };
+        let rule =
+            WebhookRule { groups, versions, resources: texts(resources), operations: texts(operations), scope: None };
         Webhook { rules: vec![rule], ..Webhook::default() }
     }
 
@@ -153,7 +160,9 @@ mod tests {
     #[test]
     fn nobody_is_asked_about_the_webhooks_themselves() {
         let all = webhook(&["*"], &["*"], &["*"], &["*"]);
-        for plural in ["validatingwebhookconfigurations", "mutatingwebhookconfigurations", "validatingadmissionpolicies"] {
+        for plural in
+            ["validatingwebhookconfigurations", "mutatingwebhookconfigurations", "validatingadmissionpolicies"]
+        {
             assert!(!all.matches(&resource(ADMISSION, plural, false), "DELETE"), "{plural}");
         }
         assert!(all.matches(&resource("apiregistration.k8s.io", "apiservices", false), "DELETE"));

@@ -2,13 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::{Again, Coordinate, Object, ObjectId, RawObject, Symbol, gaps::Gaps};
+use crate::model::{Coordinate, Object, ObjectId, RawObject, RecheckResult, Symbol, gaps::Gaps};
 
 use super::Snapshot;
 
 impl Snapshot {
-    /// Whether what was read now is the object as the snapshot has it: uid and all that is kept, the resourceVersion aside, which also
-    /// changes with what is not kept.
+    /// Whether what was read now is the object as the snapshot has it: uid and all that is kept, the resourceVersion
+    /// aside, which also changes with what is not kept.
     pub fn is_still(&self, object: ObjectId, raw: &RawObject<'_>) -> bool {
         let object = self.object(object);
         let is = |symbol: Symbol, text: &str| self.text(symbol) == text;
@@ -41,16 +41,17 @@ impl Snapshot {
         })
     }
 
-    /// Takes in what a second look at objects says; where one was looked at several times, the last look counts. All that were looked at
-    /// are looked up from then on ([`Snapshot::was_looked_up`]).
+    /// Takes in what a second look at objects says; where one was looked at several times, the last look counts. All
+    /// that were looked at are looked up from then on ([`Snapshot::was_looked_up`]).
     ///
-    /// * What changed or was replaced keeps its id. What was known of it beyond its metadata is forgotten: that may be as old.
-    /// * What is gone is taken out, and is confirmed absent. **Ids of other objects change then**: whatever was built on the snapshot
-    ///   is to be built anew. The order of the objects stays.
+    /// * What changed or was replaced keeps its id. What was known of it beyond its metadata is forgotten: that may be
+    ///   as old.
+    /// * What is gone is taken out, and is confirmed absent. **Ids of other objects change then**: whatever was built
+    ///   on the snapshot is to be built anew. The order of the objects stays.
     /// * What got no answer is unknown, whatever a list said, and becomes a gap.
     ///
     /// The cost is linear in the snapshot, whatever there is to take in.
-    pub fn update(&mut self, seen: Vec<(ObjectId, Again)>) {
+    pub fn update(&mut self, seen: Vec<(ObjectId, RecheckResult)>) {
         let mut gaps = Gaps::default();
         // What is at each coordinate that was answered for.
         let mut there: FxHashMap<Coordinate, Option<ObjectId>> = FxHashMap::default();
@@ -58,14 +59,14 @@ impl Snapshot {
             let Some(object) = self.objects.get(id.index()) else { continue };
             let coordinate = object.coordinate();
             let found = match again {
-                Again::Same => Some(id),
-                Again::Changed(raw) | Again::Replaced(raw) => {
+                RecheckResult::Same => Some(id),
+                RecheckResult::Changed(raw) | RecheckResult::Replaced(raw) => {
                     self.objects[id.index()] = self.intern(coordinate, &raw);
                     self.facts.remove(id);
                     Some(id)
                 }
-                Again::Gone => None,
-                Again::Unanswered(reason) => {
+                RecheckResult::Gone => None,
+                RecheckResult::Unanswered(reason) => {
                     let resource = self.resources.get(coordinate.resource).full_name();
                     gaps.add(resource, self.text(coordinate.namespace), self.text(coordinate.name), reason);
                     self.leave_unanswered(coordinate);

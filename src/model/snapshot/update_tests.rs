@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::model::{
-    Again, Coordinate, Fact, ListRecord, ObjectId, Origin, Presence, RawObject, RawReference, Resource, ResourceId, Resources,
-    Snapshot, SnapshotBuilder, facts::ServiceFacts,
+    Coordinate, Fact, ListRecord, ObjectId, Origin, Presence, RawObject, RawReference, RecheckResult, Resource,
+    ResourceId, Resources, Snapshot, SnapshotBuilder, facts::ServiceFacts,
 };
 
 const NAMES: usize = 6;
@@ -60,7 +60,8 @@ fn resources() -> Resources {
 }
 
 fn raw(place: usize, drawn: &Drawn) -> Raw {
-    let owner = |uid: usize| RawReference { uid: format!("u{uid}").into(), name: "owner".into(), ..RawReference::default() };
+    let owner =
+        |uid: usize| RawReference { uid: format!("u{uid}").into(), name: "owner".into(), ..RawReference::default() };
     RawObject {
         namespace: "shop".into(),
         name: format!("n{}", place % NAMES).into(),
@@ -92,32 +93,41 @@ fn build(objects: &BTreeMap<usize, (Drawn, bool)>) -> Snapshot {
 }
 
 fn coordinate(snapshot: &mut Snapshot, place: usize) -> Coordinate {
-    let [namespace, name] = ["shop".to_owned(), format!("n{}", place % NAMES)].map(|text| snapshot.strings.intern(&text));
+    let [namespace, name] =
+        ["shop".to_owned(), format!("n{}", place % NAMES)].map(|text| snapshot.strings.intern(&text));
     Coordinate { resource: ResourceId((place / NAMES) as u32), namespace, name }
 }
 
 /// All that can be asked of the objects, in words; symbols differ.
-fn told(snapshot: &mut Snapshot) -> Vec<String> {
-    let mut told = Vec::new();
+fn describe(snapshot: &mut Snapshot) -> Vec<String> {
+    let mut describe = Vec::new();
     let text = |symbol| snapshot.text(symbol).to_owned();
     for (id, object) in snapshot.objects() {
         let owners: Vec<String> = object.owners.iter().map(|owner| text(owner.uid)).collect();
         let finalizers: Vec<String> = object.finalizers.iter().map(|finalizer| text(*finalizer)).collect();
-        let labels: Vec<String> = object.labels.iter().map(|(key, value)| format!("{}={}", text(*key), text(*value))).collect();
+        let labels: Vec<String> =
+            object.labels.iter().map(|(key, value)| format!("{}={}", text(*key), text(*value))).collect();
         let fact = snapshot.facts.get(id);
-        told.push(format!("{id:?} {} {} {owners:?} {finalizers:?} {labels:?} {fact:?}", snapshot.short_name(id), text(object.uid)));
+        describe.push(format!(
+            "{id:?} {} {} {owners:?} {finalizers:?} {labels:?} {fact:?}",
+            snapshot.short_name(id),
+            text(object.uid)
+        ));
     }
     for uid in 0..40 {
-        told.push(format!("{uid}: {:?}", snapshot.strings.find(&format!("u{uid}")).and_then(|uid| snapshot.by_uid(uid))));
+        describe.push(format!(
+            "{uid}: {:?}",
+            snapshot.strings.find(&format!("u{uid}")).and_then(|uid| snapshot.by_uid(uid))
+        ));
     }
     for place in 0..2 * NAMES {
         let coordinate = coordinate(snapshot, place);
         let (there, asked) = (snapshot.look_up(coordinate), snapshot.was_looked_up(coordinate));
         let is_confirmed = snapshot.confirmed_absent().any(|absent| absent == coordinate);
-        told.push(format!("{place}: {there:?} {asked} {is_confirmed}"));
+        describe.push(format!("{place}: {there:?} {asked} {is_confirmed}"));
     }
-    told.push(format!("{} facts", snapshot.facts.len()));
-    told
+    describe.push(format!("{} facts", snapshot.facts.len()));
+    describe
 }
 
 /// What the snapshot shall be, from scratch: the objects as they are now, and besides, what was looked up.
@@ -143,15 +153,20 @@ fn expected(objects: &BTreeMap<usize, (Drawn, bool)>, looks: &BTreeMap<usize, Lo
 }
 
 /// What a look at a place says, and of what.
-fn seen(snapshot: &mut Snapshot, objects: &BTreeMap<usize, (Drawn, bool)>, place: usize, look: &Look) -> (ObjectId, Again) {
+fn seen(
+    snapshot: &mut Snapshot,
+    objects: &BTreeMap<usize, (Drawn, bool)>,
+    place: usize,
+    look: &Look,
+) -> (ObjectId, RecheckResult) {
     let coordinate = coordinate(snapshot, place);
     let id = snapshot.by_coordinate[&coordinate];
     let again = match look {
-        Look::Same => Again::Same,
-        Look::Other(drawn) if drawn.uid == objects[&place].0.uid => Again::Changed(raw(place, drawn)),
-        Look::Other(drawn) => Again::Replaced(raw(place, drawn)),
-        Look::Gone => Again::Gone,
-        Look::Unanswered => Again::Unanswered("forbidden".to_owned()),
+        Look::Same => RecheckResult::Same,
+        Look::Other(drawn) if drawn.uid == objects[&place].0.uid => RecheckResult::Changed(raw(place, drawn)),
+        Look::Other(drawn) => RecheckResult::Replaced(raw(place, drawn)),
+        Look::Gone => RecheckResult::Gone,
+        Look::Unanswered => RecheckResult::Unanswered("forbidden".to_owned()),
     };
     (id, again)
 }
@@ -172,11 +187,11 @@ proptest! {
         // What an answer proves counts more than an earlier one.
         for looks in [first, second] {
             let looks: BTreeMap<usize, Look> = looks.into_iter().filter(|(place, _)| objects.contains_key(place)).collect();
-            let seen: Vec<(ObjectId, Again)> =
+            let seen: Vec<(ObjectId, RecheckResult)> =
                 looks.iter().map(|(place, look)| seen(&mut snapshot, &objects, *place, look)).collect();
             snapshot.update(seen);
             all.extend(looks.clone());
-            prop_assert_eq!(told(&mut snapshot), told(&mut expected(&objects, &all)));
+            prop_assert_eq!(describe(&mut snapshot), describe(&mut expected(&objects, &all)));
             let unanswered = looks.values().any(|look| matches!(look, Look::Unanswered));
             prop_assert!(!unanswered || !snapshot.complete());
             for (place, look) in &looks {
@@ -217,12 +232,16 @@ proptest! {
 #[test]
 fn what_else_was_at_the_place_goes() {
     let drawn = |uid| Drawn { uid, finalizer: false, owner: None, label: None, known: false };
-    for (look, left) in [(Again::Same, vec!["u1"]), (Again::Gone, vec![]), (Again::Replaced(raw(0, &drawn(3))), vec!["u3"])] {
+    for (look, left) in [
+        (RecheckResult::Same, vec!["u1"]),
+        (RecheckResult::Gone, vec![]),
+        (RecheckResult::Replaced(raw(0, &drawn(3))), vec!["u3"]),
+    ] {
         let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources());
         builder.add(ResourceId(0), &raw(0, &drawn(2)));
         let id = builder.add(ResourceId(0), &raw(0, &drawn(1)));
         let mut snapshot = builder.build();
-        snapshot.update(vec![(id, Again::Unanswered("timed out".to_owned())), (id, look)]);
+        snapshot.update(vec![(id, RecheckResult::Unanswered("timed out".to_owned())), (id, look)]);
         let uids: Vec<&str> = snapshot.objects().map(|(_, object)| snapshot.text(object.uid)).collect();
         assert_eq!(uids, left);
         let there = coordinate(&mut snapshot, 0);
@@ -236,12 +255,13 @@ fn what_else_was_at_the_place_goes() {
 fn many_can_go_at_once() {
     let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources());
     for number in 0..50_000 {
-        let object = RawObject { name: format!("n{number}").into(), uid: format!("u{number}").into(), ..RawObject::default() };
+        let object =
+            RawObject { name: format!("n{number}").into(), uid: format!("u{number}").into(), ..RawObject::default() };
         builder.add(ResourceId(0), &object);
     }
     let mut snapshot = builder.build();
-    let seen: Vec<(ObjectId, Again)> =
-        snapshot.objects().filter(|(id, _)| id.0 % 2 == 0).map(|(id, _)| (id, Again::Gone)).collect();
+    let seen: Vec<(ObjectId, RecheckResult)> =
+        snapshot.objects().filter(|(id, _)| id.0 % 2 == 0).map(|(id, _)| (id, RecheckResult::Gone)).collect();
     let begun = std::time::Instant::now();
     snapshot.update(seen);
     assert_eq!(snapshot.len(), 25_000);

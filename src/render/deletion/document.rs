@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     act::{Answered, Sent},
     document::{Head, ObjectJson},
-    foretell::course::{Blocker, HeldBy, Otherwise, Outside, Relation},
+    plan::tracker::{Blocker, BlockerDescription, Relation, UnexpectedOutcome, UnplannedObject},
     render::plan::SummaryJson,
 };
 
@@ -41,7 +41,7 @@ struct CameJson<'a> {
     seen: Option<SeenJson>,
     otherwise: Vec<OtherwiseJson<'a>>,
     blockers: Vec<BlockerJson<'a>>,
-    besides: Vec<BesidesJson<'a>>,
+    unlisted_contents: Vec<BesidesJson<'a>>,
 }
 
 /// The same of a sweep.
@@ -90,7 +90,7 @@ struct SeenJson {
 #[serde(rename_all = "camelCase")]
 struct OtherwiseJson<'a> {
     object: ObjectJson<'a>,
-    foretold: Vec<&'static str>,
+    predicted: Vec<&'static str>,
     came: &'static str,
     finalizers: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,7 +148,11 @@ impl<'a> CameJson<'a> {
             }),
             otherwise: followed.into_iter().flat_map(|followed| &followed.otherwise).map(OtherwiseJson::of).collect(),
             blockers: followed.into_iter().flat_map(|followed| &followed.blockers).map(BlockerJson::of).collect(),
-            besides: followed.into_iter().flat_map(|followed| &followed.outside).map(BesidesJson::of).collect(),
+            unlisted_contents: followed
+                .into_iter()
+                .flat_map(|followed| &followed.outside)
+                .map(BesidesJson::of)
+                .collect(),
         }
     }
 }
@@ -170,10 +174,10 @@ impl<'a> TargetJson<'a> {
 }
 
 impl<'a> OtherwiseJson<'a> {
-    fn of(otherwise: &'a Otherwise) -> Self {
+    fn of(otherwise: &'a UnexpectedOutcome) -> Self {
         OtherwiseJson {
             object: ObjectJson::named(&otherwise.object),
-            foretold: otherwise.foretold.iter().map(|kind| kind.name()).collect(),
+            predicted: otherwise.predicted.iter().map(|kind| kind.name()).collect(),
             came: otherwise.came.name(),
             finalizers: &otherwise.finalizers,
             uncertain_because: otherwise.uncertain.map(|because| because.name()),
@@ -194,7 +198,7 @@ impl<'a> BlockerJson<'a> {
 }
 
 impl<'a> BesidesJson<'a> {
-    fn of(outside: &'a Outside) -> Self {
+    fn of(outside: &'a UnplannedObject) -> Self {
         let (because, owner) = match &outside.because {
             Relation::Owner(owner) => ("owner", Some(ObjectJson::named(owner))),
             Relation::Namespace => ("namespace", None),
@@ -206,11 +210,11 @@ impl<'a> BesidesJson<'a> {
 }
 
 /// What holds an object itself, by the names that plans use.
-pub(super) fn held_by(held: &HeldBy) -> &str {
+pub(super) fn held_by(held: &BlockerDescription) -> &str {
     match held {
-        HeldBy::Finalizer(finalizer) => finalizer,
-        HeldBy::Kubelet => "kubelet",
-        HeldBy::SpecFinalizers => "spec.finalizers",
-        HeldBy::Unreadable(gap) => gap,
+        BlockerDescription::Finalizer(finalizer) => finalizer,
+        BlockerDescription::Kubelet => "kubelet",
+        BlockerDescription::SpecFinalizers => "spec.finalizers",
+        BlockerDescription::Unreadable(gap) => gap,
     }
 }

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::{
     act::{Ended, Followed, Sent},
-    foretell::{OutcomeKind, Summary, course::Otherwise},
     model::{Gap, Identity},
+    plan::{OutcomeKind, Summary, tracker::UnexpectedOutcome},
     render::{go_quote::visible, tree::Options},
     server::Propagation,
 };
@@ -66,7 +66,8 @@ impl DeletionView<'_> {
         text::write(self, options, out)
     }
 
-    /// `kind.group/name` of the targets that are on their way out, or gone, one a line: as kubectl's own `delete -o name`.
+    /// `kind.group/name` of the targets that are on their way out, or gone, one a line: as kubectl's own `delete -o
+    /// name`.
     pub fn names(&self) -> String {
         let done = self.sent.iter().filter(|sent| !sent.answered.failed());
         done.map(|sent| format!("{}\n", visible(&full_name(&sent.target)))).collect()
@@ -97,10 +98,12 @@ impl DeletionView<'_> {
     }
 }
 
-/// Whether all that came out otherwise is gone where it was to get stuck: somebody has let go of it whom nobody knew of.
+/// Whether all that came out otherwise is gone where it was to get stuck: somebody has let go of it whom nobody knew
+/// of.
 fn went_all_the_same(followed: &Followed) -> bool {
-    let let_go = |otherwise: &Otherwise| {
-        otherwise.came == OutcomeKind::Deleted && otherwise.foretold.iter().all(|kind| *kind == OutcomeKind::Terminating)
+    let let_go = |otherwise: &UnexpectedOutcome| {
+        otherwise.came == OutcomeKind::Deleted
+            && otherwise.predicted.iter().all(|kind| *kind == OutcomeKind::Terminating)
     };
     followed.left == 0 && surprises(followed) == 0 && followed.otherwise.iter().all(let_go)
 }

@@ -5,13 +5,14 @@ use std::{path::Path, time::Duration};
 use super::DeletionView;
 use crate::{
     act::{Answered, Ended, Followed, Sent},
-    foretell::{
-        OutcomeKind, State, Summary,
-        course::{Blocker, HeldBy, Otherwise, Outside, Progress, Relation},
-    },
     model::Identity,
+    plan::{
+        OutcomeKind, Summary,
+        tracker::{Blocker, BlockerDescription, Progress, Relation, UnexpectedOutcome, UnplannedObject},
+    },
     render::{style::Style, tree::Options},
     server::Propagation,
+    simulate::State,
 };
 
 fn object(kind: &str, namespace: &str, name: &str) -> Identity {
@@ -42,7 +43,7 @@ fn stuck(ended: Ended) -> Followed {
     let blocker = Blocker {
         object: object("Pod", "shop", "web-1"),
         state: State::Stuck,
-        held_by: vec![HeldBy::Finalizer("acme.io/drain".to_owned())],
+        held_by: vec![BlockerDescription::Finalizer("acme.io/drain".to_owned())],
         waits_for: Vec::new(),
         holds_up: 2,
     };
@@ -51,7 +52,7 @@ fn stuck(ended: Ended) -> Followed {
 }
 
 /// The text at 80 columns, and the exit code that follows from it.
-fn told(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
+fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
     let view = DeletionView {
         propagation: Propagation::Foreground,
         namespace: Some("shop"),
@@ -76,9 +77,9 @@ fn told(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
 #[test]
 fn what_came_as_foretold_takes_one_sentence() {
     let target = [sent("web", Answered::Accepted)];
-    let (text, code) = told(&target, Some(&followed(Ended::AsPlanned)));
+    let (text, code) = describe(&target, Some(&followed(Ended::AsPlanned)));
     assert_eq!((text.as_str(), code), ("DONE: as foretold, after 1.2s: 6 objects are gone, 1 survives, changed.\n", 0));
-    let (text, code) = told(&target, None);
+    let (text, code) = describe(&target, None);
     assert_eq!((text.as_str(), code), ("SENT: 1 target is deleted, and nobody waits for the rest.\n", 0));
 }
 
@@ -100,24 +101,24 @@ fn what_is_stuck_is_told_with_what_holds_it() {
             2,
         ),
     ] {
-        assert_eq!(told(&target, Some(&stuck(ended))), (format!("{first}{below}"), code), "{ended:?}");
+        assert_eq!(describe(&target, Some(&stuck(ended))), (format!("{first}{below}"), code), "{ended:?}");
     }
-    let (text, code) = told(&target, Some(&stuck(Ended::CalledOff)));
+    let (text, code) = describe(&target, Some(&stuck(Ended::CalledOff)));
     assert!(text.starts_with("NOT OVER: nobody follows it any more") && text.contains("the cascade goes on"), "{text}");
     assert_eq!(code, 1);
 }
 
 #[test]
 fn what_came_otherwise_is_told_one_by_one() {
-    let otherwise = Otherwise {
+    let otherwise = UnexpectedOutcome {
         object: object("ConfigMap", "other", "kept"),
-        foretold: vec![OutcomeKind::Deleted],
+        predicted: vec![OutcomeKind::Deleted],
         came: OutcomeKind::Orphaned,
         finalizers: Vec::new(),
         uncertain: None,
         together: false,
     };
-    let outside = Outside {
+    let outside = UnplannedObject {
         object: object("Pod", "shop", "late"),
         new: true,
         terminating: false,
@@ -125,7 +126,7 @@ fn what_came_otherwise_is_told_one_by_one() {
         because: Relation::Owner(object("Deployment", "shop", "web")),
     };
     let came = Followed { otherwise: vec![otherwise], outside: vec![outside], ..followed(Ended::Otherwise) };
-    let (text, code) = told(&[sent("web", Answered::Accepted)], Some(&came));
+    let (text, code) = describe(&[sent("web", Answered::Accepted)], Some(&came));
     assert_eq!(
         text,
         "OTHERWISE: 1 object came out otherwise than foretold, after 1.2s: 6 objects are\ngone, 1 survives, changed.\n\
@@ -138,9 +139,9 @@ fn what_came_otherwise_is_told_one_by_one() {
 /// Nobody is to be alarmed because something was let go of after all.
 #[test]
 fn what_went_although_it_was_to_get_stuck_is_no_bad_news() {
-    let otherwise = Otherwise {
+    let otherwise = UnexpectedOutcome {
         object: object("Pod", "shop", "web-1"),
-        foretold: vec![OutcomeKind::Terminating],
+        predicted: vec![OutcomeKind::Terminating],
         came: OutcomeKind::Deleted,
         finalizers: Vec::new(),
         uncertain: None,
@@ -148,16 +149,19 @@ fn what_went_although_it_was_to_get_stuck_is_no_bad_news() {
     };
     let progress = Progress { all: 7, arrived: 6, to_go: 6, gone: 7, terminating: 0, changed: 0 };
     let came = Followed { otherwise: vec![otherwise.clone()], progress, ..followed(Ended::Otherwise) };
-    let (text, code) = told(&[sent("web", Answered::Accepted)], Some(&came));
-    assert_eq!((text.as_str(), code), ("DONE: after 1.2s: 7 objects are gone, 1 object of them although foretold to\nstay.\n", 0));
+    let (text, code) = describe(&[sent("web", Answered::Accepted)], Some(&came));
+    assert_eq!(
+        (text.as_str(), code),
+        ("DONE: after 1.2s: 7 objects are gone, 1 object of them although foretold to\nstay.\n", 0)
+    );
     // Something else is left.
-    let (text, code) = told(&[sent("web", Answered::Accepted)], Some(&Followed { left: 1, ..came }));
+    let (text, code) = describe(&[sent("web", Answered::Accepted)], Some(&Followed { left: 1, ..came }));
     assert!(text.starts_with("OTHERWISE") && code == 2, "{code} {text}");
 }
 
 #[test]
 fn many_are_counted_unless_all_are_wanted() {
-    let outside = |number: usize| Outside {
+    let outside = |number: usize| UnplannedObject {
         object: object("Pod", "shop", &format!("late-{number}")),
         new: true,
         terminating: false,
@@ -165,9 +169,11 @@ fn many_are_counted_unless_all_are_wanted() {
         because: Relation::Namespace,
     };
     let came = Followed { outside: (0..12).map(outside).collect(), ..followed(Ended::AsPlanned) };
-    let (text, code) = told(&[sent("web", Answered::Accepted)], Some(&came));
+    let (text, code) = describe(&[sent("web", Answered::Accepted)], Some(&came));
     assert!(
-        text.contains("Pod/late-9 ") && !text.contains("late-10") && text.ends_with("  … 2 more, which -o wide names\n"),
+        text.contains("Pod/late-9 ")
+            && !text.contains("late-10")
+            && text.ends_with("  … 2 more, which -o wide names\n"),
         "{text}"
     );
     assert_eq!(code, 0);
@@ -177,7 +183,7 @@ fn many_are_counted_unless_all_are_wanted() {
 #[test]
 fn what_nobody_knows_is_not_called_undone() {
     let unsure = Answered::Unsure { reason: "the connection was lost".to_owned() };
-    let (text, code) = told(&[sent("web", unsure)], Some(&followed(Ended::AsPlanned)));
+    let (text, code) = describe(&[sent("web", unsure)], Some(&followed(Ended::AsPlanned)));
     assert!(!text.contains("NOT DONE") && text.contains("whether it is deleted is not known"), "{text}");
     assert_eq!(code, 1);
 }
@@ -185,15 +191,19 @@ fn what_nobody_knows_is_not_called_undone() {
 #[test]
 fn what_was_not_deleted_is_never_called_done() {
     let refused = || Answered::Refused { reason: "denied by policy".to_owned() };
-    let (text, code) = told(&[sent("web", refused()), sent("api", Answered::NotSent)], None);
+    let (text, code) = describe(&[sent("web", refused()), sent("api", Answered::NotSent)], None);
     assert_eq!(
         text,
         "NOT DONE: nothing was deleted.\n\n  Deployment/web  REFUSED    denied by policy\n  \
          Deployment/api  not tried  it was to come after the one that failed\n"
     );
     assert_eq!(code, 1);
-    let (text, code) = told(&[sent("web", Answered::Accepted), sent("api", refused())], Some(&followed(Ended::AsPlanned)));
-    assert!(text.starts_with("IN PART: after 1.2s: 6 objects are gone, 1 survives, changed. 1 target was not"), "{text}");
+    let (text, code) =
+        describe(&[sent("web", Answered::Accepted), sent("api", refused())], Some(&followed(Ended::AsPlanned)));
+    assert!(
+        text.starts_with("IN PART: after 1.2s: 6 objects are gone, 1 survives, changed. 1 target was not"),
+        "{text}"
+    );
     assert_eq!(code, 1);
 }
 

@@ -1,20 +1,22 @@
-//! What came of a delete, for people: how it ended first, then what came out otherwise, what holds what is left, and what to do about it.
+//! What came of a delete, for people: how it ended first, then what came out otherwise, what holds what is left, and
+//! what to do about it.
 
 use std::io::{self, Write};
 
 use crate::{
     act::{Answered, Ended, Followed, Sent},
-    foretell::{
-        OutcomeKind, State,
-        course::{Blocker, HeldBy, Otherwise, Outside, Relation},
-    },
     model::Identity,
+    plan::{
+        OutcomeKind,
+        tracker::{Blocker, BlockerDescription, Relation, UnexpectedOutcome, UnplannedObject},
+    },
     render::{
         go_quote::visible,
         lines::{self, Line},
         style::Tone,
         tree::Options,
     },
+    simulate::State,
     wording::{count, shell_word, thousands},
 };
 
@@ -32,18 +34,21 @@ pub fn write(view: &DeletionView<'_>, options: &Options<'_>, out: &mut dyn Write
     write_lines(&not_done, not_done.len(), options, out)?;
     let failing = view.sweep.unwrap_or_default();
     let failed = failing.iter().take(if options.wide { usize::MAX } else { NAMED });
-    let failed: Vec<Line> = failed.map(|(object, why)| line(view, object, "FAILED", Tone::Error, vec![why.clone()])).collect();
+    let failed: Vec<Line> =
+        failed.map(|(object, why)| line(view, object, "FAILED", Tone::Error, vec![why.clone()])).collect();
     write_lines(&failed, failing.len(), options, out)?;
     let Some(followed) = view.followed else { return Ok(()) };
     let most = if options.wide { usize::MAX } else { NAMED };
     if followed.ended != Ended::AsPlanned && !went_all_the_same(followed) {
-        let otherwise: Vec<Line> = followed.otherwise.iter().take(most).map(|otherwise| otherwise_line(view, otherwise)).collect();
+        let otherwise: Vec<Line> =
+            followed.otherwise.iter().take(most).map(|otherwise| otherwise_line(view, otherwise)).collect();
         write_lines(&otherwise, followed.otherwise.len(), options, out)?;
     }
     let blockers: Vec<Line> = followed.blockers.iter().take(most).map(|blocker| blocker_line(view, blocker)).collect();
     write_lines(&blockers, followed.blockers.len(), options, out)?;
-    let besides: Vec<Line> = followed.outside.iter().take(most).map(|outside| outside_line(view, outside)).collect();
-    write_lines(&besides, followed.outside.len(), options, out)?;
+    let unlisted_contents: Vec<Line> =
+        followed.outside.iter().take(most).map(|outside| outside_line(view, outside)).collect();
+    write_lines(&unlisted_contents, followed.outside.len(), options, out)?;
     let next = next(view, followed);
     if !next.is_empty() {
         writeln!(out)?;
@@ -61,13 +66,14 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
     if view.is_not_done() {
         return ("NOT DONE", Tone::Error, "nothing was deleted.".to_owned());
     }
-    let besides = view.followed.map_or(0, |followed| followed.outside.iter().filter(|one| one.gone || one.terminating).count());
-    let archived = match (view.archive, besides) {
+    let unlisted_contents =
+        view.followed.map_or(0, |followed| followed.outside.iter().filter(|one| one.gone || one.terminating).count());
+    let archived = match (view.archive, unlisted_contents) {
         (None, _) => String::new(),
         (Some(path), 0) => format!(" All of it is in {}.", path.display()),
         (Some(path), _) => {
-            let besides = count(besides, "object that was not is", "objects that were not are");
-            format!(" What was foretold is in {}; {besides} missing there.", path.display())
+            let unlisted_contents = count(unlisted_contents, "object that was not is", "objects that were not are");
+            format!(" What was foretold is in {}; {unlisted_contents} missing there.", path.display())
         }
     };
     let part = match (failed, view.sweep.map_or(0, <[_]>::len)) {
@@ -85,26 +91,40 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
     match followed.ended {
         Ended::AsPlanned if surprises(followed) > 0 => {
             let more = count(surprises(followed), "object went", "objects went");
-            ("OTHERWISE", Tone::Error, format!("{more} that were not foretold to, after {after}: {came}.{part}{archived}"))
+            (
+                "OTHERWISE",
+                Tone::Error,
+                format!("{more} that were not foretold to, after {after}: {came}.{part}{archived}"),
+            )
         }
         Ended::AsPlanned if failed > 0 => ("IN PART", Tone::Error, format!("after {after}: {came}.{part}{archived}")),
-        Ended::AsPlanned if followed.left == 0 => ("DONE", Tone::Good, format!("as foretold, after {after}: {came}.{archived}")),
+        Ended::AsPlanned if followed.left == 0 => {
+            ("DONE", Tone::Good, format!("as foretold, after {after}: {came}.{archived}"))
+        }
         Ended::AsPlanned if !is_stuck(followed) => {
             ("WAITS", Tone::Warning, format!("as foretold, after {after}: {came}.{archived}"))
         }
         Ended::AsPlanned => ("STUCK", Tone::Error, format!("as foretold, after {after}: {came}.{archived}")),
-        Ended::Stuck => ("STUCK", Tone::Error, format!("after {after}: {came}, and nobody is known to finish it.{part}{archived}")),
+        Ended::Stuck => {
+            ("STUCK", Tone::Error, format!("after {after}: {came}, and nobody is known to finish it.{part}{archived}"))
+        }
         Ended::Otherwise if went_all_the_same(followed) && failed == 0 => {
             let more = count(followed.otherwise.len(), "object", "objects");
             ("DONE", Tone::Good, format!("after {after}: {came}, {more} of them although foretold to stay.{archived}"))
         }
         Ended::Otherwise => {
             let number = count(followed.otherwise.len(), "object came", "objects came");
-            ("OTHERWISE", Tone::Error, format!("{number} out otherwise than foretold, after {after}: {came}.{part}{archived}"))
+            (
+                "OTHERWISE",
+                Tone::Error,
+                format!("{number} out otherwise than foretold, after {after}: {came}.{part}{archived}"),
+            )
         }
-        Ended::TimedOut if is_stuck(followed) => {
-            ("STUCK", Tone::Error, format!("the time was up after {after}: {came}. Nobody is known to finish it.{part}{archived}"))
-        }
+        Ended::TimedOut if is_stuck(followed) => (
+            "STUCK",
+            Tone::Error,
+            format!("the time was up after {after}: {came}. Nobody is known to finish it.{part}{archived}"),
+        ),
         Ended::TimedOut => {
             let on = if view.sweep.is_some() { "The rest is left as it is." } else { "The cascade goes on." };
             ("NOT OVER", Tone::Error, format!("the time was up after {after}: {came}. {on}{part}{archived}"))
@@ -112,12 +132,16 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
         Ended::CalledOff if view.sweep.is_some_and(|in_vain| !in_vain.is_empty()) => (
             "NOT OVER",
             Tone::Error,
-            format!("it was ended after {after}: {came}. What was done stays done, and the rest is left as it is.{part}"),
+            format!(
+                "it was ended after {after}: {came}. What was done stays done, and the rest is left as it is.{part}"
+            ),
         ),
         Ended::CalledOff if view.sweep.is_some() => (
             "NOT OVER",
             Tone::Warning,
-            format!("it was called off after {after}: {came}. What was done stays done, and the rest is left as it is.{part}"),
+            format!(
+                "it was called off after {after}: {came}. What was done stays done, and the rest is left as it is.{part}"
+            ),
         ),
         Ended::CalledOff => (
             "NOT OVER",
@@ -156,9 +180,11 @@ fn not_done(view: &DeletionView<'_>, sent: &Sent) -> Option<Line> {
     let (word, tone, why) = match &sent.answered {
         Answered::Removed | Answered::Accepted => return None,
         Answered::GoneBefore => ("gone", Tone::Plain, "it was gone before".to_owned()),
-        Answered::Replaced => {
-            ("left", Tone::Warning, "it was gone before, and another object has its name: that was not touched".to_owned())
-        }
+        Answered::Replaced => (
+            "left",
+            Tone::Warning,
+            "it was gone before, and another object has its name: that was not touched".to_owned(),
+        ),
         Answered::Refused { reason } => ("REFUSED", Tone::Error, reason.clone()),
         Answered::Unsure { reason } => ("UNSURE", Tone::Error, format!("whether it is deleted is not known: {reason}")),
         Answered::Failed { reason } => ("FAILED", Tone::Error, reason.clone()),
@@ -167,14 +193,14 @@ fn not_done(view: &DeletionView<'_>, sent: &Sent) -> Option<Line> {
     Some(line(view, &sent.target, word, tone, vec![why]))
 }
 
-fn otherwise_line(view: &DeletionView<'_>, otherwise: &Otherwise) -> Line {
-    let foretold: Vec<&str> = otherwise.foretold.iter().map(|kind| in_words(*kind)).collect();
+fn otherwise_line(view: &DeletionView<'_>, otherwise: &UnexpectedOutcome) -> Line {
+    let predicted: Vec<&str> = otherwise.predicted.iter().map(|kind| in_words(*kind)).collect();
     let came = match otherwise.came {
         OutcomeKind::Deleted => "gone",
         OutcomeKind::Terminating => "Terminating",
         _ => "there",
     };
-    let mut remarks = vec![format!("foretold: {}", foretold.join(", or "))];
+    let mut remarks = vec![format!("foretold: {}", predicted.join(", or "))];
     if !otherwise.finalizers.is_empty() {
         remarks.push(format!("finalizers {}", otherwise.finalizers.join(", ")));
     }
@@ -210,10 +236,10 @@ pub fn why(blocker: &Blocker, namespace: Option<&str>) -> String {
         .held_by
         .iter()
         .map(|held| match held {
-            HeldBy::Finalizer(finalizer) => format!("finalizer {finalizer}"),
-            HeldBy::Kubelet => "the kubelet has to end its containers".to_owned(),
-            HeldBy::SpecFinalizers => "its spec.finalizers".to_owned(),
-            HeldBy::Unreadable(_) => format!("content that nobody can list: {}", held_by(held)),
+            BlockerDescription::Finalizer(finalizer) => format!("finalizer {finalizer}"),
+            BlockerDescription::Kubelet => "the kubelet has to end its containers".to_owned(),
+            BlockerDescription::SpecFinalizers => "its spec.finalizers".to_owned(),
+            BlockerDescription::Unreadable(_) => format!("content that nobody can list: {}", held_by(held)),
         })
         .collect();
     match blocker.waits_for.as_slice() {
@@ -227,7 +253,7 @@ pub fn why(blocker: &Blocker, namespace: Option<&str>) -> String {
     parts.join("; ")
 }
 
-fn outside_line(view: &DeletionView<'_>, outside: &Outside) -> Line {
+fn outside_line(view: &DeletionView<'_>, outside: &UnplannedObject) -> Line {
     let word = match (outside.gone, outside.terminating) {
         (true, _) => "gone, too",
         (false, true) => "Terminating, too",

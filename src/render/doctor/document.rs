@@ -66,7 +66,11 @@ impl<'a> DiagnosisDocument<'a> {
             head: Head::new("Diagnosis", &view.snapshot.gaps),
             collector_runs: view.probed.map(|probed| probed == Probed::Works),
             findings,
-            summary: SummaryJson { error: count(Severity::Error), warning: count(Severity::Warning), info: count(Severity::Info) },
+            summary: SummaryJson {
+                error: count(Severity::Error),
+                warning: count(Severity::Warning),
+                info: count(Severity::Info),
+            },
         }
     }
 }
@@ -74,7 +78,8 @@ impl<'a> DiagnosisDocument<'a> {
 impl<'a> FindingJson<'a> {
     /// A finding about a snapshot.
     pub fn of(snapshot: &'a Snapshot, finding: &'a Finding) -> Self {
-        let named = |ids: &[ObjectId]| -> Vec<ObjectJson<'a>> { ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect() };
+        let named =
+            |ids: &[ObjectId]| -> Vec<ObjectJson<'a>> { ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect() };
         FindingJson {
             code: finding.code.name(),
             severity: finding.severity.name(),

@@ -57,7 +57,8 @@ impl<'a> DoctorView<'a> {
 
     /// How many findings there are: `2 errors, 3 warnings, 1 note`. Nothing where there is none.
     fn counts(&self) -> String {
-        let of = |severity, one, many| Some(self.diagnosis.count(severity)).filter(|n| *n > 0).map(|n| count(n, one, many));
+        let of =
+            |severity, one, many| Some(self.diagnosis.count(severity)).filter(|n| *n > 0).map(|n| count(n, one, many));
         let counts = [
             of(Severity::Error, "error", "errors"),
             of(Severity::Warning, "warning", "warnings"),

@@ -26,8 +26,8 @@ const FAILURES: &str = "A command that fails doesn't keep the others from being 
                         mends has changed meanwhile; a delete takes what has the name by then. Failures are counted, and make the exit code 1.";
 
 impl DoctorView<'_> {
-    /// A shell script (POSIX): of each finding the remedy that does the least harm, and the others commented out. Nothing of what was
-    /// read gets out of a comment or of a word.
+    /// A shell script (POSIX): of each finding the remedy that does the least harm, and the others commented out.
+    /// Nothing of what was read gets out of a comment or of a word.
     pub fn remedies(&self) -> String {
         let mut body = Script::default();
         for finding in &self.diagnosis.findings {
@@ -104,7 +104,8 @@ impl Script {
         self.text.push('\n');
     }
 
-    /// Kubectl is held to the cluster that was looked at: by the time somebody runs this, its current context may be another.
+    /// Kubectl is held to the cluster that was looked at: by the time somebody runs this, its current context may be
+    /// another.
     fn reach(&mut self, view: &DoctorView<'_>) {
         let context = match &view.snapshot.origin {
             Origin::Cluster { context, .. } if !context.is_empty() => Some(format!("--context={context}")),

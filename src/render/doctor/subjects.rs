@@ -16,7 +16,8 @@ const NAMED: usize = 3;
 const KINDS: usize = 6;
 
 impl DoctorView<'_> {
-    /// Who suffers, in a few words: `Secret/key and Secret/lock -n shop`, or `37 Buckets (s3.example.org) in 2 namespaces`.
+    /// Who suffers, in a few words: `Secret/key and Secret/lock -n shop`, or `37 Buckets (s3.example.org) in 2
+    /// namespaces`.
     pub(super) fn subject(&self, objects: &[ObjectId]) -> String {
         if objects.len() <= NAMED {
             return self.named(objects, "");
@@ -30,7 +31,8 @@ impl DoctorView<'_> {
         Some(self.named(&objects[..NAMED], &format!("{} more", thousands(more))))
     }
 
-    /// Names one after the other. Their namespace is said once where it is the same, and not at all where it is to be expected.
+    /// Names one after the other. Their namespace is said once where it is the same, and not at all where it is to be
+    /// expected.
     fn named(&self, objects: &[ObjectId], more: &str) -> String {
         let together = self.namespaces(objects).len() == 1;
         let name = |id: &ObjectId| {
@@ -48,14 +50,14 @@ impl DoctorView<'_> {
     fn kinds(&self, objects: &[ObjectId]) -> String {
         let mut kinds: Vec<_> = count_kinds(self.snapshot, objects.iter().copied()).into_iter().collect();
         kinds.sort_by_key(|(resource, number)| (Reverse(*number), *resource));
-        let told = if kinds.len() > KINDS { KINDS - 1 } else { kinds.len() };
+        let describe = if kinds.len() > KINDS { KINDS - 1 } else { kinds.len() };
         let kind = |(resource, number): &(_, usize)| {
             let resource = self.snapshot.resources.get(*resource);
             format!("{} {}{}", thousands(*number), plural(resource, *number), group(resource))
         };
-        let mut words: Vec<String> = kinds[..told].iter().map(kind).collect();
-        let others: usize = kinds[told..].iter().map(|(_, number)| number).sum();
-        words.extend((others > 0).then(|| format!("{} of {} other kinds", thousands(others), kinds.len() - told)));
+        let mut words: Vec<String> = kinds[..describe].iter().map(kind).collect();
+        let others: usize = kinds[describe..].iter().map(|(_, number)| number).sum();
+        words.extend((others > 0).then(|| format!("{} of {} other kinds", thousands(others), kinds.len() - describe)));
         listed(&words)
     }
 

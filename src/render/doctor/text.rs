@@ -50,7 +50,8 @@ impl DoctorView<'_> {
     /// The verdict where nothing was found. It claims no more than was looked at.
     fn nothing_found(&self) -> String {
         let unread = self.snapshot.gaps.len();
-        let hidden = || format!(" {} could not be read, and may hide something.", count(unread, "resource", "resources"));
+        let hidden =
+            || format!(" {} could not be read, and may hide something.", count(unread, "resource", "resources"));
         let gaps = if unread == 0 { String::new() } else { hidden() };
         if self.snapshot.is_empty() {
             return format!("UNKNOWN: there is no object in what was read.{gaps}");
@@ -97,7 +98,12 @@ impl DoctorView<'_> {
             page.commands(remedy, out)?;
         }
         if finding.remedies.iter().any(|remedy| remedy.commands.len() > SHOWN) {
-            writeln!(out, "  {}  {}", page.style.paint(Tone::Strong, "All:"), visible(&self.all_remedies(finding.code)))?;
+            writeln!(
+                out,
+                "  {}  {}",
+                page.style.paint(Tone::Strong, "All:"),
+                visible(&self.all_remedies(finding.code))
+            )?;
         }
         if wide { self.write_details(finding, out) } else { Ok(()) }
     }
@@ -114,7 +120,8 @@ impl Page<'_> {
     fn write(&self, text: &str, tone: Tone, margin: usize, hanging: usize, out: &mut dyn Write) -> io::Result<()> {
         let lines = set(text, self.width.saturating_sub(hanging));
         for (index, line) in lines.iter().enumerate() {
-            let (head, rest) = if index == 0 { line.split_at(line.find([' ', ':']).unwrap_or(line.len())) } else { ("", &**line) };
+            let (head, rest) =
+                if index == 0 { line.split_at(line.find([' ', ':']).unwrap_or(line.len())) } else { ("", &**line) };
             let margin = if index == 0 { margin } else { hanging };
             writeln!(out, "{}{}{rest}", " ".repeat(margin), self.style.paint(tone, head))?;
         }
@@ -149,15 +156,16 @@ impl Page<'_> {
 }
 
 /// Before a command that can't be given as it is.
-pub(in crate::render) const UNPASTEABLE: &str = "# a name in this has characters that don't print, and has to be put in by hand:";
+pub(in crate::render) const UNPASTEABLE: &str =
+    "# a name in this has characters that don't print, and has to be put in by hand:";
 
 /// A command as it is, if all of it prints: nothing else may reach a terminal, and nothing else is what was meant.
 pub(in crate::render) fn pasteable(command: &str) -> Option<&str> {
     matches!(visible(command), std::borrow::Cow::Borrowed(_)).then_some(command)
 }
 
-/// A text in lines of at most so many columns, where its words and their marks of punctuation allow it. Nothing in it makes a line, and
-/// no line ends between a flag and its namespace.
+/// A text in lines of at most so many columns, where its words and their marks of punctuation allow it. Nothing in it
+/// makes a line, and no line ends between a flag and its namespace.
 pub(in crate::render) fn set(text: &str, width: usize) -> Vec<String> {
     let text = visible(text);
     let mut words: Vec<String> = Vec::new();

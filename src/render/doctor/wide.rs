@@ -45,7 +45,8 @@ impl DoctorView<'_> {
         for ((resource, _), ids) in groups {
             let resource = self.snapshot.resources.get(resource);
             let kind = plural(resource, ids.len());
-            let head = format!("{label}{} {kind} ({}){}:", thousands(ids.len()), resource.api_version(), self.place(&ids));
+            let head =
+                format!("{label}{} {kind} ({}){}:", thousands(ids.len()), resource.api_version(), self.place(&ids));
             writeln!(out, "  {}", visible(&head))?;
             let name = |id: &ObjectId| visible(self.snapshot.text(self.snapshot.object(*id).name));
             let column = ids.iter().map(|id| name(id).width()).max().unwrap_or(0);

@@ -5,16 +5,19 @@ use serde::Serialize;
 use crate::{
     doctor::{
         Explanation, Finding,
-        explain::{Condition, Dependents, FinalizerStory, NextStory, ReferenceStory, RootCause, Then, Waiting, What},
+        explain::{
+            Condition, ConditionOutcome, Dependents, FinalizerStory, NextStory, ReferenceStory, RootCause, Trigger,
+            Waiting,
+        },
     },
     document::{Head, ObjectJson, ReferenceJson},
-    foretell::{Fate, Holder, Idle, Next},
     model::{ObjectId, Snapshot, Symbol},
     render::{
         doctor::FindingJson,
         plan::{because, holder_name},
     },
     server::Propagation,
+    simulate::{BlockedBy, Next, NoAction, ProjectedOutcome},
 };
 
 use super::ExplainView;
@@ -199,32 +202,41 @@ impl<'a> ExplanationDocument<'a> {
     pub(super) fn of(view: &ExplainView<'a>) -> Self {
         ExplanationDocument {
             head: Head::new("Explanation", &view.snapshot.gaps),
-            explanations: view.explanations.iter().map(|told| ExplanationJson::of(view.snapshot, told)).collect(),
+            explanations: view
+                .explanations
+                .iter()
+                .map(|explanation| ExplanationJson::of(view.snapshot, explanation))
+                .collect(),
         }
     }
 }
 
 impl<'a> ExplanationJson<'a> {
-    fn of(snapshot: &'a Snapshot, told: &'a Explanation) -> Self {
-        let object = snapshot.object(told.object);
+    fn of(snapshot: &'a Snapshot, explanation: &'a Explanation) -> Self {
+        let object = snapshot.object(explanation.object);
         let deleted = object.deleted.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
         let finding = |finding: &'a Finding| FindingJson::of(snapshot, finding);
         ExplanationJson {
-            object: ObjectJson::of(snapshot, told.object),
+            object: ObjectJson::of(snapshot, explanation.object),
             not_watched: snapshot.resources.not_watched(object.resource).map(ToString::to_string),
             terminating: object.terminating(),
             deletion_timestamp: deleted.map(|time| time.to_string()),
             deletion_grace_period_seconds: object.grace.filter(|_| object.terminating()),
-            finalizers: told.finalizers.iter().map(|story| FinalizerJson::of(snapshot, story)).collect(),
-            references: told.references.iter().map(|story| ReferenceStoryJson::of(snapshot, story)).collect(),
-            dependents: DependentsJson::of(snapshot, &told.dependents),
-            next: NextJson::of(snapshot, &told.next),
-            end: EndJson::of(snapshot, told),
-            conditions: told.conditions.iter().map(|condition| ConditionJson::of(snapshot, condition)).collect(),
-            waits: told.waits.iter().filter(|line| !line.above).map(|line| WaitingJson::of(snapshot, line)).collect(),
-            causes: told.causes.iter().map(|cause| CauseJson::of(snapshot, cause)).collect(),
-            waited_for_by: objects(snapshot, &told.waited_for_by),
-            findings: told.findings.iter().map(finding).collect(),
+            finalizers: explanation.finalizers.iter().map(|story| FinalizerJson::of(snapshot, story)).collect(),
+            references: explanation.references.iter().map(|story| ReferenceStoryJson::of(snapshot, story)).collect(),
+            dependents: DependentsJson::of(snapshot, &explanation.dependents),
+            next: NextJson::of(snapshot, &explanation.next),
+            end: EndJson::of(snapshot, explanation),
+            conditions: explanation.conditions.iter().map(|condition| ConditionJson::of(snapshot, condition)).collect(),
+            waits: explanation
+                .waits
+                .iter()
+                .filter(|line| !line.above)
+                .map(|line| WaitingJson::of(snapshot, line))
+                .collect(),
+            causes: explanation.causes.iter().map(|cause| CauseJson::of(snapshot, cause)).collect(),
+            waited_for_by: objects(snapshot, &explanation.waited_for_by),
+            findings: explanation.findings.iter().map(finding).collect(),
         }
     }
 }
@@ -233,7 +245,7 @@ fn objects<'a>(snapshot: &'a Snapshot, ids: &[ObjectId]) -> Vec<ObjectJson<'a>> 
     ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect()
 }
 
-fn holders<'a>(snapshot: &'a Snapshot, held_by: &[Holder]) -> Vec<&'a str> {
+fn holders<'a>(snapshot: &'a Snapshot, held_by: &[BlockedBy]) -> Vec<&'a str> {
     held_by.iter().map(|holder| holder_name(snapshot, *holder)).collect()
 }
 
@@ -243,7 +255,11 @@ fn texts<'a>(snapshot: &'a Snapshot, symbols: &[Symbol]) -> Vec<&'a str> {
 
 impl<'a> FinalizerJson<'a> {
     fn of(snapshot: &'a Snapshot, story: &'a FinalizerStory) -> Self {
-        FinalizerJson { finalizer: snapshot.text(story.finalizer), removed_by: story.by.name(), message: &story.message }
+        FinalizerJson {
+            finalizer: snapshot.text(story.finalizer),
+            removed_by: story.by.name(),
+            message: &story.message,
+        }
     }
 }
 
@@ -280,7 +296,7 @@ impl<'a> DependentsJson<'a> {
 
 impl<'a> NextJson<'a> {
     fn of(snapshot: &'a Snapshot, story: &'a NextStory) -> Self {
-        let mut told = NextJson {
+        let mut explanation = NextJson {
             action: "Nothing",
             reason: None,
             rule: story.rule,
@@ -292,47 +308,57 @@ impl<'a> NextJson<'a> {
             dependents: Vec::new(),
         };
         match &story.next {
-            Next::Delete(policy, _) => (told.action, told.propagation) = ("Delete", Some(policy.name())),
-            Next::Unblock => (told.action, told.propagation) = ("Unblock", Some(Propagation::Foreground.name())),
-            Next::DropReferences(uids) => (told.action, told.drops) = ("DropReferences", texts(snapshot, uids)),
-            Next::FreeDependents(freed) => (told.action, told.dependents) = ("FreeDependents", objects(snapshot, freed)),
-            Next::TakeFinalizer(finalizer) => (told.action, told.finalizer) = ("TakeFinalizer", Some(snapshot.text(*finalizer))),
-            Next::WaitForDependents(blocking) => (told.action, told.dependents) = ("Wait", objects(snapshot, blocking)),
-            Next::Nothing(idle) => told.reason = Some(reason(*idle)),
+            Next::Delete(policy, _) => (explanation.action, explanation.propagation) = ("Delete", Some(policy.name())),
+            Next::Unblock => {
+                (explanation.action, explanation.propagation) = ("Unblock", Some(Propagation::Foreground.name()))
+            }
+            Next::DropReferences(uids) => {
+                (explanation.action, explanation.drops) = ("DropReferences", texts(snapshot, uids))
+            }
+            Next::FreeDependents(freed) => {
+                (explanation.action, explanation.dependents) = ("FreeDependents", objects(snapshot, freed))
+            }
+            Next::TakeFinalizer(finalizer) => {
+                (explanation.action, explanation.finalizer) = ("TakeFinalizer", Some(snapshot.text(*finalizer)))
+            }
+            Next::WaitForDependents(blocking) => {
+                (explanation.action, explanation.dependents) = ("Wait", objects(snapshot, blocking))
+            }
+            Next::Nothing(idle) => explanation.reason = Some(reason(*idle)),
         }
-        told
+        explanation
     }
 }
 
-fn reason(idle: Idle) -> &'static str {
+fn reason(idle: NoAction) -> &'static str {
     match idle {
-        Idle::NoOwners => "NoOwners",
-        Idle::OwnersSolid => "OwnersSolid",
-        Idle::OnItsWayOut => "OnItsWayOut",
-        Idle::NotWatched => "NotWatched",
-        Idle::SharedUid(_) => "SharedUid",
-        Idle::Unmappable(_) => "NotServed",
-        Idle::InvalidScope(_) => "InvalidScope",
-        Idle::Unread(_) => "Unread",
+        NoAction::NoOwners => "NoOwners",
+        NoAction::OwnersSolid => "OwnersSolid",
+        NoAction::OnItsWayOut => "OnItsWayOut",
+        NoAction::NotWatched => "NotWatched",
+        NoAction::SharedUid(_) => "SharedUid",
+        NoAction::Unmappable(_) => "NotServed",
+        NoAction::InvalidScope(_) => "InvalidScope",
+        NoAction::Unread(_) => "Unread",
     }
 }
 
 impl EndJson {
-    fn of(snapshot: &Snapshot, told: &Explanation) -> Self {
-        let (outcome, references) = match told.end.fate {
-            Fate::Goes => ("Goes", None),
-            Fate::Stays => ("Stays", None),
-            Fate::Changes { references, .. } => ("Changes", Some(references)),
+    fn of(snapshot: &Snapshot, explanation: &Explanation) -> Self {
+        let (outcome, references) = match explanation.end.outcome {
+            ProjectedOutcome::Goes => ("Goes", None),
+            ProjectedOutcome::Stays => ("Stays", None),
+            ProjectedOutcome::Changes { references, .. } => ("Changes", Some(references)),
         };
-        let because = told.end.because.as_ref().map(|cause| {
-            let (rule, message) = because(snapshot, told.object, cause, Propagation::Background);
+        let because = explanation.end.because.as_ref().map(|cause| {
+            let (rule, message) = because(snapshot, explanation.object, cause, Propagation::Background);
             BecauseJson { rule, message }
         });
         EndJson {
             outcome,
-            certain: told.end.uncertain.is_none(),
-            uncertain_because: told.end.uncertain.map(|uncertainty| uncertainty.name()),
-            state: told.end.state.map(|state| state.name()),
+            certain: explanation.end.uncertain.is_none(),
+            uncertain_because: explanation.end.uncertain.map(|uncertainty| uncertainty.name()),
+            state: explanation.end.state.map(|state| state.name()),
             references,
             because,
         }
@@ -349,9 +375,11 @@ impl<'a> ConditionJson<'a> {
             dropped: Vec::new(),
         };
         match &condition.what {
-            What::Deleted(ids, policy) => (what.deleted, what.propagation) = (objects(snapshot, ids), Some(policy.name())),
-            What::Forced(id) => (what.deleted, what.grace_period_seconds) = (objects(snapshot, &[*id]), Some(0)),
-            What::Released(released) => {
+            Trigger::Deleted(ids, policy) => {
+                (what.deleted, what.propagation) = (objects(snapshot, ids), Some(policy.name()))
+            }
+            Trigger::Forced(id) => (what.deleted, what.grace_period_seconds) = (objects(snapshot, &[*id]), Some(0)),
+            Trigger::Released(released) => {
                 let released = released.iter();
                 what.released = released
                     .map(|(id, finalizer)| ReleasedJson {
@@ -360,15 +388,18 @@ impl<'a> ConditionJson<'a> {
                     })
                     .collect();
             }
-            What::Dropped(dropped) => {
+            Trigger::Dropped(dropped) => {
                 let dropped = dropped.iter();
                 what.dropped = dropped
-                    .map(|(id, uids)| DroppedJson { object: ObjectJson::of(snapshot, *id), uids: texts(snapshot, uids) })
+                    .map(|(id, uids)| DroppedJson {
+                        object: ObjectJson::of(snapshot, *id),
+                        uids: texts(snapshot, uids),
+                    })
                     .collect();
             }
         }
         let state = match condition.then {
-            Then::Terminating(state) => Some(state.name()),
+            ConditionOutcome::Terminating(state) => Some(state.name()),
             _ => None,
         };
         ConditionJson { what, then: condition.then.name(), state, message: &condition.message }

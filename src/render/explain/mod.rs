@@ -28,8 +28,8 @@ pub struct ExplainView<'a> {
 }
 
 impl<'a> ExplainView<'a> {
-    /// For JSON and YAML: one document, whose list has a story for each target. Whoever reads it finds the same shape for one target and
-    /// for many, and what could not be read is told once.
+    /// For JSON and YAML: one document, whose list has a story for each target. Whoever reads it finds the same shape
+    /// for one target and for many, and what could not be read is told once.
     pub fn document(&self) -> ExplanationDocument<'a> {
         ExplanationDocument::of(self)
     }

@@ -9,7 +9,7 @@ use crate::{
     },
     model::{ObjectId, Reference},
     render::{go_quote::visible, guides::Guides, lines::Line, style::Tone},
-    tree::Link,
+    tree::ResolvedReference,
 };
 
 use super::{ExplainView, text::DEEPEST, words};
@@ -19,7 +19,7 @@ struct Row<'a> {
     depth: u32,
     holder: ObjectId,
     reference: &'a Reference,
-    link: Link,
+    link: ResolvedReference,
     /// What is said of it; none of owners of owners.
     story: Option<&'a ReferenceStory>,
     /// Shown above.
@@ -29,21 +29,22 @@ struct Row<'a> {
 }
 
 /// The lines of the owners of an object.
-pub(super) fn lines(view: &ExplainView<'_>, told: &Explanation, wide: bool) -> Vec<Line> {
-    let rows = rows(view, told, wide);
+pub(super) fn lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Line> {
+    let rows = rows(view, explanation, wide);
     let guides = Guides::of(rows.iter().map(|row| row.depth));
     let word = rows.iter().map(|row| words::standing(row.link.standing).0.len()).max().unwrap_or(0);
-    rows.iter().zip(guides).map(|(row, guide)| line(view, told.object, row, guide, (word, wide))).collect()
+    rows.iter().zip(guides).map(|(row, guide)| line(view, explanation.object, row, guide, (word, wide))).collect()
 }
 
-fn rows<'a>(view: &ExplainView<'a>, told: &'a Explanation, wide: bool) -> Vec<Row<'a>> {
+fn rows<'a>(view: &ExplainView<'a>, explanation: &'a Explanation, wide: bool) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
-    let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([told.object]);
-    let mut open: Vec<(ObjectId, usize, u32)> = (0..told.references.len()).rev().map(|place| (told.object, place, 0)).collect();
+    let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([explanation.object]);
+    let mut open: Vec<(ObjectId, usize, u32)> =
+        (0..explanation.references.len()).rev().map(|place| (explanation.object, place, 0)).collect();
     while let Some((holder, place, depth)) = open.pop() {
         let object = view.snapshot.object(holder);
         let Some(reference) = object.owners.get(place) else { continue };
-        let link = Link::of(view.snapshot, view.graph, object, reference);
+        let link = ResolvedReference::of(view.snapshot, view.graph, object, reference);
         let owner = link.found.filter(|_| link.standing.valid());
         let above = owner.is_some_and(|owner| !seen.insert(owner));
         let more = owner.filter(|_| !above).map_or(0, |owner| view.snapshot.object(owner).owners.len());
@@ -51,7 +52,7 @@ fn rows<'a>(view: &ExplainView<'a>, told: &'a Explanation, wide: bool) -> Vec<Ro
         if let Some(owner) = owner.filter(|_| !above && !cut) {
             open.extend((0..more).rev().map(|place| (owner, place, depth + 1)));
         }
-        let story = told.references.get(place).filter(|_| depth == 0);
+        let story = explanation.references.get(place).filter(|_| depth == 0);
         rows.push(Row { depth, holder, reference, link, story, above, cut });
     }
     rows

@@ -9,8 +9,8 @@ use crate::{
         Explanation, Finding,
         explain::{Attention, RootCause},
     },
-    foretell::{Fate, Holder, Idle, Next, Uncertainty},
     model::{ObjectId, Symbol},
+    plan::Uncertainty,
     render::{
         doctor::{UNPASTEABLE, WIDTH, pasteable, set, word},
         go_quote::visible,
@@ -18,6 +18,7 @@ use crate::{
         tree::Options,
         words::plural,
     },
+    simulate::{BlockedBy, Next, NoAction, ProjectedOutcome},
     wording::{count, thousands},
 };
 
@@ -58,16 +59,28 @@ fn command_line(command: &str) -> String {
 }
 
 /// Writes the sections of a story.
-pub(super) fn write(view: &ExplainView<'_>, told: &Explanation, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    view: &ExplainView<'_>,
+    explanation: &Explanation,
+    options: &Options<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let sections = [
-        ("Finalizers", finalizers(view, told)),
-        ("Dependents", dependents(view, told)),
-        ("Waiting", waiting(view, told)),
-        ("Because", causes(view, told)),
-        ("Next", vec![next(told, options.wide).into()]),
-        ("In the end", end(view, told).into_iter().map(Said::from).collect()),
-        ("If", told.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
-        ("Findings", told.findings.iter().flat_map(|finding| finding_told(view, told, finding, options.wide)).collect()),
+        ("Finalizers", finalizers(view, explanation)),
+        ("Dependents", dependents(view, explanation)),
+        ("Waiting", waiting(view, explanation)),
+        ("Because", causes(view, explanation)),
+        ("Next", vec![next(explanation, options.wide).into()]),
+        ("In the end", end(view, explanation).into_iter().map(Said::from).collect()),
+        ("If", explanation.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
+        (
+            "Findings",
+            explanation
+                .findings
+                .iter()
+                .flat_map(|finding| finding_told(view, explanation, finding, options.wide))
+                .collect(),
+        ),
     ];
     for (heading, said) in sections {
         for (index, Said { text, command }) in said.iter().enumerate() {
@@ -82,19 +95,20 @@ pub(super) fn write(view: &ExplainView<'_>, told: &Explanation, options: &Option
     Ok(())
 }
 
-fn finalizers(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
-    let finalizers = told.finalizers.iter();
+fn finalizers(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
+    let finalizers = explanation.finalizers.iter();
     finalizers.map(|story| format!("{}: {}", view.snapshot.text(story.finalizer), story.message).into()).collect()
 }
 
-fn dependents(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
-    let dependents = &told.dependents;
+fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
+    let dependents = &explanation.dependents;
     let mut said: Vec<Said> = Vec::new();
     let resource = |id| view.snapshot.resources.get(id);
-    let kinds = dependents.kinds.iter().map(|(id, (all, _))| format!("{} {}", thousands(*all), plural(resource(*id), *all)));
+    let kinds =
+        dependents.kinds.iter().map(|(id, (all, _))| format!("{} {}", thousands(*all), plural(resource(*id), *all)));
     let kinds = kinds.collect::<Vec<_>>().join(", ");
     // Those that never go come first among those that are waited for.
-    let blocking = match &told.next.next {
+    let blocking = match &explanation.next.next {
         Next::WaitForDependents(blocking) => view.names(blocking, NAMED),
         _ => view.names(&dependents.blocking, NAMED),
     };
@@ -110,83 +124,96 @@ fn dependents(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
     }
     if !dependents.unseen.is_empty() {
         let unseen = count(dependents.unseen.len(), "more is", "more are");
-        let told = format!(
+        let explanation = format!(
             "{unseen} not seen by the collector, which doesn't watch their kind: {}",
             view.names(&dependents.unseen, NAMED)
         );
-        said.push(told.into());
+        said.push(explanation.into());
     }
     said
 }
 
-fn waiting(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
-    match told.waited_for_by.as_slice() {
+fn waiting(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
+    match explanation.waited_for_by.as_slice() {
         [] => Vec::new(),
         [one] => vec![format!("{} waits for it", view.name(*one)).into()],
         many => vec![format!("{} wait for it, directly or not", view.names(many, NAMED)).into()],
     }
 }
 
-fn causes(view: &ExplainView<'_>, told: &Explanation) -> Vec<Said> {
+fn causes(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     // Its own finalizers are told of already.
     let is_told = |cause: &&RootCause| {
-        let finalizers = cause.held_by.iter().all(|holder| matches!(holder, Holder::Finalizer(_)));
-        cause.objects == [told.object] && finalizers && !cause.held_by.is_empty() && !collector_is_at_fault(cause)
+        let finalizers = cause.held_by.iter().all(|holder| matches!(holder, BlockedBy::Finalizer(_)));
+        cause.objects == [explanation.object]
+            && finalizers
+            && !cause.held_by.is_empty()
+            && !collector_is_at_fault(cause)
     };
     let mut said: Vec<Said> = Vec::new();
-    for cause in told.causes.iter().filter(|cause| !is_told(cause)).take(TOLD) {
-        let of_itself = cause.objects.as_slice() == [told.object];
+    for cause in explanation.causes.iter().filter(|cause| !is_told(cause)).take(TOLD) {
+        let of_itself = cause.objects.as_slice() == [explanation.object];
         let name = cause.objects.first().map(|object| view.name(*object)).unwrap_or_default();
         said.push(
-            if of_itself || cause.objects.len() > 1 { cause.message.clone() } else { format!("{name}: {}", cause.message) }.into(),
+            if of_itself || cause.objects.len() > 1 {
+                cause.message.clone()
+            } else {
+                format!("{name}: {}", cause.message)
+            }
+            .into(),
         );
     }
-    let more = told.causes.len().saturating_sub(TOLD);
+    let more = explanation.causes.len().saturating_sub(TOLD);
     said.extend(
-        (more > 0).then(|| Said::from(format!("and {} (-o json tells them all)", count(more, "cause more", "causes more")))),
+        (more > 0)
+            .then(|| Said::from(format!("and {} (-o json tells them all)", count(more, "cause more", "causes more")))),
     );
     said
 }
 
 /// Whether a finalizer of the collector's own is what it comes down to.
 fn collector_is_at_fault(cause: &RootCause) -> bool {
-    cause.held_by.iter().any(|holder| matches!(holder, Holder::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN)))
+    cause.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN)))
 }
 
-fn next(told: &Explanation, wide: bool) -> String {
-    let mut said = told.next.message.clone();
-    // What it never looks at, what has no owners to be looked at for, and what it only waits for, is told in full already.
-    let waits = matches!(told.next.next, Next::WaitForDependents(_) | Next::Nothing(Idle::NoOwners));
-    let refused = told.next.next.writes() && told.end.fate == Fate::Stays && told.end.uncertain.is_none();
-    let tells_all = waits || refused || told.next.attention == Attention::Never;
+fn next(explanation: &Explanation, wide: bool) -> String {
+    let mut said = explanation.next.message.clone();
+    // What it never looks at, what has no owners to be looked at for, and what it only waits for, is told in full
+    // already.
+    let waits = matches!(explanation.next.next, Next::WaitForDependents(_) | Next::Nothing(NoAction::NoOwners));
+    let refused = explanation.next.next.writes()
+        && explanation.end.outcome == ProjectedOutcome::Stays
+        && explanation.end.uncertain.is_none();
+    let tells_all = waits || refused || explanation.next.attention == Attention::Never;
     if !tells_all {
-        said = format!("{said} {}", told.next.attention.sentence());
+        said = format!("{said} {}", explanation.next.attention.sentence());
     }
-    if wide { format!("{said} [{}]", told.next.rule) } else { said }
+    if wide { format!("{said} [{}]", explanation.next.rule) } else { said }
 }
 
 /// What comes of it later, where that is more than what comes next.
-fn end(view: &ExplainView<'_>, told: &Explanation) -> Option<String> {
-    if told.end.uncertain == Some(Uncertainty::Order) {
+fn end(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
+    if explanation.end.uncertain == Some(Uncertainty::Order) {
         return Some(
-            "it may stay as it is, too: an owner that waits now may be done before the collector has looked at it".to_owned(),
+            "it may stay as it is, too: an owner that waits now may be done before the collector has looked at it"
+                .to_owned(),
         );
     }
-    if told.next.next.writes() || told.end.uncertain.is_some() {
+    if explanation.next.next.writes() || explanation.end.uncertain.is_some() {
         return None;
     }
-    let why = because_of(view, told);
-    match told.end.fate {
-        Fate::Goes if why.is_empty() => Some("it goes".to_owned()),
-        Fate::Goes => Some(format!("it goes: {why}")),
-        Fate::Changes { .. } => Some(format!("it is changed: {why}")),
-        Fate::Stays => None,
+    let why = because_of(view, explanation);
+    match explanation.end.outcome {
+        ProjectedOutcome::Goes if why.is_empty() => Some("it goes".to_owned()),
+        ProjectedOutcome::Goes => Some(format!("it goes: {why}")),
+        ProjectedOutcome::Changes { .. } => Some(format!("it is changed: {why}")),
+        ProjectedOutcome::Stays => None,
     }
 }
 
-fn finding_told(view: &ExplainView<'_>, told: &Explanation, finding: &Finding, wide: bool) -> Vec<Said> {
-    let others: Vec<ObjectId> = finding.objects.iter().copied().filter(|id| *id != told.object).collect();
-    let whose = match (finding.objects.contains(&told.object), others.len()) {
+fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Finding, wide: bool) -> Vec<Said> {
+    let others: Vec<ObjectId> = finding.objects.iter().copied().filter(|id| *id != explanation.object).collect();
+    let whose = match (finding.objects.contains(&explanation.object), others.len()) {
         (true, 0) => String::new(),
         (true, some) => format!(" (and {some} more)"),
         (false, _) => format!(" ({})", view.names(&others, 1)),

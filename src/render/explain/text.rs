@@ -9,7 +9,6 @@ use crate::{
         Explanation,
         explain::{RootCause, Waiting},
     },
-    foretell::Holder,
     model::ObjectId,
     render::{
         doctor::{WIDTH, set},
@@ -20,6 +19,7 @@ use crate::{
         style::Tone,
         tree::Options,
     },
+    simulate::BlockedBy,
     wording::{count, thousands},
 };
 
@@ -35,17 +35,17 @@ pub(super) const DEEPEST: u32 = 8;
 impl ExplainView<'_> {
     /// Writes every story.
     pub fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-        for (index, told) in self.explanations.iter().enumerate() {
+        for (index, explanation) in self.explanations.iter().enumerate() {
             if index > 0 {
                 writeln!(out)?;
             }
-            self.write_one(told, options, out)?;
+            self.write_one(explanation, options, out)?;
         }
         Ok(())
     }
 
-    fn write_one(&self, told: &Explanation, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let (word, tone, sentence) = words::verdict(self, told, options.now);
+    fn write_one(&self, explanation: &Explanation, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let (word, tone, sentence) = words::verdict(self, explanation, options.now);
         for (index, line) in set(&format!("{word}: {sentence}"), options.width.unwrap_or(WIDTH)).iter().enumerate() {
             match line.strip_prefix(word).filter(|_| index == 0) {
                 Some(rest) => writeln!(out, "{}{rest}", options.style.paint(tone, word))?,
@@ -54,15 +54,15 @@ impl ExplainView<'_> {
         }
         writeln!(out)?;
         // What holds an object that waits for no other is told below, unless it only takes its time.
-        let takes_time = told.causes.is_empty() && told.waits.iter().any(|line| !line.held_by.is_empty());
-        let waits = told.waits.len() > 1 || takes_time;
+        let takes_time = explanation.causes.is_empty() && explanation.waits.iter().any(|line| !line.held_by.is_empty());
+        let waits = explanation.waits.len() > 1 || takes_time;
         if waits {
-            write_tree("Waits for", &waiting_lines(self, told, options.wide), options, out)?;
+            write_tree("Waits for", &waiting_lines(self, explanation, options.wide), options, out)?;
         }
-        if !told.references.is_empty() {
-            write_tree("Owned by", &owners::lines(self, told, options.wide), options, out)?;
+        if !explanation.references.is_empty() {
+            write_tree("Owned by", &owners::lines(self, explanation, options.wide), options, out)?;
         }
-        sections::write(self, told, options, out)
+        sections::write(self, explanation, options, out)
     }
 }
 
@@ -73,16 +73,20 @@ fn write_tree(heading: &str, lines: &[Line], options: &Options<'_>, out: &mut dy
     writeln!(out)
 }
 
-fn waiting_lines(view: &ExplainView<'_>, told: &Explanation, wide: bool) -> Vec<Line> {
-    let causes = told.causes.iter().flat_map(|cause| cause.objects.iter().map(move |object| (*object, cause)));
+fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Line> {
+    let causes = explanation.causes.iter().flat_map(|cause| cause.objects.iter().map(move |object| (*object, cause)));
     let causes: FxHashMap<ObjectId, &RootCause> = causes.collect();
-    let rows = folded(&told.waits, wide);
+    let rows = folded(&explanation.waits, wide);
     let guides = Guides::of(rows.iter().map(|row| row.depth()));
-    let width = told.waits.iter().map(|line| words::waiting(line).0.len()).max().unwrap_or(0);
+    let width = explanation.waits.iter().map(|line| words::waiting(line).0.len()).max().unwrap_or(0);
     let line = |(row, guide): (&Row<'_>, String)| match row {
-        Row::More(_, more) => {
-            Line { guide, tone: Tone::Quiet, name: format!("… {} more", thousands(*more)), column: None, remarks: Vec::new() }
-        }
+        Row::More(_, more) => Line {
+            guide,
+            tone: Tone::Quiet,
+            name: format!("… {} more", thousands(*more)),
+            column: None,
+            remarks: Vec::new(),
+        },
         Row::Line(waiting) => {
             let (word, tone) = words::waiting(waiting);
             Line {
@@ -90,7 +94,10 @@ fn waiting_lines(view: &ExplainView<'_>, told: &Explanation, wide: bool) -> Vec<
                 tone: Tone::Plain,
                 name: visible(&view.name(waiting.object)).into_owned(),
                 column: Some((tone, format!("{word:<width$}"))),
-                remarks: remarks(view, &causes, waiting).iter().map(|remark| (Tone::Plain, visible(remark).into_owned())).collect(),
+                remarks: remarks(view, &causes, waiting)
+                    .iter()
+                    .map(|remark| (Tone::Plain, visible(remark).into_owned()))
+                    .collect(),
             }
         }
     };
@@ -112,8 +119,9 @@ impl Row<'_> {
     }
 }
 
-/// The lines, of which only the first few are directly below any other, and none is very deep, unless all are wanted. What never goes comes
-/// first, so that it is what goes that is left out; and what a long way comes down to is told apart.
+/// The lines, of which only the first few are directly below any other, and none is very deep, unless all are wanted.
+/// What never goes comes first, so that it is what goes that is left out; and what a long way comes down to is told
+/// apart.
 fn folded(lines: &[Waiting], wide: bool) -> Vec<Row<'_>> {
     let (most, deepest) = if wide { (usize::MAX, u32::MAX) } else { (SHOWN, DEEPEST) };
     let mut rows: Vec<Row<'_>> = Vec::new();
@@ -154,17 +162,18 @@ fn remarks(view: &ExplainView<'_>, causes: &FxHashMap<ObjectId, &RootCause>, lin
     let mut remarks: Vec<String> = Vec::new();
     for holder in &line.held_by {
         remarks.push(match holder {
-            Holder::Finalizer(_) => format!("finalizer {}", holder_name(view.snapshot, *holder)),
-            Holder::Kubelet if line.goes => "its kubelet ends it after its grace period".to_owned(),
-            Holder::Kubelet => "no kubelet is known to end it".to_owned(),
-            Holder::SpecFinalizers if line.goes => "the namespace controller empties it".to_owned(),
-            Holder::SpecFinalizers => "its spec.finalizers".to_owned(),
-            Holder::Unreadable(_) => format!("nobody can list {}", holder_name(view.snapshot, *holder)),
+            BlockedBy::Finalizer(_) => format!("finalizer {}", holder_name(view.snapshot, *holder)),
+            BlockedBy::Kubelet if line.goes => "its kubelet ends it after its grace period".to_owned(),
+            BlockedBy::Kubelet => "no kubelet is known to end it".to_owned(),
+            BlockedBy::SpecFinalizers if line.goes => "the namespace controller empties it".to_owned(),
+            BlockedBy::SpecFinalizers => "its spec.finalizers".to_owned(),
+            BlockedBy::Unreadable(_) => format!("nobody can list {}", holder_name(view.snapshot, *holder)),
         });
     }
     if !view.snapshot.object(line.object).terminating() {
         remarks.extend(line.goes.then(|| "the collector deletes it".to_owned()));
-        remarks.extend(line.lets_go.then(|| "another owner keeps it, and it loses the reference that blocks".to_owned()));
+        remarks
+            .extend(line.lets_go.then(|| "another owner keeps it, and it loses the reference that blocks".to_owned()));
     }
     if let Some(cause) = causes.get(&line.object).filter(|_| remarks.is_empty()) {
         remarks.push(if cause.objects.len() > 1 { "in a circle".to_owned() } else { cause.message.clone() });

@@ -2,13 +2,18 @@
 
 use crate::{
     collector::Reason,
-    foretell::Cause,
     model::{ObjectId, Reference, Snapshot, Symbol},
     server::Propagation,
+    simulate::Cause,
 };
 
 /// The rule's word, which never changes meaning, and a sentence about this object.
-pub fn because(snapshot: &Snapshot, object: ObjectId, cause: &Cause, propagation: Propagation) -> (&'static str, String) {
+pub fn because(
+    snapshot: &Snapshot,
+    object: ObjectId,
+    cause: &Cause,
+    propagation: Propagation,
+) -> (&'static str, String) {
     let references = &snapshot.object(object).owners;
     match cause {
         Cause::Requested => ("target", format!("it is deleted with {}", propagation.name())),
@@ -18,9 +23,13 @@ pub fn because(snapshot: &Snapshot, object: ObjectId, cause: &Cause, propagation
         Cause::KnownFinalizer(finalizer) => {
             ("finalizer", format!("its controller removes the finalizer {}", snapshot.text(*finalizer)))
         }
-        Cause::Namespace(namespace) => ("namespace", format!("its namespace {} is deleted", name_of(snapshot, *namespace))),
+        Cause::Namespace(namespace) => {
+            ("namespace", format!("its namespace {} is deleted", name_of(snapshot, *namespace)))
+        }
         Cause::NamespaceEmpty => ("namespace-empty", "nothing is left in it".to_owned()),
-        Cause::Definition(definition) => ("definition", format!("its definition {} is deleted", name_of(snapshot, *definition))),
+        Cause::Definition(definition) => {
+            ("definition", format!("its definition {} is deleted", name_of(snapshot, *definition)))
+        }
         Cause::DefinitionEmpty => ("definition-empty", "no instance of it is left".to_owned()),
     }
 }
@@ -33,18 +42,25 @@ fn collected(snapshot: &Snapshot, references: &[Reference], reason: &Reason) -> 
             _ => ("dangling", format!("all its owners are gone: {}", named(snapshot, references, |_| true))),
         },
         Reason::OwnerWaits => match references {
-            [only] => ("waiting-owner", format!("its owner {} waits for its dependents to go", written(snapshot, only))),
+            [only] => {
+                ("waiting-owner", format!("its owner {} waits for its dependents to go", written(snapshot, only)))
+            }
             _ => ("waiting-owner", "an owner waits for its dependents to go, and no other keeps it".to_owned()),
         },
         Reason::OtherOwnerSolid(uids) => {
             let lost = named(snapshot, references, |reference| uids.contains(&reference.uid));
             let kept = named(snapshot, references, |reference| !uids.contains(&reference.uid));
-            let kept = if kept.is_empty() { "it had another valid reference".to_owned() } else { format!("it still has {kept}") };
+            let kept = if kept.is_empty() {
+                "it had another valid reference".to_owned()
+            } else {
+                format!("it still has {kept}")
+            };
             ("solid-owner", format!("it loses {lost}; {kept}"))
         }
-        Reason::CycleSuspected => {
-            ("unblocked", "one of its dependents is already going in the foreground, so it stops blocking its owners".to_owned())
-        }
+        Reason::CycleSuspected => (
+            "unblocked",
+            "one of its dependents is already going in the foreground, so it stops blocking its owners".to_owned(),
+        ),
         Reason::DependentsGone => ("dependents-gone", "no blocking dependent is left".to_owned()),
         Reason::OwnerOrphans(uid) => ("orphaned", format!("its owner {} is deleted with Orphan", owner(uid))),
         Reason::DependentsFreed => ("dependents-freed", "its dependents have been freed".to_owned()),

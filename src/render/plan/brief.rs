@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::{
-    foretell::{OutcomeKind, State},
+    plan::OutcomeKind,
     render::{style::Tone, tree::Options, words::wrapped},
+    simulate::State,
 };
 
 use super::{
-    PlanView, Told,
+    PlanReport, PlanView,
     document::PlanDocument,
     forest::{Row, rows},
     names_of_the_gone, sections, text,
@@ -32,7 +33,7 @@ impl<'a> BriefView<'a> {
     }
 }
 
-impl Told for BriefView<'_> {
+impl PlanReport for BriefView<'_> {
     fn document(&self) -> impl Serialize {
         PlanDocument::of(&self.0)
     }

@@ -2,17 +2,17 @@
 
 use crate::{
     collector::Reason,
-    foretell::{Cause, Holder, Outcome, OutcomeKind, State, Uncertainty, world::NAMESPACE_FINALIZER},
     model::{ObjectId, Reference, Snapshot, Symbol, facts::PodFacts},
-    tree::{Link, Standing},
+    plan::{Outcome, OutcomeKind, Uncertainty},
+    simulate::{BlockedBy, Cause, State, world::NAMESPACE_FINALIZER},
+    tree::{ReferenceStatus, ResolvedReference},
 };
 
 use super::{
     PlanView,
     because::{because, owners_named},
-    beyond,
     document::holder_name,
-    keep,
+    keep, side_effects,
 };
 use crate::render::style::Tone;
 
@@ -85,9 +85,9 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Order) => String::new(),
         OutcomeKind::Unchanged => unread(view, outcome.object),
     };
-    let lost = beyond::losses(view, outcome).join("; ");
+    let lost = side_effects::losses(view, outcome).join("; ");
     let remark = if remark.is_empty() { lost } else { joined(lost, &remark) };
-    let remark = beyond::remarks(view, outcome).into_iter().fold(remark, joined);
+    let remark = side_effects::remarks(view, outcome).into_iter().fold(remark, joined);
     match outcome.uncertain {
         Some(Uncertainty::Order) => joined(remark, &or_else(outcome)),
         Some(_) if outcome.kind != OutcomeKind::Unchanged => joined(remark, "not certain"),
@@ -125,7 +125,7 @@ fn joined(remark: String, more: &str) -> String {
 fn or_else(outcome: &Outcome) -> String {
     let mut others: Vec<&str> = Vec::new();
     for other in &outcome.alternatives {
-        let told = match (other.kind, other.state) {
+        let describe = match (other.kind, other.state) {
             (kind, state) if kind == outcome.kind && state == outcome.state => "with other owner references",
             (OutcomeKind::Deleted, _) => "gone",
             (OutcomeKind::Terminating, Some(State::Stuck)) => "STUCK",
@@ -134,8 +134,8 @@ fn or_else(outcome: &Outcome) -> String {
             (OutcomeKind::Detached | OutcomeKind::Unblocked, _) => "left with other owners",
             (OutcomeKind::Unchanged, _) => "left alone",
         };
-        if !others.contains(&told) {
-            others.push(told);
+        if !others.contains(&describe) {
+            others.push(describe);
         }
     }
     format!("or, in another order of events, {}", others.join(" or "))
@@ -165,7 +165,13 @@ fn bent(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
         return None;
     }
     let fault = faults(view, outcome.object).find(|standing| {
-        matches!(standing, Standing::OtherNamespace | Standing::OtherName | Standing::OtherKind | Standing::ListKind)
+        matches!(
+            standing,
+            ReferenceStatus::OtherNamespace
+                | ReferenceStatus::OtherName
+                | ReferenceStatus::OtherKind
+                | ReferenceStatus::ListKind
+        )
     })?;
     Some(format!("{}, which counts as gone", in_words(fault)))
 }
@@ -173,7 +179,9 @@ fn bent(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
 /// Which owners could not be read, of an object that the collector would have to judge by them (R10.2).
 fn unread(view: &PlanView<'_>, object: ObjectId) -> String {
     let holder = view.snapshot.object(object);
-    let is_unread = |reference: &&Reference| Link::of(view.snapshot, view.graph, holder, reference).standing == Standing::Unread;
+    let is_unread = |reference: &&Reference| {
+        ResolvedReference::of(view.snapshot, view.graph, holder, reference).standing == ReferenceStatus::Unread
+    };
     let unread: Vec<Reference> = holder.owners.iter().filter(is_unread).copied().collect();
     match unread.as_slice() {
         [] => "something it depends on could not be read".to_owned(),
@@ -201,31 +209,33 @@ fn held_by_others(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     (found.terminating() && !foreign.is_empty()).then(|| format!(", Terminating already behind {}", foreign.join(", ")))
 }
 
-/// Why a live object that is waited for is never deleted (S4, S5), or not by a sweep that doubts what the collector doesn't (R3.16).
+/// Why a live object that is waited for is never deleted (S4, S5), or not by a sweep that doubts what the collector
+/// doesn't (R3.16).
 fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
-    let fault = faults(view, object).find(|standing| matches!(standing, Standing::NotServed | Standing::InvalidScope));
+    let fault = faults(view, object)
+        .find(|standing| matches!(standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope));
     let immune = fault.map(|fault| format!(", which the collector never deletes: {}", in_words(fault)));
     let doubted = || {
-        let fault = faults(view, object).find(|standing| *standing == Standing::ListKind)?;
+        let fault = faults(view, object).find(|standing| *standing == ReferenceStatus::ListKind)?;
         view.graph.doubts_missing_apis().then(|| format!(", which this sweep leaves alone: {}", in_words(fault)))
     };
     immune.or_else(doubted)
 }
 
-fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = Standing> + 'v {
+fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = ReferenceStatus> + 'v {
     let holder = view.snapshot.object(object);
-    let standing = |reference| Link::of(view.snapshot, view.graph, holder, reference).standing;
+    let standing = |reference| ResolvedReference::of(view.snapshot, view.graph, holder, reference).standing;
     holder.owners.iter().map(standing).filter(|standing| !standing.valid())
 }
 
-fn in_words(standing: Standing) -> &'static str {
+fn in_words(standing: ReferenceStatus) -> &'static str {
     match standing {
-        Standing::OtherNamespace => "owner in another namespace",
-        Standing::OtherName => "owner under another name",
-        Standing::OtherKind => "owner of another kind",
-        Standing::ListKind => "owner of a list kind",
-        Standing::NotServed => "it names an owner of a kind that is not served",
-        Standing::InvalidScope => "it is cluster-scoped, and names a namespaced owner",
+        ReferenceStatus::OtherNamespace => "owner in another namespace",
+        ReferenceStatus::OtherName => "owner under another name",
+        ReferenceStatus::OtherKind => "owner of another kind",
+        ReferenceStatus::ListKind => "owner of a list kind",
+        ReferenceStatus::NotServed => "it names an owner of a kind that is not served",
+        ReferenceStatus::InvalidScope => "it is cluster-scoped, and names a namespaced owner",
         _ => "its owner reference is invalid",
     }
 }
@@ -235,9 +245,10 @@ fn is_namespace(view: &PlanView<'_>, outcome: &Outcome) -> bool {
     resource.group.is_empty() && resource.kind == "Namespace"
 }
 
-/// What holds a Namespace that nothing is left in: those of its `spec.finalizers` that are not the namespace controller's.
+/// What holds a Namespace that nothing is left in: those of its `spec.finalizers` that are not the namespace
+/// controller's.
 fn spec_finalizers(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
-    if outcome.held_by.as_slice() != [Holder::SpecFinalizers] || !outcome.waits_for.is_empty() {
+    if outcome.held_by.as_slice() != [BlockedBy::SpecFinalizers] || !outcome.waits_for.is_empty() {
         return None;
     }
     let facts = view.snapshot.facts.namespace(outcome.object)?;
@@ -247,27 +258,28 @@ fn spec_finalizers(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
 
 fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
     if outcome.held_by.is_empty() && outcome.waits_for.is_empty() && is_namespace(view, outcome) {
-        return "nothing is in its spec.finalizers: no controller empties it, and a second delete removes it".to_owned();
+        return "nothing is in its spec.finalizers: no controller empties it, and a second delete removes it"
+            .to_owned();
     }
     let mut parts: Vec<String> = Vec::new();
     let finalizers: Vec<&str> = outcome
         .held_by
         .iter()
-        .filter(|holder| matches!(holder, Holder::Finalizer(_)))
+        .filter(|holder| matches!(holder, BlockedBy::Finalizer(_)))
         // The clean-up of a definition: what it waits for says more.
-        .filter(|holder| **holder != Holder::Finalizer(Symbol::DEFINITION) || outcome.waits_for.is_empty())
+        .filter(|holder| **holder != BlockedBy::Finalizer(Symbol::DEFINITION) || outcome.waits_for.is_empty())
         .map(|holder| holder_name(view.snapshot, *holder))
         .collect();
     if !finalizers.is_empty() {
         parts.push(format!("finalizer {}", finalizers.join(", ")));
     }
     parts.extend(spec_finalizers(view, outcome));
-    let unreadable = outcome.held_by.iter().filter(|holder| matches!(holder, Holder::Unreadable(_)));
+    let unreadable = outcome.held_by.iter().filter(|holder| matches!(holder, BlockedBy::Unreadable(_)));
     let unreadable: Vec<&str> = unreadable.map(|holder| holder_name(view.snapshot, *holder)).collect();
     if !unreadable.is_empty() {
         parts.push(format!("nobody can list {}", unreadable.join(" and ")));
     }
-    if outcome.held_by.contains(&Holder::Kubelet) {
+    if outcome.held_by.contains(&BlockedBy::Kubelet) {
         parts.push(match outcome.state {
             Some(State::Waiting) => "in its grace period".to_owned(),
             Some(State::Unknown) => "in its grace period; its node is not known".to_owned(),
@@ -279,11 +291,11 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
         let reasons: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(reason).collect();
         // One reason for all of them is given once.
         let shared = reasons.first().filter(|first| reasons.len() > 1 && reasons.iter().all(|other| other == *first));
-        let told = |(object, reason): (&ObjectId, &String)| {
+        let describe = |(object, reason): (&ObjectId, &String)| {
             let reason = if shared.is_some() { "" } else { reason };
             format!("{}{reason}", name(view, *object, Some(outcome.object)))
         };
-        let named: Vec<String> = outcome.waits_for.iter().zip(&reasons).map(told).collect();
+        let named: Vec<String> = outcome.waits_for.iter().zip(&reasons).map(describe).collect();
         let rest = outcome.waits_for.len() - named.len();
         let rest = if rest == 0 { String::new() } else { format!(" and {rest} more") };
         parts.push(format!("waits for {}{rest}{}", named.join(", "), shared.cloned().unwrap_or_default()));
@@ -296,7 +308,9 @@ pub fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> S
     let expected = match above.map(|above| view.snapshot.object(above)) {
         Some(above) if !above.namespace.is_empty() => Some(view.snapshot.text(above.namespace)),
         // Below a Namespace everything is in it.
-        Some(above) if view.snapshot.resources.get(above.resource).kind == "Namespace" => Some(view.snapshot.text(above.name)),
+        Some(above) if view.snapshot.resources.get(above.resource).kind == "Namespace" => {
+            Some(view.snapshot.text(above.name))
+        }
         _ => view.namespace,
     };
     located(view.snapshot, object, expected)

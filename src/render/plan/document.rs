@@ -4,18 +4,19 @@ use serde::Serialize;
 
 use crate::{
     document::{Head, ObjectJson, ReferenceJson},
-    foretell::{After, Alternative, Cause, Holder, JointEnd, Outcome, Summary},
     model::{ObjectId, Snapshot},
+    plan::{After, Alternative, JointEnd, Outcome, Summary},
     server::Propagation,
+    simulate::{BlockedBy, Cause},
 };
 
 use super::{
     PlanView,
     because::because,
-    besides::{AlsoTakesJson, SparesJson, also_takes, spares},
-    beyond_document::{AfterwardsJson, EffectJson, NoteJson},
     gates::GateJson,
     keep::{self, KeptJson},
+    side_effects_document::{AfterwardsJson, EffectJson, NoteJson},
+    unlisted_contents::{AlsoTakesJson, SparesJson, also_takes, spares},
 };
 
 /// A plan as JSON or YAML.
@@ -183,7 +184,7 @@ impl<'a> PlanDocument<'a> {
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
             course: CourseJson::of(view),
             instead: view.instead.iter().map(instead).collect(),
-            gates: view.gates.iter().map(|shut| GateJson::of(view.snapshot, shut)).collect(),
+            gates: view.gates.iter().map(|gate_violations| GateJson::of(view.snapshot, gate_violations)).collect(),
             kept: keep::kept(view),
             stays_because_kept: keep::stays(view),
         }
@@ -206,7 +207,12 @@ impl<'a> CourseJson<'a> {
         CourseJson {
             outcomes: view.plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
             effects: view.plan.effects.iter().map(|effect| EffectJson::of(view.snapshot, effect)).collect(),
-            notes: view.plan.notes.iter().map(|note| NoteJson::of(view.snapshot, note, view.plan.request.propagation)).collect(),
+            notes: view
+                .plan
+                .notes
+                .iter()
+                .map(|note| NoteJson::of(view.snapshot, note, view.plan.request.propagation))
+                .collect(),
             summary: SummaryJson::of(view.plan.summary),
             ends: view.plan.ends.iter().map(|group| group.iter().map(|end| joint_end(view, end)).collect()).collect(),
             orders: view.plan.orders,
@@ -232,7 +238,7 @@ fn objects<'a>(snapshot: &'a Snapshot, ids: &[ObjectId]) -> Vec<ObjectJson<'a>> 
     ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect()
 }
 
-fn holders<'a>(snapshot: &'a Snapshot, held_by: &[Holder]) -> Vec<&'a str> {
+fn holders<'a>(snapshot: &'a Snapshot, held_by: &[BlockedBy]) -> Vec<&'a str> {
     held_by.iter().map(|holder| holder_name(snapshot, *holder)).collect()
 }
 
@@ -270,12 +276,12 @@ fn alternative<'a>(view: &PlanView<'a>, object: ObjectId, other: &'a Alternative
 }
 
 fn joint_end<'a>(view: &PlanView<'a>, end: &'a JointEnd) -> Vec<EndJson<'a>> {
-    let told = |(object, end): &'a (ObjectId, Alternative)| EndJson {
+    let describe = |(object, end): &'a (ObjectId, Alternative)| EndJson {
         object: ObjectJson::of(view.snapshot, *object),
         outcome: end.kind.name(),
         after: AfterJson::of(view.snapshot, end.after.as_ref()),
     };
-    end.iter().map(told).collect()
+    end.iter().map(describe).collect()
 }
 
 impl<'a> AfterJson<'a> {
@@ -296,11 +302,11 @@ impl<'a> AfterJson<'a> {
 }
 
 /// What holds an object, as `heldBy` names it: a finalizer, `kubelet`, `spec.finalizers`, or what can't be listed.
-pub fn holder_name(snapshot: &Snapshot, holder: Holder) -> &str {
+pub fn holder_name(snapshot: &Snapshot, holder: BlockedBy) -> &str {
     match holder {
-        Holder::Finalizer(finalizer) => snapshot.text(finalizer),
-        Holder::Kubelet => "kubelet",
-        Holder::SpecFinalizers => "spec.finalizers",
-        Holder::Unreadable(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
+        BlockedBy::Finalizer(finalizer) => snapshot.text(finalizer),
+        BlockedBy::Kubelet => "kubelet",
+        BlockedBy::SpecFinalizers => "spec.finalizers",
+        BlockedBy::Unreadable(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
     }
 }

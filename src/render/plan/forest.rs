@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    foretell::{Cause, Outcome, State},
     model::{ObjectId, Snapshot},
+    plan::Outcome,
+    simulate::{Cause, State},
 };
 
 use super::{
@@ -68,11 +69,13 @@ fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<Objec
     // Targets that no other target owns come first, then other targets, then whatever else changed.
     let targets = || view.plan.request.targets.iter().copied();
     let uids: FxHashSet<_> = targets().map(|target| view.snapshot.object(target).uid).collect();
-    let owned = |target: &ObjectId| view.snapshot.object(*target).owners.iter().any(|reference| uids.contains(&reference.uid));
+    let owned =
+        |target: &ObjectId| view.snapshot.object(*target).owners.iter().any(|reference| uids.contains(&reference.uid));
     let all = || view.plan.outcomes.iter().chain(&view.plan.stays).map(|outcome| outcome.object);
     // Where nothing is deleted but by the collector, owners that something becomes of come before their dependents.
     let on_top = |object: &ObjectId| view.is_sweep() && !below_another(view, *object);
-    let candidates = targets().filter(|target| !owned(target)).chain(targets()).chain(all().filter(on_top)).chain(all());
+    let candidates =
+        targets().filter(|target| !owned(target)).chain(targets()).chain(all().filter(on_top)).chain(all());
     for root in candidates {
         if view.outcome(root).is_none() || !placed.insert(root) {
             continue;
@@ -123,7 +126,14 @@ fn siblings<'a>(
             let stuck = row.outcome.state == Some(State::Stuck);
             // Only roots come from several namespaces, but for what a reference into another one leads to.
             let namespace = if depth == 0 { view.snapshot.text(object.namespace).to_owned() } else { String::new() };
-            (!stuck, namespace, object.resource, row.word, row.common.clone(), view.snapshot.text(object.name).to_owned())
+            (
+                !stuck,
+                namespace,
+                object.resource,
+                row.word,
+                row.common.clone(),
+                view.snapshot.text(object.name).to_owned(),
+            )
         });
     }
     let rows = if fold { folded(view.snapshot, children, rows) } else { rows };

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::{
     document::ObjectJson,
-    foretell::{Gate, Shut},
     model::Snapshot,
+    plan::{Gate, GateViolation},
     wording::{count, thousands},
 };
 
@@ -30,51 +30,62 @@ pub struct GateJson<'a> {
 
 impl<'a> GateJson<'a> {
     /// A gate as JSON says it.
-    pub fn of(snapshot: &'a Snapshot, shut: &'a Shut) -> Self {
-        let (gate, resource, max) = match shut.gate {
+    pub fn of(snapshot: &'a Snapshot, gate_violations: &'a GateViolation) -> Self {
+        let (gate, resource, max) = match gate_violations.gate {
             Gate::Deny(resource) => ("deny", Some(snapshot.resources.get(resource).full_name()), None),
             Gate::Max(max) => ("max", None, Some(max)),
         };
         // What goes at all is told by the outcomes.
-        let named = matches!(shut.gate, Gate::Deny(_)).then_some(&shut.objects);
+        let named = matches!(gate_violations.gate, Gate::Deny(_)).then_some(&gate_violations.objects);
         GateJson {
             gate,
             resource,
             max,
-            removed: shut.removed(),
+            removed: gate_violations.removed(),
             objects: named.into_iter().flatten().map(|id| ObjectJson::of(snapshot, *id)).collect(),
-            uncounted: shut.uncounted.iter().map(|resource| snapshot.resources.get(*resource).full_name()).collect(),
-            message: told(snapshot, shut),
+            uncounted: gate_violations
+                .uncounted
+                .iter()
+                .map(|resource| snapshot.resources.get(*resource).full_name())
+                .collect(),
+            message: describe(snapshot, gate_violations),
         }
     }
 }
 
 /// What is wrong, in a sentence: `--deny=pods: 2 of them would go (Pod/a, Pod/b).`
-pub fn told(snapshot: &Snapshot, shut: &Shut) -> String {
-    let uncounted: Vec<String> = shut.uncounted.iter().map(|resource| snapshot.resources.get(*resource).full_name()).collect();
-    let removed = shut.removed();
-    match shut.gate {
+pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String {
+    let uncounted: Vec<String> =
+        gate_violations.uncounted.iter().map(|resource| snapshot.resources.get(*resource).full_name()).collect();
+    let removed = gate_violations.removed();
+    match gate_violations.gate {
         Gate::Deny(resource) => {
             let flag = format!("--deny={}", snapshot.resources.get(resource).full_name());
             if removed == 0 {
-                return format!("{flag}: whatever there is of them in the namespace would go, and how many is not known.");
+                return format!(
+                    "{flag}: whatever there is of them in the namespace would go, and how many is not known."
+                );
             }
-            let names: Vec<String> = shut.objects.iter().take(NAMED).map(|id| snapshot.short_name(*id)).collect();
+            let names: Vec<String> =
+                gate_violations.objects.iter().take(NAMED).map(|id| snapshot.short_name(*id)).collect();
             let more = removed.saturating_sub(names.len() as u64);
             let named = match (names.is_empty(), more) {
                 (true, _) => String::new(),
                 (false, 0) => format!(" ({})", names.join(", ")),
                 (false, more) => format!(" ({} and {} more)", names.join(", "), number(more)),
             };
-            let besides = if uncounted.is_empty() { "" } else { ", and more whose number is not known" };
-            format!("{flag}: {} of them would go{besides}{named}.", number(removed))
+            let unlisted_contents = if uncounted.is_empty() { "" } else { ", and more whose number is not known" };
+            format!("{flag}: {} of them would go{unlisted_contents}{named}.", number(removed))
         }
         Gate::Max(max) => {
-            let besides = match uncounted.as_slice() {
+            let unlisted_contents = match uncounted.as_slice() {
                 [] => String::new(),
                 some => format!(", and whatever there is of {}, whose number is not known", some.join(", ")),
             };
-            format!("--max={max}: {} would go{besides}.", count(removed.try_into().unwrap_or(usize::MAX), "object", "objects"))
+            format!(
+                "--max={max}: {} would go{unlisted_contents}.",
+                count(removed.try_into().unwrap_or(usize::MAX), "object", "objects")
+            )
         }
     }
 }

@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use crate::{
     document::{ObjectJson, ReferenceJson},
-    foretell::{Afterwards, Cut, Unkeepable},
     model::{ObjectId, Snapshot},
+    plan::{Afterwards, Unkeepable},
     server::Propagation,
+    simulate::Cut,
     wording::{count, shell_word},
 };
 
@@ -66,22 +67,23 @@ pub fn remark(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
 }
 
 /// What is kept and what stays because of it, in words.
-pub fn told(view: &PlanView<'_>) -> Vec<String> {
+pub fn describe(view: &PlanView<'_>) -> Vec<String> {
     let Some(Kept { kept, stays, .. }) = view.kept else { return Vec::new() };
-    let mut told = Vec::new();
+    let mut describe = Vec::new();
     if !kept.is_empty() {
-        told.push(format!("{} ({})", count(kept.len(), "object", "objects"), some(view, kept)));
+        describe.push(format!("{} ({})", count(kept.len(), "object", "objects"), some(view, kept)));
     }
     if !stays.is_empty() {
         let kinds = by_kind(view, stays.iter().copied());
         let verb = if stays.len() == 1 { "stays" } else { "stay" };
-        told.push(format!("because of that, {kinds} {verb}, too ({})", some(view, stays)));
+        describe.push(format!("because of that, {kinds} {verb}, too ({})", some(view, stays)));
     }
-    told.extend(adopted(view, kept));
-    told
+    describe.extend(adopted(view, kept));
+    describe
 }
 
-/// What is kept from one owner may come to harm from the next: whoever adopts more than it wants deletes what is too much.
+/// What is kept from one owner may come to harm from the next: whoever adopts more than it wants deletes what is too
+/// much.
 fn adopted(view: &PlanView<'_>, kept: &[ObjectId]) -> Option<String> {
     let adopter = |object: &ObjectId| {
         view.outcome(*object)?.afterwards.iter().find_map(|after| match after {
@@ -133,7 +135,7 @@ pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> St
             "its definition {} goes, with every instance of it; delete the rest without the definition",
             snapshot.text(snapshot.object(*definition).name)
         ),
-        Unkeepable::Besides(by) => format!(
+        Unkeepable::WithContents(by) => format!(
             "it goes because {} does, although no owner reference says so; what is cut from it makes no difference",
             snapshot.short_name(*by)
         ),
@@ -146,8 +148,8 @@ pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> St
             "whether it stays in every order of events could not be found out, because there are too many; delete less at a time"
                 .to_owned()
         }
-        Unkeepable::Otherwise(None) => "it goes for another reason than its owners".to_owned(),
-        Unkeepable::Otherwise(Some(cause)) => {
+        Unkeepable::OtherReason(None) => "it goes for another reason than its owners".to_owned(),
+        Unkeepable::OtherReason(Some(cause)) => {
             // The policy only matters for targets, which are told otherwise.
             let (_, reason) = because(snapshot, object, cause, Propagation::Background);
             format!("it goes for another reason than its owners: {reason}")

@@ -1,9 +1,6 @@
 //! A plan, or a sweep, as people read it, and as documents.
 
 mod because;
-mod besides;
-mod beyond;
-mod beyond_document;
 mod brief;
 mod details;
 mod document;
@@ -12,12 +9,15 @@ mod gates;
 mod keep;
 mod radius;
 mod sections;
+mod side_effects;
+mod side_effects_document;
 mod sweep;
 mod text;
+mod unlisted_contents;
 
 pub use brief::BriefView;
 pub use document::{PlanDocument, SummaryJson, SweepDocument};
-pub use gates::told as gate_told;
+pub use gates::describe as gate_told;
 pub use keep::{Kept, unkeepable as unkeepable_told};
 pub use radius::{BlastRadius, BlastRadiusDocument, EffectCounts, Radius};
 pub use sweep::SweepView;
@@ -32,11 +32,12 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
-    foretell::{Besides, Cut, Outcome, OutcomeKind, OutsideEffect, Plan, Shut, Start, Summary},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
+    plan::{GateViolation, Outcome, OutcomeKind, OutsideEffect, Plan, Summary, UnlistedContents},
     render::{tree::Options, words::full_name},
     server::Propagation,
+    simulate::{Cut, Start},
 };
 
 /// A plan with what is needed to tell it.
@@ -50,9 +51,9 @@ pub struct PlanView<'a> {
     /// The namespace that is looked at; objects elsewhere are named with theirs.
     pub namespace: Option<&'a str>,
     /// What deleted Namespaces reach besides what has an outcome.
-    besides: &'a [Besides],
+    unlisted_contents: &'a [UnlistedContents],
     /// The gates that it runs into.
-    gates: &'a [Shut],
+    gates: &'a [GateViolation],
     /// Whether it is shown to whoever is about to do it, and needn't be told how.
     to_be_done: bool,
     /// What is kept, where that was asked for.
@@ -83,7 +84,7 @@ impl<'a> PlanView<'a> {
             plan,
             instead,
             namespace,
-            besides: &[],
+            unlisted_contents: &[],
             gates: &[],
             kept: None,
             to_be_done: false,
@@ -94,12 +95,12 @@ impl<'a> PlanView<'a> {
     }
 
     /// The same, with what deleted Namespaces reach besides what has an outcome.
-    pub fn with_besides(self, besides: &'a [Besides]) -> Self {
-        PlanView { besides, ..self }
+    pub fn with_unlisted_contents(self, unlisted_contents: &'a [UnlistedContents]) -> Self {
+        PlanView { unlisted_contents, ..self }
     }
 
     /// The same, with the gates that it runs into.
-    pub fn with_gates(self, gates: &'a [Shut]) -> Self {
+    pub fn with_gates(self, gates: &'a [GateViolation]) -> Self {
         PlanView { gates, ..self }
     }
 
@@ -136,7 +137,7 @@ impl<'a> PlanView<'a> {
 }
 
 /// What `plan` tells, in every form.
-pub trait Told {
+pub trait PlanReport {
     /// For JSON and YAML.
     fn document(&self) -> impl Serialize;
     /// `kind.group/name`, one a line.
@@ -145,7 +146,7 @@ pub trait Told {
     fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()>;
 }
 
-impl Told for PlanView<'_> {
+impl PlanReport for PlanView<'_> {
     fn document(&self) -> impl Serialize {
         PlanDocument::of(self)
     }

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use crate::{
     document::{Head, ObjectJson},
-    foretell::{OutsideEffect, Summary},
     model::{ObjectId, Snapshot, effects::Severity},
+    plan::{OutsideEffect, Summary},
     render::{
         go_quote::visible,
         lines::{self, Line},
@@ -18,7 +18,7 @@ use crate::{
 };
 use serde::Serialize;
 
-use super::{Told, details::located, document::SummaryJson, sections::in_short, text::MARGIN};
+use super::{PlanReport, details::located, document::SummaryJson, sections::in_short, text::MARGIN};
 
 /// What deleting each of several roots would do.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl<'a> BlastRadius<'a> {
     }
 }
 
-impl Told for BlastRadius<'_> {
+impl PlanReport for BlastRadius<'_> {
     fn document(&self) -> impl Serialize {
         let row = |row: &Radius| RadiusJson {
             object: ObjectJson::of(self.snapshot, row.object),

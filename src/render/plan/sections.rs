@@ -5,14 +5,15 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    foretell::{Assumption, Holder, Summary},
     model::{ObjectId, Symbol},
+    plan::Summary,
     render::{go_quote::visible, style::Tone, tree::Options, words::wrapped},
     server::Propagation,
+    simulate::{Assumption, BlockedBy},
     wording::{count, shell_word},
 };
 
-use super::{PlanView, besides, beyond, details::name, document::holder_name, keep, text::stuck};
+use super::{PlanView, details::name, document::holder_name, keep, side_effects, text::stuck, unlisted_contents};
 
 /// What stands before the second column.
 const INDENT: usize = 10;
@@ -51,7 +52,8 @@ pub fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) ->
     for (heading, said) in sections {
         for (index, Said { text, hanging, command }) in said.iter().enumerate() {
             let text = visible(text);
-            let room = options.width.filter(|_| !command).map_or(usize::MAX, |width| width.saturating_sub(INDENT + hanging));
+            let room =
+                options.width.filter(|_| !command).map_or(usize::MAX, |width| width.saturating_sub(INDENT + hanging));
             // What hangs begins after a column, whose spaces are not to be taken for the ends of words.
             let (column, rest) = text.split_at_checked(*hanging).unwrap_or(("", &text));
             for (part, line) in wrapped(rest.split(' '), room).iter().enumerate() {
@@ -78,13 +80,13 @@ fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
         None => view.instead.iter().map(instead).collect(),
     };
     let sections = [
-        ("Kept", keep::told(view).into_iter().map(Said::text).collect()),
-        ("Outside", beyond::outside(view, fold).into_iter().map(Said::text).collect()),
-        ("Note", beyond::notes(view).into_iter().map(Said::text).collect()),
+        ("Kept", keep::describe(view).into_iter().map(Said::text).collect()),
+        ("Outside", side_effects::outside(view, fold).into_iter().map(Said::text).collect()),
+        ("Note", side_effects::notes(view).into_iter().map(Said::text).collect()),
         ("Assumes", assumes(view).into_iter().map(Said::text).collect()),
-        ("Also", besides::also(view).into_iter().map(Said::text).collect()),
-        ("Later", besides::spared(view).into_iter().map(Said::text).collect()),
-        ("But", beyond::afterwards(view).into_iter().map(Said::text).collect()),
+        ("Also", unlisted_contents::also(view).into_iter().map(Said::text).collect()),
+        ("Later", unlisted_contents::spared(view).into_iter().map(Said::text).collect()),
+        ("But", side_effects::afterwards(view).into_iter().map(Said::text).collect()),
         ("Instead", instead),
         ("Next", if view.is_sweep() { next_after_sweep(view) } else { next(view) }),
     ];
@@ -121,9 +123,10 @@ fn assumes(view: &PlanView<'_>) -> Vec<String> {
     let kubelets = match nodes.as_slice() {
         [] => None,
         [one] => Some(format!("the kubelet on node {one} ends its pods after their grace period")),
-        [some @ .., last] if some.len() <= NAMED_NODES => {
-            Some(format!("the kubelets on nodes {} and {last} end their pods after their grace period", some.join(", ")))
-        }
+        [some @ .., last] if some.len() <= NAMED_NODES => Some(format!(
+            "the kubelets on nodes {} and {last} end their pods after their grace period",
+            some.join(", ")
+        )),
         many => Some(format!("the kubelets on {} nodes end their pods after their grace period", many.len())),
     };
     kubelets.into_iter().chain(lines).collect()
@@ -133,9 +136,9 @@ fn assumes(view: &PlanView<'_>) -> Vec<String> {
 pub fn in_short(summary: Summary) -> String {
     let anew = if summary.recreated == 0 { String::new() } else { format!(" ({} made anew)", summary.recreated) };
     let mut parts = vec![count(summary.deleted, "goes", "go") + &anew];
-    let mut add = |number: usize, told: String| {
+    let mut add = |number: usize, describe: String| {
         if number > 0 {
-            parts.push(told);
+            parts.push(describe);
         }
     };
     add(summary.stuck, format!("{} stuck", count(summary.stuck, "stays", "stay")));
@@ -160,10 +163,9 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         return vec![Said::command(delete_command(view, request.propagation))];
     }
     let mut said: Vec<Said> = causes(view).into_iter().take(NAMED_CAUSES).map(Said::text).collect();
-    let better = view
-        .instead
-        .iter()
-        .find(|(propagation, summary)| *propagation == Propagation::Background && summary.stuck < view.plan.summary.stuck);
+    let better = view.instead.iter().find(|(propagation, summary)| {
+        *propagation == Propagation::Background && summary.stuck < view.plan.summary.stuck
+    });
     if let Some((propagation, Summary { stuck, .. })) = better {
         let rest = if *stuck == 0 { "leaving nothing stuck".to_owned() } else { format!("leaving only {stuck} stuck") };
         said.push(Said::text(format!("{}{rest}:", if said.is_empty() { "" } else { "or, " })));
@@ -180,7 +182,9 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     let mut said: Vec<Said> = causes(view).into_iter().take(NAMED_CAUSES).map(Said::text).collect();
     if stuck(view).any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
         let begin = if said.is_empty() { "" } else { "or " };
-        said.push(Said::text(format!("{begin}let it touch what is in the way: kubectl gc sweep without -n and TARGETs")));
+        said.push(Said::text(format!(
+            "{begin}let it touch what is in the way: kubectl gc sweep without -n and TARGETs"
+        )));
     }
     if said.is_empty() && view.plan.stuck() {
         said.push(Said::text("kubectl gc tree shows who is in the way".to_owned()));
@@ -188,7 +192,8 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     said
 }
 
-/// What would end each cause of being stuck: its finalizer's controller, or somebody in the place of a kubelet that is gone.
+/// What would end each cause of being stuck: its finalizer's controller, or somebody in the place of a kubelet that is
+/// gone.
 fn causes(view: &PlanView<'_>) -> Vec<String> {
     let again = if view.is_sweep() { "sweep" } else { "plan" };
     let mut known: Vec<&str> = Vec::new();
@@ -202,19 +207,19 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
             known.push(what);
             let object = name(view, outcome.object, None);
             match holder {
-                Holder::Finalizer(Symbol::DEFINITION) if outcome.waits_for.is_empty() => said.push(format!(
+                BlockedBy::Finalizer(Symbol::DEFINITION) if outcome.waits_for.is_empty() => said.push(format!(
                     "see why the API server can't read the instances of {object} (a conversion webhook?), and plan again"
                 )),
-                Holder::Finalizer(Symbol::DEFINITION) => {}
-                Holder::Finalizer(_) => {
+                BlockedBy::Finalizer(Symbol::DEFINITION) => {}
+                BlockedBy::Finalizer(_) => {
                     said.push(format!("see that the controller behind {what} runs ({object} has it), and {again} again"));
                 }
-                Holder::Kubelet => said.push(format!("if the node of {object} is gone for good: delete the pod with --force")),
-                Holder::Unreadable(_) if what.contains('/') => {
+                BlockedBy::Kubelet => said.push(format!("if the node of {object} is gone for good: delete the pod with --force")),
+                BlockedBy::Unreadable(_) if what.contains('/') => {
                     said.push(format!("make the API {what} answer, or if it is gone for good, delete its APIService"));
                 }
-                Holder::Unreadable(_) => said.push(format!("make the conversion webhook of {what} answer")),
-                Holder::SpecFinalizers => {}
+                BlockedBy::Unreadable(_) => said.push(format!("make the conversion webhook of {what} answer")),
+                BlockedBy::SpecFinalizers => {}
             }
         }
     }

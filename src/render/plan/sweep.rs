@@ -6,13 +6,14 @@ use serde::Serialize;
 
 use crate::{
     collector::Reason,
-    foretell::{Cause, NoteKind, Outcome, OutcomeKind, State},
+    plan::{NoteKind, Outcome, OutcomeKind},
     render::{style::Tone, tree::Options},
+    simulate::{Cause, State},
     wording::count,
 };
 
 use super::{
-    PlanView, Told,
+    PlanReport, PlanView,
     document::SweepDocument,
     names_of_the_gone,
     text::{self, Verdict, by_kind, root_causes, uncertain},
@@ -22,7 +23,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct SweepView<'a>(pub PlanView<'a>);
 
-impl Told for SweepView<'_> {
+impl PlanReport for SweepView<'_> {
     fn document(&self) -> impl Serialize {
         SweepDocument::of(&self.0)
     }
@@ -51,21 +52,28 @@ fn verdict(view: &PlanView<'_>) -> Verdict {
     }
     if stuck > 0 {
         let stay = count(stuck, "object stays", "objects stay");
-        sentences.push(format!("{stay} Terminating{}, and nobody is known to finish {}.", root_causes(view), it_or_them(stuck)));
+        sentences.push(format!(
+            "{stay} Terminating{}, and nobody is known to finish {}.",
+            root_causes(view),
+            it_or_them(stuck)
+        ));
     }
     if waiting > 0 {
-        sentences.push(format!("{} Terminating until somebody else is done.", count(waiting, "object stays", "objects stay")));
+        sentences.push(format!(
+            "{} Terminating until somebody else is done.",
+            count(waiting, "object stays", "objects stay")
+        ));
     }
     let sentence = sentences.join(" ");
-    let told = |sentence: String| format!("{sentence}{unsure}").trim_start().to_owned();
+    let describe = |sentence: String| format!("{sentence}{unsure}").trim_start().to_owned();
     if stuck > 0 {
-        return ("STUCK", Tone::Error, told(sentence));
+        return ("STUCK", Tone::Error, describe(sentence));
     }
     if unread > 0 {
-        return ("UNSURE", Tone::Warning, told(sentence));
+        return ("UNSURE", Tone::Warning, describe(sentence));
     }
     if waiting > 0 {
-        return ("WAITS", Tone::Warning, told(sentence));
+        return ("WAITS", Tone::Warning, describe(sentence));
     }
     if view.plan.outcomes.is_empty() {
         let limit = if view.plan.request.only.is_some() { " among what it may touch" } else { "" };
@@ -75,8 +83,12 @@ fn verdict(view: &PlanView<'_>) -> Verdict {
         return ("NOTHING to do", Tone::Good, nothing);
     }
     // What only another order of events changes is an outcome, too.
-    let sentence = if sentence.is_empty() { "nothing would change in the likeliest order of events.".to_owned() } else { sentence };
-    ("WORK to do", Tone::Strong, told(sentence))
+    let sentence = if sentence.is_empty() {
+        "nothing would change in the likeliest order of events.".to_owned()
+    } else {
+        sentence
+    };
+    ("WORK to do", Tone::Strong, describe(sentence))
 }
 
 fn it_or_them(number: usize) -> &'static str {
@@ -89,7 +101,8 @@ fn changes(view: &PlanView<'_>) -> Vec<String> {
     let deleted = |outcome: &&Outcome| outcome.kind == OutcomeKind::Deleted && !was_leaving(view, outcome);
     let kinds = by_kind(view, view.plan.outcomes.iter().filter(deleted).map(|outcome| outcome.object));
     let kept = |outcome: &Outcome| matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Orphaned);
-    let freed = |outcome: &Outcome| kept(outcome) && matches!(outcome.because, Some(Cause::Collector(Reason::OwnerOrphans(_))));
+    let freed =
+        |outcome: &Outcome| kept(outcome) && matches!(outcome.because, Some(Cause::Collector(Reason::OwnerOrphans(_))));
     let finished = |outcome: &Outcome| outcome.kind == OutcomeKind::Deleted && was_leaving(view, outcome);
     let parts = [
         (of(&|outcome| deleted(&outcome)), "would be deleted", kinds.as_str()),
@@ -97,16 +110,20 @@ fn changes(view: &PlanView<'_>) -> Vec<String> {
         (of(&freed), "would be freed from an owner", ""),
         (of(&|outcome| outcome.kind == OutcomeKind::Unblocked), "would stop blocking", ""),
     ];
-    let mut told: Vec<String> = Vec::new();
+    let mut describe: Vec<String> = Vec::new();
     for (number, what, kinds) in parts.into_iter().filter(|(number, ..)| *number > 0) {
-        let counted = if told.is_empty() { count(number, "object", "objects") } else { number.to_string() };
-        told.push(if kinds.is_empty() { format!("{counted} {what}") } else { format!("{counted} {what} ({kinds})") });
+        let counted = if describe.is_empty() { count(number, "object", "objects") } else { number.to_string() };
+        describe.push(if kinds.is_empty() {
+            format!("{counted} {what}")
+        } else {
+            format!("{counted} {what} ({kinds})")
+        });
     }
     match of(&finished) {
         0 => {}
-        number => told.push(count(number, "owner would be finished", "owners would be finished")),
+        number => describe.push(count(number, "owner would be finished", "owners would be finished")),
     }
-    told
+    describe
 }
 
 /// Whether an object was already being deleted, and the collector brings that to its end (R8.1, R8.2).

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use crate::{
-    foretell::{Holder, Outcome, OutcomeKind, State, Summary, Uncertainty},
     model::{ObjectId, Symbol},
+    plan::{Outcome, OutcomeKind, Summary, Uncertainty},
     render::{
         go_quote::visible,
         guides::Guides,
@@ -13,18 +13,18 @@ use crate::{
         tree::Options,
         words::{count_kinds, plural},
     },
+    simulate::{BlockedBy, State},
     wording::count,
 };
 
 use super::{
     PlanView,
     because::because,
-    besides::spared_objects,
-    beyond,
     details::name,
     document::holder_name,
     forest::{Row, rows},
-    gates, sections,
+    gates, sections, side_effects,
+    unlisted_contents::spared_objects,
 };
 
 /// What stands before every line.
@@ -41,15 +41,25 @@ pub(super) fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Wr
 }
 
 /// Writes the gates that are shut, and the verdict.
-pub(super) fn write_head(view: &PlanView<'_>, verdict: Verdict, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for shut in view.gates {
-        lines::write_sentence("GATE", Tone::Error, &gates::told(view.snapshot, shut), options, out)?;
+pub(super) fn write_head(
+    view: &PlanView<'_>,
+    verdict: Verdict,
+    options: &Options<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for gate_violations in view.gates {
+        lines::write_sentence("GATE", Tone::Error, &gates::describe(view.snapshot, gate_violations), options, out)?;
     }
     write_verdict(view, verdict, options, out)
 }
 
 /// The same with another verdict.
-pub(super) fn write_below(view: &PlanView<'_>, verdict: Verdict, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_below(
+    view: &PlanView<'_>,
+    verdict: Verdict,
+    options: &Options<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     write_head(view, verdict, options, out)?;
     let rows = rows(view, options.fold);
     if !rows.is_empty() {
@@ -65,14 +75,16 @@ fn write_verdict(
     options: &Options<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    lines::write_sentence(word, tone, &(sentence + &beyond::verdict(view)), options, out)
+    lines::write_sentence(word, tone, &(sentence + &side_effects::verdict(view)), options, out)
 }
 
 /// `WORD: a sentence.`
-/// How many outcomes depend on the order of events, how many on what could not be read or played to its end, and both in words.
+/// How many outcomes depend on the order of events, how many on what could not be read or played to its end, and both
+/// in words.
 pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
-    let because_of =
-        |wanted: fn(Uncertainty) -> bool| view.plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some_and(wanted)).count();
+    let because_of = |wanted: fn(Uncertainty) -> bool| {
+        view.plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some_and(wanted)).count()
+    };
     let varying = because_of(|uncertainty| uncertainty == Uncertainty::Order);
     let unread = because_of(|uncertainty| uncertainty != Uncertainty::Order);
     let mut unsure = String::new();
@@ -91,7 +103,8 @@ pub(super) fn verdict(view: &PlanView<'_>) -> Verdict {
     let (varying, unread, unsure) = uncertain(view);
     let uncertain = varying + unread;
     let survivors = summary.orphaned + summary.detached + summary.unblocked;
-    let stay = if survivors == 0 { String::new() } else { format!(" {}, changed.", count(survivors, "survives", "survive")) };
+    let stay =
+        if survivors == 0 { String::new() } else { format!(" {}, changed.", count(survivors, "survives", "survive")) };
     let targets: Vec<ObjectId> = view.plan.request.targets.clone();
     if view.plan.outcomes.is_empty() {
         let terminating = targets.iter().all(|target| view.snapshot.object(*target).terminating());
@@ -100,12 +113,18 @@ pub(super) fn verdict(view: &PlanView<'_>) -> Verdict {
             (true, 1) => ", which is being deleted already",
             (true, _) => ", which are being deleted already",
         };
-        return ("NOTHING", Tone::Warning, format!("this delete changes nothing about {}{already}.", listed(view, &targets)));
+        return (
+            "NOTHING",
+            Tone::Warning,
+            format!("this delete changes nothing about {}{already}.", listed(view, &targets)),
+        );
     }
     let kinds = gone_by_kind(view);
     let spared = match spared_objects(view) {
         0 => String::new(),
-        spared => format!(" {spared} more {} left alone until the pods are gone.", if spared == 1 { "is" } else { "are" }),
+        spared => {
+            format!(" {spared} more {} left alone until the pods are gone.", if spared == 1 { "is" } else { "are" })
+        }
     };
     if summary.stuck > 0 {
         let total = summary.deleted + summary.terminating;
@@ -147,8 +166,10 @@ fn gone_by_kind(view: &PlanView<'_>) -> String {
 /// `2 Pods, 1 ConfigMap`
 pub(super) fn by_kind(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectId>) -> String {
     let counts = count_kinds(view.snapshot, objects);
-    let told = counts.iter().map(|(resource, count)| format!("{count} {}", plural(view.snapshot.resources.get(*resource), *count)));
-    told.collect::<Vec<_>>().join(", ")
+    let describe = counts
+        .iter()
+        .map(|(resource, count)| format!("{count} {}", plural(view.snapshot.resources.get(*resource), *count)));
+    describe.collect::<Vec<_>>().join(", ")
 }
 
 /// What everything that is stuck comes down to: finalizers, kubelets, objects that nobody deletes.
@@ -158,7 +179,7 @@ pub(super) fn root_causes(view: &PlanView<'_>) -> String {
         for holder in &outcome.held_by {
             let name = holder_name(view.snapshot, *holder);
             // The clean-up of a definition waits for others, and they have causes of their own.
-            let is_cause = matches!(holder, Holder::Finalizer(finalizer) if *finalizer != Symbol::DEFINITION);
+            let is_cause = matches!(holder, BlockedBy::Finalizer(finalizer) if *finalizer != Symbol::DEFINITION);
             if is_cause && !finalizers.contains(&name) {
                 finalizers.push(name);
             }
@@ -175,7 +196,12 @@ pub(super) fn stuck<'v>(view: &PlanView<'v>) -> impl Iterator<Item = &'v Outcome
     view.plan.outcomes.iter().chain(&view.plan.stays).filter(|outcome| outcome.state == Some(State::Stuck))
 }
 
-pub(super) fn write_rows(view: &PlanView<'_>, rows: &[Row<'_>], options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_rows(
+    view: &PlanView<'_>,
+    rows: &[Row<'_>],
+    options: &Options<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let guides = Guides::of(rows.iter().map(|row| row.depth));
     let word = rows.iter().map(|row| row.word.text().len()).max().unwrap_or(0).max(WORD);
     let mut above: Vec<ObjectId> = Vec::new();
@@ -200,7 +226,11 @@ fn remarks(view: &PlanView<'_>, row: &Row<'_>, wide: bool) -> Vec<String> {
     if wide {
         if let Some(cause) = &row.outcome.because {
             let (rule, message) = because(view.snapshot, row.object, cause, view.plan.request.propagation);
-            remarks.push(if row.detail.contains(&message) { format!("[{rule}]") } else { format!("[{rule}] {message}") });
+            remarks.push(if row.detail.contains(&message) {
+                format!("[{rule}]")
+            } else {
+                format!("[{rule}] {message}")
+            });
         }
         remarks.push(format!("uid {}", view.snapshot.text(view.snapshot.object(row.object).uid)));
     }

@@ -99,7 +99,11 @@ impl<'a> RestorationDocument<'a> {
                 because,
                 needs,
                 differences: differences
-                    .map(|it| DifferenceJson { path: &it.path, archived: it.archived.as_deref(), live: it.live.as_deref() })
+                    .map(|it| DifferenceJson {
+                        path: &it.path,
+                        archived: it.archived.as_deref(),
+                        live: it.live.as_deref(),
+                    })
                     .collect(),
                 unowned: unowned.collect(),
                 unfinished: &restored.unfinished,

@@ -51,7 +51,8 @@ impl<'a> RestoreView<'a> {
 
     /// What cannot come back of the objects that do.
     fn lost(&self) -> Vec<crate::restore::Lost> {
-        let created = self.objects().filter(|(_, _, restored)| matches!(restored.outcome, Outcome::Created | Outcome::Foreseen));
+        let created =
+            self.objects().filter(|(_, _, restored)| matches!(restored.outcome, Outcome::Created | Outcome::Foreseen));
         lost(created.map(|(_, item, _)| &item.archived))
     }
 
@@ -64,7 +65,7 @@ impl<'a> RestoreView<'a> {
                 None => counts.push((object, 1)),
             }
         }
-        let told = counts.into_iter().map(|(object, count)| {
+        let describe = counts.into_iter().map(|(object, count)| {
             let place = &object.place;
             let named = match self.resources.map(&place.api_version, &place.kind) {
                 Mapping::Served(id) => plural(self.resources.get(id), count),
@@ -72,6 +73,6 @@ impl<'a> RestoreView<'a> {
             };
             format!("{} {named}", crate::wording::thousands(count))
         });
-        told.collect::<Vec<_>>().join(", ")
+        describe.collect::<Vec<_>>().join(", ")
     }
 }

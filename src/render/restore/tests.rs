@@ -10,7 +10,8 @@ use crate::{
 };
 
 fn object(api_version: &str, kind: &str, name: &str, more: &Value) -> Value {
-    let mut object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "shop", "uid": name}});
+    let mut object =
+        json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "shop", "uid": name}});
     for (key, value) in more.as_object().unwrap() {
         match key.as_str() {
             "owners" => object["metadata"]["ownerReferences"] = value.clone(),
@@ -70,7 +71,10 @@ fn restored() -> (RestorePlan, Vec<Restored>) {
             detached: vec![Detached { reference: 0, why: "Deployment/gone in namespace shop is not there".to_owned() }],
             ..there(Outcome::Created)
         },
-        Restored { unfinished: vec!["its status could not be put back: forbidden".to_owned()], ..there(Outcome::Created) },
+        Restored {
+            unfinished: vec!["its status could not be put back: forbidden".to_owned()],
+            ..there(Outcome::Created)
+        },
         there(Outcome::Same),
         there(Outcome::Different(differences)),
         Restored::absent(Outcome::Failed("the server does not serve nowhere.io/v1 Nothing\u{1b}[31m".to_owned())),
@@ -80,10 +84,11 @@ fn restored() -> (RestorePlan, Vec<Restored>) {
     (plan, restored)
 }
 
-fn told(mode: Mode, plan: &RestorePlan, restored: &[Restored]) -> (String, Value) {
+fn describe(mode: Mode, plan: &RestorePlan, restored: &[Restored]) -> (String, Value) {
     let known = well_known::resources();
     let resources = Resources::new(known.resources, known.preferred_versions);
-    let view = RestoreView { plan, restored, mode, resources: &resources, gaps: &[], again: "kubectl gc restore shop.yaml" };
+    let view =
+        RestoreView { plan, restored, mode, resources: &resources, gaps: &[], again: "kubectl gc restore shop.yaml" };
     let mut text = Vec::new();
     view.write(Some(80), &Style::default(), &mut text).unwrap();
     (String::from_utf8(text).unwrap(), serde_json::from_str(&document::json(&view.document())).unwrap())
@@ -95,17 +100,19 @@ fn check(document: &Value) {
         let path = format!("{}/docs/schema/{file}.json", env!("CARGO_MANIFEST_DIR"));
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
     };
-    let registry = jsonschema::Registry::new().add("urn:kubectl-gc:v1:plan", schema("plan")).unwrap().prepare().unwrap();
+    let registry =
+        jsonschema::Registry::new().add("urn:kubectl-gc:v1:plan", schema("plan")).unwrap().prepare().unwrap();
     let options = jsonschema::options().with_draft(jsonschema::Draft::Draft202012).with_registry(&registry);
     let validator = options.build(&schema("restoration")).unwrap();
-    let errors: Vec<String> = validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    let errors: Vec<String> =
+        validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{}\n{document:#}", errors.join("\n"));
 }
 
 #[test]
 fn every_outcome_is_told() {
     let (plan, restored) = restored();
-    let (text, document) = told(Mode::Earnest, &plan, &restored);
+    let (text, document) = describe(Mode::Earnest, &plan, &restored);
     insta::assert_snapshot!(text);
     check(&document);
     assert_eq!(
@@ -130,11 +137,11 @@ fn what_would_be_done_is_told_as_such() {
             *one = Restored::absent(Outcome::Foreseen);
         }
     }
-    let (text, document) = told(Mode::Judged, &plan, &restored);
+    let (text, document) = describe(Mode::Judged, &plan, &restored);
     insta::assert_snapshot!(text);
     check(&document);
     assert_eq!((&document["dryRun"], &document["objects"][0]["outcome"]), (&json!("server"), &json!("WouldBeCreated")));
-    assert!(told(Mode::Foreseen, &plan, &restored).1["dryRun"] == "client");
+    assert!(describe(Mode::Foreseen, &plan, &restored).1["dryRun"] == "client");
 }
 
 #[test]
@@ -146,7 +153,7 @@ fn verdicts_count_what_they_say() {
             false => Restored { uid: Some("u".to_owned()), ..Restored::absent(outcome(index)) },
         };
         let all: Vec<Restored> = restored.iter().enumerate().map(made).collect();
-        told(mode, &plan, &all).0.lines().next().unwrap_or_default().to_owned()
+        describe(mode, &plan, &all).0.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(verdict(Mode::Earnest, |_| Outcome::Created), "BACK: 9 objects created.");
     assert_eq!(verdict(Mode::Earnest, |_| Outcome::Same), "BACK: all 9 objects were there already.");

@@ -39,15 +39,26 @@ impl RestoreView<'_> {
             let objects = self.objects().filter(move |(_, _, restored)| wanted(&restored.outcome));
             self.kinds(objects.map(|(_, item, _)| &item.archived))
         };
-        page.line(if done { "Created" } else { "Creates" }, &of(|it| matches!(it, Outcome::Created | Outcome::Foreseen)), out)?;
+        page.line(
+            if done { "Created" } else { "Creates" },
+            &of(|it| matches!(it, Outcome::Created | Outcome::Foreseen)),
+            out,
+        )?;
         page.line("There", &of(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack)), out)?;
         page.list("Differs", &self.each(|_, item, restored| differs(item, restored)), out)?;
-        page.list(if done { "Failed" } else { "Fails" }, &self.each(|_, item, restored| self.failed(item, restored)), out)?;
+        page.list(
+            if done { "Failed" } else { "Fails" },
+            &self.each(|_, item, restored| self.failed(item, restored)),
+            out,
+        )?;
         page.list("Unfinished", &self.each(|_, item, restored| unfinished(item, restored)), out)?;
         page.list("Unowned", &self.each(|_, item, restored| detached(item, restored)), out)?;
         self.write_left_out(&page, out)?;
-        let lost: Vec<String> =
-            self.lost().iter().map(|lost| format!("{} ({}): {}", lost.what, thousands(lost.objects), lost.instead)).collect();
+        let lost: Vec<String> = self
+            .lost()
+            .iter()
+            .map(|lost| format!("{} ({}): {}", lost.what, thousands(lost.objects), lost.instead))
+            .collect();
         page.list("Lost", &lost, out)?;
         if done && !self.is_fine() {
             page.line("Next", "see to what is told above, and run this again:", out)?;
@@ -68,7 +79,8 @@ impl RestoreView<'_> {
         match (self.mode == Mode::Earnest, not_fine) {
             (true, 0) if created == 0 => (Tone::Good, format!("BACK: all {objects} were there already.")),
             (true, 0) => {
-                let there = if there == 0 { String::new() } else { format!(", {} were there already", thousands(there)) };
+                let there =
+                    if there == 0 { String::new() } else { format!(", {} were there already", thousands(there)) };
                 (Tone::Good, format!("BACK: {} created{there}.", count(created, "object", "objects")))
             }
             (true, _) => (Tone::Error, format!("NOT ALL BACK: {} of {objects} not as archived.", thousands(not_fine))),
@@ -76,7 +88,10 @@ impl RestoreView<'_> {
             (false, 0) => (Tone::Strong, format!("CREATES {}.", count(created, "object", "objects"))),
             (false, _) => {
                 let creates = count(created, "object", "objects");
-                (Tone::Warning, format!("CREATES {creates}; {} of {objects} would not be as archived.", thousands(not_fine)))
+                (
+                    Tone::Warning,
+                    format!("CREATES {creates}; {} of {objects} would not be as archived.", thousands(not_fine)),
+                )
             }
         }
     }
@@ -106,22 +121,22 @@ impl RestoreView<'_> {
                 by_reason.entry(why.to_string()).or_default().push(&item.archived);
             }
         }
-        let told = by_reason.iter().map(|(why, objects)| format!("{}: {why}", self.kinds(objects.iter().copied())));
-        let mut told: Vec<String> = told.collect();
+        let describe = by_reason.iter().map(|(why, objects)| format!("{}: {why}", self.kinds(objects.iter().copied())));
+        let mut describe: Vec<String> = describe.collect();
         if any_with_all {
-            told.push("--all brings back also what is made anew".to_owned());
+            describe.push("--all brings back also what is made anew".to_owned());
         }
-        page.list("Left out", &told, out)
+        page.list("Left out", &describe, out)
     }
 }
 
 fn differs(item: &Item, restored: &Restored) -> Option<String> {
     let Outcome::Different(differences) = &restored.outcome else { return None };
-    let mut told: Vec<String> = differences.iter().take(DIFFERENCES).map(difference).collect();
+    let mut describe: Vec<String> = differences.iter().take(DIFFERENCES).map(difference).collect();
     if differences.len() > DIFFERENCES {
-        told.push(format!("and {} more", differences.len() - DIFFERENCES));
+        describe.push(format!("and {} more", differences.len() - DIFFERENCES));
     }
-    Some(format!("{} was left alone: {}", item.archived.place, told.join("; ")))
+    Some(format!("{} was left alone: {}", item.archived.place, describe.join("; ")))
 }
 
 fn difference(difference: &Difference) -> String {
@@ -148,12 +163,12 @@ fn unfinished(item: &Item, restored: &Restored) -> Option<String> {
 }
 
 fn detached(item: &Item, restored: &Restored) -> Option<String> {
-    let told = restored.detached.iter().map(|detached| {
+    let describe = restored.detached.iter().map(|detached| {
         let owner = &item.archived.references[detached.reference].place;
         format!("no longer owned by {}/{} ({})", owner.kind, owner.name, detached.why)
     });
-    let told = told.collect::<Vec<_>>().join("; ");
-    (!told.is_empty()).then(|| format!("{}: {told}", item.archived.place))
+    let describe = describe.collect::<Vec<_>>().join("; ");
+    (!describe.is_empty()).then(|| format!("{}: {describe}", item.archived.place))
 }
 
 /// Where text is set.

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use super::{finish, gc, program, told, write};
+use super::{describe, finish, gc, program, write};
 
 /// A port on which nobody listens.
 fn closed_port() -> u16 {
@@ -16,16 +16,16 @@ fn no_kubeconfig() {
         let ran = finish(program().env("HOME", home.path()).args(args));
         let looked = home.path().join(".kube/config");
         assert_eq!(
-            told(&ran),
+            describe(&ran),
             format!(
                 "no kubeconfig: looked for {}, and this is not inside a pod; set KUBECONFIG or give --kubeconfig",
                 looked.display()
             )
         );
     }
-    assert!(told(&gc(&["tree", "--kubeconfig", "/nonexistent"])).starts_with("kubeconfig /nonexistent: "));
+    assert!(describe(&gc(&["tree", "--kubeconfig", "/nonexistent"])).starts_with("kubeconfig /nonexistent: "));
     let broken = write(home.path(), "config", "not: [a, kubeconfig");
-    assert!(told(&gc(&["tree", "--kubeconfig", &broken])).contains(&broken));
+    assert!(describe(&gc(&["tree", "--kubeconfig", &broken])).contains(&broken));
 }
 
 #[test]
@@ -33,10 +33,10 @@ fn nobody_answers() {
     let server = format!("127.0.0.1:{}", closed_port());
     for args in [&["tree"][..], &["plan", "deploy/web"], &["resources"], &["snapshot"]] {
         let ran = gc(&[args, &["--server", &format!("http://{server}")]].concat());
-        assert_eq!(told(&ran), format!("cannot reach {server}: connection refused; is it running?"));
+        assert_eq!(describe(&ran), format!("cannot reach {server}: connection refused; is it running?"));
     }
     assert_eq!(
-        told(&gc(&["tree", "--server", &server, "--request-timeout", "soon"])),
+        describe(&gc(&["tree", "--server", &server, "--request-timeout", "soon"])),
         "--request-timeout=\"soon\" is not a time: give seconds, or a number with its unit such as 1s, 2m, 3h"
     );
 }
@@ -46,18 +46,18 @@ fn nobody_answers() {
 fn the_command_line_comes_first() {
     let server = format!("http://127.0.0.1:{}", closed_port());
     let ran = gc(&["tree", "deploy", "--server", &server]);
-    assert!(told(&ran).starts_with("\"deploy\" alone is a TYPE"), "{ran}");
+    assert!(describe(&ran).starts_with("\"deploy\" alone is a TYPE"), "{ran}");
 }
 
 /// With `-v 6` each request is told, and never what is secret in it.
 #[test]
 fn requests_are_told_when_asked_for() {
     let server = format!("http://127.0.0.1:{}", closed_port());
-    let told = |verbosity: &str| gc(&["tree", "--server", &server, "--token", "s3cret", verbosity]);
+    let describe = |verbosity: &str| gc(&["tree", "--server", &server, "--token", "s3cret", verbosity]);
     for verbosity in ["-v6", "-v=9", "--v=6"] {
-        let ran = told(verbosity);
+        let ran = describe(verbosity);
         assert!(ran.err.contains("GET /api failed in ") && ran.code == 1 && ran.out.is_empty(), "{ran}");
         assert!(!ran.err.contains("s3cret"), "{ran}");
     }
-    assert_eq!(told("-v5").err.lines().count(), 1);
+    assert_eq!(describe("-v5").err.lines().count(), 1);
 }

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use super::{finish, program, told, with_input};
+use super::{describe, finish, program, with_input};
 
 /// What is said about a file of this name with this in it.
 fn about(file: &str, content: impl AsRef<[u8]>) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(file), content).unwrap();
     let ran = finish(program().current_dir(&folder).args(["tree", "--from", file]));
-    told(&ran).to_owned()
+    describe(&ran).to_owned()
 }
 
 #[test]
@@ -49,14 +49,17 @@ fn objects_without_what_makes_them_one() {
 fn nothing_to_look_at() {
     assert_eq!(about("a.yaml", ""), "no objects in a.yaml");
     assert_eq!(about("a.yaml", "apiVersion: v1\nkind: List\nitems: []\n"), "no objects in a.yaml");
-    assert_eq!(told(&with_input(&["tree", "--from", "-"], "")), "no objects in standard input");
-    assert_eq!(told(&with_input(&["plan", "--from", "-"], "\n---\n# nothing\n")), "no objects in standard input");
+    assert_eq!(describe(&with_input(&["tree", "--from", "-"], "")), "no objects in standard input");
+    assert_eq!(describe(&with_input(&["plan", "--from", "-"], "\n---\n# nothing\n")), "no objects in standard input");
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("notes.txt"), "x").unwrap();
     let tree = |from: &str| finish(program().current_dir(&folder).args(["tree", "--from", from]));
-    assert_eq!(told(&tree(".")), ".: no dump files in this folder (.json, .ndjson, .jsonl, .yaml, .yml, also with .gz)");
-    assert_eq!(told(&tree("gone.yaml")), "gone.yaml: no such file or folder");
-    assert_eq!(told(&tree("")), "--from is empty: give a file, a folder or -");
+    assert_eq!(
+        describe(&tree(".")),
+        ".: no dump files in this folder (.json, .ndjson, .jsonl, .yaml, .yml, also with .gz)"
+    );
+    assert_eq!(describe(&tree("gone.yaml")), "gone.yaml: no such file or folder");
+    assert_eq!(describe(&tree("")), "--from is empty: give a file, a folder or -");
 }
 
 #[test]

@@ -1,21 +1,24 @@
 //! Flags that contradict each other, or have no such value.
 
-use super::{finish, first_line, gc, on_shop, program, told};
+use super::{describe, finish, first_line, gc, on_shop, program};
 
 #[test]
 fn contradictions() {
     for (args, error) in [
         (&["--now", "--grace-period", "5"][..], "--now and --grace-period contradict each other: give one of them"),
         (&["--now", "--grace-period=0"], "--now and --grace-period contradict each other: give one of them"),
-        (&["--force", "--grace-period", "5"], "--force means no grace: it can't go with --now or a --grace-period above 0"),
+        (
+            &["--force", "--grace-period", "5"],
+            "--force means no grace: it can't go with --now or a --grace-period above 0",
+        ),
         (&["--force", "--now"], "--force means no grace: it can't go with --now or a --grace-period above 0"),
         (&["-l", "app=web"], "-l chooses among all objects of a type, \"web\" is one object: give one or the other"),
         (&["-f", "-"], "\"deploy/web\" doesn't go with -f, which names its objects: leave one out"),
     ] {
-        assert_eq!(told(&on_shop(&[&["plan", "deploy/web"], args].concat())), error, "{args:?}");
+        assert_eq!(describe(&on_shop(&[&["plan", "deploy/web"], args].concat())), error, "{args:?}");
     }
     assert_eq!(
-        told(&gc(&["plan", "-f", "-", "--from", "-"])),
+        describe(&gc(&["plan", "-f", "-", "--from", "-"])),
         "standard input can't be both --from and -f: give a file for one of them"
     );
 }
@@ -25,29 +28,29 @@ fn contradictions() {
 fn gates_without_a_target_or_a_type() {
     for args in [&["--deny=pods"][..], &["--max=3", "-A"], &["--deny=nope", "--from", "nowhere.yaml"]] {
         let error = "--deny and --max judge one delete: name a TARGET, such as deployment/web";
-        assert_eq!(told(&gc(&[&["plan"], args].concat())), error, "{args:?}");
+        assert_eq!(describe(&gc(&[&["plan"], args].concat())), error, "{args:?}");
     }
     for (deny, error) in [
         ("deploymnts", "the server has no resource type \"deploymnts\"; did you mean deployments?"),
         ("pods,confgmaps", "the server has no resource type \"confgmaps\"; did you mean configmaps?"),
         ("pods,", "the server has no resource type \"\""),
     ] {
-        assert_eq!(told(&on_shop(&["plan", "deploy/web", "--deny", deny])), error, "{deny}");
+        assert_eq!(describe(&on_shop(&["plan", "deploy/web", "--deny", deny])), error, "{deny}");
     }
     // What can't be done is no bad news, whatever the gates would have said.
-    assert_eq!(told(&on_shop(&["plan", "ns/default", "--max=0"])), "namespaces \"default\" not found");
+    assert_eq!(describe(&on_shop(&["plan", "ns/default", "--max=0"])), "namespaces \"default\" not found");
 }
 
 /// What can't be kept is no plan: everything that it is about is told, each with its reason.
 #[test]
 fn what_can_not_be_kept() {
     assert_eq!(
-        told(&gc(&["plan", "--keep=pods"])),
+        describe(&gc(&["plan", "--keep=pods"])),
         "--keep is for what one delete would take: name a TARGET, such as deployment/web"
     );
-    let goes =
-        "its namespace shop goes, with everything that is in it; make it anew elsewhere, or delete the rest without the namespace";
-    let target = "it is itself what is to be deleted; leave it out of the TARGETs, or say more narrowly what is to stay";
+    let goes = "its namespace shop goes, with everything that is in it; make it anew elsewhere, or delete the rest without the namespace";
+    let target =
+        "it is itself what is to be deleted; leave it out of the TARGETs, or say more narrowly what is to stay";
     for (line, error) in [
         ("ns/shop --keep cm/shop-settings -n shop", format!("--keep: ConfigMap/shop-settings in namespace shop can't be kept: {goes}")),
         ("deploy/api -n shop --keep -lapp=api", format!("--keep: Deployment/api in namespace shop can't be kept: {target}")),
@@ -67,7 +70,7 @@ fn what_can_not_be_kept() {
         ("deploy/api -n shop --keep pds", "the server has no resource type \"pds\"; did you mean pods, daemonsets, poddisruptionbudgets?".to_owned()),
         ("deploy/api -n shop --keep ''", "\"\" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE".to_owned()),
     ] {
-        assert_eq!(told(&on_shop(&[&["plan"], &super::super::run::words(line)[..]].concat())), error, "{line}");
+        assert_eq!(describe(&on_shop(&[&["plan"], &super::super::run::words(line)[..]].concat())), error, "{line}");
     }
     // Each has a line of its own.
     let ran = on_shop(&["plan", "ns/shop", "--keep=pods"]);
@@ -76,22 +79,29 @@ fn what_can_not_be_kept() {
 }
 
 /// Where there is no cluster.
-const NO_CLUSTER: &str =
-    "no kubeconfig: looked for /nonexistent/home/.kube/config, and this is not inside a pod; set KUBECONFIG or give --kubeconfig";
+const NO_CLUSTER: &str = "no kubeconfig: looked for /nonexistent/home/.kube/config, and this is not inside a pod; set KUBECONFIG or give --kubeconfig";
 
 /// It needs a cluster; a dump can only be swept by way of trial.
 #[test]
 fn a_sweep_that_is_no_dry_run() {
-    for args in [&["sweep"][..], &["sweep", "pod/x", "-n", "shop"], &["sweep", "-o", "json"], &["sweep", "--yes", "--timeout=5m"]] {
-        assert_eq!(told(&gc(args)), NO_CLUSTER, "{args:?}");
+    for args in [
+        &["sweep"][..],
+        &["sweep", "pod/x", "-n", "shop"],
+        &["sweep", "-o", "json"],
+        &["sweep", "--yes", "--timeout=5m"],
+    ] {
+        assert_eq!(describe(&gc(args)), NO_CLUSTER, "{args:?}");
     }
     for (args, error) in [
         (&["--dry-run", "-l", "a=b"][..], "-l needs a TYPE to choose from, as in: deployments -l …"),
         (&["--dry-run", "-n", "nowhere"], "no namespace \"nowhere\" in the dump; it holds elsewhere, shop"),
         (&["--dry-run", "pod/nobody", "-n", "shop"], "pods \"nobody\" not found in namespace \"shop\""),
-        (&[], "--from reads files, and there is nothing to sweep in them: give --dry-run, which shows what a sweep would do"),
+        (
+            &[],
+            "--from reads files, and there is nothing to sweep in them: give --dry-run, which shows what a sweep would do",
+        ),
     ] {
-        assert_eq!(told(&on_shop(&[&["sweep"], args].concat())), error, "{args:?}");
+        assert_eq!(describe(&on_shop(&[&["sweep"], args].concat())), error, "{args:?}");
     }
 }
 
@@ -124,12 +134,19 @@ fn sweeps_that_make_no_sense() {
         assert_eq!(first_line(&ran), error, "{line}");
     }
     for alone in ["--resync=5s", "--metrics-bind-address=:8080"] {
-        assert_eq!(first_line(&gc(&["sweep", alone])), "the following required arguments were not provided:", "{alone}");
+        assert_eq!(
+            first_line(&gc(&["sweep", alone])),
+            "the following required arguments were not provided:",
+            "{alone}"
+        );
     }
     for (args, error) in [
         (&["--timeout=soon"][..], "--timeout=soon is no time: give one as in kubectl (30s, 5m), or 0 for no limit"),
         (&["--watch", "--resync=0"], "--resync=0 would never find what is new: give a time as in kubectl (30s, 5m)"),
-        (&["--watch", "--resync=soon"], "--resync=soon is no time: give one as in kubectl (30s, 5m), or 0 for no limit"),
+        (
+            &["--watch", "--resync=soon"],
+            "--resync=soon is no time: give one as in kubectl (30s, 5m), or 0 for no limit",
+        ),
         (
             &["--watch", "--metrics-bind-address=8080"],
             "--metrics-bind-address: \"8080\" is no address to listen at: give a host and a port, such as :8080, 127.0.0.1:8080 or \
@@ -137,7 +154,7 @@ fn sweeps_that_make_no_sense() {
         ),
         (&["--watch"], NO_CLUSTER),
     ] {
-        assert_eq!(told(&gc(&[&["sweep"], args].concat())), error, "{args:?}");
+        assert_eq!(describe(&gc(&[&["sweep"], args].concat())), error, "{args:?}");
     }
 }
 
@@ -145,10 +162,15 @@ fn sweeps_that_make_no_sense() {
 #[test]
 fn a_story_of_nobody() {
     let error = "explain tells one object's story: name a TARGET, such as pod/web-0";
-    for args in [&["explain"][..], &["explain", "-n", "shop"], &["explain", "-A"], &["explain", "--from", "nowhere.yaml"]] {
-        assert_eq!(told(&gc(args)), error, "{args:?}");
+    for args in
+        [&["explain"][..], &["explain", "-n", "shop"], &["explain", "-A"], &["explain", "--from", "nowhere.yaml"]]
+    {
+        assert_eq!(describe(&gc(args)), error, "{args:?}");
     }
-    assert_eq!(told(&on_shop(&["explain", "pod/nobody", "-n", "shop"])), "pods \"nobody\" not found in namespace \"shop\"");
+    assert_eq!(
+        describe(&on_shop(&["explain", "pod/nobody", "-n", "shop"])),
+        "pods \"nobody\" not found in namespace \"shop\""
+    );
 }
 
 /// Whoever says `--context prod` is not to take a dump for it, and is told so.
@@ -185,7 +207,10 @@ fn a_dump_is_no_cluster() {
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{harmless}");
     }
     // The environment is not somebody's word for this one command.
-    assert_eq!(finish(program().env("KUBECONFIG", "/nonexistent").args(["tree", "--from", super::super::run::SHOP])).code, 0);
+    assert_eq!(
+        finish(program().env("KUBECONFIG", "/nonexistent").args(["tree", "--from", super::super::run::SHOP])).code,
+        0
+    );
 }
 
 #[test]
@@ -202,7 +227,10 @@ fn values_that_are_none() {
         (&["plan", "--cascade=sideways"], "invalid value 'sideways' for '--cascade[=<POLICY>]'"),
         (&["tree", "--depth", "-1"], "unexpected argument '-1' found"),
         (&["tree", "--depth", "deep"], "invalid value 'deep' for '--depth <LEVELS>': invalid digit found in string"),
-        (&["plan", "--grace-period", "soon"], "invalid value 'soon' for '--grace-period <SECONDS>': invalid digit found in string"),
+        (
+            &["plan", "--grace-period", "soon"],
+            "invalid value 'soon' for '--grace-period <SECONDS>': invalid digit found in string",
+        ),
         (&["tree", "--color", "sometimes"], "invalid value 'sometimes' for '--color <WHEN>'"),
         (&["completion", "tcsh"], "invalid value 'tcsh' for '<SHELL>'"),
         (&["snapshot", "--from", "examples"], "unexpected argument '--from' found"),

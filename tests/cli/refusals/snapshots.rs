@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{finish, first_line, gc, program, told};
+use super::{describe, finish, first_line, gc, program};
 
 /// Nobody is asked for a cluster before it is clear where to put it.
 #[test]
@@ -10,9 +10,9 @@ fn a_file_is_not_replaced_unasked() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("there.json"), "mine").unwrap();
     let ran = finish(program().current_dir(&folder).args(["snapshot", "-o", "there.json"]));
-    assert_eq!(told(&ran), "there.json exists: give --force to replace it");
+    assert_eq!(describe(&ran), "there.json exists: give --force to replace it");
     let forced = finish(program().current_dir(&folder).args(["snapshot", "-o", "there.json", "--force"]));
-    assert!(told(&forced).starts_with("no kubeconfig"), "{forced}");
+    assert!(describe(&forced).starts_with("no kubeconfig"), "{forced}");
     assert_eq!(fs::read_to_string(folder.path().join("there.json")).unwrap(), "mine", "still there after a failure");
 }
 
@@ -20,9 +20,9 @@ fn a_file_is_not_replaced_unasked() {
 fn a_folder_that_is_not_there() {
     let folder = tempfile::tempdir().unwrap();
     let ran = finish(program().current_dir(&folder).args(["snapshot", "-o", "no/such/folder/a.json"]));
-    assert_eq!(told(&ran), "no/such/folder/a.json: cannot be written: there is no folder no/such/folder");
+    assert_eq!(describe(&ran), "no/such/folder/a.json: cannot be written: there is no folder no/such/folder");
     let ran = finish(program().current_dir(&folder).args(["snapshot", "-o", ".", "--force"]));
-    assert_eq!(told(&ran), ".: cannot be written: it is a folder");
+    assert_eq!(describe(&ran), ".: cannot be written: it is a folder");
 }
 
 #[test]

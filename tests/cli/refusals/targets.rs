@@ -1,6 +1,6 @@
 //! Targets that aren't there, or make no sense.
 
-use super::{on_shop, told, with_input, write};
+use super::{describe, on_shop, with_input, write};
 
 #[test]
 fn types_and_names_that_are_not_there() {
@@ -13,7 +13,10 @@ fn types_and_names_that_are_not_there() {
             &["tree", "deployments.v1.acme.io/web"],
             r#"the server has no resource type "deployments.v1.acme.io"; did you mean deployments?"#,
         ),
-        (&["plan", "deploy/wbe", "-n", "shop"], r#"deployments.apps "wbe" not found in namespace "shop"; did you mean web?"#),
+        (
+            &["plan", "deploy/wbe", "-n", "shop"],
+            r#"deployments.apps "wbe" not found in namespace "shop"; did you mean web?"#,
+        ),
         (
             &["tree", "deploy/web", "-n", "elsewhere"],
             r#"deployments.apps "web" not found in namespace "elsewhere"; one is in namespace shop"#,
@@ -25,7 +28,7 @@ fn types_and_names_that_are_not_there() {
         (&["plan", "-n", "nowhere"], r#"no namespace "nowhere" in the dump; it holds elsewhere, shop"#),
         (&["plan", "ns/production"], r#"namespaces "production" not found"#),
     ] {
-        assert_eq!(told(&on_shop(args)), error, "{args:?}");
+        assert_eq!(describe(&on_shop(args)), error, "{args:?}");
     }
 }
 
@@ -33,7 +36,7 @@ fn types_and_names_that_are_not_there() {
 #[test]
 fn all_that_is_missing_is_told() {
     let ran = on_shop(&["plan", "deploy", "web", "no", "nor", "-n", "shop"]);
-    assert_eq!(told(&ran).lines().count(), 2, "{ran}");
+    assert_eq!(describe(&ran).lines().count(), 2, "{ran}");
 }
 
 #[test]
@@ -50,7 +53,10 @@ fn targets_that_make_no_sense() {
             r#""svc/web" and "deploy" cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME"#,
         ),
         (&["plan", "/web"], r#""/web" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"#),
-        (&["plan", "shop/deploy/web"], r#""shop/deploy/web" has more than one slash: write TYPE/NAME, the namespace with -n"#),
+        (
+            &["plan", "shop/deploy/web"],
+            r#""shop/deploy/web" has more than one slash: write TYPE/NAME, the namespace with -n"#,
+        ),
         (
             &["tree", "deploy/web", "sts"],
             r#""deploy/web" and "sts" cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME"#,
@@ -62,16 +68,16 @@ fn targets_that_make_no_sense() {
             r#"deployments.apps "web" cannot be found by name across all namespaces: give its namespace with -n instead of -A"#,
         ),
     ] {
-        assert_eq!(told(&on_shop(args)), error, "{args:?}");
+        assert_eq!(describe(&on_shop(args)), error, "{args:?}");
     }
 }
 
 #[test]
 fn targets_of_odd_signs() {
     for target in ["", " ", "/", ",", "a/b/c", "deploy web", "deploy,"] {
-        told(&on_shop(&["tree", target]));
-        told(&on_shop(&["tree", target, ""]));
-        told(&on_shop(&["tree", "deploy", target]));
+        describe(&on_shop(&["tree", target]));
+        describe(&on_shop(&["tree", target, ""]));
+        describe(&on_shop(&["tree", "deploy", target]));
     }
 }
 
@@ -83,10 +89,10 @@ fn selectors() {
         ("a=b,,", r#"-l "a=b,,": expected a label's key or !, found ",", at character 5"#),
         ("app=nothing", r#"no deployments.apps in namespace "shop" match -l app=nothing"#),
     ] {
-        assert_eq!(told(&on_shop(&["plan", "deploy", "-n", "shop", "-l", selector])), error, "{selector}");
+        assert_eq!(describe(&on_shop(&["plan", "deploy", "-n", "shop", "-l", selector])), error, "{selector}");
     }
     assert_eq!(
-        told(&on_shop(&["tree", "pods", "--field-selector", "status.phase=Running"])),
+        describe(&on_shop(&["tree", "pods", "--field-selector", "status.phase=Running"])),
         "--field-selector status.phase=Running can only be told by a server: a dump tells metadata.name and metadata.namespace; or use -l"
     );
 }
@@ -100,7 +106,7 @@ fn selectors_with_names() {
         (&["pods", "--field-selector", "metadata.name"], "--field-selector \"metadata.name\""),
     ] {
         let ran = on_shop(&[&["tree"], args].concat());
-        assert!(told(&ran).starts_with(flag), "{args:?} {ran}");
+        assert!(describe(&ran).starts_with(flag), "{args:?} {ran}");
     }
 }
 
@@ -119,7 +125,7 @@ fn manifests() {
             "standard input: this Pod has no name, only a generateName: say which one is meant as TYPE/NAME",
         ),
     ] {
-        assert_eq!(told(&with_input(plan, manifest)), error, "{manifest}");
+        assert_eq!(describe(&with_input(plan, manifest)), error, "{manifest}");
     }
 }
 
@@ -130,12 +136,15 @@ fn manifests_that_cannot_be_read() {
     for (args, error) in [
         (&["-f", &broken][..], broken.as_str()),
         (&["-f", "/nonexistent.yaml"], "-f /nonexistent.yaml: "),
-        (&["-f", "https://example.org/web.yaml"], "-f https://example.org/web.yaml: URLs are not fetched; pipe the manifest"),
+        (
+            &["-f", "https://example.org/web.yaml"],
+            "-f https://example.org/web.yaml: URLs are not fetched; pipe the manifest",
+        ),
         (&["deploy/web", "-f", &broken], "\"deploy/web\" doesn't go with -f"),
         (&["-R"], "the following required arguments were not provided:"),
     ] {
         let ran = on_shop(&[&["tree"], args].concat());
-        assert!(told(&ran).starts_with(error), "{args:?} {ran}");
+        assert!(describe(&ran).starts_with(error), "{args:?} {ran}");
     }
 }
 
@@ -145,7 +154,10 @@ fn protected_namespaces() {
     let dump = "apiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system, uid: ks}\n";
     for format in [&[][..], &["-o", "json"], &["-o", "name"]] {
         let ran = with_input(&[&["plan", "ns/kube-system", "--from", "-"], format].concat(), dump);
-        assert_eq!(told(&ran), "the API server refuses to delete Namespace/kube-system: this namespace may not be deleted");
+        assert_eq!(
+            describe(&ran),
+            "the API server refuses to delete Namespace/kube-system: this namespace may not be deleted"
+        );
     }
     assert_eq!(with_input(&["tree", "ns/kube-system", "--from", "-"], dump).code, 0, "looking at it is fine");
 }

@@ -1,4 +1,5 @@
-//! Whenever the program is killed, what is at the archive's name is a complete archive, or nothing; and the same command finishes the job.
+//! Whenever the program is killed, what is at the archive's name is a complete archive, or nothing; and the same
+//! command finishes the job.
 
 use std::{
     fs,
@@ -87,7 +88,9 @@ fn a_run_that_is_killed_leaves_all_or_nothing() {
             "namespace": trial.namespace,
             "ownerReferences": [crate::harness::owner_reference(&owner)],
         });
-        cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"noise": noise(number)}}));
+        cluster.create(
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"noise": noise(number)}}),
+        );
     }
     for name in ["a.yaml", "a.yaml.gz"] {
         let folder = Folder::new();

@@ -34,7 +34,7 @@ fn args_for<'a>(trial: &'a Trial<'_>, file: &'a Path) -> [&'a str; 5] {
 
 /// What is said about a command that can't be done, without the path of its file.
 #[track_caller]
-fn told(ran: &Ran, folder: &Folder) -> String {
+fn describe(ran: &Ran, folder: &Folder) -> String {
     assert_eq!(ran.expect(1), "", "{}", ran.stderr);
     assert_eq!(folder.files(), [""; 0], "something is left");
     ran.stderr.replace(&folder.path("").display().to_string(), "").trim_end().trim_start_matches("error: ").to_owned()
@@ -57,7 +57,7 @@ fn what_cannot_be_read_whole_stops_it_all() {
     let ran = through(&proxy, &trial, &folder.path("a.yaml"), &[]);
     let namespace = &trial.namespace;
     assert_eq!(
-        told(&ran, &folder),
+        describe(&ran, &folder),
         format!(
             "a.yaml was not written: 3 objects that go can't be read whole: ConfigMap/a in namespace {namespace}, ConfigMap/b in namespace \
              {namespace} (forbidden: Forbidden, says the test's proxy); ConfigMap/c in namespace {namespace} (unreadable answer: another \
@@ -77,14 +77,17 @@ fn what_goes_meanwhile_is_told_and_what_takes_its_place_is_found() {
     let owner = cluster.get(&format!("/apis/gc.test/v1/namespaces/{namespace}/widgets/owner")).unwrap();
     let a = cluster.get(&path("a")).unwrap();
     let proxy = CountingProxy::start(cluster);
-    let asks_for_all = |request: &Request| request.accept == "application/json" && request.path.contains("/configmaps/");
+    let asks_for_all =
+        |request: &Request| request.accept == "application/json" && request.path.contains("/configmaps/");
     proxy.with(move |request| asks_for_all(request).then_some(Fault::Delay(Duration::from_secs(3))));
     let folder = Folder::new();
     let file = folder.path("a.yaml");
     let args = args_for(&trial, &file);
     let ran = thread::scope(|scope| {
         let run = scope.spawn(|| cluster.gc_with(proxy.kubeconfig(), &args));
-        cluster.wait_until("the objects to be asked for", Duration::from_secs(60), || proxy.requests().iter().any(asks_for_all));
+        cluster.wait_until("the objects to be asked for", Duration::from_secs(60), || {
+            proxy.requests().iter().any(asks_for_all)
+        });
         // One goes, one is replaced by a dependent of the same owner, and one by somebody else's.
         for name in ["a", "b", "c"] {
             cluster.delete(&path(name), Some("Background"), None);
@@ -93,12 +96,12 @@ fn what_goes_meanwhile_is_told_and_what_takes_its_place_is_found() {
         trial.config_map("c").create();
         run.join().expect("it ends")
     });
-    let told = ran.expect(0);
+    let describe = ran.expect(0);
     let archived = objects(&folder.path("a.yaml"));
     assert_eq!(names(&archived), ["Widget/owner", "ConfigMap/b"]);
     let now = cluster.get(&path("b")).unwrap();
     same(&archived[1], &now);
-    assert!(told.contains("Gone before it could be archived: ConfigMap/"), "{told}");
+    assert!(describe.contains("Gone before it could be archived: ConfigMap/"), "{describe}");
     let gone = Archive::open(&folder.path("a.yaml")).unwrap().header().gone.clone();
     assert_eq!(sorted(gone.iter().map(|object| object.name.clone()).collect()), ["a", "b", "c"]);
     assert!(gone.iter().any(|object| object.uid == uid(&a)));
@@ -119,9 +122,11 @@ fn a_target_that_goes_meanwhile_is_an_error() {
     });
     let folder = Folder::new();
     let ran = through(&proxy, &trial, &folder.path("a.yaml"), &[]);
-    let place =
-        format!("Widget/owner in namespace {} is gone since the cluster was read, or another has its name", trial.namespace);
-    assert_eq!(told(&ran, &folder), format!("{place}: nothing was written to a.yaml; run it again"));
+    let place = format!(
+        "Widget/owner in namespace {} is gone since the cluster was read, or another has its name",
+        trial.namespace
+    );
+    assert_eq!(describe(&ran, &folder), format!("{place}: nothing was written to a.yaml; run it again"));
 }
 
 #[test]
@@ -131,7 +136,7 @@ fn an_archive_that_may_lack_something_is_refused_or_says_so() {
     proxy.with(|request| (request.path == "/api/v1/secrets").then(|| Fault::status(503, "ServiceUnavailable")));
     let folder = Folder::new();
     let ran = through(&proxy, &trial, &folder.path("a.yaml"), &[]);
-    let refused = told(&ran, &folder);
+    let refused = describe(&ran, &folder);
     assert!(refused.starts_with("a.yaml was not written: Not seen: secrets (503 Service Unavailable"), "{refused}");
     assert!(refused.ends_with("--allow-incomplete archives what can be seen"), "{refused}");
     let ran = through(&proxy, &trial, &folder.path("a.yaml"), &["--allow-incomplete"]);
@@ -149,16 +154,17 @@ fn whoever_sees_one_namespace_archives_what_is_in_it() {
     cluster.let_viewer_see(namespace);
     let api = Api::connect(&cluster.kubeconfig(VIEWER), None).expect("the viewer has a kubeconfig");
     let path = format!("/api/v1/namespaces/{namespace}/configmaps");
-    cluster
-        .wait_until("the role binding to work", Duration::from_secs(30), || api.get(&path).is_ok_and(|answer| answer.is_success()));
+    cluster.wait_until("the role binding to work", Duration::from_secs(30), || {
+        api.get(&path).is_ok_and(|answer| answer.is_success())
+    });
     let folder = Folder::new();
     let file = folder.path("a.yaml");
     let args = ["archive", "-n", namespace, "widget/owner", file.to_str().unwrap()];
-    let nobody = told(&cluster.gc_as(NOBODY, &args), &folder);
+    let nobody = describe(&cluster.gc_as(NOBODY, &args), &folder);
     assert!(nobody.contains("lets nothing be read"), "{nobody}");
     let other = family("viewer-elsewhere");
     let elsewhere = cluster.gc_as(VIEWER, &["archive", "-n", &other.namespace, "widget/owner", file.to_str().unwrap()]);
-    assert!(told(&elsewhere, &folder).contains("forbidden"), "{}", elsewhere.stderr);
+    assert!(describe(&elsewhere, &folder).contains("forbidden"), "{}", elsewhere.stderr);
     // What is forbidden elsewhere can't depend on it.
     cluster.gc_as(VIEWER, &args).expect(0);
     assert_eq!(sorted(names(&objects(&file))), ["ConfigMap/a", "ConfigMap/b", "ConfigMap/c", "Widget/owner"]);
@@ -184,7 +190,7 @@ fn what_there_is_no_space_for_is_not_written() {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ran { code: ran.status.code(), stdout: text(ran.stdout), stderr: text(ran.stderr) }
     };
-    let error = told(&undisturbed(|| limited(1)), &folder);
+    let error = describe(&undisturbed(|| limited(1)), &folder);
     assert!(error.starts_with("a.yaml cannot be written: "), "{error}");
     assert!(error.ends_with("; free some space, or give a name on another disk"), "{error}");
     undisturbed(|| limited(1_000)).expect(0);

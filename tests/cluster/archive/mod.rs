@@ -44,7 +44,7 @@ fn undisturbed(run: impl Fn() -> Ran) -> Ran {
         let ran = run();
         if ran.stderr.contains("not served any more") { Err(Retry::Later(ran.stderr)) } else { Ok(ran) }
     });
-    ran.unwrap_or_else(|told| panic!("{told}"))
+    ran.unwrap_or_else(|describe| panic!("{describe}"))
 }
 
 /// Archives these targets of a namespace.
@@ -76,8 +76,8 @@ fn sorted(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-/// Holds an object that was archived against what the API server has of it: nothing is left out but what says who manages which field, and
-/// the version, which stands beside it.
+/// Holds an object that was archived against what the API server has of it: nothing is left out but what says who
+/// manages which field, and the version, which stands beside it.
 #[track_caller]
 fn same(archived: &Value, object: &Value) {
     let mut object = object.clone();

@@ -20,11 +20,13 @@ const NAMESPACE: &str = "shop";
 fn example() -> Vec<Value> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/shop.yaml");
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let documents = serde_yaml::Deserializer::from_str(&text).map(|document| Value::deserialize(document).expect("an object"));
+    let documents =
+        serde_yaml::Deserializer::from_str(&text).map(|document| Value::deserialize(document).expect("an object"));
     documents.filter(|document| !document.is_null()).collect()
 }
 
-/// Creates what the example has in its namespace, and the kind that it defines; references get the uids that their owners have here.
+/// Creates what the example has in its namespace, and the kind that it defines; references get the uids that their
+/// owners have here.
 fn open_shop(cluster: &Cluster, namespace: &str) {
     let mut uids: HashMap<String, String> = HashMap::new();
     for mut object in example() {
@@ -75,7 +77,7 @@ fn complete(object: &mut Value) {
 }
 
 /// What a plan says of the objects that go, sorted.
-fn foretold(cluster: &Cluster, namespace: &str, args: &[&str]) -> Vec<String> {
+fn predicted(cluster: &Cluster, namespace: &str, args: &[&str]) -> Vec<String> {
     let ran = undisturbed(|| cluster.gc(&[&["plan", "-o", "json", "-n", namespace], args].concat()));
     let plan = ran.json();
     let outcomes = plan["outcomes"].as_array().expect("outcomes").iter();
@@ -96,16 +98,22 @@ fn a_shop_is_archived_whole() {
     let folder = Folder::new();
     let file = folder.path("shop.yaml");
     let ran = archive(cluster, namespace, &["shop/main", "--context=test"], &file);
-    let told = ran.expect(0);
+    let describe = ran.expect(0);
     assert_eq!(ran.stderr, "");
     let kinds = "  7 Pods\n  4 ReplicaSets\n  2 Deployments\n  2 PersistentVolumeClaims\n  1 ConfigMap\n  1 ControllerRevision\n  1 Shop\n  \
                  1 StatefulSet\n";
-    assert!(told.contains(&format!("namespace {namespace}. Nothing was deleted.\n\nWrote 19 objects to ")), "{told}");
-    assert!(told.contains(kinds), "{told}");
-    assert!(told.ends_with(&format!("\nBring it back with: kubectl --context=test gc restore {}\n", file.display())), "{told}");
+    assert!(
+        describe.contains(&format!("namespace {namespace}. Nothing was deleted.\n\nWrote 19 objects to ")),
+        "{describe}"
+    );
+    assert!(describe.contains(kinds), "{describe}");
+    assert!(
+        describe.ends_with(&format!("\nBring it back with: kubectl --context=test gc restore {}\n", file.display())),
+        "{describe}"
+    );
 
     let archived = objects(&file);
-    assert_eq!(sorted(names(&archived)), foretold(cluster, namespace, &["shop/main"]));
+    assert_eq!(sorted(names(&archived)), predicted(cluster, namespace, &["shop/main"]));
     for object in &archived {
         same(object, &cluster.get(&cluster.path_of(object)).expect("nothing was deleted"));
     }
@@ -160,8 +168,11 @@ fn a_namespace_is_archived_with_all_that_can_be_listed() {
     }));
     let folder = Folder::new();
     let ran = archive(cluster, namespace, &[&format!("ns/{namespace}")], &folder.path("a.yaml"));
-    let told = ran.expect(0);
-    assert!(told.contains(&format!("\nNot archived: events in namespace {namespace}; events are not archived.\n")), "{told}");
+    let describe = ran.expect(0);
+    assert!(
+        describe.contains(&format!("\nNot archived: events in namespace {namespace}; events are not archived.\n")),
+        "{describe}"
+    );
     let archived = names(&objects(&folder.path("a.yaml")));
     assert_eq!(archived, [format!("Namespace/{namespace}"), "ConfigMap/a".to_owned(), "Widget/b".to_owned()]);
     let left_out = Archive::open(&folder.path("a.yaml")).unwrap().header().left_out.clone();

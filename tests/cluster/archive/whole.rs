@@ -1,4 +1,5 @@
-//! What is archived comes back as it was, also when it is kubectl that reads it; and what is terminating is archived as long as it is there.
+//! What is archived comes back as it was, also when it is kubectl that reads it; and what is terminating is archived as
+//! long as it is there.
 
 use std::fs;
 
@@ -51,7 +52,10 @@ fn kubectl_reads_what_was_archived() {
             cluster.delete(&cluster.path_of(&object), Some("Background"), None);
         }
         let file = file.display().to_string();
-        paste(cluster, &if command.contains("FILE") { command.replace("FILE", &file) } else { format!("{command} {file}") });
+        paste(
+            cluster,
+            &if command.contains("FILE") { command.replace("FILE", &file) } else { format!("{command} {file}") },
+        );
         for (before, field) in [(&widget, "spec"), (&config, "data"), (&config, "binaryData")] {
             let now = cluster.get(&cluster.path_of(before)).expect("it was created");
             assert_eq!(now[field], before[field], "{name}");

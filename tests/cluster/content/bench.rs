@@ -7,10 +7,11 @@ use std::{
 };
 
 use kubectl_gc::{
-    foretell::{Assume, Request, Stage, explore},
     graph::OwnerGraph,
     model::ObjectId,
-    render::plan::{PlanView, Told as _},
+    plan::explore,
+    render::plan::{PlanReport as _, PlanView},
+    simulate::{Assume, Request, SimContext},
 };
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -28,7 +29,8 @@ use super::{
 
 /// So many graphs are built and deleted side by side.
 const THREADS: usize = 8;
-/// The namespace controller begins after 5 seconds and looks again after 8; the clean-up of definitions polls every 5 seconds.
+/// The namespace controller begins after 5 seconds and looks again after 8; the clean-up of definitions polls every 5
+/// seconds.
 const REST: Duration = Duration::from_secs(11);
 /// And where something is not as foretold: what failed comes again after a back-off.
 const PATIENCE: Duration = Duration::from_secs(45);
@@ -81,7 +83,7 @@ pub fn figures(reports: &[Report]) -> String {
 }
 
 /// What was foretold of one graph, before anything was deleted.
-struct Foretold<'c> {
+struct Prediction<'c> {
     case: &'c Case,
     place: Place,
     plan: Value,
@@ -116,13 +118,13 @@ impl Bench {
         let kinds: Vec<Listed> =
             self.cluster.listed().into_iter().filter(|kind| jobs.iter().any(|(.., place)| place.lists(kind))).collect();
         let before = self.at_rest(&kinds, |_| true);
-        let foretold = self.foretell(jobs, &before);
-        side_by_side(&foretold, |foretold| foretold.delete(&self.cluster));
-        let after = self.at_rest(&kinds, |after| foretold.iter().all(|foretold| foretold.compare(after).is_ok()));
+        let predicted = self.predict(jobs, &before);
+        side_by_side(&predicted, |predicted| predicted.delete(&self.cluster));
+        let after = self.at_rest(&kinds, |after| predicted.iter().all(|predicted| predicted.compare(after).is_ok()));
         self.cluster.stop_controllers();
-        let reports = foretold.iter().map(|foretold| foretold.report(&after)).collect();
+        let reports = predicted.iter().map(|predicted| predicted.report(&after)).collect();
         let left: Vec<Value> =
-            after.into_iter().filter(|object| foretold.iter().any(|foretold| foretold.place.owns(object))).collect();
+            after.into_iter().filter(|object| predicted.iter().any(|predicted| predicted.place.owns(object))).collect();
         side_by_side(&left, |object| remove(&self.cluster, object));
         reports
     }
@@ -145,11 +147,11 @@ impl Bench {
         }
     }
 
-    fn foretell<'c>(&self, jobs: Vec<(&'c Case, Place)>, before: &[Value]) -> Vec<Foretold<'c>> {
+    fn predict<'c>(&self, jobs: Vec<(&'c Case, Place)>, before: &[Value]) -> Vec<Prediction<'c>> {
         let snapshot = read_all(&self.cluster, &self.runtime);
         let graph = OwnerGraph::new(&snapshot);
-        let stage = Stage::new(&snapshot, &graph, Assume::None);
-        let foretell = |(case, place): (&'c Case, Place)| {
+        let stage = SimContext::new(&snapshot, &graph, Assume::None);
+        let predict = |(case, place): (&'c Case, Place)| {
             let named = |target: &usize| {
                 let path = place.path(&case.nodes[*target]);
                 let object = before.iter().find(|object| place.owns(object) && self.cluster.path_of(object) == path)?;
@@ -162,13 +164,13 @@ impl Bench {
             let view = PlanView::new(&snapshot, &graph, &plan, &[], None);
             let plan = serde_json::to_value(view.document()).expect("a plan is JSON");
             let before = before.iter().filter(|object| place.owns(object)).cloned().collect();
-            Some(Foretold { case, place, plan, before })
+            Some(Prediction { case, place, plan, before })
         };
-        jobs.into_iter().filter_map(foretell).collect()
+        jobs.into_iter().filter_map(predict).collect()
     }
 }
 
-impl Foretold<'_> {
+impl Prediction<'_> {
     /// Deletes for real, one target right after the other.
     fn delete(&self, cluster: &Cluster) {
         for target in &self.case.targets {

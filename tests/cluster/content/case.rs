@@ -23,7 +23,8 @@ const fn kind(name: &'static str, api_version: &'static str, plural: &'static st
 }
 
 const NAMESPACE: Kind = kind("Namespace", "v1", "namespaces", false);
-const DEFINITION: Kind = kind("CustomResourceDefinition", "apiextensions.k8s.io/v1", "customresourcedefinitions", false);
+const DEFINITION: Kind =
+    kind("CustomResourceDefinition", "apiextensions.k8s.io/v1", "customresourcedefinitions", false);
 const POD: Kind = kind("Pod", "v1", "pods", true);
 
 /// What is in namespaces, what is an instance, and what is neither. `Shop` is served in two versions.
@@ -37,7 +38,8 @@ pub static KINDS: [Kind; 6] = [
 ];
 
 /// Namespaces and definitions, by name.
-pub static ABOVE: [(&str, Kind); 4] = [("ns", NAMESPACE), ("other", NAMESPACE), ("Shop", DEFINITION), ("Region", DEFINITION)];
+pub static ABOVE: [(&str, Kind); 4] =
+    [("ns", NAMESPACE), ("other", NAMESPACE), ("Shop", DEFINITION), ("Region", DEFINITION)];
 
 /// An object as it is before anything is deleted.
 #[derive(Clone, Debug)]
@@ -147,7 +149,8 @@ pub fn case(seed: u64) -> Case {
     Case { seed, nodes, targets, propagation }
 }
 
-/// How common things are in one graph, of ten: graphs that are all alike would find what they find in the first hundred.
+/// How common things are in one graph, of ten: graphs that are all alike would find what they find in the first
+/// hundred.
 struct Taste {
     /// Objects with a finalizer of somebody else's, and with the collector's.
     held: u32,

@@ -1,8 +1,8 @@
-//! Deletes that reach further than owner references, on random content: namespaces against the real namespace controller, definitions
-//! against the API server's own clean-up, both with the collector beside them.
+//! Deletes that reach further than owner references, on random content: namespaces against the real namespace
+//! controller, definitions against the API server's own clean-up, both with the collector beside them.
 //!
-//! `GRAPHS=300 SEED=1 cargo test --test cluster -- --ignored --nocapture random_content` looks for what is foretold wrong; what it prints
-//! can be pasted into `tests/engine/rules.rs`.
+//! `GRAPHS=300 SEED=1 cargo test --test cluster -- --ignored --nocapture random_content` looks for what is foretold
+//! wrong; what it prints can be pasted into `tests/engine/rules.rs`.
 
 mod bench;
 mod case;
@@ -21,7 +21,8 @@ const BATCH: u64 = 36;
 fn content_ends_as_foretold() {
     let cases: Vec<Case> = (0..24).map(case).collect();
     let reports = Bench::start().run(&cases);
-    let wrong: Vec<String> = reports.iter().filter(|report| report.verdict == Verdict::Wrong).map(Report::to_string).collect();
+    let wrong: Vec<String> =
+        reports.iter().filter(|report| report.verdict == Verdict::Wrong).map(Report::to_string).collect();
     assert!(wrong.is_empty(), "{} of {} graphs:\n{}", wrong.len(), reports.len(), wrong.join("\n"));
     assert!(reports.len() >= 20, "too few graphs are left to be deleted: {}", reports.len());
 }
@@ -30,7 +31,8 @@ fn content_ends_as_foretold() {
 #[test]
 #[ignore = "takes as long as GRAPHS says"]
 fn random_content() {
-    let number = |name: &str, otherwise: u64| env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise);
+    let number =
+        |name: &str, otherwise: u64| env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise);
     let (graphs, seed) = (number("GRAPHS", 72), number("SEED", 1));
     let mut bench = Bench::start();
     let mut reports: Vec<Report> = Vec::new();

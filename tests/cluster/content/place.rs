@@ -36,7 +36,8 @@ impl Place {
         let namespaces = [self.namespace(false), self.namespace(true)];
         match text("namespace") {
             "" => {
-                text("name").starts_with(&format!("{}-", self.prefix)) || text("name").ends_with(&format!(".{}", self.own_group()))
+                text("name").starts_with(&format!("{}-", self.prefix))
+                    || text("name").ends_with(&format!(".{}", self.own_group()))
             }
             namespace => namespaces.iter().any(|own| own == namespace),
         }
@@ -73,8 +74,11 @@ impl Place {
     pub fn path(&self, node: &Node) -> String {
         let api_version = self.api_version(node.kind);
         let base = if api_version.contains('/') { "/apis" } else { "/api" };
-        let namespace =
-            if node.kind.namespaced { format!("/namespaces/{}", self.namespace(node.elsewhere)) } else { String::new() };
+        let namespace = if node.kind.namespaced {
+            format!("/namespaces/{}", self.namespace(node.elsewhere))
+        } else {
+            String::new()
+        };
         format!("{base}/{api_version}{namespace}/{}/{}", node.kind.plural, self.real_name(node))
     }
 
@@ -86,7 +90,8 @@ impl Place {
         }
     }
 
-    /// Makes the objects of a graph, while no controller runs: first the objects, then who owns whom, then the deletions.
+    /// Makes the objects of a graph, while no controller runs: first the objects, then who owns whom, then the
+    /// deletions.
     #[track_caller]
     pub fn build(&self, cluster: &Cluster, case: &Case) {
         let get = |node: &Node| cluster.get(&self.path(node)).expect("it was just made");

@@ -101,10 +101,15 @@ fn a_key_archives_first() {
     terminal.types("y");
     let (code, shown) = terminal.ends();
     let archived = names(&made_up(&family, &shown));
-    assert_eq!((code, archived, family.there()), (Some(0), vec!["leaf-0".to_owned(), "root".to_owned()], vec![]), "{shown}");
+    assert_eq!(
+        (code, archived, family.there()),
+        (Some(0), vec!["leaf-0".to_owned(), "root".to_owned()], vec![]),
+        "{shown}"
+    );
 }
 
-/// Killed at any moment: an archive that is there is complete, nothing is gone that it lacks, and the same command again finishes the job.
+/// Killed at any moment: an archive that is there is complete, nothing is gone that it lacks, and the same command
+/// again finishes the job.
 #[test]
 fn killed_at_any_moment_nothing_is_lost() {
     const KILLS: u32 = 50;
@@ -163,6 +168,7 @@ fn what_changed_since_it_was_archived_is_archived_again() {
     assert_eq!(code, Some(0), "{shown}");
     let path = made_up(&family, &shown);
     let archive = Archive::open(&path).unwrap_or_else(|error| panic!("{error}"));
-    let root = archive.objects().unwrap().map(Result::unwrap).find(|object| object["metadata"]["name"] == "root").unwrap();
+    let root =
+        archive.objects().unwrap().map(Result::unwrap).find(|object| object["metadata"]["name"] == "root").unwrap();
     assert_eq!(root["data"]["of"], "later");
 }

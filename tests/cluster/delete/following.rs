@@ -29,7 +29,10 @@ fn documents_say_it_all() {
         (&document["ended"], &document["seen"]["gone"], &document["planned"]["deleted"]),
         (&json!("AsPlanned"), &json!(3), &json!(3))
     );
-    assert_eq!((&document["targets"][0]["name"], &document["targets"][0]["answered"]), (&json!("root"), &json!("Accepted")));
+    assert_eq!(
+        (&document["targets"][0]["name"], &document["targets"][0]["answered"]),
+        (&json!("root"), &json!("Accepted"))
+    );
 
     let family = Family::of("named", 1);
     let ran = family.cluster.gc(&family.args(&["--yes", "-o", "name"]));
@@ -65,7 +68,11 @@ fn what_is_stuck_is_told_with_its_blocker() {
     family.cluster.create(other);
     let ran = family.cluster.gc(&family.args(&["--yes", "--cascade=foreground", "--timeout=1s"]));
     assert!(ran.expect(2).contains("ConfigMap/held") && ran.stdout.contains("acme.io/hold"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("kubectl gc explain configmap/held") || ran.stdout.contains("gc explain"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("kubectl gc explain configmap/held") || ran.stdout.contains("gc explain"),
+        "{}",
+        ran.stdout
+    );
 }
 
 /// A foretold end that somebody prevents meanwhile is told as what it is.
@@ -120,7 +127,10 @@ fn an_interrupt_stops_following() {
     let (code, shown) = terminal.ends();
     assert_eq!(code, Some(1), "{shown}");
     let in_one_line = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(in_one_line.contains("nobody follows it any more") && in_one_line.contains("the cascade goes on"), "{shown}");
+    assert!(
+        in_one_line.contains("nobody follows it any more") && in_one_line.contains("the cascade goes on"),
+        "{shown}"
+    );
     // It does.
     family.cluster.patch(&family.cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
     family.cluster.wait_until("all of it to go", Duration::from_secs(60), || family.there().is_empty());
@@ -141,10 +151,10 @@ fn latecomers_are_told() {
     family.dependent("latecomer");
     family.cluster.patch(&family.cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
     let (code, shown) = terminal.ends();
-    let told = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("ConfigMap/latecomer") && told.contains("created meanwhile"), "{code:?}: {shown}");
+    let describe = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(describe.contains("ConfigMap/latecomer") && describe.contains("created meanwhile"), "{code:?}: {shown}");
     // It was foretold to get stuck, and somebody has let go of it.
-    assert!(code == Some(0) && told.contains("DONE"), "{code:?}: {shown}");
+    assert!(code == Some(0) && describe.contains("DONE"), "{code:?}: {shown}");
     assert_eq!(family.there(), Vec::<String>::new());
 }
 

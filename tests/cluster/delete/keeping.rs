@@ -16,7 +16,11 @@ fn what_is_kept_is_there_afterwards() {
         let ran = family.cluster.gc(&family.args(&["--yes", "--keep=cm/leaf-0", "-o", "json", &propagation]));
         ran.expect(0);
         let document = checked(ran.json());
-        assert_eq!((&document["ended"], &document["kept"][0]["name"]), (&json!("AsPlanned"), &json!("leaf-0")), "{policy}");
+        assert_eq!(
+            (&document["ended"], &document["kept"][0]["name"]),
+            (&json!("AsPlanned"), &json!("leaf-0")),
+            "{policy}"
+        );
         assert_eq!(family.there(), ["leaf-0"], "{policy}");
         let kept = family.cluster.get(&format!("/api/v1/namespaces/{}/configmaps/leaf-0", family.namespace)).unwrap();
         assert!(kept["metadata"]["ownerReferences"].is_null(), "{policy}: {kept}");
@@ -59,7 +63,9 @@ fn what_is_kept_is_not_taken_back() {
         let set = name(&pod["metadata"]["ownerReferences"][0]);
         let (keep, path) = match kind {
             "pod" => (format!("--keep=pod/{}", name(&pod["metadata"])), format!("{pods}/{}", name(&pod["metadata"]))),
-            _ => (format!("--keep=rs/{set}"), format!("/apis/apps/v1/namespaces/{}/replicasets/{set}", trial.namespace)),
+            _ => {
+                (format!("--keep=rs/{set}"), format!("/apis/apps/v1/namespaces/{}/replicasets/{set}", trial.namespace))
+            }
         };
         let before = trial.cluster.get(&path).expect("it is there");
         let propagation = format!("--propagation={policy}");

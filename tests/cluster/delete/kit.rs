@@ -72,10 +72,12 @@ pub fn checked(document: Value) -> Value {
         let path = format!("{}/docs/schema/{file}.json", env!("CARGO_MANIFEST_DIR"));
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
     };
-    let registry = jsonschema::Registry::new().add("urn:kubectl-gc:v1:plan", schema("plan")).unwrap().prepare().unwrap();
+    let registry =
+        jsonschema::Registry::new().add("urn:kubectl-gc:v1:plan", schema("plan")).unwrap().prepare().unwrap();
     let options = jsonschema::options().with_draft(jsonschema::Draft::Draft202012).with_registry(&registry);
     let validator = options.build(&schema("deletion")).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    let errors: Vec<String> =
+        validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}\n{document:#}");
     document
 }

@@ -8,7 +8,9 @@ use crate::harness::{Cluster, NOBODY, VIEWER, shared};
 /// Lets one of the users do more in a namespace.
 fn allow(cluster: &Cluster, namespace: &str, user: &str, rules: serde_json::Value) {
     let metadata = json!({"name": format!("more-for-{user}"), "namespace": namespace});
-    cluster.create(json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": metadata, "rules": rules}));
+    cluster.create(
+        json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": metadata, "rules": rules}),
+    );
     cluster.create(json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "RoleBinding",
@@ -47,7 +49,8 @@ fn what_is_forbidden_is_told_before() {
     family.dependent("other");
     let (cluster, namespace) = (family.cluster, family.namespace.as_str());
     cluster.let_viewer_see(namespace);
-    let rule = json!([{"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["third"], "verbs": ["delete"]}]);
+    let rule =
+        json!([{"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["third"], "verbs": ["delete"]}]);
     allow(cluster, namespace, VIEWER, rule);
     cluster.create(super::kit::config_map(namespace, "third", &[]));
     let delete = ["delete", "cm", "third", "root", "other", "-n", namespace, "--yes"];
@@ -75,7 +78,11 @@ fn what_may_be_hidden_has_to_be_allowed() {
     allow(cluster, namespace, NOBODY, rules);
     let ran = cluster.gc_as(NOBODY, &family.args(&["--yes"]));
     ran.expect(1);
-    assert!(ran.stderr.contains("Dependents may be among") && ran.stderr.contains("--allow-incomplete"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("Dependents may be among") && ran.stderr.contains("--allow-incomplete"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(family.there().len(), 2);
     cluster.gc_as(NOBODY, &family.args(&["--yes", "--allow-incomplete"])).expect(0);
     assert_eq!(family.there(), [""; 0]);

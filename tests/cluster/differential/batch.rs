@@ -1,5 +1,5 @@
-//! Many graphs at once on one cluster: built while no collector runs, foretold, left to a collector that starts, and then foretold
-//! again, deleted, and compared, as often as asked.
+//! Many graphs at once on one cluster: built while no collector runs, foretold, left to a collector that starts, and
+//! then foretold again, deleted, and compared, as often as asked.
 
 use std::{
     cell::OnceCell,
@@ -10,9 +10,9 @@ use std::{
 };
 
 use kubectl_gc::{
-    foretell::{Assume, Stage},
     graph::OwnerGraph,
     model::ObjectId,
+    simulate::{Assume, SimContext},
 };
 use tokio::runtime::Runtime;
 
@@ -20,7 +20,7 @@ use crate::{
     graphs::{
         end::{Changes, End},
         generate::Case,
-        judge::{Foretold, Read, Verdict},
+        judge::{Prediction, Read, Verdict},
         record::{Start, Trial},
     },
     harness::{ADMIN, Cluster, NAMESPACES, Options},
@@ -142,7 +142,9 @@ impl Bench {
         let begins = if self.seat == Seat::Sweep { Start::Sweep } else { Start::Restarted };
         let trials: Vec<(&Job<'_>, Start)> = jobs.iter().map(|job| (job, begins.clone())).collect();
         let seated: OnceCell<Seated<'_>> = OnceCell::new();
-        let sit = || seated.get_or_init(|| self.seat.take_beside(&self.cluster, &self.cluster.kubeconfig(ADMIN), &[NAMESPACES]));
+        let sit = || {
+            seated.get_or_init(|| self.seat.take_beside(&self.cluster, &self.cluster.kubeconfig(ADMIN), &[NAMESPACES]))
+        };
         let settled = || sit().settled();
         let mut reports = Vec::new();
         for round in 0..=wanted.rounds {
@@ -175,7 +177,12 @@ impl Bench {
     /// Builds the graphs of cases, while nobody collects.
     pub(super) fn build<'j>(&'j self, cases: &'j [(String, Case)]) -> Vec<Job<'j>> {
         let both: Vec<(&(String, Case), &Place)> = cases.iter().zip(&self.places).collect();
-        side_by_side(&both, |((from, case), place)| Job { from, case, place, uids: place.build(&self.cluster, &case.graph) })
+        side_by_side(&both, |((from, case), place)| Job {
+            from,
+            case,
+            place,
+            uids: place.build(&self.cluster, &case.graph),
+        })
     }
 
     /// Foretells, lets it happen until whoever collects has settled, and compares.
@@ -188,14 +195,17 @@ impl Bench {
         happen: impl FnOnce(),
         settled: impl Fn(),
     ) -> (Objects, Vec<Report>) {
-        let trials: Vec<(&Job<'_>, Trial)> =
-            trials.iter().map(|(job, start)| (*job, Trial { graph: job.graph(before), start: start.clone() })).collect();
+        let trials: Vec<(&Job<'_>, Trial)> = trials
+            .iter()
+            .map(|(job, start)| (*job, Trial { graph: job.graph(before), start: start.clone() }))
+            .collect();
         let reads: Vec<Read> = trials.iter().map(|(_, trial)| Read::new(trial)).collect();
-        let stages: Vec<Stage<'_>> = reads.iter().map(Read::stage).collect();
-        let both: Vec<(&Stage<'_>, &(&Job<'_>, Trial))> = stages.iter().zip(&trials).collect();
-        let foretold: Vec<Foretold<'_>> = side_by_side(&both, |(stage, (_, trial))| Foretold::new(stage, &trial.start));
+        let stages: Vec<SimContext<'_>> = reads.iter().map(Read::stage).collect();
+        let both: Vec<(&SimContext<'_>, &(&Job<'_>, Trial))> = stages.iter().zip(&trials).collect();
+        let predicted: Vec<Prediction<'_>> =
+            side_by_side(&both, |(stage, (_, trial))| Prediction::new(stage, &trial.start));
         let read_differently =
-            if round == 1 { self.read_differently(&trials, &foretold, before) } else { vec![None; trials.len()] };
+            if round == 1 { self.read_differently(&trials, &predicted, before) } else { vec![None; trials.len()] };
         happen();
 
         let places: Vec<usize> = (0..trials.len()).collect();
@@ -204,10 +214,11 @@ impl Bench {
             state::changes(&trial.graph, job.place, objects, &job.uids)
         };
         let end = |objects: &Objects, place: usize| changes(objects, place).end(&trials[place].1.graph);
-        let verdicts = |objects: &Objects| side_by_side(&places, |place| foretold[*place].foretold(&end(objects, *place)));
+        let verdicts =
+            |objects: &Objects| side_by_side(&places, |place| predicted[*place].predicted(&end(objects, *place)));
         let all_foretold = |objects: &Objects| verdicts(objects).iter().all(Option::is_some);
         let mut after = self.at_rest(&settled, wanted.patience.rest, wanted.patience.more, all_foretold);
-        let judge = |objects: &Objects| side_by_side(&places, |place| foretold[*place].judge(&end(objects, *place)));
+        let judge = |objects: &Objects| side_by_side(&places, |place| predicted[*place].judge(&end(objects, *place)));
         let mut judged = judge(&after);
         if judged.contains(&Verdict::Wrong) && wanted.patience.most > wanted.patience.more {
             after = self.at_rest(&settled, wanted.patience.rest, wanted.patience.most, all_foretold);
@@ -223,9 +234,10 @@ impl Bench {
                 round,
                 trial: trial.clone(),
                 verdict: judged[*place],
-                order_dependent: wanted.explore_all.then(|| foretold[*place].order_dependent()),
-                differences: foretold[*place].differences(&end),
-                as_a_sweep: (round == 0).then(|| Foretold::new(&stages[*place], &Start::Sweep).end() == foretold[*place].end()),
+                order_dependent: wanted.explore_all.then(|| predicted[*place].order_dependent()),
+                differences: predicted[*place].differences(&end),
+                as_a_sweep: (round == 0)
+                    .then(|| Prediction::new(&stages[*place], &Start::Sweep).end() == predicted[*place].end()),
                 read_differently: read_differently[*place].clone(),
                 changes,
             }
@@ -243,21 +255,26 @@ impl Bench {
         });
     }
 
-    /// What is read of the cluster has to foretell what the text of each graph does: the end that it foretells first where it is
-    /// none that the text foretells.
-    fn read_differently(&self, trials: &[(&Job<'_>, Trial)], foretold: &[Foretold<'_>], objects: &Objects) -> Vec<Option<String>> {
+    /// What is read of the cluster has to predict what the text of each graph does: the end that it foretells first
+    /// where it is none that the text foretells.
+    fn read_differently(
+        &self,
+        trials: &[(&Job<'_>, Trial)],
+        predicted: &[Prediction<'_>],
+        objects: &Objects,
+    ) -> Vec<Option<String>> {
         let snapshot = read_all(&self.cluster, &self.runtime);
         let graph = OwnerGraph::new(&snapshot);
-        let stage = Stage::new(&snapshot, &graph, Assume::None);
-        let both: Vec<(&(&Job<'_>, Trial), &Foretold<'_>)> = trials.iter().zip(foretold).collect();
-        side_by_side(&both, |((job, trial), foretold)| {
+        let stage = SimContext::new(&snapshot, &graph, Assume::None);
+        let both: Vec<(&(&Job<'_>, Trial), &Prediction<'_>)> = trials.iter().zip(predicted).collect();
+        side_by_side(&both, |((job, trial), predicted)| {
             let own = |(_, found): (&str, &state::Found)| snapshot.by_uid(snapshot.strings.find(&found.uid)?);
             let own: Vec<ObjectId> = state::of(job.place, objects).filter_map(own).collect();
-            let read = Foretold::among_others(&stage, own, &on_the_cluster(job.place, &trial.start)).end();
-            let foretold_objects = state::foretold(job.place, objects, &read);
+            let read = Prediction::among_others(&stage, own, &on_the_cluster(job.place, &trial.start)).end();
+            let foretold_objects = state::predicted(job.place, objects, &read);
             let changes = state::changes(&trial.graph, job.place, &foretold_objects, &job.uids);
             let end: End = changes.end(&trial.graph);
-            foretold.foretold(&end).is_none().then(|| changes.to_string())
+            predicted.predicted(&end).is_none().then(|| changes.to_string())
         })
     }
 
@@ -291,7 +308,9 @@ impl Bench {
         let paths: Vec<String> = self
             .places
             .iter()
-            .flat_map(|place| state::of(place, &objects).map(|(name, found)| place.path(found.kind, found.elsewhere, name)))
+            .flat_map(|place| {
+                state::of(place, &objects).map(|(name, found)| place.path(found.kind, found.elsewhere, name))
+            })
             .collect();
         side_by_side(&paths, |path| build::remove(&self.cluster, path));
     }
@@ -301,7 +320,9 @@ impl Bench {
 fn on_the_cluster(place: &Place, start: &Start) -> Start {
     match start {
         Start::Delete { targets, propagation } => {
-            let real = |target: &String| target.split_once('/').map(|(kind, name)| format!("{kind}/{}", place.real_name(name)));
+            let real = |target: &String| {
+                target.split_once('/').map(|(kind, name)| format!("{kind}/{}", place.real_name(name)))
+            };
             Start::Delete { targets: targets.iter().filter_map(real).collect(), propagation: *propagation }
         }
         other => other.clone(),

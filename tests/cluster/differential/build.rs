@@ -66,11 +66,13 @@ impl Place {
 
     fn collection(&self, kind: &Kind, elsewhere: bool) -> String {
         let base = if kind.api_version.contains('/') { "/apis" } else { "/api" };
-        let namespace = if kind.namespaced { format!("/namespaces/{}", self.namespace(elsewhere)) } else { String::new() };
+        let namespace =
+            if kind.namespaced { format!("/namespaces/{}", self.namespace(elsewhere)) } else { String::new() };
         format!("{base}/{}{namespace}/{}", kind.api_version, kind.plural)
     }
 
-    /// Makes the objects of a graph, while no collector runs: first the objects, then who owns whom, then the deletions.
+    /// Makes the objects of a graph, while no collector runs: first the objects, then who owns whom, then the
+    /// deletions.
     #[track_caller]
     pub fn build(&self, cluster: &Cluster, graph: &Graph) -> Uids {
         let mut uids: BTreeMap<(&str, &str), String> = BTreeMap::new();
@@ -79,7 +81,8 @@ impl Place {
             uids.insert((line.kind.name, &line.name), uid(&created).to_owned());
         }
         for line in graph.lines.iter().filter(|line| !line.references.is_empty()) {
-            let references: Vec<Value> = line.references.iter().map(|reference| self.reference(reference, &uids)).collect();
+            let references: Vec<Value> =
+                line.references.iter().map(|reference| self.reference(reference, &uids)).collect();
             cluster.patch(&self.path_of(line), &json!({"metadata": {"ownerReferences": references}}));
         }
         for line in graph.lines.iter().filter(|line| line.terminating) {
@@ -115,7 +118,9 @@ impl Place {
     fn reference(&self, reference: &Bent, uids: &BTreeMap<(&str, &str), String>) -> Value {
         let (kind, name) = (reference.kind.as_str(), reference.name.as_str());
         let uid = match reference.bend("uid") {
-            None => uids.get(&(kind, name)).cloned().unwrap_or_else(|| self.real_name(&format!("absent-{kind}-{name}"))),
+            None => {
+                uids.get(&(kind, name)).cloned().unwrap_or_else(|| self.real_name(&format!("absent-{kind}-{name}")))
+            }
             Some(bent) => {
                 let found = bent.split_once('-').and_then(|key| uids.get(&key));
                 found.cloned().unwrap_or_else(|| self.real_name(bent))

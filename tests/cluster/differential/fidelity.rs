@@ -34,7 +34,8 @@ impl Run {
         let mixes: Vec<&str> = self.mixes.iter().map(|(mix, _)| mix.name()).collect();
         let today = jiff::Timestamp::now().strftime("%Y-%m-%d");
         let built: usize = self.mixes.len() * *graphs as usize;
-        let objects: usize = self.reports().filter(|report| report.is_restart()).map(|report| report.trial.graph.lines.len()).sum();
+        let objects: usize =
+            self.reports().filter(|report| report.is_restart()).map(|report| report.trial.graph.lines.len()).sum();
         let mut text = format!(
             "# How true plans are\n\n\
              <!-- Written by a command; see the end. Not to be edited. -->\n\n\
@@ -50,7 +51,11 @@ impl Run {
         text += "|---|---|---|---|---|---|---|---|\n";
         for (mix, reports) in &self.mixes {
             for (name, is_restart) in [("restart", true), ("delete", false)] {
-                text += &row(mix.name(), name, &Figures::of(reports.iter().filter(|report| report.is_restart() == is_restart)));
+                text += &row(
+                    mix.name(),
+                    name,
+                    &Figures::of(reports.iter().filter(|report| report.is_restart() == is_restart)),
+                );
             }
         }
         text += &row("all", "both", &Figures::of(self.reports()));
@@ -96,11 +101,14 @@ impl Run {
 }
 
 fn row(mix: &str, name: &str, figures: &Figures) -> String {
-    let Figures { predictions, objects, changed, exact, told, possible, wrong, order_dependent, .. } = figures;
+    let Figures { predictions, objects, changed, exact, describe, possible, wrong, order_dependent, .. } = figures;
     let share = order_dependent.map_or_else(String::new, |depend| {
         format!(" ({depend} told so, {:.1} %)", 100.0 * depend as f64 / (*predictions).max(1) as f64)
     });
-    format!("| {mix} | {name} | {predictions} | {objects} | {changed} | {exact} | {told}{share} | {} |\n", possible + wrong)
+    format!(
+        "| {mix} | {name} | {predictions} | {objects} | {changed} | {exact} | {describe}{share} | {} |\n",
+        possible + wrong
+    )
 }
 
 fn times(rounds: u64) -> String {

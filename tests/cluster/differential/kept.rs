@@ -6,11 +6,12 @@ use std::{
 };
 
 use kubectl_gc::{
-    act::{self, Loosened, Released},
-    foretell::{After, Assume, Keeping, Outcome, Plan, Request, Stage, explore, keep, plan},
+    act::{self, DetachedObject, Released},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
+    plan::{After, KeepPlan, Outcome, Plan, explore, keep, plan},
     server::Propagation,
+    simulate::{Assume, Request, SimContext},
 };
 
 use crate::{
@@ -34,8 +35,8 @@ struct Job {
     from: String,
     targets: Vec<ObjectId>,
     propagation: Propagation,
-    keeping: Keeping,
-    loosened: Vec<Loosened>,
+    keeping: KeepPlan,
+    detached: Vec<DetachedObject>,
     objects: Vec<ObjectId>,
 }
 
@@ -57,8 +58,9 @@ fn at_rest(cluster: &Cluster) -> BTreeMap<String, State> {
     seen
 }
 
-/// Everything that goes but the targets, one half of it, or one object; less of it as long as some of that can't be kept.
-fn job(stage: &Stage<'_>, from: String, case: &Case, place: &Place, seed: u64) -> Option<Job> {
+/// Everything that goes but the targets, one half of it, or one object; less of it as long as some of that can't be
+/// kept.
+fn job(stage: &SimContext<'_>, from: String, case: &Case, place: &Place, seed: u64) -> Option<Job> {
     let snapshot = stage.snapshot;
     let is_own = |id: &ObjectId| place.name_in_graph(snapshot.text(snapshot.object(*id).name)).is_some();
     let objects: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(is_own).collect();
@@ -68,22 +70,31 @@ fn job(stage: &Stage<'_>, from: String, case: &Case, place: &Place, seed: u64) -
     let takes = |target: &ObjectId| plan(stage, &Request::delete(vec![*target], propagation)).outcomes.len();
     let targets: Vec<ObjectId> = objects.iter().copied().max_by_key(takes).into_iter().collect();
     let request = Request::delete(targets.clone(), propagation);
-    let going = plan(stage, &request).outcomes.into_iter().filter(Outcome::may_be_removed).map(|outcome| outcome.object);
-    let going: Vec<ObjectId> = going.filter(|id| !targets.contains(id) && !snapshot.object(*id).terminating()).collect();
+    let going =
+        plan(stage, &request).outcomes.into_iter().filter(Outcome::may_be_removed).map(|outcome| outcome.object);
+    let going: Vec<ObjectId> =
+        going.filter(|id| !targets.contains(id) && !snapshot.object(*id).terminating()).collect();
     let every = [1, 2, going.len().max(1)][seed as usize % 3];
     let mut wanted: Vec<ObjectId> =
         going.iter().copied().skip(seed as usize % every.min(going.len().max(1))).step_by(every).collect();
     loop {
         let keeping = keep(stage, &request, &wanted, explore);
         if keeping.lost.is_empty() {
-            let loosened = Vec::new();
-            return (!keeping.kept.is_empty()).then_some(Job { from, targets, propagation, keeping, loosened, objects });
+            let detached = Vec::new();
+            return (!keeping.kept.is_empty()).then_some(Job {
+                from,
+                targets,
+                propagation,
+                keeping,
+                detached,
+                objects,
+            });
         }
         wanted.retain(|object| keeping.lost.iter().all(|(lost, _)| lost != object));
     }
 }
 
-fn foretold(snapshot: &Snapshot, after: &After) -> State {
+fn predicted(snapshot: &Snapshot, after: &After) -> State {
     let text = |symbol| snapshot.text(symbol).to_owned();
     State {
         terminating: after.terminating,
@@ -103,8 +114,8 @@ fn foretold(snapshot: &Snapshot, after: &After) -> State {
     }
 }
 
-/// What is not as one of the ends that were told, and what should live and doesn't. What keeps its guard, because its former owner lives on
-/// in one of several ends, has only to live.
+/// What is not as one of the ends that were told, and what should live and doesn't. What keeps its guard, because its
+/// former owner lives on in one of several ends, has only to live.
 fn wrong(
     snapshot: &Snapshot,
     job: &Job,
@@ -115,7 +126,7 @@ fn wrong(
     let plan: &Plan = &job.keeping.plan;
     let is = |object: ObjectId| now.get(snapshot.text(snapshot.object(object).uid));
     let mut wrong = Vec::new();
-    let Keeping { kept, safe, stays, .. } = &job.keeping;
+    let KeepPlan { kept, safe, stays, .. } = &job.keeping;
     for (list, objects) in [("kept", kept), ("safe", safe), ("stays", stays)] {
         let gone = objects.iter().filter(|object| is(**object).is_none_or(|state| state.terminating));
         wrong.extend(gone.map(|object| format!("{} is to live ({list})", snapshot.short_name(*object))));
@@ -124,8 +135,9 @@ fn wrong(
         let ends: Vec<Option<State>> = match plan.outcome(*object) {
             None => vec![before.get(snapshot.text(snapshot.object(*object).uid)).cloned()],
             Some(outcome) => {
-                let after = std::iter::once(&outcome.after).chain(outcome.alternatives.iter().map(|other| &other.after));
-                after.map(|after| after.as_ref().map(|after| foretold(snapshot, after))).collect()
+                let after =
+                    std::iter::once(&outcome.after).chain(outcome.alternatives.iter().map(|other| &other.after));
+                after.map(|after| after.as_ref().map(|after| predicted(snapshot, after))).collect()
             }
         };
         if !ends.iter().any(|end| end.as_ref() == is(*object)) {
@@ -158,7 +170,7 @@ fn graphs_of_which_something_is_kept_end_as_foretold() {
     let connection = connect(&cluster, ADMIN, &runtime);
     let snapshot = read_all(&cluster, &runtime);
     let graph = OwnerGraph::new(&snapshot);
-    let stage = Stage::new(&snapshot, &graph, Assume::None);
+    let stage = SimContext::new(&snapshot, &graph, Assume::None);
     let jobs = built.iter().filter_map(|(from, case, place, seed)| job(&stage, from.clone(), case, place, *seed));
     let mut jobs: Vec<Job> = jobs.collect();
     let kept: usize = jobs.iter().map(|job| job.keeping.kept.len()).sum();
@@ -166,7 +178,7 @@ fn graphs_of_which_something_is_kept_end_as_foretold() {
 
     for job in &mut jobs {
         let cut = act::cut(&connection, &snapshot, &job.keeping.plan.request.cuts);
-        job.loosened = runtime.block_on(cut).unwrap_or_else(|error| panic!("{}: {error}", job.from));
+        job.detached = runtime.block_on(cut).unwrap_or_else(|error| panic!("{}: {error}", job.from));
         for target in &job.targets {
             let object = snapshot.object(*target);
             let resource = snapshot.resources.get(object.resource);
@@ -174,21 +186,26 @@ fn graphs_of_which_something_is_kept_end_as_foretold() {
             if !object.namespace.is_empty() {
                 metadata["namespace"] = serde_json::json!(snapshot.text(object.namespace));
             }
-            let named = serde_json::json!({"apiVersion": resource.api_version(), "kind": resource.kind, "metadata": metadata});
+            let named =
+                serde_json::json!({"apiVersion": resource.api_version(), "kind": resource.kind, "metadata": metadata});
             cluster.delete(&cluster.path_of(&named), Some(job.propagation.name()), None);
         }
     }
     at_rest(&cluster);
     let mut guarded: Vec<ObjectId> = Vec::new();
     for job in &jobs {
-        let release = act::release(&connection, &snapshot, &job.keeping.plan, &job.loosened, Duration::from_secs(1));
+        let release = act::release(&connection, &snapshot, &job.keeping.plan, &job.detached, Duration::from_secs(1));
         for (object, released) in runtime.block_on(release).unwrap_or_else(|error| panic!("{}: {error}", job.from)) {
             match released {
                 Released::Free => {}
                 Released::Guarded(owner) => {
-                    let lives = |kind| !matches!(kind, kubectl_gc::foretell::OutcomeKind::Deleted);
+                    let lives = |kind| !matches!(kind, kubectl_gc::plan::OutcomeKind::Deleted);
                     let outcome = job.keeping.plan.outcome(owner).expect("it is said to go");
-                    assert!(lives(outcome.kind) || outcome.alternatives.iter().any(|other| lives(other.kind)), "{}", job.from);
+                    assert!(
+                        lives(outcome.kind) || outcome.alternatives.iter().any(|other| lives(other.kind)),
+                        "{}",
+                        job.from
+                    );
                     guarded.push(object);
                 }
                 Released::Lost => panic!("{}: {} is lost", job.from, snapshot.short_name(object)),

@@ -1,13 +1,16 @@
 //! Random graphs, foretold and then left to a real collector: the engine against the collector itself.
 //!
-//! Graphs are built while no collector runs. The engine says what a collector does that starts on them; one starts, and what became of
-//! every object is compared. Then the engine says what a delete does; something is deleted, and everything is compared again.
+//! Graphs are built while no collector runs. The engine says what a collector does that starts on them; one starts, and
+//! what became of every object is compared. Then the engine says what a delete does; something is deleted, and
+//! everything is compared again.
 //!
-//! One more graph that is foretold wrong is worth more than a thousand that are foretold right. `GRAPHS=2000 SEED=1 cargo test --test
-//! cluster -- --ignored --nocapture random_graphs` looks for it; what it finds is shrunk, and what it prints can be pasted into
-//! `tests/engine/rules.rs` and `found.txt`. What was foretold right is recorded (`RECORD=FILE`) and replayed by `tests/engine/recorded.rs`.
+//! One more graph that is foretold wrong is worth more than a thousand that are foretold right. `GRAPHS=2000 SEED=1
+//! cargo test --test cluster -- --ignored --nocapture random_graphs` looks for it; what it finds is shrunk, and what it
+//! prints can be pasted into `tests/engine/rules.rs` and `found.txt`. What was foretold right is recorded
+//! (`RECORD=FILE`) and replayed by `tests/engine/recorded.rs`.
 //!
-//! With `SEAT=sweep`, `sweep --watch` sits in the collector's place, and is held to the same. `pass` does so with one pass of it.
+//! With `SEAT=sweep`, `sweep --watch` sits in the collector's place, and is held to the same. `pass` does so with one
+//! pass of it.
 
 mod batch;
 pub mod build;
@@ -49,11 +52,13 @@ const FOUND: &str = include_str!("found.txt");
 
 /// A number that the environment says.
 fn number(name: &str, otherwise: u64) -> u64 {
-    env::var(name).ok().map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
+    env::var(name)
+        .ok()
+        .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-/// What was once foretold wrong comes first; then come random graphs of every mix. Each has to end as foretold, or, where the plan says
-/// that the order of events decides, in one of the ends that it names.
+/// What was once foretold wrong comes first; then come random graphs of every mix. Each has to end as foretold, or,
+/// where the plan says that the order of events decides, in one of the ends that it names.
 #[test]
 fn graphs_end_as_foretold() {
     end_as_foretold(Seat::Collector, [(Mix::Full, 160), (Mix::Legal, 60), (Mix::OrderFree, 30)]);
@@ -89,7 +94,9 @@ fn seeded(seed: u64, mix: Mix) -> (String, Case) {
 /// A trial that is known as a case to build: the delete comes after the collector's start.
 fn found(record: Record) -> (String, Case) {
     let rounds = match record.trial.start {
-        Start::Delete { targets, propagation } => vec![Delete { most_targets: targets.len(), wanted: targets, propagation }],
+        Start::Delete { targets, propagation } => {
+            vec![Delete { most_targets: targets.len(), wanted: targets, propagation }]
+        }
         Start::Restarted | Start::Sweep => Vec::new(),
     };
     (record.notes.join("; "), Case { graph: record.trial.graph, rounds })
@@ -149,7 +156,8 @@ fn mix_named(name: &str) -> Mix {
 }
 
 /// One graph again and again, to see whether it ends in the same way each time:
-/// `GRAPH=$'Shop a\nConfigMap b <- Shop/a!' TARGETS=Shop/a POLICY=Foreground COPIES=20`; without targets, a collector starts.
+/// `GRAPH=$'Shop a\nConfigMap b <- Shop/a!' TARGETS=Shop/a POLICY=Foreground COPIES=20`; without targets, a collector
+/// starts.
 #[test]
 #[ignore = "for the graph that GRAPH says"]
 fn one_graph() {
@@ -168,8 +176,8 @@ fn one_graph() {
     let last = rounds.len();
     let copies = number("COPIES", 10) as usize;
     let cases = vec![("one graph".to_owned(), Case { graph, rounds }); copies];
-    let reports =
-        Bench::with(seat_of_environment()).run(&cases, Wanted { rounds: last, patience: Patience::GREAT, explore_all: false });
+    let reports = Bench::with(seat_of_environment())
+        .run(&cases, Wanted { rounds: last, patience: Patience::GREAT, explore_all: false });
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     for report in reports.iter().filter(|report| report.round == last) {
         *ends.entry(report.to_string()).or_default() += 1;

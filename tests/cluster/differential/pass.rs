@@ -1,5 +1,5 @@
-//! Random graphs, and one pass of a sweep over them: foretold by `sweep --dry-run`, done by `sweep --yes`, and then left to a real collector,
-//! which has to find that nothing is left to do.
+//! Random graphs, and one pass of a sweep over them: foretold by `sweep --dry-run`, done by `sweep --yes`, and then
+//! left to a real collector, which has to find that nothing is left to do.
 
 use serde_json::Value;
 
@@ -33,8 +33,8 @@ struct Passed {
     afterwards: Vec<Report>,
 }
 
-/// Builds graphs, and deletes something of every second of them while nobody collects, by each policy, so that much is left to do. Then
-/// comes the sweep, and then the collector.
+/// Builds graphs, and deletes something of every second of them while nobody collects, by each policy, so that much is
+/// left to do. Then comes the sweep, and then the collector.
 fn pass(bench: &mut Bench, cases: &[(String, Case)]) -> Passed {
     bench.make_room(cases.len());
     let bench = &*bench;
@@ -44,12 +44,13 @@ fn pass(bench: &mut Bench, cases: &[(String, Case)]) -> Passed {
     bench.delete(&deleted.collect::<Vec<_>>(), &objects);
 
     let (objects, before) = (state::read(&bench.cluster), held(bench));
-    let foretold = sweep(bench, &["--dry-run", "-o", "json"]).json();
-    assert_eq!(foretold["complete"], true, "{}", foretold["gaps"]);
+    let predicted = sweep(bench, &["--dry-run", "-o", "json"]).json();
+    assert_eq!(predicted["complete"], true, "{}", predicted["gaps"]);
     let trials: Vec<(&Job<'_>, Start)> = jobs.iter().map(|job| (job, Start::Sweep)).collect();
     let wanted = Wanted { rounds: 0, patience: Patience::NONE, explore_all: false };
-    let (objects, swept) = bench.round(&trials, 0, wanted, &objects, || drop(sweep(bench, &["--yes", "--qps=0"])), || ());
-    let as_told = compare(&foretold, &before, &held(bench));
+    let (objects, swept) =
+        bench.round(&trials, 0, wanted, &objects, || drop(sweep(bench, &["--yes", "--qps=0"])), || ());
+    let as_told = compare(&predicted, &before, &held(bench));
 
     let trials: Vec<(&Job<'_>, Start)> = jobs.iter().map(|job| (job, Start::Restarted)).collect();
     let wanted = Wanted { patience: Patience::SMALL, ..wanted };
@@ -64,29 +65,42 @@ fn pass(bench: &mut Bench, cases: &[(String, Case)]) -> Passed {
     Passed { swept, afterwards }
 }
 
-/// A pass over everything, or what it would do. It may end with 1: some graphs have references that nobody can follow, and what holds them is
-/// tried in vain.
+/// A pass over everything, or what it would do. It may end with 1: some graphs have references that nobody can follow,
+/// and what holds them is tried in vain.
 fn sweep(bench: &Bench, how: &[&str]) -> Ran {
     let ran = bench.cluster.gc(&[&["sweep", "--trust-missing-apis", "--assume=none"], how].concat());
-    assert!(matches!(ran.code, Some(0 | 2)), "sweep {how:?} ended with {:?}:\n{}\n{}", ran.code, ran.stdout, ran.stderr);
+    assert!(
+        matches!(ran.code, Some(0 | 2)),
+        "sweep {how:?} ended with {:?}:\n{}\n{}",
+        ran.code,
+        ran.stdout,
+        ran.stderr
+    );
     ran
 }
 
 /// Everything on the cluster that belongs to graphs.
 fn held(bench: &Bench) -> Vec<Value> {
     let objects = bench.cluster.objects_of(&bench.cluster.listed());
-    objects.into_iter().filter(|object| object["metadata"]["name"].as_str().is_some_and(|name| name.starts_with(PREFIX))).collect()
+    objects
+        .into_iter()
+        .filter(|object| object["metadata"]["name"].as_str().is_some_and(|name| name.starts_with(PREFIX)))
+        .collect()
 }
 
-/// Why a collector may find something to do that comes up after a sweep; none where it may not. What it does has to be foretold anyway.
+/// Why a collector may find something to do that comes up after a sweep; none where it may not. What it does has to be
+/// foretold anyway.
 ///
-/// * R3.10: where an object lets go of an owner that it named twice, and the last time without blocking, nobody looks at that owner again.
-/// * R2.6: its workers may begin before its graph has seen everything. Then an owner that waits for dependents which somebody else holds
-///   has none, and is let go. With everything seen it finds nothing to do.
+/// * R3.10: where an object lets go of an owner that it named twice, and the last time without blocking, nobody looks
+///   at that owner again.
+/// * R2.6: its workers may begin before its graph has seen everything. Then an owner that waits for dependents which
+///   somebody else holds has none, and is let go. With everything seen it finds nothing to do.
 fn why_more_to_do(before: &Graph, report: &Report) -> Option<&'static str> {
     let waits = |name: &String| {
         let line = report.trial.graph.line(name);
-        line.is_some_and(|line| line.terminating && line.finalizers.iter().any(|finalizer| finalizer == "foregroundDeletion"))
+        line.is_some_and(|line| {
+            line.terminating && line.finalizers.iter().any(|finalizer| finalizer == "foregroundDeletion")
+        })
     };
     match report.verdict {
         Verdict::Exact | Verdict::Told if names_one_twice(before) => Some("R3.10"),
@@ -120,7 +134,8 @@ fn check(passed: &Passed) {
 #[test]
 fn one_pass_ends_as_foretold() {
     let mixes = [(Mix::Full, 80), (Mix::Legal, 30), (Mix::OrderFree, 10)];
-    let cases: Vec<_> = mixes.into_iter().flat_map(|(mix, graphs)| (0..graphs).map(move |seed| seeded(seed, mix))).collect();
+    let cases: Vec<_> =
+        mixes.into_iter().flat_map(|(mix, graphs)| (0..graphs).map(move |seed| seeded(seed, mix))).collect();
     let passed = pass(&mut Bench::start(), &cases);
     let changed = |reports: &[Report]| reports.iter().map(|report| report.changes.0.len()).sum::<usize>();
     assert!(changed(&passed.swept) > cases.len(), "there is hardly anything to sweep");

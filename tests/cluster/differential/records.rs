@@ -6,7 +6,8 @@ use crate::graphs::record::{self, Record};
 
 use super::report::Report;
 
-/// The records of one run, added to those of the runs before it: in `RECORD=FILE` what was foretold, in `FILE.unforetold` what was not.
+/// The records of one run, added to those of the runs before it: in `RECORD=FILE` what was foretold, in
+/// `FILE.unforetold` what was not.
 pub struct Records {
     files: Option<[(PathBuf, Vec<Record>); 2]>,
 }
@@ -28,12 +29,12 @@ impl Records {
 
     /// Takes note of what was seen, and writes everything, so that a run that is cut short has not been for nothing.
     pub fn add(&mut self, reports: &[Report]) {
-        let Some([foretold, unforetold]) = &mut self.files else { return };
+        let Some([predicted, unforetold]) = &mut self.files else { return };
         for report in reports.iter().filter(|report| !report.trial.graph.lines.is_empty()) {
-            let (_, known) = if report.is_unforetold() { &mut *unforetold } else { &mut *foretold };
+            let (_, known) = if report.is_unforetold() { &mut *unforetold } else { &mut *predicted };
             record::add(known, report.record());
         }
-        for (path, known) in [foretold, unforetold] {
+        for (path, known) in [predicted, unforetold] {
             let text: Vec<String> = known.iter().map(Record::to_string).collect();
             let written = if known.is_empty() { Ok(()) } else { fs::write(&*path, text.join("\n")) };
             written.unwrap_or_else(|error| panic!("cannot write records to {}: {error}", path.display()));

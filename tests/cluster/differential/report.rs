@@ -27,7 +27,8 @@ pub struct Report {
     pub differences: Vec<String>,
     /// Where a collector started: whether a sweep is foretold to come to the same end.
     pub as_a_sweep: Option<bool>,
-    /// What the snapshot that was read of the cluster foretells, where that differs from what the graph's text foretells.
+    /// What the snapshot that was read of the cluster foretells, where that differs from what the graph's text
+    /// foretells.
     pub read_differently: Option<String>,
 }
 
@@ -73,7 +74,7 @@ pub struct Figures {
     pub objects: usize,
     pub changed: usize,
     pub exact: usize,
-    pub told: usize,
+    pub describe: usize,
     pub possible: usize,
     pub wrong: usize,
     /// Told to depend on the order of events; none where it was not asked of all.
@@ -92,7 +93,7 @@ impl Figures {
             figures.as_a_sweep += usize::from(report.as_a_sweep == Some(true));
             *match report.verdict {
                 Verdict::Exact => &mut figures.exact,
-                Verdict::Told => &mut figures.told,
+                Verdict::Told => &mut figures.describe,
                 Verdict::Possible => &mut figures.possible,
                 Verdict::Wrong => &mut figures.wrong,
             } += 1;
@@ -105,9 +106,9 @@ impl Figures {
 
 impl Display for Figures {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Figures { predictions, objects, changed, exact, told, possible, wrong, order_dependent, .. } = self;
+        let Figures { predictions, objects, changed, exact, describe, possible, wrong, order_dependent, .. } = self;
         write!(f, "{predictions} predictions, {objects} objects, {changed} of them changed: {exact} exact, ")?;
-        write!(f, "{told} another end that was told, {possible} possible, {wrong} wrong")?;
+        write!(f, "{describe} another end that was told, {possible} possible, {wrong} wrong")?;
         order_dependent.iter().try_for_each(|depend| write!(f, "; {depend} told to depend on the order"))
     }
 }

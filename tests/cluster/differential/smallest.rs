@@ -23,8 +23,14 @@ pub fn shrink_and_tell(bench: &mut Bench, report: Option<&Report>, most_batches:
     let case = Case { graph: report.case.graph.clone(), rounds };
     let Shrunk { case, batches, smallest: is_smallest } = shrink(case, most_batches as usize, |candidates| {
         let seen = again(bench, candidates, report);
-        // The candidates come in the order of what is left out; the last that failed is not always what is gone on with.
-        smallest = seen.iter().flatten().min_by_key(|seen| seen.trial.graph.to_string().len()).cloned().or_else(|| smallest.take());
+        // The candidates come in the order of what is left out; the last that failed is not always what is gone on
+        // with.
+        smallest = seen
+            .iter()
+            .flatten()
+            .min_by_key(|seen| seen.trial.graph.to_string().len())
+            .cloned()
+            .or_else(|| smallest.take());
         seen.iter().map(Option::is_some).collect()
     });
     let how = if is_smallest { "the smallest case that still goes wrong" } else { "not shrunk to the end" };
@@ -36,7 +42,8 @@ pub fn shrink_and_tell(bench: &mut Bench, report: Option<&Report>, most_batches:
 
 /// Of each candidate, a report that goes wrong in the same way.
 fn again(bench: &mut Bench, candidates: &[Case], like: &Report) -> Vec<Option<Report>> {
-    let copies: Vec<(String, Case)> = (0..COPIES).flat_map(|_| candidates).map(|case| (like.from.clone(), case.clone())).collect();
+    let copies: Vec<(String, Case)> =
+        (0..COPIES).flat_map(|_| candidates).map(|case| (like.from.clone(), case.clone())).collect();
     let mut found: Vec<Option<Report>> = vec![None; candidates.len()];
     for chunk in copies.chunks(BATCH) {
         let rounds = chunk.iter().map(|(_, case)| case.rounds.len()).max().unwrap_or(0);

@@ -115,7 +115,7 @@ pub fn changes(before: &Graph, place: &Place, objects: &Objects, uids: &Uids) ->
 }
 
 /// The objects of a place as they are foretold, by their names on the cluster.
-pub fn foretold(place: &Place, objects: &Objects, end: &End) -> Objects {
+pub fn predicted(place: &Place, objects: &Objects, end: &End) -> Objects {
     let left = of(place, objects).filter_map(|(name, found)| {
         let state = end.get(&format!("{}/{name}", found.kind.name))?.clone()?;
         Some(((name.to_owned(), found.kind.name), Found { state, ..found.clone() }))
@@ -142,5 +142,11 @@ fn bent(place: &Place, written: &Written, uids: &Uids) -> Bent {
     if meant.or(absent).is_none() {
         bend("uid", "", uid);
     }
-    Bent { kind: kind.to_owned(), name: name.to_owned(), bends, controller: written.controller == Some(true), block: written.block }
+    Bent {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        bends,
+        controller: written.controller == Some(true),
+        block: written.block,
+    }
 }

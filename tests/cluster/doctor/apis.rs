@@ -1,5 +1,5 @@
-//! What blinds the collector and everybody else: aggregated APIs that don't answer (R9.11), conversion webhooks that fail (R2.6), lists
-//! that can't be read; and definitions that wait for their instances (S17).
+//! What blinds the collector and everybody else: aggregated APIs that don't answer (R9.11), conversion webhooks that
+//! fail (R2.6), lists that can't be read; and definitions that wait for their instances (S17).
 
 use std::time::Duration;
 
@@ -45,7 +45,8 @@ pub fn what_ails_the_whole_cluster() {
     assert!(healthy.findings().next().is_none(), "{:#}", healthy.document);
 }
 
-/// A definition of a kind `Crate` or the like in `odd.test`, served as these versions; the last is the one that is stored.
+/// A definition of a kind `Crate` or the like in `odd.test`, served as these versions; the last is the one that is
+/// stored.
 pub fn definition(plural: &str, versions: &[&str]) -> Value {
     let last = versions.last().copied().unwrap_or_default();
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
@@ -76,8 +77,16 @@ fn a_definition_that_waits_for_an_instance(cluster: &Cluster) {
     aged(cluster, &held, 3600);
     let found = examine(cluster, &["crd/crates.odd.test"]);
     let finding = found.one("stuck-finalizer", "held");
-    assert_eq!((found.findings().count(), names(&finding["related"])), (1, vec!["crates.odd.test"]), "{:#}", found.document);
-    assert!(words(finding, "consequence").ends_with(" CustomResourceDefinition/crates.odd.test waits for it."), "{finding:#}");
+    assert_eq!(
+        (found.findings().count(), names(&finding["related"])),
+        (1, vec!["crates.odd.test"]),
+        "{:#}",
+        found.document
+    );
+    assert!(
+        words(finding, "consequence").ends_with(" CustomResourceDefinition/crates.odd.test waits for it."),
+        "{finding:#}"
+    );
     mends(cluster, &["-n", &place], "stuck-finalizer", "held");
     is_gone(cluster, &definition);
 }
@@ -103,7 +112,10 @@ fn an_api_that_is_away(cluster: &Cluster) {
     let found = examine(cluster, &["-n", &alive]);
     let finding = found.one("api-unavailable", "v1.away.test");
     assert_eq!((found.findings().count(), &finding["severity"]), (1, &json!("Error")), "{:#}", found.document);
-    assert!(names(&finding["related"]).is_empty() && words(finding, "consequence").starts_with("Every namespace that is deleted"));
+    assert!(
+        names(&finding["related"]).is_empty()
+            && words(finding, "consequence").starts_with("Every namespace that is deleted")
+    );
     let doomed = namespace(&doomed);
     cluster.delete(&cluster.path_of(&doomed), Some("Background"), None);
     let path = cluster.path_of(&doomed);
@@ -124,12 +136,14 @@ fn an_api_that_is_away(cluster: &Cluster) {
     is_gone(cluster, &doomed);
 }
 
-/// R2.6: a kind that can't be converted: its definition. There is one instance, in a namespace of its own, whose name comes with it.
+/// R2.6: a kind that can't be converted: its definition. There is one instance, in a namespace of its own, whose name
+/// comes with it.
 #[track_caller]
 pub fn unconvertible(cluster: &Cluster) -> (Value, String) {
     cluster.create(definition("jars", &["v1"]));
     let place = cluster.namespace("jars");
-    cluster.create(json!({"apiVersion": "odd.test/v1", "kind": "Jar", "metadata": {"name": "old", "namespace": place}}));
+    cluster
+        .create(json!({"apiVersion": "odd.test/v1", "kind": "Jar", "metadata": {"name": "old", "namespace": place}}));
     let mut changed = definition("jars", &["v1", "v2"]);
     changed["spec"]["conversion"] = json!({
         "strategy": "Webhook",
@@ -156,7 +170,10 @@ pub fn a_kind_that_cannot_be_converted() {
         words(finding, "message").starts_with("jars.odd.test can't be converted (by the service default/nobody): "),
         "{finding:#}"
     );
-    assert!(!words(finding, "consequence").contains("being deleted") && names(&finding["related"]).is_empty(), "{finding:#}");
+    assert!(
+        !words(finding, "consequence").contains("being deleted") && names(&finding["related"]).is_empty(),
+        "{finding:#}"
+    );
 
     let doomed = namespace(&place);
     cluster.delete(&cluster.path_of(&doomed), Some("Background"), None);
@@ -164,8 +181,16 @@ pub fn a_kind_that_cannot_be_converted() {
     aged(&cluster, &doomed, 3600);
     let found = examine(&cluster, &[]);
     let finding = found.one("conversion-broken", "jars.odd.test");
-    assert_eq!((found.findings().count(), names(&finding["related"])), (1, vec![place.as_str()]), "{:#}", found.document);
-    assert!(words(finding, "consequence").ends_with("and so is every instance: the definition is being deleted."), "{finding:#}");
+    assert_eq!(
+        (found.findings().count(), names(&finding["related"])),
+        (1, vec![place.as_str()]),
+        "{:#}",
+        found.document
+    );
+    assert!(
+        words(finding, "consequence").ends_with("and so is every instance: the definition is being deleted."),
+        "{finding:#}"
+    );
     // A look changes nothing.
     follow(&cluster, finding, 0);
     mends_with(&cluster, &[], "conversion-broken", "jars.odd.test", 1);
@@ -179,12 +204,13 @@ pub fn a_list_that_fails() {
     let cluster = uncollected();
     let trial = Trial::on(cluster, "unlisted", "Background");
     let proxy = CountingProxy::start(cluster);
-    let look = |args: &[&str]| Found::of(&cluster.gc_with(proxy.kubeconfig(), &[&["doctor", "-o", "json"], args].concat()));
+    let look =
+        |args: &[&str]| Found::of(&cluster.gc_with(proxy.kubeconfig(), &[&["doctor", "-o", "json"], args].concat()));
     let args = ["-n", &trial.namespace, "--only", "list-unreadable"];
-    for (fault, told) in [(Fault::status(500, "InternalError"), 1), (Fault::status(403, "Forbidden"), 0)] {
+    for (fault, describe) in [(Fault::status(500, "InternalError"), 1), (Fault::status(403, "Forbidden"), 0)] {
         proxy.with(move |request| (request.path == "/api/v1/secrets").then(|| fault.clone()));
         let found = look(&args);
-        assert_eq!(found.findings().count(), told, "{:#}", found.document);
+        assert_eq!(found.findings().count(), describe, "{:#}", found.document);
         let Some(finding) = found.findings().next() else { continue };
         assert_eq!((&finding["severity"], &finding["objects"], found.code), (&json!("Warning"), &json!([]), Some(0)));
         assert_eq!(

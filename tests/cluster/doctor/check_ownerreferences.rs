@@ -1,4 +1,5 @@
-//! What the tool kubectl-check-ownerreferences tells, in nine kinds of errors and warnings: here each is a finding that says more.
+//! What the tool kubectl-check-ownerreferences tells, in nine kinds of errors and warnings: here each is a finding that
+//! says more.
 
 use std::{panic, thread};
 
@@ -13,7 +14,7 @@ use crate::{
 /// One kind of what it tells.
 struct Kind {
     /// The tool's words for it.
-    told: &'static str,
+    describe: &'static str,
     /// The child that suffers from it.
     child: String,
     code: &'static str,
@@ -26,11 +27,12 @@ struct Kind {
 #[track_caller]
 fn covered(found: &Found, kind: &Kind) {
     let finding = found.one(kind.code, &kind.child);
-    let words =
-        |field: &str| finding[field].as_str().unwrap_or_else(|| panic!("{}: no {field}: {finding:#}", kind.told)).to_owned();
-    assert!(words("message").contains(&kind.says), "{}: {finding:#}", kind.told);
-    assert!(words("consequence").contains(kind.consequence), "{}: {finding:#}", kind.told);
-    assert!(!words("remedy").is_empty() && finding["reference"]["uid"].is_string(), "{}: {finding:#}", kind.told);
+    let words = |field: &str| {
+        finding[field].as_str().unwrap_or_else(|| panic!("{}: no {field}: {finding:#}", kind.describe)).to_owned()
+    };
+    assert!(words("message").contains(&kind.says), "{}: {finding:#}", kind.describe);
+    assert!(words("consequence").contains(kind.consequence), "{}: {finding:#}", kind.describe);
+    assert!(!words("remedy").is_empty() && finding["reference"]["uid"].is_string(), "{}: {finding:#}", kind.describe);
 }
 
 fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
@@ -59,16 +61,19 @@ fn all_that_the_other_tool_tells_is_found() {
     }));
     let ghost = trial.unserved();
     trial.config_map("unresolved").reference(ghost).create();
-    trial.config_map("undiscovered").reference(bent(&owner, &[("apiVersion", "dead.test/v1"), ("kind", "Thing")])).create();
+    trial
+        .config_map("undiscovered")
+        .reference(bent(&owner, &[("apiVersion", "dead.test/v1"), ("kind", "Thing")]))
+        .create();
     trial.rack("clustered").owned_by(&owner).create();
     trial.config_map("uid").owned_by(&gone).create();
     trial.config_map("unlisted").owned_by(&rack).create();
     trial.config_map("namespace").owned_by(&abroad).create();
     trial.config_map("name").reference(bent(&owner, &[("name", "owned")])).create();
     trial.config_map("kind").reference(bent(&owner, &[("apiVersion", "v1"), ("kind", "ConfigMap")])).create();
-    let kind = |told, child: &str, code, says: &str, consequence| {
+    let kind = |describe, child: &str, code, says: &str, consequence| {
         let (child, says) = (child.to_owned(), says.to_owned());
-        Kind { told, child, code, says, consequence }
+        Kind { describe, child, code, says, consequence }
     };
     let kinds = [
         kind(

@@ -114,7 +114,9 @@ fn a_collector_that_gets_on_slowly_is_not_idle() {
     let cluster = Cluster::start(&Options { controller_manager: slow, ..Options::default() });
     cluster.start_controllers(&[COLLECTOR]);
     let owner = |name: &str| {
-        cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}))
+        cluster.create(
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}),
+        )
     };
     for policy in ["Foreground", "Orphan"] {
         let owner = owner(&policy.to_lowercase());

@@ -42,7 +42,8 @@ fn words<'f>(finding: &'f Value, field: &str) -> &'f str {
     finding[field].as_str().unwrap_or_default()
 }
 
-/// What a collector would deal with at once: a finalizer of its own, dependents to be freed or deleted, a reference to be dropped.
+/// What a collector would deal with at once: a finalizer of its own, dependents to be freed or deleted, a reference to
+/// be dropped.
 fn leave_work(trial: &Trial<'_>) -> [Value; 6] {
     let cluster = trial.cluster;
     let waiting = trial.config_map("waiting").create();
@@ -73,8 +74,7 @@ fn a_collector_that_does_not_run() {
     }));
     // A collector would not have seen this yet: it looks for new kinds only now and then.
     cluster.apply_yaml(&KINDS.replace("gc.test", "young.test"));
-    let young =
-        json!({"apiVersion": "young.test/v1", "kind": "Widget", "metadata": {"name": "young", "namespace": trial.namespace}});
+    let young = json!({"apiVersion": "young.test/v1", "kind": "Widget", "metadata": {"name": "young", "namespace": trial.namespace}});
     let young = cluster.create(young);
     cluster.delete(&cluster.path_of(&young), Some("Foreground"), None);
     let args = ["-n", &trial.namespace, "--only", "collector-idle,collector-stopped"];
@@ -105,8 +105,8 @@ fn a_collector_that_does_not_run() {
     assert!(ran.stderr.contains("error: cannot create a throw-away ConfigMap in namespace"), "{}", ran.stderr);
     assert!(ran.json()["collectorRuns"].is_null() && ran.json()["findings"].is_array(), "{}", ran.stdout);
     none_of(&probed, "collector-idle");
-    let left =
-        cluster.list(&format!("/api/v1/namespaces/{}/configmaps?labelSelector=app.kubernetes.io/managed-by", trial.namespace));
+    let left = cluster
+        .list(&format!("/api/v1/namespaces/{}/configmaps?labelSelector=app.kubernetes.io/managed-by", trial.namespace));
     assert_eq!(left, [] as [Value; 0]);
     follow(&cluster, stopped, 0);
 
@@ -163,7 +163,9 @@ fn a_collector_that_is_refused() {
         cluster.create(object);
     }
     let delete = format!("{}?dryRun=All", cluster.path_of(&protected));
-    cluster.wait_until("the policy to apply", PATIENCE, || cluster.ask(&http::Method::DELETE, &delete, None).status == 422);
+    cluster.wait_until("the policy to apply", PATIENCE, || {
+        cluster.ask(&http::Method::DELETE, &delete, None).status == 422
+    });
     for object in [&owner, &kept] {
         cluster.delete(&cluster.path_of(object), Some("Foreground"), None);
     }
@@ -176,7 +178,11 @@ fn a_collector_that_is_refused() {
     // The first remedy says why.
     for command in finding["remedies"][0]["commands"].as_array().into_iter().flatten() {
         let command = command.as_str().expect("a command");
-        let ran = Command::new("sh").args(["-c", command]).env("KUBECONFIG", cluster.kubeconfig(ADMIN)).output().expect("a shell");
+        let ran = Command::new("sh")
+            .args(["-c", command])
+            .env("KUBECONFIG", cluster.kubeconfig(ADMIN))
+            .output()
+            .expect("a shell");
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(!ran.status.success() && said.contains("out of the question"), "{command}\n{said}");
     }
@@ -248,7 +254,8 @@ fn complaints_of_owners_in_other_namespaces() {
     let trial = Trial::new("complaints", "Background");
     let (cluster, elsewhere) = (trial.cluster, trial.another_namespace());
     let owner = trial.widget("owner").create();
-    // A dependent within the namespace, so that the graph shows whether the collector has seen the owner: only then it complains.
+    // A dependent within the namespace, so that the graph shows whether the collector has seen the owner: only then it
+    // complains.
     trial.config_map("beside").owned_by(&owner).create();
     cluster.seen_by_collector(&[uid(&owner)]);
     let local = trial.widget("local").in_namespace(&elsewhere).create();

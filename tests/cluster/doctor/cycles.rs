@@ -17,8 +17,8 @@ fn pair(trial: &Trial<'_>, first: &str, second: &str) -> [Value; 2] {
     [one, other]
 }
 
-/// S18: two objects that own each other, one of them by two references that differ in a field. Of a built-in kind, the collector unblocks
-/// only the first (R4.9).
+/// S18: two objects that own each other, one of them by two references that differ in a field. Of a built-in kind, the
+/// collector unblocks only the first (R4.9).
 fn doubled(trial: &Trial<'_>, first: &str, second: &str, (field, value): (&str, Value)) -> [Value; 2] {
     let one = trial.config_map(first).create();
     let mut again = blocking(&one);
@@ -126,7 +126,11 @@ fn deletes_that_wait_for_each_other() {
     }
     let args = ["-n", &trial.namespace];
     let finding = mends_with(trial.cluster, &args, "foreground-deadlock", "one", 0);
-    assert_eq!((&finding["severity"], finding["objects"].as_array().map(Vec::len)), (&json!("Error"), Some(2)), "{finding:#}");
+    assert_eq!(
+        (&finding["severity"], finding["objects"].as_array().map(Vec::len)),
+        (&json!("Error"), Some(2)),
+        "{finding:#}"
+    );
     assert_eq!(finding["related"].as_array().map(Vec::len), Some(1), "{finding:#}");
     assert_eq!(finding["related"][0]["name"], "above");
     let words = [&finding["message"], &finding["consequence"]].map(|words| words.as_str().unwrap_or_default());
@@ -167,6 +171,9 @@ fn the_collector_gets_stuck_on_two_references_of_one_uid() {
         assert_eq!(finding["objects"].as_array().map(Vec::len), Some(2), "{finding:#}");
     }
     let refused = found.one("foreground-deadlock", "romulus");
-    assert!(refused["message"].as_str().is_some_and(|words| words.contains("refuses to let the collector unblock")), "{refused:#}");
+    assert!(
+        refused["message"].as_str().is_some_and(|words| words.contains("refuses to let the collector unblock")),
+        "{refused:#}"
+    );
     all_go(&trial, &pairs.iter().flatten().collect::<Vec<_>>());
 }

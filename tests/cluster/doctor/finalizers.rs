@@ -43,10 +43,16 @@ pub fn a_finalizer_that_nobody_removes() {
     aged(cluster, &held, LONG);
     let found = examine(cluster, &args);
     let finding = found.one("stuck-finalizer", "held");
-    assert_eq!((&finding["severity"], names(&finding["objects"]), found.code), (&json!("Error"), vec!["held"], Some(2)));
+    assert_eq!(
+        (&finding["severity"], names(&finding["objects"]), found.code),
+        (&json!("Error"), vec!["held"], Some(2))
+    );
     assert_eq!(names(&finding["related"]), ["owner"]);
     let message = words(finding, "message");
-    assert!(message.starts_with("Terminating for 60m, held by the finalizer acme.io/hold (it was set by "), "{message}");
+    assert!(
+        message.starts_with("Terminating for 60m, held by the finalizer acme.io/hold (it was set by "),
+        "{message}"
+    );
     assert_eq!(finding["consequence"], "It stays until somebody removes the finalizer. Widget/owner waits for it.");
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);
 
@@ -72,7 +78,10 @@ pub fn what_is_below_lives_until_the_finalizers_go() {
     let finding = found.one("stuck-finalizer", "held");
     assert_eq!((found.findings().count(), names(&finding["related"])), (1, vec!["owner"]), "{:#}", found.document);
     let message = words(finding, "message");
-    assert!(message.contains("held by the finalizers acme.io/hold (") && message.contains(" and acme.io/other ("), "{message}");
+    assert!(
+        message.contains("held by the finalizers acme.io/hold (") && message.contains(" and acme.io/other ("),
+        "{message}"
+    );
     assert_eq!(
         finding["consequence"],
         "It stays until somebody removes all of them. Widget/owner waits for it. Only then are its dependents looked at (1 object)."
@@ -84,7 +93,8 @@ pub fn what_is_below_lives_until_the_finalizers_go() {
     }
 }
 
-/// A whole chain, down to its root cause: a namespace waits for a Deployment, that for its ReplicaSet, and that for a pod.
+/// A whole chain, down to its root cause: a namespace waits for a Deployment, that for its ReplicaSet, and that for a
+/// pod.
 pub fn all_that_wait_are_named_from_the_nearest_on() {
     let trial = Trial::new("chain", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
@@ -155,7 +165,11 @@ pub fn a_finalizer_of_a_controller_that_is_there() {
         "Terminating for 60m, held by the finalizer {HOLD} (it was set by {runs:?}; Deployment/{runs} in namespace {elsewhere} has pods that are ready)."
     );
     assert_eq!(finding["message"], message);
-    assert!(words(found.one("slow-finalizer", "led"), "message").contains("; its lease was renewed "), "{:#}", found.document);
+    assert!(
+        words(found.one("slow-finalizer", "led"), "message").contains("; its lease was renewed "),
+        "{:#}",
+        found.document
+    );
     // It takes a look at it first, which changes nothing.
     follow(cluster, finding, 0);
     mends_with(cluster, &args, "slow-finalizer", "slow", 1);
@@ -179,7 +193,10 @@ pub fn a_controller_that_may_not_be_seen_is_not_away() {
     assert!(words(finding, "message").ends_with("; not all workloads and Leases could be read)."), "{finding:#}");
     // Whoever may see it knows more.
     let found = examine(cluster, &["-n", &trial.namespace]);
-    assert_eq!((found.one("armed-deletion", "held")["severity"].as_str(), found.findings().count()), (Some("Error"), 1));
+    assert_eq!(
+        (found.one("armed-deletion", "held")["severity"].as_str(), found.findings().count()),
+        (Some("Error"), 1)
+    );
 }
 
 fn held_widget(trial: &Trial<'_>, name: &str) -> Value {
@@ -211,7 +228,11 @@ pub fn deletions_inside_the_cluster_are_armed() {
     let found = examine(cluster, &args);
     let finding = found.one("armed-deletion", "held");
     // It is seen to be away: nothing has to be waited for.
-    assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["alone", "held"]), "{finding:#}");
+    assert_eq!(
+        (&finding["severity"], names(&finding["objects"])),
+        (&json!("Error"), vec!["alone", "held"]),
+        "{finding:#}"
+    );
     assert!(
         words(finding, "message").ends_with(&format!(
             "held by the finalizer {HOLD} (it was set by {manager:?}; Deployment/{manager} in namespace {elsewhere} is scaled to 0)."
@@ -224,7 +245,8 @@ pub fn deletions_inside_the_cluster_are_armed() {
     );
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);
     // Starting its controller is not what does the least harm, and it takes a controller to mend anything.
-    let remedies: Vec<&str> = finding["remedies"].as_array().into_iter().flatten().map(|remedy| words(remedy, "what")).collect();
+    let remedies: Vec<&str> =
+        finding["remedies"].as_array().into_iter().flatten().map(|remedy| words(remedy, "what")).collect();
     assert_eq!(
         remedies,
         [
@@ -234,7 +256,8 @@ pub fn deletions_inside_the_cluster_are_armed() {
         ]
     );
     follow(cluster, finding, 2);
-    let scaled = cluster.get(&format!("/apis/apps/v1/namespaces/{elsewhere}/deployments/{manager}")).expect("it is there");
+    let scaled =
+        cluster.get(&format!("/apis/apps/v1/namespaces/{elsewhere}/deployments/{manager}")).expect("it is there");
     assert_eq!(scaled["spec"]["replicas"], 1);
     cluster.patch(&cluster.path_of(&scaled), &json!({"spec": {"replicas": 0}}));
     mends(cluster, &args, "armed-deletion", "held");
@@ -271,7 +294,9 @@ pub fn deletions_outside_the_cluster_are_armed() {
     let finding = mends(cluster, &args, "armed-deletion", "logs");
     let remedy = words(&finding, "remedy");
     assert_eq!(remedy.lines().count(), 2, "one is kept as it is: {remedy}");
-    let spec = |name: &str| cluster.get(&cluster.path_of(&held_widget(&trial, name))).expect("it is still there")["spec"].clone();
+    let spec = |name: &str| {
+        cluster.get(&cluster.path_of(&held_widget(&trial, name))).expect("it is still there")["spec"].clone()
+    };
     assert_eq!(spec("logs"), json!({"deletionPolicy": "Orphan"}));
     assert_eq!(spec("data"), json!({"deletionPolicy": "Orphan", "managementPolicies": ["Observe"]}));
     mends(cluster, &args, "stuck-finalizer", "logs");
@@ -291,7 +316,8 @@ pub fn a_finalizer_that_was_set_by_hand() {
     let found = examine(cluster, &[&args[..], &["--only", "stuck-finalizer"]].concat());
     let finding = found.one("stuck-finalizer", "held");
     assert!(
-        words(finding, "message").ends_with(r#"(it was set by "kubectl-create", which tells nothing of a controller)."#),
+        words(finding, "message")
+            .ends_with(r#"(it was set by "kubectl-create", which tells nothing of a controller)."#),
         "{finding:#}"
     );
 }

@@ -1,4 +1,5 @@
-//! Objects that are not where or what they should be: in a namespace that isn't there (S8), or with the uid of another (R3.5).
+//! Objects that are not where or what they should be: in a namespace that isn't there (S8), or with the uid of another
+//! (R3.5).
 
 use serde_json::{Value, json};
 
@@ -29,7 +30,8 @@ fn a_namespace_that_is_missing() {
         (&finding["severity"], &finding["message"]),
         (&json!("Error"), &json!(format!("The namespace {ns} does not exist.")))
     );
-    let names: Vec<&Value> = finding["objects"].as_array().into_iter().flatten().map(|object| &object["name"]).collect();
+    let names: Vec<&Value> =
+        finding["objects"].as_array().into_iter().flatten().map(|object| &object["name"]).collect();
     assert!(names.contains(&&json!("kept")) && names.contains(&&json!("waiting")), "{finding:#}");
     cluster.wait_until("the collector to get on", PATIENCE, || cluster.get(&cluster.path_of(&waiting)).is_none());
     assert_eq!(dry_run(&ns), 200);

@@ -16,8 +16,12 @@ fn only_what_was_asked_about_is_told() {
     let abroad = trial.widget("abroad").in_namespace(&elsewhere).create();
     trial.config_map("stray").owned_by(&abroad).create();
     let codes = &|args: &[&str]| -> Vec<String> {
-        let found = examine(trial.cluster, &[args, &["--only", "owner-absent,owner-not-served,owner-other-namespace"]].concat());
-        let mut codes: Vec<String> = found.findings().filter_map(|finding| finding["code"].as_str().map(str::to_owned)).collect();
+        let found = examine(
+            trial.cluster,
+            &[args, &["--only", "owner-absent,owner-not-served,owner-other-namespace"]].concat(),
+        );
+        let mut codes: Vec<String> =
+            found.findings().filter_map(|finding| finding["code"].as_str().map(str::to_owned)).collect();
         codes.sort_unstable();
         codes
     };

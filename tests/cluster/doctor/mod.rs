@@ -1,4 +1,5 @@
-//! Findings of the built program: each state is brought about for real, found, and mended with the very command that was printed.
+//! Findings of the built program: each state is brought about for real, found, and mended with the very command that
+//! was printed.
 
 mod apis;
 mod check_ownerreferences;
@@ -89,9 +90,15 @@ fn deletions_that_are_stuck() {
         ("deletions_outside_the_cluster_are_armed", finalizers::deletions_outside_the_cluster_are_armed),
         ("a_finalizer_that_was_set_by_hand", finalizers::a_finalizer_that_was_set_by_hand),
         ("an_object_that_waits_for_itself", stuck::an_object_that_waits_for_itself),
-        ("a_dependent_with_a_reference_to_what_is_not_served", stuck::a_dependent_with_a_reference_to_what_is_not_served),
+        (
+            "a_dependent_with_a_reference_to_what_is_not_served",
+            stuck::a_dependent_with_a_reference_to_what_is_not_served,
+        ),
         ("what_the_collector_cannot_delete_goes_by_hand", stuck::what_the_collector_cannot_delete_goes_by_hand),
-        ("a_cluster_scoped_dependent_with_a_namespaced_owner", stuck::a_cluster_scoped_dependent_with_a_namespaced_owner),
+        (
+            "a_cluster_scoped_dependent_with_a_namespaced_owner",
+            stuck::a_cluster_scoped_dependent_with_a_namespaced_owner,
+        ),
         ("a_dependent_that_may_not_be_deleted", stuck::a_dependent_that_may_not_be_deleted),
         ("a_delete_that_the_collector_never_learns_of", stuck::a_delete_that_the_collector_never_learns_of),
         ("dependents_that_are_made_again_and_again", stuck::dependents_that_are_made_again_and_again),

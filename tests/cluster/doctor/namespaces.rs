@@ -23,12 +23,18 @@ pub fn a_finalizer_in_the_spec_of_a_namespace() {
     let path = cluster.path_of(&held);
     cluster.delete(&path, Some("Background"), None);
     let finalizers = || cluster.get(&path).expect("it stays")["spec"]["finalizers"].clone();
-    cluster.wait_until("its content to go", std::time::Duration::from_secs(60), || finalizers() == json!(["acme.io/hold"]));
+    cluster.wait_until("its content to go", std::time::Duration::from_secs(60), || {
+        finalizers() == json!(["acme.io/hold"])
+    });
     let target = [format!("namespaces/{name}")];
     let args = [target[0].as_str()];
     let found = examine(cluster, &args);
     let finding = found.one("namespace-spec-finalizer", &name);
-    assert_eq!((found.findings().count(), &finding["severity"]), (1, &json!("Warning")), "somebody may be at work: {finding:#}");
+    assert_eq!(
+        (found.findings().count(), &finding["severity"]),
+        (1, &json!("Warning")),
+        "somebody may be at work: {finding:#}"
+    );
     aged(cluster, &held, 3600);
     let found = examine(cluster, &args);
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);

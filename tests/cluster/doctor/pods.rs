@@ -71,7 +71,10 @@ pub fn a_pod_whose_kubelet_is_away() {
     assert_eq!(found.findings().count(), 2, "{:#}", found.document);
     let finding = found.one("pod-without-kubelet", "on-dead");
     assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["beside", "on-dead"]));
-    assert_eq!(words(finding, "message"), format!("The kubelet on node {dead} is away: the lease of its kubelet ended 59m ago."));
+    assert_eq!(
+        words(finding, "message"),
+        format!("The kubelet on node {dead} is away: the lease of its kubelet ended 59m ago.")
+    );
     let finding = found.one("pod-without-kubelet", "on-silent");
     assert_eq!(
         words(finding, "message"),

@@ -55,7 +55,8 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     let trial = Trial::on(uncollected(), "nowhere", "Background");
     let (cluster, ns) = (trial.cluster, trial.namespace.as_str());
     let owner = trial.widget("owner").create();
-    // What must not be found: rightly owned, by the kind in lower case (R3.15), by the core group with a slash before its version.
+    // What must not be found: rightly owned, by the kind in lower case (R3.15), by the core group with a slash before
+    // its version.
     let beside = trial.config_map("beside").blocking(&owner).create();
     trial.config_map("fine").reference(bent(&owner, &[("kind", "widget")])).create();
     trial.config_map("slashed").reference(bent(&beside, &[("apiVersion", "/v1")])).create();
@@ -67,7 +68,8 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     let successor = trial.widget("successor").create();
     let left = trial.config_map("left").owned_by(&before).create();
     let misnamed = trial.config_map("misnamed").reference(bent(&owner, &[("name", "owned")])).create();
-    let miskinded = trial.config_map("miskinded").reference(bent(&owner, &[("apiVersion", "v1"), ("kind", "ConfigMap")])).create();
+    let miskinded =
+        trial.config_map("miskinded").reference(bent(&owner, &[("apiVersion", "v1"), ("kind", "ConfigMap")])).create();
     let listed = trial.config_map("listed").reference(bent(&owner, &[("kind", "WidgetList")])).create();
     let elsewhere = trial.another_namespace();
     let abroad = trial.widget("abroad").in_namespace(&elsewhere).create();
@@ -101,8 +103,9 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     let found = mends_all(cluster, &["-n", ns], &rows);
 
     for healthy in ["beside", "fine", "slashed", "owner"] {
-        let suffers =
-            |finding: &&Value| finding["objects"].as_array().into_iter().flatten().any(|object| object["name"] == healthy);
+        let suffers = |finding: &&Value| {
+            finding["objects"].as_array().into_iter().flatten().any(|object| object["name"] == healthy)
+        };
         assert_eq!(found.findings().filter(suffers).count(), 0, "{healthy}: {:#}", found.document);
     }
     let absent = format!("The owner gc.test/v1 Widget/gone does not exist in namespace {ns}.");
@@ -112,7 +115,10 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     assert_eq!(found.one("owner-absent", "lost")["reference"]["uid"], uid(&gone));
     let [severity, _, consequence] = says(&found, "owner-absent", "held");
     assert_eq!(severity, "Warning");
-    assert_eq!(consequence, "It stays: another owner holds on, and the collector drops this reference on its next look.");
+    assert_eq!(
+        consequence,
+        "It stays: another owner holds on, and the collector drops this reference on its next look."
+    );
     let (old, new) = (uid(&before), uid(&successor));
     let uids = format!("The owner gc.test/v1 Widget/successor had the uid {old}; what is there now has the uid {new}.");
     assert_eq!(says(&found, "owner-other-uid", "left"), ["Error", &uids, DELETED]);
@@ -123,7 +129,9 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     assert_eq!(says(&found, "owner-other-kind", "miskinded"), ["Error", wrong, DELETED]);
     let wrong = "The reference says gc.test/v1 WidgetList/owner, and a list is never found.";
     assert_eq!(says(&found, "owner-list-kind", "listed"), ["Error", wrong, DELETED]);
-    let wrong = format!("The owner Widget/abroad in namespace {elsewhere} is in another namespace, where it can own nothing here.");
+    let wrong = format!(
+        "The owner Widget/abroad in namespace {elsewhere} is in another namespace, where it can own nothing here."
+    );
     assert_eq!(says(&found, "owner-other-namespace", "stray"), ["Error", &wrong, DELETED]);
     let [severity, message, consequence] = says(&found, "namespaced-owner-of-cluster-scoped", &rack_name);
     let wrong = format!("Cluster-scoped, yet owned by the namespaced Widget/owner in namespace {ns}.");
@@ -180,7 +188,10 @@ fn what_leads_nowhere_is_let_go_or_handed_over() {
     for object in [&lost, &over, &stray] {
         assert_eq!(now(trial.cluster, object), None);
     }
-    assert_eq!(now(trial.cluster, &left).expect("it is kept")["metadata"]["ownerReferences"], json!([owner_reference(&successor)]));
+    assert_eq!(
+        now(trial.cluster, &left).expect("it is kept")["metadata"]["ownerReferences"],
+        json!([owner_reference(&successor)])
+    );
 }
 
 /// Several references of one uid: what matters of them is told.
@@ -229,7 +240,8 @@ fn malformed_references() {
             now(cluster, &object).is_some_and(|now| now["metadata"]["deletionTimestamp"].is_string())
         });
     }
-    let rows = ["nameless", "kindless", "versionless", "unversioned", "unparsable"].map(|name| ("owner-malformed", name, 0));
+    let rows =
+        ["nameless", "kindless", "versionless", "unversioned", "unparsable"].map(|name| ("owner-malformed", name, 0));
     let found = mends_all(cluster, &["-n", ns], &rows);
     for (name, fault) in [
         ("nameless", "A reference has no name (gc.test/v1 Widget/)."),
@@ -240,11 +252,17 @@ fn malformed_references() {
     ] {
         let [severity, message, consequence] = says(&found, "owner-malformed", name);
         assert_eq!((severity, message), ("Warning", fault));
-        assert_eq!(consequence, "The collector can't look it up, and no update of the object is accepted until it is mended.");
+        assert_eq!(
+            consequence,
+            "The collector can't look it up, and no update of the object is accepted until it is mended."
+        );
     }
     assert_eq!(found.about("owner-malformed", "whole"), [] as [&Value; 0]);
     for object in &kept {
-        assert!(now(cluster, object).is_some_and(|now| now["metadata"]["ownerReferences"].as_array().is_none_or(Vec::is_empty)));
+        assert!(
+            now(cluster, object)
+                .is_some_and(|now| now["metadata"]["ownerReferences"].as_array().is_none_or(Vec::is_empty))
+        );
     }
     assert!(now(cluster, &whole).is_some());
 }
@@ -282,12 +300,16 @@ fn an_owner_that_may_not_be_read() {
     assert!(found.findings().all(|finding| finding["code"] == "owner-unread"), "{:#}", found.document);
     let rack_name = trial.global("rack");
     let [severity, message, consequence] = says(&found, "owner-unread", "racked");
-    assert_eq!((severity, message), ("Info", format!("The owner gc.test/v1 Rack/{rack_name} could not be read.").as_str()));
+    assert_eq!(
+        (severity, message),
+        ("Info", format!("The owner gc.test/v1 Rack/{rack_name} could not be read.").as_str())
+    );
     assert!(consequence.contains("nothing is claimed"), "{consequence}");
     let remedy = found.one("owner-unread", "racked")["remedy"].as_str().expect("a remedy").to_owned();
     let see = || {
         let mut command = Command::new("sh");
-        let ran = command.args(["-c", &remedy]).env("KUBECONFIG", cluster.kubeconfig(VIEWER)).output().expect("a shell");
+        let ran =
+            command.args(["-c", &remedy]).env("KUBECONFIG", cluster.kubeconfig(VIEWER)).output().expect("a shell");
         (ran.status.success(), String::from_utf8_lossy(&ran.stderr).into_owned())
     };
     let (is_read, said) = see();

@@ -93,7 +93,11 @@ pub fn objects_that_cannot_be_decoded() {
     for Spoiled { message, in_etcd, .. } in &all {
         let finding = found.findings().find(|finding| finding["message"] == *message);
         let finding = finding.unwrap_or_else(|| panic!("{message}\n{:#}", found.document));
-        assert_eq!((&finding["code"], &finding["severity"]), (&json!("undecodable-object"), &json!("Error")), "{finding:#}");
+        assert_eq!(
+            (&finding["code"], &finding["severity"]),
+            (&json!("undecodable-object"), &json!("Error")),
+            "{finding:#}"
+        );
         assert_eq!(names(&finding["related"]), [words(&doomed["metadata"], "name")]);
         let remedies = finding["remedies"].as_array().expect("remedies");
         assert_eq!(remedies.last().expect("one at least")["commands"], json!([in_etcd]), "{finding:#}");
@@ -102,7 +106,9 @@ pub fn objects_that_cannot_be_decoded() {
     assert!(cluster.get(&cluster.path_of(&doomed)).is_some());
 
     // It is in this namespace, and nowhere else.
-    let of = |found: &Found, words: &str| found.findings().find(|finding| finding["message"].to_string().contains(words)).cloned();
+    let of = |found: &Found, words: &str| {
+        found.findings().find(|finding| finding["message"].to_string().contains(words)).cloned()
+    };
     let finding = of(&found, "The list of configmaps").expect("it was found");
     let narrowed = paste(&cluster, words(&finding, "remedy"));
     assert_eq!(narrowed.trim(), "default");

@@ -69,8 +69,8 @@ pub fn a_dependent_with_a_reference_to_what_is_not_served() {
     }
 }
 
-/// S4 and S5: what the collector can't delete, somebody else can, and what another owner keeps can be left to that one. The reference alone
-/// is not all: the collector doesn't come back to what it has dropped.
+/// S4 and S5: what the collector can't delete, somebody else can, and what another owner keeps can be left to that one.
+/// The reference alone is not all: the collector doesn't come back to what it has dropped.
 pub fn what_the_collector_cannot_delete_goes_by_hand() {
     let trial = Trial::new("by-hand", "Foreground");
     let cluster = trial.cluster;
@@ -84,8 +84,14 @@ pub fn what_the_collector_cannot_delete_goes_by_hand() {
     cluster.settled();
     let target = format!("racks/{}", trial.global("owner"));
     let finding = mends_with(cluster, &[&target], "stuck-on-invalid-scope", &trial.global("scoped"), 1);
-    assert_eq!((&finding["severity"], names(&finding["related"])), (&json!("Error"), vec![trial.global("owner").as_str()]));
-    assert_eq!(words(&finding, "message"), "Cluster-scoped, with a reference to the namespaced gc.test/v1 Widget/widget.");
+    assert_eq!(
+        (&finding["severity"], names(&finding["related"])),
+        (&json!("Error"), vec![trial.global("owner").as_str()])
+    );
+    assert_eq!(
+        words(&finding, "message"),
+        "Cluster-scoped, with a reference to the namespaced gc.test/v1 Widget/widget."
+    );
     assert_eq!(&finding["reference"]["uid"], uid(&widget));
     for gone in [&scoped, &below] {
         is_gone(cluster, gone);
@@ -134,7 +140,10 @@ pub fn a_dependent_that_may_not_be_deleted() {
     cluster.settled();
     let target = format!("racks/{}", trial.global("owner"));
     let finding = mends(cluster, &[&target], "stuck-on-protected", "system-node-critical");
-    assert_eq!((&finding["severity"], names(&finding["related"])), (&json!("Error"), vec![trial.global("owner").as_str()]));
+    assert_eq!(
+        (&finding["severity"], names(&finding["related"])),
+        (&json!("Error"), vec![trial.global("owner").as_str()])
+    );
     assert_eq!(finding["remedies"].as_array().map(Vec::len), Some(1), "{finding:#}");
     is_gone(cluster, &rack);
     cluster.patch(class, &json!({"metadata": {"ownerReferences": null}}));
@@ -171,8 +180,8 @@ pub fn a_delete_that_the_collector_never_learns_of() {
     is_gone(cluster, &below);
 }
 
-/// S12: somebody goes on making what a foreground delete waits for, under a new name each time, as controllers do. None of it is there for
-/// longer than a moment, and there is always one.
+/// S12: somebody goes on making what a foreground delete waits for, under a new name each time, as controllers do. None
+/// of it is there for longer than a moment, and there is always one.
 pub fn dependents_that_are_made_again_and_again() {
     let trial = Trial::new("recreated", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
@@ -212,7 +221,10 @@ pub fn dependents_that_are_made_again_and_again() {
         let finding = mended.unwrap_or_else(|why| panic::resume_unwind(why));
         assert_eq!(finding["severity"], "Warning");
         let message = words(&finding, "message");
-        assert!(message.contains("new ones were made, the last ") && message.contains(": ConfigMap/made-"), "{message}");
+        assert!(
+            message.contains("new ones were made, the last ") && message.contains(": ConfigMap/made-"),
+            "{message}"
+        );
     });
     is_gone(cluster, &owner);
 }

@@ -45,16 +45,16 @@ impl Watching {
     /// Everything up to a line that holds this.
     #[track_caller]
     fn until(&self, text: &str) -> Vec<String> {
-        let (begun, mut told) = (Instant::now(), Vec::new());
+        let (begun, mut describe) = (Instant::now(), Vec::new());
         while begun.elapsed() < PATIENCE {
             if let Ok(line) = self.lines.recv_timeout(Duration::from_secs(1)) {
-                told.push(line);
-                if told.last().is_some_and(|line| line.contains(text)) {
-                    return told;
+                describe.push(line);
+                if describe.last().is_some_and(|line| line.contains(text)) {
+                    return describe;
                 }
             }
         }
-        panic!("no {text:?} in {told:#?}");
+        panic!("no {text:?} in {describe:#?}");
     }
 }
 
@@ -65,11 +65,11 @@ fn what_changes_is_told() {
     watching.until("HEALTHY");
     let gone = trial.gone("gone");
     let lost = trial.config_map("lost").owned_by(&gone).create();
-    let told = watching.until("owner-absent");
-    assert!(told.iter().any(|line| line.ends_with(": 1 new, 0 gone or changed.")), "{told:#?}");
+    let describe = watching.until("owner-absent");
+    assert!(describe.iter().any(|line| line.ends_with(": 1 new, 0 gone or changed.")), "{describe:#?}");
     trial.cluster.delete(&trial.cluster.path_of(&lost), Some("Background"), None);
-    let told = watching.until("HEALTHY");
-    assert!(told.iter().any(|line| line.ends_with(": 0 new, 1 gone or changed.")), "{told:#?}");
+    let describe = watching.until("HEALTHY");
+    assert!(describe.iter().any(|line| line.ends_with(": 0 new, 1 gone or changed.")), "{describe:#?}");
 }
 
 #[test]

@@ -71,8 +71,7 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     cluster.seen_by_collector(&[uid(&held)]);
 
     // Nobody is asked about these, nobody has to be, or somebody may answer.
-    let elsewhere =
-        json!({"rules": [{"apiGroups": ["odd.test"], "apiVersions": ["*"], "resources": ["nothings"], "operations": ["*"]}]});
+    let elsewhere = json!({"rules": [{"apiGroups": ["odd.test"], "apiVersions": ["*"], "resources": ["nothings"], "operations": ["*"]}]});
     cluster.create(webhook("elsewhere", &service(place, "missing"), &elsewhere));
     cluster.create(webhook("ignored", &service(place, "missing"), &json!({"failurePolicy": "Ignore"})));
     let none = json!({"objectSelector": {"matchLabels": {"no": "widget"}}});
@@ -99,8 +98,10 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     let found = thread::scope(|scope| {
         let doctor = scope.spawn(|| examine(cluster, &["--only=webhook-unreachable"]));
         thread::sleep(Duration::from_millis(1500));
-        cluster
-            .patch(&cluster.path_of(&rolling), &json!({"endpoints": [{"addresses": ["10.1.0.1"], "conditions": {"ready": true}}]}));
+        cluster.patch(
+            &cluster.path_of(&rolling),
+            &json!({"endpoints": [{"addresses": ["10.1.0.1"], "conditions": {"ready": true}}]}),
+        );
         doctor.join().unwrap_or_else(|panic| resume_unwind(panic))
     });
     assert_eq!(found.findings().count(), 0, "{:#}", found.document);
@@ -117,13 +118,22 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     let finding = found.one("webhook-unreachable", "silent");
     assert_eq!((found.findings().count(), &finding["severity"]), (1, &json!("Error")), "{:#}", found.document);
     assert_eq!(names(&finding["related"]), ["owner", "held"], "{finding:#}");
-    assert!(words(finding, "message").ends_with(&format!("; its service {place}/silent has no endpoint that is ready.")));
-    assert!(words(finding, "consequence").ends_with("it deletes 1 that still lives: decide that first."), "{finding:#}");
+    assert!(
+        words(finding, "message").ends_with(&format!("; its service {place}/silent has no endpoint that is ready."))
+    );
+    assert!(
+        words(finding, "consequence").ends_with("it deletes 1 that still lives: decide that first."),
+        "{finding:#}"
+    );
     mends(cluster, &[], "webhook-unreachable", "silent");
     for gone in [&held, &owner] {
         is_gone(cluster, gone);
     }
     for name in ["elsewhere", "ignored", "outside", "answers", "named-outside", "rolling", "silent"] {
-        cluster.delete(&format!("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{name}"), None, None);
+        cluster.delete(
+            &format!("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{name}"),
+            None,
+            None,
+        );
     }
 }

@@ -4,10 +4,11 @@ use std::time::{Duration, Instant};
 
 use kubectl_gc::{
     act::{Answered, Ended, FollowEvent},
-    foretell::{
-        OutcomeKind, State,
-        course::{HeldBy, Relation},
+    plan::{
+        OutcomeKind,
+        tracker::{BlockerDescription, Relation},
     },
+    simulate::State,
 };
 use serde_json::{Value, json};
 
@@ -87,7 +88,7 @@ fn what_was_to_stay_is_not_waited_for() {
     let [blocker] = followed.blockers.as_slice() else { panic!("{:#?}", followed.blockers) };
     assert_eq!(blocker.object.short_name(), "ConfigMap/held");
     assert_eq!((blocker.state, blocker.holds_up), (State::Stuck, 1));
-    assert_eq!(blocker.held_by, [HeldBy::Finalizer(HOLD.to_owned())]);
+    assert_eq!(blocker.held_by, [BlockerDescription::Finalizer(HOLD.to_owned())]);
 }
 
 /// A finalizer that came after the plan, and that nobody removes: told with its holder long before the time is up.
@@ -110,7 +111,7 @@ fn what_gets_stuck_is_told_with_what_holds_it() {
     assert_eq!(followed.left, 3);
     let [blocker] = followed.blockers.as_slice() else { panic!("{:#?}", followed.blockers) };
     assert_eq!((blocker.object.short_name().as_str(), blocker.holds_up), ("ConfigMap/held", 2));
-    assert_eq!(blocker.held_by, [HeldBy::Finalizer(HOLD.to_owned())]);
+    assert_eq!(blocker.held_by, [BlockerDescription::Finalizer(HOLD.to_owned())]);
 }
 
 /// A dependent that is created after the plan goes with the rest. It is waited for, and no surprise.
@@ -132,7 +133,8 @@ fn what_comes_meanwhile_and_goes_along_is_told_apart() {
         followed.outside.iter().map(|one| (one.object.short_name(), one.new, one.gone)).collect();
     outside.sort();
     assert_eq!(outside, [("ConfigMap/new".to_owned(), true, true), ("ConfigMap/stranger".to_owned(), false, true)]);
-    let of_owner = |because: &Relation| matches!(because, Relation::Owner(owner) if owner.short_name() == "Widget/owner");
+    let of_owner =
+        |because: &Relation| matches!(because, Relation::Owner(owner) if owner.short_name() == "Widget/owner");
     assert!(followed.outside.iter().all(|one| of_owner(&one.because)), "{:#?}", followed.outside);
     assert_eq!(trial.cluster.list(&format!("/api/v1/namespaces/{}/configmaps", trial.namespace)), [] as [Value; 0]);
 }
@@ -203,7 +205,7 @@ fn pods_are_waited_for() {
     });
     let [blocker] = waited.expect("it is told what is waited for").as_slice() else { panic!("{waited:?}") };
     assert_eq!((blocker.object.short_name().as_str(), blocker.state), ("Pod/pod", State::Waiting));
-    assert_eq!(blocker.held_by, [HeldBy::Kubelet]);
+    assert_eq!(blocker.held_by, [BlockerDescription::Kubelet]);
 }
 
 /// Without a collector nothing comes of it, and that is not taken for the end.
@@ -228,7 +230,11 @@ fn following_can_be_called_off() {
     let after = Duration::from_secs(1);
     let outcome = Carried::new(&trial, vec![&owner]).called_off_after(after).unsettled(|| (), || ());
     let followed = &outcome.followed;
-    assert_eq!((followed.ended, followed.left, followed.progress.terminating), (Ended::CalledOff, 1, 1), "{followed:#?}");
+    assert_eq!(
+        (followed.ended, followed.left, followed.progress.terminating),
+        (Ended::CalledOff, 1, 1),
+        "{followed:#?}"
+    );
     assert_eq!(outcome.otherwise().len(), 2);
 }
 

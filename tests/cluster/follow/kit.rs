@@ -5,10 +5,11 @@ use std::{collections::BTreeSet, future, path::Path, time::Duration};
 use kubectl_gc::{
     act::{Deletion, Ended, FollowEvent, Followed, Following, Sent, delete, follow},
     cluster::Scope,
-    foretell::{Assume, Course, OutcomeKind, Plan, Request, Stage, explore},
     graph::OwnerGraph,
-    model::{Again, ObjectId, Snapshot, Symbol},
+    model::{ObjectId, RecheckResult, Snapshot, Symbol},
+    plan::{OutcomeKind, Plan, PlanTracker, explore},
     server::Propagation,
+    simulate::{Assume, Request, SimContext},
 };
 use serde_json::Value;
 
@@ -62,7 +63,8 @@ impl<'t> Carried<'t> {
         self
     }
 
-    /// Plans, deletes and follows. `between` happens after the plan is made and before it is carried out, `after` once everything was deleted.
+    /// Plans, deletes and follows. `between` happens after the plan is made and before it is carried out, `after` once
+    /// everything was deleted.
     #[track_caller]
     pub fn out(self, between: impl FnOnce(), after: impl FnOnce()) -> Outcome {
         self.trial.cluster.settled();
@@ -102,7 +104,7 @@ impl<'t> Carried<'t> {
             let plan = loop {
                 let targets = self.targets(&snapshot);
                 let graph = OwnerGraph::new(&snapshot);
-                let stage = Stage::new(&snapshot, &graph, self.assume);
+                let stage = SimContext::new(&snapshot, &graph, self.assume);
                 let plan = explore(&stage, &Request::delete(targets, propagation));
                 rounds += 1;
                 if plan.needs.is_empty() || rounds == ROUNDS {
@@ -114,7 +116,7 @@ impl<'t> Carried<'t> {
                 connection.fetch_facts(&mut snapshot, &facts).await;
             };
             tokio::task::block_in_place(between);
-            let course = Course::new(&snapshot, &plan);
+            let course = PlanTracker::new(&snapshot, &plan);
             let targets = self.targets(&snapshot);
             // A target that is terminating already may have no outcome, and is followed all the same.
             let followed = plan.outcomes.iter().map(|outcome| outcome.object).chain(targets.iter().copied());
@@ -123,7 +125,7 @@ impl<'t> Carried<'t> {
             let sent = delete(&connection, &snapshot, &targets, &deletion, future::pending(), &mut |_| ()).await;
             tokio::task::block_in_place(after);
             let mut events = Vec::new();
-            let mut told = |event| events.push(event);
+            let mut describe = |event| events.push(event);
             let (assume, timeout, patience) = (self.assume, self.timeout, Duration::from_secs(2));
             let following = Following { connection: &connection, watches: &watches, assume, timeout, patience };
             let called_off = async {
@@ -132,12 +134,12 @@ impl<'t> Carried<'t> {
                     None => future::pending().await,
                 }
             };
-            let followed = follow(following, &mut snapshot, course, &sent, called_off, &mut told).await;
+            let followed = follow(following, &mut snapshot, course, &sent, called_off, &mut describe).await;
             if matches!(followed.ended, Ended::AsPlanned | Ended::Otherwise | Ended::Stuck) {
                 tokio::task::block_in_place(|| self.trial.cluster.settled());
                 let named: Vec<ObjectId> = uids.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
-                let again = connection.look_again(&snapshot, &named).await;
-                let moved: Vec<_> = again.into_iter().filter(|(_, again)| *again != Again::Same).collect();
+                let again = connection.recheck(&snapshot, &named).await;
+                let moved: Vec<_> = again.into_iter().filter(|(_, again)| *again != RecheckResult::Same).collect();
                 assert!(moved.is_empty(), "it was said to be over, and then came more: {moved:#?} {followed:#?}");
                 assert_eq!(named.len(), followed.progress.all - followed.progress.gone, "{followed:#?}");
             }
@@ -154,8 +156,8 @@ impl<'t> Carried<'t> {
 impl Outcome {
     /// What each object was foretold that came otherwise, and what has become of it.
     pub fn otherwise(&self) -> Vec<(String, OutcomeKind, OutcomeKind)> {
-        let told = self.followed.otherwise.iter();
-        told.map(|one| (one.object.short_name(), one.foretold[0], one.came)).collect()
+        let describe = self.followed.otherwise.iter();
+        describe.map(|one| (one.object.short_name(), one.predicted[0], one.came)).collect()
     }
 
     /// It ended as foretold, and nothing that was there before went besides; so many objects are gone.

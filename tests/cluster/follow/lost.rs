@@ -10,7 +10,8 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// Carries out a delete of an owner with two dependents, by way of a proxy that spoils what is watched; says what was listed.
+/// Carries out a delete of an owner with two dependents, by way of a proxy that spoils what is watched; says what was
+/// listed.
 fn spoiled(name: &str, fault: impl Fn(&str, usize) -> Option<Fault> + Send + Sync + 'static) -> Outcome {
     let trial = Trial::new(name, "Foreground");
     let owner = trial.widget("owner").create();
@@ -53,7 +54,9 @@ fn watches_are_those_of_metadata_in_protobuf() {
 /// As from servers that know no protobuf of metadata.
 #[test]
 fn watches_in_json_tell_the_same() {
-    let outcome = spoiled("watch-json", |_, _| Some(Fault::Accept("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")));
+    let outcome = spoiled("watch-json", |_, _| {
+        Some(Fault::Accept("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"))
+    });
     assert!(outcome.followed.lost.is_empty());
     let outcome = spoiled("watch-plain", |_, _| Some(Fault::Accept("application/json")));
     assert!(outcome.followed.lost.is_empty());
@@ -61,7 +64,8 @@ fn watches_in_json_tell_the_same() {
 
 #[test]
 fn watches_that_break_off_are_taken_up() {
-    let outcome = spoiled("watch-cut", |_, before| Some(Fault::CutAfter(100 + 200 * before as u64)).filter(|_| before < 5));
+    let outcome =
+        spoiled("watch-cut", |_, before| Some(Fault::CutAfter(100 + 200 * before as u64)).filter(|_| before < 5));
     assert!(outcome.followed.lost.is_empty());
 }
 
@@ -76,13 +80,14 @@ fn what_was_missed_is_asked_for() {
 #[test]
 fn what_may_not_be_watched_is_asked_for() {
     let outcome = spoiled("watch-forbidden", |_, _| Some(Fault::status(403, "Forbidden")));
-    let lost: Vec<(bool, &str)> = outcome.followed.lost.iter().map(|lost| (lost.watched, lost.reason.as_str())).collect();
+    let lost: Vec<(bool, &str)> =
+        outcome.followed.lost.iter().map(|lost| (lost.watched, lost.reason.as_str())).collect();
     assert_eq!(lost, [(false, "forbidden")]);
-    let told = outcome.events.iter().find_map(|event| match event {
-        FollowEvent::Lost { resource, .. } => Some(resource.as_str()),
+    let describe = outcome.events.iter().find_map(|event| match event {
+        FollowEvent::LostWatch { resource, .. } => Some(resource.as_str()),
         _ => None,
     });
-    assert_eq!(told, Some("configmaps"));
+    assert_eq!(describe, Some("configmaps"));
 }
 
 /// A line that is dead without anybody noticing.

@@ -30,29 +30,36 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const AT_A_TIME: usize = 6;
 
 fn number(name: &str, otherwise: u64) -> u64 {
-    env::var(name).ok().map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
+    env::var(name)
+        .ok()
+        .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
 /// The objects that are deleted first; fewer where the collector has taken some by itself.
 fn targets(case: &Case, uids: &Uids) -> Vec<Value> {
-    let by_name: HashMap<String, &String> = uids.iter().map(|(uid, (kind, name))| (format!("{kind}/{name}"), uid)).collect();
+    let by_name: HashMap<String, &String> =
+        uids.iter().map(|(uid, (kind, name))| (format!("{kind}/{name}"), uid)).collect();
     let Some(delete) = case.rounds.first() else { return Vec::new() };
     let wanted = delete.wanted.iter().take(delete.most_targets).filter_map(|wanted| by_name.get(wanted));
     wanted.map(|uid| json!({"metadata": {"uid": uid}})).collect()
 }
 
-/// As many graphs as `GRAPHS` says, from `SEED` on. What is called over has come to rest (the kit looks again), and nothing that was foretold of
-/// a graph which is left alone comes otherwise.
+/// As many graphs as `GRAPHS` says, from `SEED` on. What is called over has come to rest (the kit looks again), and
+/// nothing that was foretold of a graph which is left alone comes otherwise.
 #[test]
 fn random_graphs_are_followed() {
     let (graphs, seed) = (number("GRAPHS", 36), number("SEED", 1));
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(kinds::DEFINITIONS);
-    cluster.wait_until("the kinds of the graphs to be served", SERVED, || crate::differential::state::is_served(&cluster));
+    cluster
+        .wait_until("the kinds of the graphs to be served", SERVED, || crate::differential::state::is_served(&cluster));
     let seeds: Vec<u64> = (seed..seed + graphs).collect();
     let cases: Vec<Case> = seeds.iter().map(|seed| case(*seed, Mix::Full)).collect();
-    let built: Vec<Uids> =
-        cases.iter().enumerate().map(|(number, case)| Place::prepare(&cluster, number).build(&cluster, &case.graph)).collect();
+    let built: Vec<Uids> = cases
+        .iter()
+        .enumerate()
+        .map(|(number, case)| Place::prepare(&cluster, number).build(&cluster, &case.graph))
+        .collect();
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     cluster.settled();
     let jobs: Vec<(u64, &Case, &Uids)> =
@@ -64,7 +71,10 @@ fn random_graphs_are_followed() {
             let cluster = &cluster;
             let running: Vec<_> =
                 jobs.iter().map(|(seed, case, uids)| (*seed, scope.spawn(|| followed(cluster, case, uids)))).collect();
-            running.into_iter().map(|(seed, job)| (seed, job.join().unwrap_or_else(|panic| resume_unwind(panic)))).collect()
+            running
+                .into_iter()
+                .map(|(seed, job)| (seed, job.join().unwrap_or_else(|panic| resume_unwind(panic))))
+                .collect()
         });
         for (seed, outcome) in followed {
             let Some((outcome, took)) = outcome else { continue };

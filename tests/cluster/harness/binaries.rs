@@ -52,7 +52,11 @@ impl Binaries {
     }
 
     fn of(folder: &Path) -> Self {
-        Self { etcd: folder.join(ETCD), api_server: folder.join(API_SERVER), controller_manager: folder.join(CONTROLLER_MANAGER) }
+        Self {
+            etcd: folder.join(ETCD),
+            api_server: folder.join(API_SERVER),
+            controller_manager: folder.join(CONTROLLER_MANAGER),
+        }
     }
 }
 

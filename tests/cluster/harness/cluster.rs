@@ -96,8 +96,8 @@ impl Cluster {
 
     fn attempt(binaries: &Binaries, options: &Options) -> Result<Self, String> {
         let folder = Folder::new().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
-        let credentials =
-            Credentials::create(folder.path().join("credentials")).map_err(|error| format!("cannot write credentials: {error}"))?;
+        let credentials = Credentials::create(folder.path().join("credentials"))
+            .map_err(|error| format!("cannot write credentials: {error}"))?;
         let [client_port, peer_port, port] = free_ports()?;
         let etcd_url = format!("http://127.0.0.1:{client_port}");
         let etcd = etcd(binaries, folder.path(), &etcd_url, &format!("http://127.0.0.1:{peer_port}"))?;
@@ -264,7 +264,8 @@ fn api_server(
         "--event-ttl=10m".to_owned(),
         "--profiling=false".to_owned(),
     ]);
-    Supervised::start("kube-apiserver", folder, program.args(more)).map_err(|error| format!("cannot run kube-apiserver: {error}"))
+    Supervised::start("kube-apiserver", folder, program.args(more))
+        .map_err(|error| format!("cannot run kube-apiserver: {error}"))
 }
 
 /// Ports that nobody listens on, all different because they are taken all at the same time.

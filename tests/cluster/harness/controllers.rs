@@ -19,8 +19,13 @@ pub const COLLECTOR: &str = "garbage-collector-controller";
 /// Empties namespaces that are being deleted.
 pub const NAMESPACES: &str = "namespace-controller";
 /// The controllers that make objects with owners.
-pub const WORKLOADS: &[&str] =
-    &["deployment-controller", "replicaset-controller", "statefulset-controller", "job-controller", "cronjob-controller"];
+pub const WORKLOADS: &[&str] = &[
+    "deployment-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+    "job-controller",
+    "cronjob-controller",
+];
 
 /// Keeps claims that pods use; it adds its finalizer itself.
 pub const CLAIM_PROTECTION: &str = "persistentvolumeclaim-protection-controller";
@@ -52,8 +57,9 @@ impl Controllers {
 }
 
 impl Cluster {
-    /// Starts a controller manager with these controllers; returns when it is up and the collector, if it is one of them,
-    /// has seen the whole cluster. Kinds that are defined later are noticed by the collector only after up to 30 seconds.
+    /// Starts a controller manager with these controllers; returns when it is up and the collector, if it is one of
+    /// them, has seen the whole cluster. Kinds that are defined later are noticed by the collector only after up to 30
+    /// seconds.
     #[track_caller]
     pub fn start_controllers(&self, names: &[&str]) {
         self.try_start_controllers(names).unwrap_or_else(|error| panic!("{FAILED}: {error}"));
@@ -183,7 +189,9 @@ impl Cluster {
         }));
         self.seen_by_collector(&[uid(object)]);
         self.delete(&self.path_of(&probe), None, None);
-        self.wait_until("the collector to forget a probe", START, || !self.collector_graph(&[uid(object)]).contains(uid(&probe)));
+        self.wait_until("the collector to forget a probe", START, || {
+            !self.collector_graph(&[uid(object)]).contains(uid(&probe))
+        });
     }
 
     #[track_caller]
@@ -230,7 +238,8 @@ fn is_of_queue(line: &str) -> bool {
 
 /// Whether it says that something is.
 fn is_work(line: &str) -> bool {
-    is_of_queue(line) && line.rsplit_once(' ').is_some_and(|(_, value)| value.parse::<f64>().is_ok_and(|value| value > 0.0))
+    is_of_queue(line)
+        && line.rsplit_once(' ').is_some_and(|(_, value)| value.parse::<f64>().is_ok_and(|value| value > 0.0))
 }
 
 fn text(api: &Api, path: &str) -> Result<String, String> {

@@ -82,7 +82,12 @@ impl Credentials {
 }
 
 /// Writes a kubeconfig file with one context, `test`. JSON is YAML, too.
-pub fn write_kubeconfig(path: &Path, cluster: &serde_json::Value, user: &str, secret: &serde_json::Value) -> io::Result<()> {
+pub fn write_kubeconfig(
+    path: &Path,
+    cluster: &serde_json::Value,
+    user: &str,
+    secret: &serde_json::Value,
+) -> io::Result<()> {
     let config = json!({
         "apiVersion": "v1",
         "kind": "Config",

@@ -13,7 +13,8 @@ use super::{
     wait::{Retry, poll},
 };
 
-/// Until the API server's watch of etcd has brought what was written. Generous, because a busy machine is no reason for a test to fail.
+/// Until the API server's watch of etcd has brought what was written. Generous, because a busy machine is no reason for
+/// a test to fail.
 const SEEN: Duration = Duration::from_secs(30);
 /// Until the API server has given up a watch that met what it can't decode: it goes on for half a minute.
 const SPOILED: Duration = Duration::from_mins(2);
@@ -30,7 +31,8 @@ const OTHER_PREFIXES: [(&str, &str, &str); 5] = [
     ("networking.k8s.io", "ingresses", "ingress"),
 ];
 
-/// What was written by an API server that encrypts, under a key that nobody has any more: the usual way to lose an object.
+/// What was written by an API server that encrypts, under a key that nobody has any more: the usual way to lose an
+/// object.
 pub const LOST_KEY: &[u8] = b"k8s:enc:aescbc:v1:lost:\x01\x02\x03";
 
 impl Cluster {
@@ -44,8 +46,8 @@ impl Cluster {
         Some(BASE64_STANDARD.decode(value).unwrap_or_else(|error| panic!("etcd says {value:?} of {key}: {error}")))
     }
 
-    /// Writes to etcd, and returns the revision that it has then, which is the resourceVersion of what was written. The API server gets
-    /// to know a moment later.
+    /// Writes to etcd, and returns the revision that it has then, which is the resourceVersion of what was written. The
+    /// API server gets to know a moment later.
     #[track_caller]
     pub fn etcd_put(&self, key: &str, value: &[u8]) -> u64 {
         let answer = self.ask_etcd("put", json!({"key": encode(key), "value": encode(value)}));
@@ -85,15 +87,16 @@ impl Cluster {
         self.get(&format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.{group}")).is_some()
     }
 
-    /// Writes an object as it is, past all validation, in the version that it says, and returns what the API server makes of it. A uid
-    /// and a creationTimestamp are made up where it has none. Returns when lists show it, too.
+    /// Writes an object as it is, past all validation, in the version that it says, and returns what the API server
+    /// makes of it. A uid and a creationTimestamp are made up where it has none. Returns when lists show it, too.
     #[track_caller]
     pub fn store(&self, object: &Value) -> Value {
         let (key, path) = (self.etcd_key(object), self.path_of(object));
         // The path of a Namespace itself contains this, too.
         let in_namespace = self.collection_of(object).contains("/namespaces/");
         let mut object = object.clone();
-        let metadata = object["metadata"].as_object_mut().unwrap_or_else(|| panic!("no metadata to be stored under {key}"));
+        let metadata =
+            object["metadata"].as_object_mut().unwrap_or_else(|| panic!("no metadata to be stored under {key}"));
         // It is where the object is, and not in it.
         metadata.remove("resourceVersion");
         if in_namespace {
@@ -107,12 +110,14 @@ impl Cluster {
         self.get(&path).unwrap_or_else(|| panic!("{path} was written to etcd, and something has deleted it since"))
     }
 
-    /// Waits until the API server's watch of a resource, from which lists and watches come, has got as far as a revision of etcd.
+    /// Waits until the API server's watch of a resource, from which lists and watches come, has got as far as a
+    /// revision of etcd.
     #[track_caller]
     fn wait_for_watch_cache(&self, collection: &str, revision: u64) {
         let verdict = poll(SEEN, || {
             let list = self.api.get(&format!("{collection}?resourceVersion=0")).map_err(Retry::Later)?;
-            let seen: Option<u64> = list.json()["metadata"]["resourceVersion"].as_str().and_then(|seen| seen.parse().ok());
+            let seen: Option<u64> =
+                list.json()["metadata"]["resourceVersion"].as_str().and_then(|seen| seen.parse().ok());
             match seen {
                 Some(seen) if list.is_success() && seen >= revision => Ok(()),
                 _ => Err(Retry::Later(format!("GET {collection}: {} {}", list.status, list.text()))),
@@ -128,21 +133,26 @@ impl Cluster {
         self.spoil_with(object, &whole.as_bytes()[..whole.len() / 2])
     }
 
-    /// Puts bytes in an object's place that no server can decode, whether there is such an object or not, and returns what a list of its
-    /// kind is answered then, in pages as kubectl asks for it. No such list works from then on until the key is deleted
-    /// ([`Cluster::etcd_delete`]): nothing for a cluster that others use.
+    /// Puts bytes in an object's place that no server can decode, whether there is such an object or not, and returns
+    /// what a list of its kind is answered then, in pages as kubectl asks for it. No such list works from then on until
+    /// the key is deleted ([`Cluster::etcd_delete`]): nothing for a cluster that others use.
     ///
-    /// Whoever watches notices half a minute later: until then, the API server goes on with what it knew before. This returns after that:
-    /// a collector that is started then can't list the kind, either.
+    /// Whoever watches notices half a minute later: until then, the API server goes on with what it knew before. This
+    /// returns after that: a collector that is started then can't list the kind, either.
     #[track_caller]
     pub fn spoil_with(&self, object: &Value, bytes: &[u8]) -> Answer {
         let collection = self.collection_of(object);
         self.etcd_put(&self.etcd_key(object), bytes);
         let verdict = poll(SPOILED, || {
-            let [watched, list] = ["resourceVersion=0", "limit=500"].map(|query| self.api.get(&format!("{collection}?{query}")));
+            let [watched, list] =
+                ["resourceVersion=0", "limit=500"].map(|query| self.api.get(&format!("{collection}?{query}")));
             let (watched, list) = (watched.map_err(Retry::Later)?, list.map_err(Retry::Later)?);
             let is_over = !watched.is_success() && !list.is_success();
-            if is_over { Ok(list) } else { Err(Retry::Later(format!("it is still read: {} {}", watched.status, list.status))) }
+            if is_over {
+                Ok(list)
+            } else {
+                Err(Retry::Later(format!("it is still read: {} {}", watched.status, list.status)))
+            }
         });
         verdict.unwrap_or_else(|error| panic!("an object of {collection} was spoiled in etcd: {error}"))
     }

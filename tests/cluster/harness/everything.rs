@@ -52,8 +52,8 @@ impl Cluster {
         found
     }
 
-    /// Every kind that can be listed and deleted, each in the version that discovery names first. No events, which come and go
-    /// as they like.
+    /// Every kind that can be listed and deleted, each in the version that discovery names first. No events, which come
+    /// and go as they like.
     #[track_caller]
     pub fn listed(&self) -> Vec<Listed> {
         let mut listed: Vec<Listed> = Vec::new();
@@ -64,10 +64,12 @@ impl Cluster {
                 let name = group["metadata"]["name"].as_str().unwrap_or_default();
                 for version in group["versions"].as_array().into_iter().flatten() {
                     let version_name = version["version"].as_str().unwrap_or_default();
-                    let api_version = if name.is_empty() { version_name.to_owned() } else { format!("{name}/{version_name}") };
+                    let api_version =
+                        if name.is_empty() { version_name.to_owned() } else { format!("{name}/{version_name}") };
                     for resource in version["resources"].as_array().into_iter().flatten() {
                         let plural = resource["resource"].as_str().unwrap_or_default();
-                        let has = |verb: &str| resource["verbs"].as_array().is_some_and(|verbs| verbs.contains(&json!(verb)));
+                        let has =
+                            |verb: &str| resource["verbs"].as_array().is_some_and(|verbs| verbs.contains(&json!(verb)));
                         if plural == "events"
                             || !has("list")
                             || !has("delete")

@@ -96,12 +96,16 @@ fn lock(cache: &Path) -> Result<File, String> {
 
 /// Asks Go itself, inside the module: it knows best whether it is new enough or may fetch a newer toolchain.
 fn check_go(module: &Path) -> Result<(), String> {
-    let answer = Command::new("go").args(["list", "-f", "{{.Dir}}", "-m"]).envs(GO_ENVIRONMENT).current_dir(module).output();
+    let answer =
+        Command::new("go").args(["list", "-f", "{{.Dir}}", "-m"]).envs(GO_ENVIRONMENT).current_dir(module).output();
     let answer = answer.map_err(|error| format!("cannot run `go`: {error}. {INSTALL_GO}"))?;
     if answer.status.success() {
         return Ok(());
     }
-    Err(format!("Go refuses the module of the control plane: {}\n{INSTALL_GO}", String::from_utf8_lossy(&answer.stderr).trim()))
+    Err(format!(
+        "Go refuses the module of the control plane: {}\n{INSTALL_GO}",
+        String::from_utf8_lossy(&answer.stderr).trim()
+    ))
 }
 
 /// Settings of the environment that would change what is built, or keep it from being built.
@@ -131,7 +135,8 @@ fn run_go(module: &Path, version: &str, unfinished: &Path) -> Result<PathBuf, St
         &format!("{}/", programs.display()),
         "./...",
     ]);
-    let build = Supervised::start("go-build", unfinished, program).map_err(|error| format!("cannot run go: {error}"))?;
+    let build =
+        Supervised::start("go-build", unfinished, program).map_err(|error| format!("cannot run go: {error}"))?;
     let status = watch(&build, started);
     if !status {
         return Err(format!("building the control plane for the tests failed:\n{}", build.log_tail()));

@@ -63,8 +63,9 @@ impl Cluster {
     /// Creates or changes all objects in a YAML stream, with server-side apply.
     #[track_caller]
     pub fn apply_yaml(&self, yaml: &str) -> Vec<Value> {
-        let documents = serde_yaml::Deserializer::from_str(yaml)
-            .map(|document| Value::deserialize(document).unwrap_or_else(|error| panic!("not an object in YAML: {error}\n{yaml}")));
+        let documents = serde_yaml::Deserializer::from_str(yaml).map(|document| {
+            Value::deserialize(document).unwrap_or_else(|error| panic!("not an object in YAML: {error}\n{yaml}"))
+        });
         let objects: Vec<Value> = documents.filter(|document| !document.is_null()).collect();
         objects.iter().map(|object| self.apply(object)).collect()
     }
@@ -75,7 +76,8 @@ impl Cluster {
         self.write(&Method::PATCH, &path, "application/apply-patch+yaml", object)
     }
 
-    /// Deletes; nothing if it was not there. What comes back is the object where it stays for a while, otherwise a Status.
+    /// Deletes; nothing if it was not there. What comes back is the object where it stays for a while, otherwise a
+    /// Status.
     #[track_caller]
     pub fn delete(&self, path: &str, propagation: Option<&str>, grace: Option<i64>) -> Option<Value> {
         let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
@@ -155,8 +157,9 @@ impl Cluster {
 
     /// What discovery says about a kind; asks again when the kind is not among what it said before.
     fn resource(&self, version: &str, kind: &str) -> Option<Value> {
-        let of_kind =
-            |resource: &&Value| resource["kind"] == kind && resource["name"].as_str().is_some_and(|name| !name.contains('/'));
+        let of_kind = |resource: &&Value| {
+            resource["kind"] == kind && resource["name"].as_str().is_some_and(|name| !name.contains('/'))
+        };
         let mut known = self.resources.0.lock().unwrap();
         if let Some(resource) = known.get(version).and_then(|resources| resources.iter().find(of_kind)) {
             return Some(resource.clone());

@@ -47,8 +47,9 @@ impl Ran {
     /// What it printed, as JSON; panics unless it is JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout)
-            .unwrap_or_else(|error| panic!("not JSON: {error}\n--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr))
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
+            panic!("not JSON: {error}\n--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr)
+        })
     }
 }
 

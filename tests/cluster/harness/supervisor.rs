@@ -1,9 +1,9 @@
 //! Programs that cannot outlive the test process.
 //!
-//! A killed process runs no destructor, and a `static` is never dropped, so cleaning up must not depend on this process.
-//! Each program therefore runs under a small shell script whose standard input is a pipe held here: when this process is
-//! gone the kernel closes the pipe, and the script ends its program. The scripts are in process groups of their own, or
-//! Ctrl-C in a terminal would end them before they have cleaned up.
+//! A killed process runs no destructor, and a `static` is never dropped, so cleaning up must not depend on this
+//! process. Each program therefore runs under a small shell script whose standard input is a pipe held here: when this
+//! process is gone the kernel closes the pipe, and the script ends its program. The scripts are in process groups of
+//! their own, or Ctrl-C in a terminal would end them before they have cleaned up.
 
 use std::{
     ffi::OsStr,

@@ -42,7 +42,13 @@ impl Cluster {
         tcsetwinsize(&ours, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
         let theirs = || Stdio::from(OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap());
         let mut command = self.gc_command(&self.kubeconfig(ADMIN));
-        command.args(args).current_dir(self.folder()).env("TERM", "xterm").stdin(theirs()).stdout(theirs()).stderr(theirs());
+        command
+            .args(args)
+            .current_dir(self.folder())
+            .env("TERM", "xterm")
+            .stdin(theirs())
+            .stdout(theirs())
+            .stderr(theirs());
         let child = command.spawn().unwrap();
         drop(command);
         let ours = File::from(ours);

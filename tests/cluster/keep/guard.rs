@@ -27,8 +27,8 @@ fn what_is_merely_freed_is_taken_back() {
     wait_until("the pod is adopted again", PATIENCE, || owners(&trial, &pods[0])[0]["uid"] == uid(&set));
 }
 
-/// With the guard it is left alone for as long as it takes, also by a collector that is told of another owner; and whoever is
-/// interrupted leaves something that lives, and can be released later or by a command.
+/// With the guard it is left alone for as long as it takes, also by a collector that is told of another owner; and
+/// whoever is interrupted leaves something that lives, and can be released later or by a command.
 #[test]
 fn a_guard_holds_until_it_is_released() {
     let trial = Trial::new("keep-guard", "Background");
@@ -36,12 +36,16 @@ fn a_guard_holds_until_it_is_released() {
     trial.cluster.settled();
     let mut keeper = Keeper::read(trial.cluster);
     let keeping = keeper.plan(&[keeper.id(uid(&web))], Background, &[keeper.id(uid(&pods[0]))]);
-    let loosened = keeper.cut(&keeping);
+    let detached = keeper.cut(&keeping);
     let guard = owners(&trial, &pods[0]);
-    assert_eq!((guard[0]["uid"].as_str(), &guard[0]["controller"], &guard[1]), (Some(uid(&pods[0])), &json!(true), &Value::Null));
-    assert!(loosened[0].guarded);
+    assert_eq!(
+        (guard[0]["uid"].as_str(), &guard[0]["controller"], &guard[1]),
+        (Some(uid(&pods[0])), &json!(true), &Value::Null)
+    );
+    assert!(detached[0].guarded);
     // The owner lives: nothing is released.
-    let release = act::release(&keeper.connection, &keeper.snapshot, &keeping.plan, &loosened, Duration::from_millis(500));
+    let release =
+        act::release(&keeper.connection, &keeper.snapshot, &keeping.plan, &detached, Duration::from_millis(500));
     let released = keeper.runtime.block_on(release).unwrap_or_else(|error| panic!("{error}"));
     assert!(matches!(released[..], [(_, Released::Guarded(owner))] if owner == keeper.id(uid(&set))), "{released:?}");
     assert_eq!(owners(&trial, &pods[0]), guard, "nobody has adopted it");
@@ -55,14 +59,17 @@ fn a_guard_holds_until_it_is_released() {
     trial.cluster.settled();
     assert_eq!(owners(&trial, &pods[0]), guard, "it lost what died, and lives");
     // By hand.
-    let command = loosened[0].release_command(&keeper.snapshot, "kubectl").unwrap_or_default();
+    let command = detached[0].release_command(&keeper.snapshot, "kubectl").unwrap_or_default();
     let patch = command.split_once("-p '").and_then(|(_, patch)| patch.strip_suffix('\'')).unwrap_or_default();
     let patch: Value = serde_json::from_str(patch).unwrap_or_else(|error| panic!("{command}: {error}"));
-    let patched =
-        trial.cluster.ask(&http::Method::PATCH, &trial.cluster.path_of(&pods[0]), Some(("application/json-patch+json", &patch)));
+    let patched = trial.cluster.ask(
+        &http::Method::PATCH,
+        &trial.cluster.path_of(&pods[0]),
+        Some(("application/json-patch+json", &patch)),
+    );
     assert!(patched.is_success(), "{command}");
     assert_eq!(owners(&trial, &pods[0]), Value::Null);
-    keeper.release(&keeping, &loosened);
+    keeper.release(&keeping, &detached);
 }
 
 /// One of two can't be cut: the other has its owners back, and nothing was deleted.

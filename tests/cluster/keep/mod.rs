@@ -6,18 +6,19 @@ mod workloads;
 use std::time::Duration;
 
 use kubectl_gc::{
-    act::{self, Loosened, Released},
+    act::{self, DetachedObject, Released},
     cluster::{Connection, Scope},
-    foretell::{Assume, Keeping, Request, Stage, explore, keep},
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, Presence, Snapshot},
+    plan::{KeepPlan, explore, keep},
     server::Propagation,
+    simulate::{Assume, Request, SimContext},
 };
 use serde_json::{Value, json};
 
 use crate::{
     harness::{ADMIN, Cluster, uid, wait_until},
-    plan::trial::{Foretold, Trial, wait_for_items},
+    plan::trial::{Prediction, Trial, wait_for_items},
     reading::connect,
 };
 
@@ -48,10 +49,10 @@ impl Keeper {
     }
 
     /// Plays the delete, with everything read that it rests on.
-    fn plan(&mut self, targets: &[ObjectId], propagation: Propagation, wanted: &[ObjectId]) -> Keeping {
+    fn plan(&mut self, targets: &[ObjectId], propagation: Propagation, wanted: &[ObjectId]) -> KeepPlan {
         loop {
             let graph = OwnerGraph::new(&self.snapshot);
-            let stage = Stage::new(&self.snapshot, &graph, Assume::Known);
+            let stage = SimContext::new(&self.snapshot, &graph, Assume::Known);
             let keeping = keep(&stage, &Request::delete(targets.to_vec(), propagation), wanted, explore);
             let facts: Vec<ObjectId> = keeping.needs.facts.iter().copied().collect();
             let unknown = |coordinate: &Coordinate| self.snapshot.look_up(*coordinate) == Presence::Unknown;
@@ -68,13 +69,13 @@ impl Keeper {
         }
     }
 
-    fn cut(&self, keeping: &Keeping) -> Vec<Loosened> {
+    fn cut(&self, keeping: &KeepPlan) -> Vec<DetachedObject> {
         let cut = act::cut(&self.connection, &self.snapshot, &keeping.plan.request.cuts);
         self.runtime.block_on(cut).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn release(&self, keeping: &Keeping, loosened: &[Loosened]) {
-        let release = act::release(&self.connection, &self.snapshot, &keeping.plan, loosened, PATIENCE);
+    fn release(&self, keeping: &KeepPlan, detached: &[DetachedObject]) {
+        let release = act::release(&self.connection, &self.snapshot, &keeping.plan, detached, PATIENCE);
         let released = self.runtime.block_on(release).unwrap_or_else(|error| panic!("{error}"));
         for (object, released) in released {
             assert_eq!(released, Released::Free, "{}", self.snapshot.short_name(object));
@@ -84,21 +85,21 @@ impl Keeper {
 
 /// Does what was foretold: cuts, deletes, and releases.
 #[track_caller]
-fn keep_and_delete(foretold: &Foretold<'_>) {
-    let plan = &foretold.plan;
-    let mut keeper = Keeper::read(foretold.case.trial.cluster);
+fn keep_and_delete(predicted: &Prediction<'_>) {
+    let plan = &predicted.plan;
+    let mut keeper = Keeper::read(predicted.case.trial.cluster);
     let ids = |objects: &Value, at: &str| -> Vec<ObjectId> {
         let objects = objects.as_array().into_iter().flatten();
         objects.map(|object| keeper.id(object.pointer(at).and_then(Value::as_str).unwrap_or_default())).collect()
     };
     let (targets, wanted) = (ids(&plan["targets"], "/uid"), ids(&plan["kept"], "/object/uid"));
     assert!(!wanted.is_empty(), "nothing is kept: {plan}");
-    let policy = policy(foretold.case.trial.policy);
+    let policy = policy(predicted.case.trial.policy);
     let keeping = keeper.plan(&targets, policy, &wanted);
     assert_eq!((keeping.kept.len(), &keeping.lost[..]), (wanted.len(), &[][..]));
-    let loosened = keeper.cut(&keeping);
-    foretold.delete();
-    keeper.release(&keeping, &loosened);
+    let detached = keeper.cut(&keeping);
+    predicted.delete();
+    keeper.release(&keeping, &detached);
 }
 
 fn policy(name: &str) -> Propagation {

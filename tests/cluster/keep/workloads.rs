@@ -7,7 +7,7 @@ use super::{Keeper, deployment, gone, keep_and_delete, now};
 use crate::{
     harness::uid,
     plan::{
-        trial::{POLICIES, Trial, all_come_true_by, foretell, wait_for_items},
+        trial::{POLICIES, Trial, all_come_true_by, predict, wait_for_items},
         workloads::{cron_job, job, stateful_set},
     },
 };
@@ -22,7 +22,7 @@ fn kept_three_ways(prefix: &str, policies: &[&'static str], build: impl Fn(&Tria
         case.flags = vec![format!("--keep={keep}").leak()];
         case
     });
-    all_come_true_by(&foretell(cases.collect()), keep_and_delete);
+    all_come_true_by(&predict(cases.collect()), keep_and_delete);
 }
 
 #[test]
@@ -62,7 +62,8 @@ fn one_pod_of_a_replica_set_that_is_deleted_itself() {
     });
 }
 
-/// Claims go with their StatefulSet because of references that its controller looks after; pods are adopted by their names.
+/// Claims go with their StatefulSet because of references that its controller looks after; pods are adopted by their
+/// names.
 #[test]
 fn a_claim_and_a_pod_of_a_stateful_set() {
     kept_three_ways("keep-sts", &POLICIES[..2], |trial| {
@@ -106,7 +107,8 @@ fn times() -> usize {
     std::env::var("KEEP_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(4)
 }
 
-/// A wrong delete can't be made good, and it would be a matter of milliseconds: again and again, with every policy in turn.
+/// A wrong delete can't be made good, and it would be a matter of milliseconds: again and again, with every policy in
+/// turn.
 #[test]
 fn again_and_again_nothing_that_is_kept_goes() {
     for time in 0..times() {
@@ -117,14 +119,18 @@ fn again_and_again_nothing_that_is_kept_goes() {
         let mut keeper = Keeper::read(trial.cluster);
         let wanted = if time / 2 % 2 == 0 { &set } else { &pods[0] };
         let keeping = keeper.plan(&[keeper.id(uid(&web))], policy, &[keeper.id(uid(wanted))]);
-        let loosened = keeper.cut(&keeping);
+        let detached = keeper.cut(&keeping);
         trial.cluster.delete(&trial.cluster.path_of(&web), Some(policy.name()), None);
-        keeper.release(&keeping, &loosened);
+        keeper.release(&keeping, &detached);
         gone(&trial, &web);
         trial.cluster.settled();
         let after = now(&trial, wanted).unwrap_or_else(|| panic!("{time}: {wanted} is kept, and gone"));
         let metadata = &after["metadata"];
-        assert_eq!((&metadata["deletionTimestamp"], &metadata["ownerReferences"]), (&Value::Null, &Value::Null), "{time}");
+        assert_eq!(
+            (&metadata["deletionTimestamp"], &metadata["ownerReferences"]),
+            (&Value::Null, &Value::Null),
+            "{time}"
+        );
         if wanted == &set {
             for pod in &pods {
                 let pod = now(&trial, pod).unwrap_or_else(|| panic!("{time}: a pod of what is kept is gone"));

@@ -6,7 +6,7 @@ mod writers;
 use std::{path::Path, sync::Mutex, thread, time::Duration};
 
 use kubectl_gc::{
-    cluster::{MonitorId, Monitors, Told},
+    cluster::{MonitorEvent, MonitorId, Monitors},
     model::Resource,
 };
 use proptest::{
@@ -36,7 +36,8 @@ fn resources(kubeconfig: &Path) -> Vec<Resource> {
 
 #[track_caller]
 fn config_maps(kubeconfig: &Path) -> [(MonitorId, Resource); 1] {
-    let resource = resources(kubeconfig).into_iter().find(|resource| resource.plural == "configmaps").expect("it is served");
+    let resource =
+        resources(kubeconfig).into_iter().find(|resource| resource.plural == "configmaps").expect("it is served");
     [(CONFIG_MAPS, resource)]
 }
 
@@ -73,7 +74,8 @@ fn spoil(rng: &mut TestRng, request: &Request) -> Option<Fault> {
     }
 }
 
-/// One is followed straight, the other by way of a proxy that breaks off lines all the time, while the API server is killed, twice.
+/// One is followed straight, the other by way of a proxy that breaks off lines all the time, while the API server is
+/// killed, twice.
 #[test]
 fn nothing_is_lost_and_nothing_is_made_up() {
     let cluster = Cluster::start(&Options::default());
@@ -103,9 +105,10 @@ fn nothing_is_lost_and_nothing_is_made_up() {
         followed.is_all_there_is(&cluster, CONFIG_MAPS, "/api/v1/configmaps");
         followed.wait_until("nothing to fail any more", |picture| picture.failing.is_empty());
     }
-    let cut = proxy.requests().iter().filter(|request| request.query.contains("watch=true") && !request.finished).count();
-    let told = |followed: &Followed| followed.look(|p| (p.begun, p.lists[&CONFIG_MAPS], p.recovered, p.events));
-    let (of_straight, of_spoiled) = (told(&straight), told(&spoiled));
+    let cut =
+        proxy.requests().iter().filter(|request| request.query.contains("watch=true") && !request.finished).count();
+    let describe = |followed: &Followed| followed.look(|p| (p.begun, p.lists[&CONFIG_MAPS], p.recovered, p.events));
+    let (of_straight, of_spoiled) = (describe(&straight), describe(&spoiled));
     println!("{written} writes, {cut} watches cut; begun, lists, recovered, events: {of_straight:?}, {of_spoiled:?}");
     // All of it has happened, or it was no test.
     assert!(written > 500 && cut > 20, "{written} {cut}");
@@ -119,7 +122,8 @@ fn a_list_that_was_read_is_gone_on_from() {
     let cluster = shared();
     let namespace = cluster.namespace("known");
     let list = format!("/api/v1/namespaces/{namespace}/configmaps");
-    let version = cluster.get(&list).expect("a list")["metadata"]["resourceVersion"].as_str().expect("a version").to_owned();
+    let version =
+        cluster.get(&list).expect("a list")["metadata"]["resourceVersion"].as_str().expect("a version").to_owned();
     let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}});
     let created = cluster.create(&object);
     let proxy = CountingProxy::start(cluster);
@@ -130,10 +134,10 @@ fn a_list_that_was_read_is_gone_on_from() {
         monitors.start_from(id, &resource, version);
         let heard = async {
             loop {
-                for told in monitors.told().await {
-                    match told {
-                        Told::Seen { object, gone: false, .. } if object.uid == uid(&created) => return,
-                        Told::Seen { .. } => {}
+                for describe in monitors.describe().await {
+                    match describe {
+                        MonitorEvent::Seen { object, gone: false, .. } if object.uid == uid(&created) => return,
+                        MonitorEvent::Seen { .. } => {}
                         other => panic!("{other:?}"),
                     }
                 }
@@ -183,6 +187,7 @@ fn what_cannot_be_read_holds_up_nothing() {
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "sees"},
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": NOBODY}],
     }));
-    nobody.wait_until("all to be listed", |picture| picture.lists.len() == numbered.len() && picture.failing.is_empty());
+    nobody
+        .wait_until("all to be listed", |picture| picture.lists.len() == numbered.len() && picture.failing.is_empty());
     nobody.is_all_there_is(&cluster, maps, "/api/v1/configmaps");
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use kubectl_gc::{
-    cluster::{MonitorId, Monitors, Told},
+    cluster::{MonitorEvent, MonitorId, Monitors},
     model::{RawObject, Resource},
 };
 use tokio::runtime::Runtime;
@@ -23,14 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Resources that are followed; they are left alone when this is dropped.
 pub struct Followed {
-    picture: Arc<Mutex<Picture>>,
+    picture: Arc<Mutex<SyncStatus>>,
     // After the picture, which what runs here writes to.
     _runtime: Runtime,
 }
 
 /// What is known.
 #[derive(Default)]
-pub struct Picture {
+pub struct SyncStatus {
     /// By resource and uid.
     known: HashMap<MonitorId, HashMap<String, RawObject<'static>>>,
     /// What the list told so far that is under way.
@@ -54,7 +54,7 @@ impl Followed {
     #[track_caller]
     pub fn start(kubeconfig: &Path, resources: &[(MonitorId, Resource)]) -> Self {
         let runtime = Runtime::new().expect("a runtime");
-        let picture: Arc<Mutex<Picture>> = Arc::default();
+        let picture: Arc<Mutex<SyncStatus>> = Arc::default();
         let mut monitors = Monitors::new(connect_with(kubeconfig, &runtime));
         let (taken, resources) = (picture.clone(), resources.to_vec());
         runtime.spawn(async move {
@@ -62,9 +62,9 @@ impl Followed {
                 monitors.start(*id, resource);
             }
             loop {
-                let told = monitors.told().await;
+                let describe = monitors.describe().await;
                 let mut picture = taken.lock().unwrap();
-                for one in told {
+                for one in describe {
                     picture.take(one);
                 }
             }
@@ -74,16 +74,17 @@ impl Followed {
 
     /// What is known now.
     #[track_caller]
-    pub fn look<T>(&self, look: impl FnOnce(&Picture) -> T) -> T {
+    pub fn look<T>(&self, look: impl FnOnce(&SyncStatus) -> T) -> T {
         look(&self.picture.lock().expect("nothing was told that can't be"))
     }
 
     /// Waits until this is so.
     #[track_caller]
-    pub fn wait_until(&self, what: &str, done: impl Fn(&Picture) -> bool) {
+    pub fn wait_until(&self, what: &str, done: impl Fn(&SyncStatus) -> bool) {
         let waited = poll(PATIENCE, || {
-            let told = self.look(|picture| if done(picture) { None } else { Some(format!("{:?}", picture.failing)) });
-            told.map_or(Ok(()), |failing| Err(Retry::Later(failing)))
+            let describe =
+                self.look(|picture| if done(picture) { None } else { Some(format!("{:?}", picture.failing)) });
+            describe.map_or(Ok(()), |failing| Err(Retry::Later(failing)))
         });
         waited.unwrap_or_else(|last| panic!("waited {PATIENCE:?} for {what}: {last}"));
     }
@@ -92,7 +93,8 @@ impl Followed {
     #[track_caller]
     pub fn is_all_there_is(&self, cluster: &Cluster, id: MonitorId, list: &str) {
         let of_list = || -> BTreeMap<String, String> {
-            let version = |item: &serde_json::Value| item["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
+            let version =
+                |item: &serde_json::Value| item["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
             cluster.list(list).iter().map(|item| (uid(item).to_owned(), version(item))).collect()
         };
         let same = poll(PATIENCE, || {
@@ -101,40 +103,49 @@ impl Followed {
             if there == known {
                 return Ok(());
             }
-            let differs: Vec<_> = there.iter().filter(|(uid, version)| known.get(*uid) != Some(version)).take(5).collect();
+            let differs: Vec<_> =
+                there.iter().filter(|(uid, version)| known.get(*uid) != Some(version)).take(5).collect();
             let too_many: Vec<_> = known.keys().filter(|uid| !there.contains_key(*uid)).take(5).collect();
-            Err(Retry::Later(format!("not known: {differs:?}, not there: {too_many:?}, {:?}", self.look(|p| p.failing.clone()))))
+            Err(Retry::Later(format!(
+                "not known: {differs:?}, not there: {too_many:?}, {:?}",
+                self.look(|p| p.failing.clone())
+            )))
         });
         same.unwrap_or_else(|last| panic!("{list}: {last}"));
         let there = of_list();
-        let back: Vec<String> = self.look(|picture| picture.gone.iter().filter(|uid| there.contains_key(*uid)).cloned().collect());
+        let back: Vec<String> =
+            self.look(|picture| picture.gone.iter().filter(|uid| there.contains_key(*uid)).cloned().collect());
         assert!(back.is_empty(), "{list}: what is there was said to be gone: {back:?}");
     }
 }
 
-impl Picture {
+impl SyncStatus {
     fn versions(&self, id: MonitorId) -> BTreeMap<String, String> {
         let known = self.known.get(&id).into_iter().flatten();
         known.map(|(uid, object)| (uid.clone(), object.resource_version.clone().into_owned())).collect()
     }
 
-    fn take(&mut self, told: Told) {
-        let id = told.monitor();
+    fn take(&mut self, describe: MonitorEvent) {
+        let id = describe.monitor();
         let known = self.known.entry(id).or_default();
-        match told {
-            Told::Listing(_) => {
+        match describe {
+            MonitorEvent::Listing(_) => {
                 self.begun += 1;
                 self.listing.insert(id, HashSet::new());
             }
-            Told::Seen { object, gone, .. } => {
+            MonitorEvent::Seen { object, gone, .. } => {
                 let uid = object.uid.clone().into_owned();
-                let version =
-                    |object: &RawObject<'_>| object.resource_version.parse::<u64>().expect("versions of etcd are numbers");
+                let version = |object: &RawObject<'_>| {
+                    object.resource_version.parse::<u64>().expect("versions of etcd are numbers")
+                };
                 let now = version(&object);
                 let listed = self.listing.get_mut(&id);
                 if let Some(before) = known.get(&uid) {
                     let before = version(before);
-                    assert!(before < now || (listed.is_some() && before == now), "{uid} goes back from {before} to {now}");
+                    assert!(
+                        before < now || (listed.is_some() && before == now),
+                        "{uid} goes back from {before} to {now}"
+                    );
                 }
                 assert!(!self.gone.contains(&uid), "{uid} comes back");
                 match listed {
@@ -154,19 +165,20 @@ impl Picture {
                     known.insert(uid, object);
                 }
             }
-            Told::Listed(_) => {
+            MonitorEvent::Listed(_) => {
                 let listed = self.listing.remove(&id).expect("a list ends that began");
-                let (there, gone): (HashMap<_, _>, HashMap<_, _>) = known.drain().partition(|(uid, _)| listed.contains(uid));
+                let (there, gone): (HashMap<_, _>, HashMap<_, _>) =
+                    known.drain().partition(|(uid, _)| listed.contains(uid));
                 *known = there;
                 self.gone.extend(gone.into_keys());
                 *self.lists.entry(id).or_default() += 1;
                 self.failing.remove(&id);
             }
-            Told::Failing { reason, .. } => {
+            MonitorEvent::Failing { reason, .. } => {
                 let before = self.failing.insert(id, reason.clone());
                 assert_ne!(before, Some(reason), "it is said twice");
             }
-            Told::Recovered(_) => {
+            MonitorEvent::Recovered(_) => {
                 assert!(self.failing.remove(&id).is_some(), "nothing was said to fail");
                 self.recovered += 1;
             }

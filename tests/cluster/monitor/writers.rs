@@ -42,7 +42,8 @@ impl Writers {
                         if number >= many {
                             return;
                         }
-                        let object = json!({"metadata": {"name": format!("still-{number}"), "labels": {"still": "yes"}}});
+                        let object =
+                            json!({"metadata": {"name": format!("still-{number}"), "labels": {"still": "yes"}}});
                         assert!(self.send(&Method::POST, "", &object), "it can be created");
                     }
                 });

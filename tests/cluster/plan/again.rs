@@ -69,7 +69,8 @@ fn a_cycle_that_waits_for_itself_is_released() {
         let first = trial.widget("root").create();
         let second = trial.widget("second").blocking(&first).create();
         trial.add_owners(&first, &[super::draft::blocking(&second)]);
-        // Both at once, before the collector has unblocked one of them: an owner that it can't find keeps it from examining them.
+        // Both at once, before the collector has unblocked one of them: an owner that it can't find keeps it from
+        // examining them.
         let own = trial.widget("own").create();
         trial.add_owners(&own, &[super::draft::blocking(&own)]);
         trial.delete_before(&own, "Foreground");

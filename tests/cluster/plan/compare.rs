@@ -23,7 +23,7 @@ impl State {
     }
 
     /// What a plan says that an object ends as; nothing where it says that the object goes.
-    fn foretold(object: &Value, after: &Value) -> Result<Option<Self>, String> {
+    fn predicted(object: &Value, after: &Value) -> Result<Option<Self>, String> {
         match (after["deleted"].as_bool(), after["terminating"].as_bool()) {
             (Some(true), _) => Ok(None),
             (Some(false), Some(terminating)) => {
@@ -58,10 +58,12 @@ impl std::fmt::Display for State {
     }
 }
 
-/// Compares the plan's outcomes with what was there before and what is there now: the whole metadata state of each object that
-/// the plan names, that no other object changed, and that what the plan says besides fits its outcomes. Events are no part of it.
+/// Compares the plan's outcomes with what was there before and what is there now: the whole metadata state of each
+/// object that the plan names, that no other object changed, and that what the plan says besides fits its outcomes.
+/// Events are no part of it.
 ///
-/// New objects are allowed only where a live controller makes them anew: their controller was there before and still is.
+/// New objects are allowed only where a live controller makes them anew: their controller was there before and still
+/// is.
 pub fn compare(plan: &Value, before: &[Value], after: &[Value]) -> Result<(), String> {
     let mut wrong = Wrong::default();
     let before = by_uid(before);
@@ -105,7 +107,8 @@ pub fn compare(plan: &Value, before: &[Value], after: &[Value]) -> Result<(), St
     for group in plan["ends"].as_array().into_iter().flatten() {
         let comes_true = |end: &Value| end.as_array().is_some_and(|end| end.iter().all(|object| is_so(object, &now)));
         if !group.as_array().is_some_and(|ends| ends.iter().any(comes_true)) {
-            let objects: Vec<String> = group[0].as_array().into_iter().flatten().map(|end| described(&end["object"])).collect();
+            let objects: Vec<String> =
+                group[0].as_array().into_iter().flatten().map(|end| described(&end["object"])).collect();
             wrong.add(format!("no end that was told of {} together is the real one", objects.join(", ")));
         }
     }
@@ -119,13 +122,14 @@ pub fn as_most_likely(plan: &Value, after: &[Value]) -> bool {
 }
 
 /// Whether an object ended as it says `after`.
-fn is_so(foretold: &Value, now: &BTreeMap<&str, &Value>) -> bool {
-    let uid = foretold["object"]["uid"].as_str().unwrap_or_default();
+fn is_so(predicted: &Value, now: &BTreeMap<&str, &Value>) -> bool {
+    let uid = predicted["object"]["uid"].as_str().unwrap_or_default();
     let real = now.get(uid).map(|object| State::of(object));
-    State::foretold(&foretold["object"], &foretold["after"]).is_ok_and(|state| state == real)
+    State::predicted(&predicted["object"], &predicted["after"]).is_ok_and(|state| state == real)
 }
 
-/// The API server puts a Namespace's finalizers into any order when it is deleted: they come from a map of Go's (R1.25).
+/// The API server puts a Namespace's finalizers into any order when it is deleted: they come from a map of Go's
+/// (R1.25).
 fn in_order(kind: &Value, mut finalizers: Vec<String>) -> Vec<String> {
     if kind == "Namespace" {
         finalizers.sort();
@@ -145,26 +149,26 @@ fn made_by_the_living(object: &Value, before: &BTreeMap<&str, &Value>, now: &BTr
 /// One outcome against one object.
 fn check(outcome: &Value, was: &Value, is: Option<&&Value>, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
     let (old, new) = (State::of(was), is.map(|object| State::of(object)));
-    let mut ends = vec![State::foretold(&outcome["object"], &outcome["after"])?];
+    let mut ends = vec![State::predicted(&outcome["object"], &outcome["after"])?];
     let mut words = vec![outcome["outcome"].as_str().unwrap_or_default()];
     match (outcome["certain"].as_bool(), outcome["uncertainBecause"].as_str()) {
         (Some(true), None) => {}
         (Some(false), Some("order")) => {
             for alternative in outcome["alternatives"].as_array().into_iter().flatten() {
-                ends.push(State::foretold(&outcome["object"], &alternative["after"])?);
+                ends.push(State::predicted(&outcome["object"], &alternative["after"])?);
                 words.push(alternative["outcome"].as_str().unwrap_or_default());
             }
         }
         _ => return Err(format!("it is not certain, although everything could be read: {outcome}")),
     }
     let Some(end) = ends.iter().position(|end| *end == new) else {
-        let told = |state: &Option<State>| state.as_ref().map_or("gone".to_owned(), ToString::to_string);
-        let foretold: Vec<String> = ends.iter().map(told).collect();
+        let describe = |state: &Option<State>| state.as_ref().map_or("gone".to_owned(), ToString::to_string);
+        let predicted: Vec<String> = ends.iter().map(describe).collect();
         return Err(format!(
             "it ended differently ({})\n  before:   {old}\n  foretold: {}\n  real:     {}",
             because(outcome),
-            foretold.join("\n        or: "),
-            told(&new)
+            predicted.join("\n        or: "),
+            describe(&new)
         ));
     };
     let word = State::outcome(&old, new.as_ref()).unwrap_or("Unchanged");
@@ -180,12 +184,13 @@ fn check(outcome: &Value, was: &Value, is: Option<&&Value>, now: &BTreeMap<&str,
     Ok(())
 }
 
-/// What holds an object that stays must really be there. Nobody does anything any more when this is called, so whatever still
-/// waits for something that comes by itself waits for something that lives on.
+/// What holds an object that stays must really be there. Nobody does anything any more when this is called, so whatever
+/// still waits for something that comes by itself waits for something that lives on.
 fn check_holders(outcome: &Value, state: &State, is: &Value, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
     let waits_for = outcome["waitsFor"].as_array().cloned().unwrap_or_default();
-    let lives =
-        |other: &&Value| now.get(other["uid"].as_str().unwrap_or_default()).is_some_and(|other| !State::of(other).terminating);
+    let lives = |other: &&Value| {
+        now.get(other["uid"].as_str().unwrap_or_default()).is_some_and(|other| !State::of(other).terminating)
+    };
     if outcome["state"] != "stuck" && (outcome["state"] != "waiting" || waits_for.iter().find(lives).is_none()) {
         return Err(format!("it is {}, and everything is at rest", outcome["state"]));
     }

@@ -47,7 +47,8 @@ fn right() -> (Value, Vec<Value>, Vec<Value>) {
     );
     root["heldBy"] = json!(["hold"]);
     root["state"] = json!("stuck");
-    let stays = |owners: Value| json!({"deleted": false, "terminating": false, "finalizers": [], "ownerReferences": owners});
+    let stays =
+        |owners: Value| json!({"deleted": false, "terminating": false, "finalizers": [], "ownerReferences": owners});
     let plan = json!({
         "propagation": "Background",
         "targets": [root["object"]],
@@ -81,7 +82,9 @@ fn wrong_plans_are_noticed() {
         ("it ended differently", |plan, _, _| plan["outcomes"][0]["after"]["finalizers"] = json!([])),
         ("it ended differently", |plan, _, _| plan["outcomes"][0]["after"]["finalizers"] = json!(["hold", "more"])),
         ("it ended differently", |plan, _, _| plan["outcomes"][3]["after"]["terminating"] = json!(true)),
-        ("it ended differently", |plan, _, _| plan["outcomes"][2]["after"]["ownerReferences"][0]["controller"] = json!(false)),
+        ("it ended differently", |plan, _, _| {
+            plan["outcomes"][2]["after"]["ownerReferences"][0]["controller"] = json!(false)
+        }),
         ("makes no sense", |plan, _, _| plan["outcomes"][2]["after"] = json!({"deleted": false})),
         ("the plan calls that", |plan, _, _| plan["outcomes"][2]["outcome"] = json!("Orphaned")),
         ("the plan calls it", |plan, _, _| plan["outcomes"][2]["object"]["name"] = json!("another")),

@@ -1,5 +1,5 @@
-//! Definitions of custom resources, whose instances go with them. On a cluster of its own, because the other tests count on what
-//! theirs serves.
+//! Definitions of custom resources, whose instances go with them. On a cluster of its own, because the other tests
+//! count on what theirs serves.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     draft::HOLD,
-    trial::{POLICIES, Trial, all_come_true, foretell},
+    trial::{POLICIES, Trial, all_come_true, predict},
 };
 use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Options, Ran, owner_reference, wait_until};
 
@@ -50,7 +50,8 @@ fn instances(trial: &Trial<'_>, held: bool) {
             crate_["metadata"]["finalizers"] = json!([finalizer]);
         }
         let owner = trial.cluster.create(crate_);
-        let mut dependent = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("of-{name}")}});
+        let mut dependent =
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("of-{name}")}});
         dependent["metadata"]["namespace"] = owner["metadata"]["namespace"].clone();
         let mut reference = owner_reference(&owner);
         reference["blockOwnerDeletion"] = json!(true);
@@ -80,7 +81,7 @@ fn a_definition_goes_with_its_instances_whatever_the_policy() {
         instances(&trial, policy == "Foreground");
         trial.deleting(vec![format!("crd/{}", name(policy))])
     });
-    all_come_true(&foretell(cases.into()));
+    all_come_true(&predict(cases.into()));
 }
 
 /// A definition of a kind in one group, served as these versions; the last is the one that is stored.
@@ -121,7 +122,9 @@ fn a_definition_whose_kind_is_taken_has_no_instances() {
     let cluster = Cluster::start(&Options::default());
     let path = |plural: &str| format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.odd.test");
     cluster.create(odd("Crate", "crates", &["v1"]));
-    cluster.create(json!({"apiVersion": "odd.test/v1", "kind": "Crate", "metadata": {"name": "kept", "namespace": "default"}}));
+    cluster.create(
+        json!({"apiVersion": "odd.test/v1", "kind": "Crate", "metadata": {"name": "kept", "namespace": "default"}}),
+    );
     cluster.create(odd("Crate", "boxes", &["v1"]));
     wait_until("its names to be refused", Duration::from_secs(20), || {
         cluster.get(&path("boxes")).is_some_and(|now| condition(&now, "NamesAccepted", "False"))
@@ -141,12 +144,14 @@ fn a_definition_whose_kind_is_taken_has_no_instances() {
     assert!(cluster.get("/apis/odd.test/v1/namespaces/default/crates/kept").is_some());
 }
 
-/// Makes a kind whose only instance has to be converted by a webhook that nobody answers, and waits until its lists fail. Returns the
-/// definition's path.
+/// Makes a kind whose only instance has to be converted by a webhook that nobody answers, and waits until its lists
+/// fail. Returns the definition's path.
 pub fn jars_that_cannot_be_converted(cluster: &Cluster) -> &'static str {
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jars.odd.test";
     cluster.create(odd("Jar", "jars", &["v1"]));
-    cluster.create(json!({"apiVersion": "odd.test/v1", "kind": "Jar", "metadata": {"name": "old", "namespace": "default"}}));
+    cluster.create(
+        json!({"apiVersion": "odd.test/v1", "kind": "Jar", "metadata": {"name": "old", "namespace": "default"}}),
+    );
     let mut changed = odd("Jar", "jars", &["v1", "v2"]);
     changed["spec"]["conversion"] = json!({
         "strategy": "Webhook",
@@ -167,11 +172,11 @@ fn a_definition_whose_instances_cannot_be_converted_stays() {
     let path = jars_that_cannot_be_converted(&cluster);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let ran = cluster.gc(&["plan", "-o", "json", "crd/jars.odd.test"]);
-    let told = of_definition(&ran);
+    let describe = of_definition(&ran);
     assert_eq!(
-        (&told["outcome"], &told["state"], &told["certain"]),
+        (&describe["outcome"], &describe["state"], &describe["certain"]),
         (&json!("Terminating"), &json!("stuck"), &json!(false)),
-        "{told:#}"
+        "{describe:#}"
     );
     ran.expect(2);
     // Nor does anybody know whether a namespace has any.
@@ -179,7 +184,11 @@ fn a_definition_whose_instances_cannot_be_converted_stays() {
     let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]);
     ran.expect(2);
     let of_namespace = ran.json()["outcomes"][0].clone();
-    assert_eq!((&of_namespace["outcome"], &of_namespace["state"]), (&json!("Terminating"), &json!("stuck")), "{of_namespace:#}");
+    assert_eq!(
+        (&of_namespace["outcome"], &of_namespace["state"]),
+        (&json!("Terminating"), &json!("stuck")),
+        "{of_namespace:#}"
+    );
     assert_eq!(of_namespace["heldBy"], json!(["spec.finalizers", "jars.odd.test"]));
     let in_namespace = format!("/api/v1/namespaces/{namespace}");
     cluster.delete(&in_namespace, Some("Background"), None);
@@ -190,6 +199,8 @@ fn a_definition_whose_instances_cannot_be_converted_stays() {
     wait_until("the clean-up to fail", Duration::from_secs(40), || {
         let now = cluster.get(path).expect("it stays");
         let conditions = now["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        conditions.iter().any(|condition| condition["type"] == "Terminating" && condition["reason"] == "InstanceDeletionFailed")
+        conditions
+            .iter()
+            .any(|condition| condition["type"] == "Terminating" && condition["reason"] == "InstanceDeletionFailed")
     });
 }

@@ -72,8 +72,8 @@ impl Trial<'_> {
         json!({"apiVersion": "gone.test/v1", "kind": "Ghost", "name": "ghost", "uid": format!("ghost-of-{}", self.namespace)})
     }
 
-    /// Deletes something beforehand, as part of what the trial begins with. The collector knows of its dependents by then: what
-    /// it comes to know later it treats otherwise, and between kinds it hears of things in any order.
+    /// Deletes something beforehand, as part of what the trial begins with. The collector knows of its dependents by
+    /// then: what it comes to know later it treats otherwise, and between kinds it hears of things in any order.
     #[track_caller]
     pub fn delete_before(&self, object: &Value, policy: &str) {
         let made = self.made.borrow();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     draft::HOLD,
-    trial::{Trial, all_come_true, foretell, three_ways},
+    trial::{Trial, all_come_true, predict, three_ways},
 };
 use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Options, shared, wait_until};
 
@@ -84,9 +84,9 @@ fn what_a_held_pod_spares_is_told() {
     family(&trial);
     pod(&trial, &json!({"name": "held", "finalizers": [HOLD]}), None);
     let case = target(&trial);
-    let foretold = foretell(vec![trial.deleting(case)]);
-    let plan = &foretold[0].plan;
-    let namespace = foretold[0].case.trial.namespace.as_str();
+    let predicted = predict(vec![trial.deleting(case)]);
+    let plan = &predicted[0].plan;
+    let namespace = predicted[0].case.trial.namespace.as_str();
     assert_eq!(plan["spares"].as_array().map(Vec::len), Some(1), "{:#}", plan["spares"]);
     let spares = &plan["spares"][0];
     assert_eq!((&spares["namespace"], &spares["untilGone"][0]["name"]), (&json!(namespace), &json!("held")));
@@ -97,9 +97,9 @@ fn what_a_held_pod_spares_is_told() {
     let of = |kind: &str| outcomes.iter().find(|outcome| outcome["object"]["kind"] == kind).expect(kind);
     assert_eq!((outcomes.len(), &of("Namespace")["waitsFor"][0]["name"]), (2, &json!("held")));
     assert_eq!(of("Pod")["heldBy"], json!([HOLD]));
-    all_come_true(&foretold);
+    all_come_true(&predicted);
     // And then they go.
-    let cluster = foretold[0].case.trial.cluster;
+    let cluster = predicted[0].case.trial.cluster;
     cluster.patch(&format!("/api/v1/namespaces/{namespace}/pods/held"), &json!({"metadata": {"finalizers": null}}));
     wait_until("the namespace to go with all that was spared", Duration::from_secs(40), || {
         cluster.get(&format!("/api/v1/namespaces/{namespace}")).is_none()
@@ -120,18 +120,18 @@ fn events_go_with_their_namespace() {
             "involvedObject": {"kind": "ConfigMap", "name": "any", "namespace": namespace},
         }));
     }
-    let foretold = foretell(vec![trial.deleting(vec![format!("ns/{namespace}")])]);
-    let told = json!([{"namespace": namespace, "resource": "events", "count": 3}]);
-    assert_eq!(foretold[0].plan["alsoTakes"], told);
+    let predicted = predict(vec![trial.deleting(vec![format!("ns/{namespace}")])]);
+    let describe = json!([{"namespace": namespace, "resource": "events", "count": 3}]);
+    assert_eq!(predicted[0].plan["alsoTakes"], describe);
     let text = cluster.gc(&["plan", &format!("ns/{namespace}")]);
     let line = format!("Also      3 events in namespace {namespace}\n");
     assert!(text.expect(0).contains(&line), "{}", text.stdout);
     // One stays for somebody to look at, so that it is seen that the namespace waits for it as for anything else.
     cluster.patch(&format!("{events}/one"), &json!({"metadata": {"finalizers": [HOLD]}}));
-    foretold[0].delete();
+    predicted[0].delete();
     wait_until("two events to go", Duration::from_secs(40), || cluster.list(&events).len() == 1);
     cluster.patch(&format!("{events}/one"), &json!({"metadata": {"finalizers": null}}));
-    all_come_true(&foretold);
+    all_come_true(&predicted);
 }
 
 #[test]
@@ -150,7 +150,11 @@ fn some_namespaces_are_protected() {
     shared().gc(&["plan", "ns/kube-node-lease"]).expect(0);
     let class = "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical";
     let ran = shared().gc(&["plan", "priorityclass/system-node-critical"]);
-    assert!(ran.expect(1).is_empty() && ran.stderr.contains("the API server refuses to delete PriorityClass/"), "{}", ran.stderr);
+    assert!(
+        ran.expect(1).is_empty() && ran.stderr.contains("the API server refuses to delete PriorityClass/"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(shared().ask(&http::Method::DELETE, class, None).status, 403);
 }
 
@@ -175,7 +179,9 @@ fn an_api_that_cannot_be_discovered_keeps_namespaces() {
     let namespace = cluster.namespace("kept");
     let path = format!("/api/v1/namespaces/{namespace}");
     let inside = format!("{path}/configmaps/inside");
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inside", "namespace": namespace}}));
+    cluster.create(
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inside", "namespace": namespace}}),
+    );
     let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]);
     ran.expect(2);
     let plan = ran.json();
@@ -204,7 +210,9 @@ fn a_namespace_without_spec_finalizers_is_not_emptied() {
     let namespace = cluster.namespace("unfinalized");
     let path = format!("/api/v1/namespaces/{namespace}");
     let inside = format!("{path}/configmaps/inside");
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inside", "namespace": namespace}}));
+    cluster.create(
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inside", "namespace": namespace}}),
+    );
     let mut object = cluster.get(&path).expect("it was just made");
     object["spec"]["finalizers"] = json!([]);
     let answer = cluster.ask(&http::Method::PUT, &format!("{path}/finalize"), Some(("application/json", &object)));
@@ -213,9 +221,9 @@ fn a_namespace_without_spec_finalizers_is_not_emptied() {
         let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]);
         let plan = ran.json();
         let outcomes = plan["outcomes"].as_array().expect("outcomes");
-        let told: Vec<&str> = outcomes.iter().filter_map(|outcome| outcome["outcome"].as_str()).collect();
+        let describe: Vec<&str> = outcomes.iter().filter_map(|outcome| outcome["outcome"].as_str()).collect();
         let states: Vec<&str> = outcomes.iter().map(|outcome| outcome["state"].as_str().unwrap_or_default()).collect();
-        assert_eq!((told, states), (vec![word], vec![state]), "{plan:#}");
+        assert_eq!((describe, states), (vec![word], vec![state]), "{plan:#}");
     };
     plan("Terminating", "stuck");
     cluster.delete(&path, Some("Background"), None);

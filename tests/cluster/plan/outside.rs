@@ -1,8 +1,9 @@
-//! What plans say beyond the graph, read from a real API server: volumes, load balancers, pods of a Node, policies of the object's own.
+//! What plans say beyond the graph, read from a real API server: volumes, load balancers, pods of a Node, policies of
+//! the object's own.
 
 use serde_json::{Value, json};
 
-use super::trial::{Trial, foretell};
+use super::trial::{Trial, predict};
 use crate::harness::{Retry, poll};
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -47,13 +48,13 @@ fn service(trial: &Trial<'_>, name: &str, kind: &str) {
 /// `Kind/name effect-kind` of each effect, in order of the alphabet.
 fn effects(plan: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let told = plan["effects"].as_array().into_iter().flatten().map(|effect| {
+    let describe = plan["effects"].as_array().into_iter().flatten().map(|effect| {
         let object = &effect["object"];
         format!("{}/{} {}", text(&object["kind"]), text(&object["name"]), text(&effect["kind"]))
     });
-    let mut told: Vec<String> = told.collect();
-    told.sort();
-    told
+    let mut describe: Vec<String> = describe.collect();
+    describe.sort();
+    describe
 }
 
 #[test]
@@ -76,8 +77,8 @@ fn what_decides_outside_is_read_right_and_kept_in_snapshots() {
         "Widget/real external-deleted",
         "Widget/spared external-kept",
     ];
-    let foretold = foretell(vec![trial.deleting(targets.map(str::to_owned).to_vec())]);
-    let (trial, plan) = (&foretold[0].case.trial, &foretold[0].plan);
+    let predicted = predict(vec![trial.deleting(targets.map(str::to_owned).to_vec())]);
+    let (trial, plan) = (&predicted[0].case.trial, &predicted[0].plan);
     assert_eq!(effects(plan), expected, "{}", plan["effects"]);
     let lost = plan["effects"].as_array().into_iter().flatten().find(|effect| effect["object"]["name"] == "lost");
     assert_eq!(lost.map(|effect| &effect["related"][0]["name"]), Some(&json!(trial.global("lost"))));
@@ -106,8 +107,8 @@ fn pods_that_follow_their_node_are_counted() {
             "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}]},
         }));
     }
-    let foretold = foretell(vec![trial.deleting(vec![format!("node/{node}")])]);
-    let plan = &foretold[0].plan;
+    let predicted = predict(vec![trial.deleting(vec![format!("node/{node}")])]);
+    let plan = &predicted[0].plan;
     assert_eq!(effects(plan), [format!("Node/{node} pods-deleted")], "{}", plan["effects"]);
     let mut pods: Vec<&str> =
         plan["effects"][0]["related"].as_array().into_iter().flatten().filter_map(|pod| pod["name"].as_str()).collect();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     draft::HOLD,
-    trial::{Case, Trial, all_come_true, foretell, three_ways},
+    trial::{Case, Trial, all_come_true, predict, three_ways},
 };
 
 /// A pod on a node.
@@ -58,7 +58,8 @@ fn pods_below_a_target_keep_their_own_grace_period() {
     });
 }
 
-/// What comes before and after a flag about grace: the flag, the grace period that kubectl makes of it, and whether the pod goes.
+/// What comes before and after a flag about grace: the flag, the grace period that kubectl makes of it, and whether the
+/// pod goes.
 type Graced = (&'static [&'static str], Option<i64>, bool);
 
 const FLAGS: [Graced; 6] = [
@@ -80,11 +81,11 @@ fn with_flags(prefix: &str, policy: &'static str, goes: impl Fn(&Graced) -> bool
         before(&trial, &owner);
         Case { trial, targets: target(), flags: flags.0.to_vec(), grace: flags.1 }
     };
-    let foretold = foretell(FLAGS.iter().map(case).collect());
-    for (one, flags) in foretold.iter().zip(&FLAGS) {
+    let predicted = predict(FLAGS.iter().map(case).collect());
+    for (one, flags) in predicted.iter().zip(&FLAGS) {
         assert_eq!(one.outcome("Pod", "root") == Some("Deleted"), goes(flags), "{flags:?}: {}", one.plan);
     }
-    all_come_true(&foretold);
+    all_come_true(&predicted);
 }
 
 #[test]

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::compare::compare;
 use crate::harness::{Cluster, Listed, Retry, poll, shared, wait_until};
 
-/// The namespace controller looks again only after some seconds, and the API server's own clean-up of definitions polls.
+/// The namespace controller looks again only after some seconds, and the API server's own clean-up of definitions
+/// polls.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The three ways to delete.
@@ -82,8 +83,9 @@ impl<'c> Trial<'c> {
     /// Whether an object belongs here.
     pub fn is_own(&self, object: &Value) -> bool {
         let (namespace, name) = (text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
-        let is_named =
-            |mark: &String| name.strip_prefix(mark.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let is_named = |mark: &String| {
+            name.strip_prefix(mark.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
         let marks = self.marks.borrow();
         if namespace.is_empty() { marks.iter().any(is_named) } else { marks.iter().any(|mark| mark == namespace) }
     }
@@ -119,7 +121,8 @@ impl Case<'_> {
     /// The command line.
     fn args(&self) -> Vec<String> {
         let propagation = format!("--propagation={}", self.trial.policy.to_lowercase());
-        let mut args: Vec<String> = ["plan", "-o", "json", "-n", &self.trial.namespace, &propagation].map(str::to_owned).into();
+        let mut args: Vec<String> =
+            ["plan", "-o", "json", "-n", &self.trial.namespace, &propagation].map(str::to_owned).into();
         args.extend(self.flags.iter().map(|flag| (*flag).to_owned()));
         args.extend_from_slice(&self.targets);
         args
@@ -137,13 +140,13 @@ impl Case<'_> {
 }
 
 /// A case, and what was foretold of it.
-pub struct Foretold<'c> {
+pub struct Prediction<'c> {
     pub case: Case<'c>,
     pub plan: Value,
     before: Vec<Value>,
 }
 
-impl Foretold<'_> {
+impl Prediction<'_> {
     /// The word for what becomes of the object of this kind and name; none if it is not named.
     pub fn outcome(&self, kind: &str, name: &str) -> Option<&str> {
         let is_it = |outcome: &&Value| outcome["object"]["kind"] == kind && outcome["object"]["name"] == name;
@@ -163,7 +166,7 @@ impl Foretold<'_> {
 
 /// Lets the collector see everything, and then asks the program what these deletes would do.
 #[track_caller]
-pub fn foretell<'c>(cases: Vec<Case<'c>>) -> Vec<Foretold<'c>> {
+pub fn predict<'c>(cases: Vec<Case<'c>>) -> Vec<Prediction<'c>> {
     let cluster = cases[0].trial.cluster;
     cluster.settled();
     let objects = cluster.objects_of(&cluster.listed());
@@ -172,8 +175,8 @@ pub fn foretell<'c>(cases: Vec<Case<'c>>) -> Vec<Foretold<'c>> {
         let running: Vec<_> = commands.iter().map(|args| scope.spawn(move || plan(cluster, args))).collect();
         running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))).collect()
     });
-    let foretold = |(case, plan): (Case<'c>, Value)| Foretold { plan, before: case.trial.own(&objects), case };
-    cases.into_iter().zip(plans).map(foretold).collect()
+    let predicted = |(case, plan): (Case<'c>, Value)| Prediction { plan, before: case.trial.own(&objects), case };
+    cases.into_iter().zip(plans).map(predicted).collect()
 }
 
 /// Runs `plan`. Another test's kind may go while it reads; that is a gap, and it asks again.
@@ -191,27 +194,28 @@ fn plan(cluster: &Cluster, args: &[String]) -> Value {
     plan.unwrap_or_else(|gaps| panic!("kubectl gc {}: gaps: {gaps}", args.join(" ")))
 }
 
-/// Deletes and compares; all that is wrong is told at once. What is not as foretold yet may still come so; what is, has to stay so.
+/// Deletes and compares; all that is wrong is told at once. What is not as foretold yet may still come so; what is, has
+/// to stay so.
 #[track_caller]
-pub fn all_come_true(foretold: &[Foretold<'_>]) {
-    all_come_true_by(foretold, Foretold::delete);
+pub fn all_come_true(predicted: &[Prediction<'_>]) {
+    all_come_true_by(predicted, Prediction::delete);
 }
 
 /// The same of what is deleted in another way.
 #[track_caller]
-pub fn all_come_true_by<'c>(foretold: &[Foretold<'c>], delete: impl Fn(&Foretold<'c>)) {
-    let cluster = foretold[0].case.trial.cluster;
-    for one in foretold {
+pub fn all_come_true_by<'c>(predicted: &[Prediction<'c>], delete: impl Fn(&Prediction<'c>)) {
+    let cluster = predicted[0].case.trial.cluster;
+    for one in predicted {
         delete(one);
     }
-    let is_there = |kind: &Listed| foretold.iter().any(|one| one.before.iter().any(|object| kind.is_of(object)));
+    let is_there = |kind: &Listed| predicted.iter().any(|one| one.before.iter().any(|object| kind.is_of(object)));
     let kinds: Vec<Listed> = cluster.listed().into_iter().filter(is_there).collect();
     let compared = |now: &[Value]| {
-        let wrong: Vec<String> = foretold.iter().filter_map(|one| one.compare(now).err()).collect();
+        let wrong: Vec<String> = predicted.iter().filter_map(|one| one.compare(now).err()).collect();
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n\n")) }
     };
     let verdict = poll(PATIENCE, || {
-        for one in foretold {
+        for one in predicted {
             one.case.trial.play_kubelet();
         }
         compared(&cluster.objects_of(&kinds)).map_err(Retry::Later)
@@ -238,19 +242,23 @@ pub fn three_ways_on(cluster: &Cluster, prefix: &str, build: impl Fn(&Trial<'_>)
         let targets = build(&trial);
         trial.deleting(targets)
     });
-    let foretold = foretell(cases.into());
-    check_alternatives(&foretold);
-    all_come_true(&foretold);
+    let predicted = predict(cases.into());
+    check_alternatives(&predicted);
+    all_come_true(&predicted);
 }
 
 /// Equal graphs come to equal sums, whichever plan tells them.
 #[track_caller]
-fn check_alternatives(foretold: &[Foretold<'_>]) {
-    for one in foretold {
+fn check_alternatives(predicted: &[Prediction<'_>]) {
+    for one in predicted {
         for instead in one.plan["instead"].as_array().into_iter().flatten() {
-            let other = foretold.iter().find(|other| instead["propagation"] == other.case.trial.policy);
+            let other = predicted.iter().find(|other| instead["propagation"] == other.case.trial.policy);
             let summary = &other.expect("all three ways are foretold").plan["summary"];
-            assert_eq!(&instead["summary"], summary, "what the {} plan says of {}", one.case.trial.policy, instead["propagation"]);
+            assert_eq!(
+                &instead["summary"], summary,
+                "what the {} plan says of {}",
+                one.case.trial.policy, instead["propagation"]
+            );
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     draft::blocking,
-    trial::{Trial, all_come_true, foretell, three_ways, wait_for_items},
+    trial::{Trial, all_come_true, predict, three_ways, wait_for_items},
 };
 use crate::harness::{uid, wait_until};
 
@@ -131,7 +131,11 @@ pub fn replica_set(trial: &Trial<'_>) -> String {
 
 /// Whether a plan names this among what it takes for granted.
 fn assumes(plan: &Value, words: &str) -> bool {
-    plan["assumes"].as_array().into_iter().flatten().any(|assumed| assumed.as_str().is_some_and(|assumed| assumed.contains(words)))
+    plan["assumes"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|assumed| assumed.as_str().is_some_and(|assumed| assumed.contains(words)))
 }
 
 #[test]
@@ -141,13 +145,13 @@ fn a_replica_set_below_a_deployment_that_makes_another() {
         let set = replica_set(&trial);
         trial.deleting(vec![format!("replicaset/{set}")])
     });
-    let foretold = foretell(cases.into());
-    for one in &foretold {
+    let predicted = predict(cases.into());
+    for one in &predicted {
         assert!(assumes(&one.plan, "Deployment/web lives on"), "{}: {}", one.case.trial.policy, one.plan["assumes"]);
         assert_eq!(one.plan["summary"]["recreated"], 3, "{}: {}", one.case.trial.policy, one.plan["outcomes"]);
     }
-    all_come_true(&foretold);
-    for one in &foretold {
+    all_come_true(&predicted);
+    for one in &predicted {
         wait_for_items(one.case.trial.cluster, &format!("/api/v1/namespaces/{}/pods", one.case.trial.namespace), 2);
     }
 }
@@ -160,13 +164,18 @@ fn a_pod_of_a_living_replica_set_is_made_anew() {
     let pods = format!("/api/v1/namespaces/{}/pods", trial.namespace);
     let before = trial.cluster.list(&pods);
     let name = before[0]["metadata"]["name"].as_str().unwrap_or_default();
-    let foretold = foretell(vec![trial.deleting(vec![format!("pod/{name}")])]);
-    let (trial, plan) = (&foretold[0].case.trial, &foretold[0].plan);
+    let predicted = predict(vec![trial.deleting(vec![format!("pod/{name}")])]);
+    let (trial, plan) = (&predicted[0].case.trial, &predicted[0].plan);
     let afterwards = &plan["outcomes"][0]["afterwards"];
-    assert_eq!((&afterwards[0]["what"], &afterwards[0]["by"]["name"]), (&json!("recreated"), &json!(set)), "{}", plan["outcomes"]);
+    assert_eq!(
+        (&afterwards[0]["what"], &afterwards[0]["by"]["name"]),
+        (&json!("recreated"), &json!(set)),
+        "{}",
+        plan["outcomes"]
+    );
     assert_eq!(plan["summary"]["recreated"], 1);
 
-    foretold[0].delete();
+    predicted[0].delete();
     let is_new = |pod: &&Value| before.iter().all(|was| uid(was) != uid(pod));
     wait_until("another pod in its place", PATIENCE, || {
         let pods = trial.cluster.list(&pods);
@@ -179,8 +188,8 @@ fn a_pod_of_a_living_replica_set_is_made_anew() {
 fn pods_that_are_orphaned_below_a_deployment_are_adopted() {
     let trial = Trial::new("adopted", "Orphan");
     let set = replica_set(&trial);
-    let foretold = foretell(vec![trial.deleting(vec![format!("replicaset/{set}")])]);
-    let (trial, plan) = (&foretold[0].case.trial, &foretold[0].plan);
+    let predicted = predict(vec![trial.deleting(vec![format!("replicaset/{set}")])]);
+    let (trial, plan) = (&predicted[0].case.trial, &predicted[0].plan);
     assert!(assumes(plan, "adopts") && assumes(plan, "Deployment/web lives on"), "{}", plan["assumes"]);
     assert_eq!(plan["summary"]["orphaned"], 2, "{}", plan["outcomes"]);
     let orphaned = plan["outcomes"].as_array().into_iter().flatten().filter(|outcome| outcome["outcome"] == "Orphaned");
@@ -189,9 +198,10 @@ fn pods_that_are_orphaned_below_a_deployment_are_adopted() {
 
     let pods = format!("/api/v1/namespaces/{}/pods", trial.namespace);
     let before = trial.cluster.list(&pods);
-    foretold[0].delete();
+    predicted[0].delete();
     let adopted = |pod: &Value| {
-        let was = before.iter().find(|was| uid(was) == uid(pod)).map(|was| &was["metadata"]["ownerReferences"][0]["uid"]);
+        let was =
+            before.iter().find(|was| uid(was) == uid(pod)).map(|was| &was["metadata"]["ownerReferences"][0]["uid"]);
         let owner = &pod["metadata"]["ownerReferences"][0];
         was.is_some_and(|was| owner["kind"] == "ReplicaSet" && owner["uid"] != *was)
     };

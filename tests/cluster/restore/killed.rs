@@ -16,8 +16,10 @@ const KILLS: usize = 50;
 fn objects(namespace: &str) -> Vec<Value> {
     let mut all: Vec<Value> = stages(namespace, 1).into_iter().take(24).collect();
     // The owners of those that were taken come with them.
-    let more: Vec<Value> =
-        stages(namespace, 1).into_iter().filter(|object| object["spec"]["level"] != 3 && !all.contains(object)).collect();
+    let more: Vec<Value> = stages(namespace, 1)
+        .into_iter()
+        .filter(|object| object["spec"]["level"] != 3 && !all.contains(object))
+        .collect();
     all.extend(more.into_iter().filter(|object| object["kind"] == "Stage"));
     let config = |name: &str| archived("v1", "ConfigMap", namespace, name, &json!({"data": {"name": name}}));
     let (one, two) = (config("one"), config("two"));
@@ -55,7 +57,13 @@ fn whatever_moment_a_restore_is_killed_the_next_one_finishes_it() {
         let all = objects(&namespace);
         let archive = archives.write(&namespace, &all);
         let mut command = cluster.gc_command(&kubeconfig);
-        command.arg("restore").arg(&archive).arg("--yes").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .arg("restore")
+            .arg(&archive)
+            .arg("--yes")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let mut child = command.spawn().expect("kubectl-gc runs");
         // How far it has come decides, and a moment more: how long it takes is the machine's affair.
         let wanted = kill * all.len() / KILLS;

@@ -82,7 +82,8 @@ impl Archives {
 /// An object that was somewhere once. Its uid is made of its name.
 pub fn archived(api_version: &str, kind: &str, namespace: &str, name: &str, more: &Value) -> Value {
     let uid = format!("{}-{namespace}-{name}", kind.to_lowercase());
-    let mut metadata = json!({"name": name, "uid": uid, "resourceVersion": "7", "creationTimestamp": "2026-01-31T08:00:00Z"});
+    let mut metadata =
+        json!({"name": name, "uid": uid, "resourceVersion": "7", "creationTimestamp": "2026-01-31T08:00:00Z"});
     if !namespace.is_empty() {
         metadata["namespace"] = json!(namespace);
     }
@@ -127,7 +128,7 @@ pub fn outcomes(ran: &Ran) -> BTreeMap<String, String> {
 
 /// What is told of one object.
 #[track_caller]
-pub fn told(ran: &Ran, name: &str) -> Value {
+pub fn describe(ran: &Ran, name: &str) -> Value {
     let json = ran.json();
     let mut objects = json["objects"].as_array().into_iter().flatten();
     objects.find(|it| short(&it["object"]) == name).unwrap_or_else(|| panic!("nothing of {name} in {json}")).clone()
@@ -140,8 +141,9 @@ fn short(object: &Value) -> String {
 /// The objects as they are in the cluster now.
 #[track_caller]
 pub fn live(cluster: &Cluster, objects: &[Value]) -> Vec<Value> {
-    let get =
-        |object: &Value| cluster.get(&cluster.path_of(object)).unwrap_or_else(|| panic!("{} is not there", coordinate(object)));
+    let get = |object: &Value| {
+        cluster.get(&cluster.path_of(object)).unwrap_or_else(|| panic!("{} is not there", coordinate(object)))
+    };
     objects.iter().map(get).collect()
 }
 
@@ -156,8 +158,7 @@ pub fn remove(cluster: &Cluster, objects: &[Value]) {
         cluster.delete(&path, Some("Background"), Some(0));
         if object["kind"] == "Namespace" {
             // The namespace controller's part.
-            let finalized =
-                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": object["metadata"]["name"]}, "spec": {}});
+            let finalized = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": object["metadata"]["name"]}, "spec": {}});
             let answer = cluster.ask(&Method::PUT, &format!("{path}/finalize"), Some(("application/json", &finalized)));
             assert!(answer.is_success() || answer.status == 404, "{}", answer.text());
         }

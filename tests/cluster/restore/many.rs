@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::kit::{Archives, archived, live, outcomes, owned, quiet, remove, restore, tree};
 
-/// `roots` trees of custom resources in three levels, each with a status, and a ConfigMap that two of them own; 41 objects in each.
+/// `roots` trees of custom resources in three levels, each with a status, and a ConfigMap that two of them own; 41
+/// objects in each.
 pub fn stages(namespace: &str, roots: usize) -> Vec<Value> {
     let stage = |name: String, level: usize| {
         let more = json!({"spec": {"level": level}, "status": {"level": level, "ready": true, "seen": ["a", null, 1.5], "id": format!("x-{name}")}});
@@ -21,8 +22,13 @@ pub fn stages(namespace: &str, roots: usize) -> Vec<Value> {
                 let name = middle["metadata"]["name"].as_str().unwrap_or_default();
                 all.push(owned(stage(format!("leaf-{name}-{leaf}"), 3), &[&middle]));
             }
-            let config =
-                archived("v1", "ConfigMap", namespace, middle["metadata"]["name"].as_str().unwrap_or_default(), &json!({}));
+            let config = archived(
+                "v1",
+                "ConfigMap",
+                namespace,
+                middle["metadata"]["name"].as_str().unwrap_or_default(),
+                &json!({}),
+            );
             all.push(owned(config, &[&middle, &top]));
             all.push(middle);
         }
@@ -47,7 +53,8 @@ fn a_thousand_objects_come_back_with_their_status() {
     for (before, after) in all.iter().zip(&first) {
         assert!(before["kind"] != "Stage" || before["status"] == after["status"], "{before}\n{after}");
     }
-    // What the server has made of it is archived, goes, and comes back, too; of that, one tree below its root is enough.
+    // What the server has made of it is archived, goes, and comes back, too; of that, one tree below its root is
+    // enough.
     let of_tree = |object: &&Value| object["metadata"]["name"].as_str().unwrap_or_default().contains("middle-7-");
     let part: Vec<Value> = first.iter().filter(of_tree).cloned().collect();
     assert_eq!(part.len(), 40);

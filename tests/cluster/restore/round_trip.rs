@@ -8,7 +8,7 @@ use kubectl_gc::{
 };
 use serde_json::{Value, json};
 
-use super::kit::{Archives, archived, live, restore, told, tree};
+use super::kit::{Archives, archived, describe, live, restore, tree};
 use crate::{
     harness::{Cluster, shared},
     plan::{draft::HOLD, trial::Trial},
@@ -71,12 +71,14 @@ fn what_the_archive_lacks_is_told() {
     };
     let archive = archives.write_with("lacking", &[archived("v1", "ConfigMap", &namespace, "a", &json!({}))], header);
     let ran = cluster.gc(&["restore", path(&archive), "--dry-run"]);
-    let told = ran.expect(0).replace('\n', " ");
+    let describe = ran.expect(0).replace('\n', " ");
     assert!(
-        told.contains("1 object, archived 2026-01-31T08:00:00Z from another cluster: context elsewhere (elsewhere:6443)."),
-        "{told}"
+        describe.contains(
+            "1 object, archived 2026-01-31T08:00:00Z from another cluster: context elsewhere (elsewhere:6443)."
+        ),
+        "{describe}"
     );
-    assert!(told.contains("Nothing was changed.") && told.contains("CREATES 1 object."), "{told}");
+    assert!(describe.contains("Nothing was changed.") && describe.contains("CREATES 1 object."), "{describe}");
     let notes: Vec<&str> = ran.stderr.lines().collect();
     assert_eq!(
         notes,
@@ -105,7 +107,7 @@ fn what_was_on_its_way_out_when_it_was_archived_comes_back_to_stay() {
     // As long as it is there, nothing can take its place.
     let ran = restore(cluster, &archive, &[]);
     ran.expect(2);
-    assert!(told(&ran, "Widget/root")["because"].as_str().is_some_and(|why| why.contains("is being deleted")));
+    assert!(describe(&ran, "Widget/root")["because"].as_str().is_some_and(|why| why.contains("is being deleted")));
 
     cluster.patch(&cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
     wait_until_gone(cluster, &all);

@@ -3,20 +3,21 @@
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::kit::{Archives, coordinate, live, merge, outcomes, quiet, remove, restore, told, tree};
+use super::kit::{Archives, coordinate, describe, live, merge, outcomes, quiet, remove, restore, tree};
 
 /// The objects of `examples/shop.yaml`, with what their specs lack for an API server to take them.
 fn shop() -> Vec<Value> {
     let text = include_str!("../../../examples/shop.yaml");
-    let objects =
-        serde_yaml::Deserializer::from_str(text).map(|document| Value::deserialize(document).expect("the example is YAML"));
+    let objects = serde_yaml::Deserializer::from_str(text)
+        .map(|document| Value::deserialize(document).expect("the example is YAML"));
     objects.filter(|object| !object.is_null()).map(completed).collect()
 }
 
 fn completed(mut object: Value) -> Value {
     let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     let app = object["spec"]["selector"]["matchLabels"]["app"].as_str().unwrap_or(&name).to_owned();
-    let template = json!({"metadata": {"labels": {"app": app}}, "spec": {"containers": [{"name": "main", "image": "main"}]}});
+    let template =
+        json!({"metadata": {"labels": {"app": app}}, "spec": {"containers": [{"name": "main", "image": "main"}]}});
     let once = json!({"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "main"}]}});
     let more = match object["kind"].as_str().unwrap_or_default() {
         "Deployment" | "StatefulSet" => json!({"spec": {"template": template}}),
@@ -45,10 +46,14 @@ fn a_shop_comes_back_as_it_was() {
 
     // Jobs that have finished, and their pods, would run again.
     let outcomes_of_all = outcomes(&ran);
-    let left_out: Vec<&str> = outcomes_of_all.iter().filter(|(_, it)| *it == "LeftOut").map(|(name, _)| name.as_str()).collect();
-    assert_eq!(left_out, ["Job/report-29495700", "Job/report-29497140", "Pod/report-29495700-d5wzr", "Pod/report-29497140-kx8nb"]);
+    let left_out: Vec<&str> =
+        outcomes_of_all.iter().filter(|(_, it)| *it == "LeftOut").map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        left_out,
+        ["Job/report-29495700", "Job/report-29497140", "Pod/report-29495700-d5wzr", "Pod/report-29497140-kx8nb"]
+    );
     // Its owner is in another namespace, where no collector looks for it.
-    let dashboard = told(&ran, "ConfigMap/web-dashboard");
+    let dashboard = describe(&ran, "ConfigMap/web-dashboard");
     assert_eq!(dashboard["unowned"][0]["reference"]["name"], "web");
     let expected: Vec<Value> = all
         .iter()

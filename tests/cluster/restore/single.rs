@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
-use super::kit::{Archives, archived, live, outcomes, owned, quiet, restore, told, tree};
+use super::kit::{Archives, archived, describe, live, outcomes, owned, quiet, restore, tree};
 use crate::harness::{ADMIN, Cluster, NOBODY, owner_reference, shared, uid};
 
 fn config(namespace: &str, name: &str) -> Value {
@@ -14,7 +14,9 @@ fn config(namespace: &str, name: &str) -> Value {
 /// The uid and resourceVersion of everything that there is at these places.
 fn versions(cluster: &Cluster, objects: &[Value]) -> Vec<Value> {
     let version = |object: &Value| {
-        cluster.get(&cluster.path_of(object)).map(|it| json!([it["metadata"]["uid"], it["metadata"]["resourceVersion"]]))
+        cluster
+            .get(&cluster.path_of(object))
+            .map(|it| json!([it["metadata"]["uid"], it["metadata"]["resourceVersion"]]))
     };
     objects.iter().map(|object| json!(version(object))).collect()
 }
@@ -37,7 +39,7 @@ fn what_is_there_is_compared_and_left_alone_and_its_dependents_are_attached_to_i
         ["ConfigMap/below Created", "ConfigMap/different Different", "ConfigMap/same Same"]
     );
     assert_eq!(
-        told(&ran, "ConfigMap/different")["differences"],
+        describe(&ran, "ConfigMap/different")["differences"],
         json!([{"path": "data.name", "archived": "\"different\"", "live": "\"another\""}])
     );
     assert_eq!(versions(cluster, &all[..2]), before);
@@ -52,9 +54,12 @@ fn a_reference_that_would_lead_nowhere_is_dropped_and_said() {
     let cluster = shared();
     let archives = Archives::new();
     let namespace = cluster.namespace("dangling");
-    let living =
-        cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "living", "namespace": namespace}}));
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "replaced", "namespace": namespace}}));
+    let living = cluster.create(
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "living", "namespace": namespace}}),
+    );
+    cluster.create(
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "replaced", "namespace": namespace}}),
+    );
     let mut below = config(&namespace, "below");
     let gone = config(&namespace, "gone");
     let unserved = json!({"apiVersion": "nowhere.test/v1", "kind": "Nothing", "metadata": {"name": "n", "uid": "n"}});
@@ -68,7 +73,7 @@ fn a_reference_that_would_lead_nowhere_is_dropped_and_said() {
     let archive = archives.write("dangling", &[below.clone(), alone.clone()]);
     let ran = restore(cluster, &archive, &[]);
     ran.expect(0);
-    let unowned = &told(&ran, "ConfigMap/below")["unowned"];
+    let unowned = &describe(&ran, "ConfigMap/below")["unowned"];
     let because: Vec<&str> = unowned.as_array().unwrap().iter().map(|it| it["because"].as_str().unwrap()).collect();
     assert_eq!(
         because,
@@ -133,12 +138,18 @@ fn dry_runs_change_nothing() {
     client.expect(0);
     assert_eq!(client.json()["dryRun"], "client");
     let foreseen = outcomes(&client);
-    assert_eq!((foreseen["ConfigMap/there"].as_str(), foreseen["ConfigMap/invalid"].as_str()), ("Same", "WouldBeCreated"));
+    assert_eq!(
+        (foreseen["ConfigMap/there"].as_str(), foreseen["ConfigMap/invalid"].as_str()),
+        ("Same", "WouldBeCreated")
+    );
     let server = restore(cluster, &archive, &["--dry-run=server"]);
     server.expect(2);
     let judged = outcomes(&server);
     assert_eq!(judged["ConfigMap/invalid"], "Failed");
-    assert_eq!((judged["ConfigMap/below"].as_str(), judged["ConfigMap/inside"].as_str()), ("WouldBeCreated", "WouldBeCreated"));
+    assert_eq!(
+        (judged["ConfigMap/below"].as_str(), judged["ConfigMap/inside"].as_str()),
+        ("WouldBeCreated", "WouldBeCreated")
+    );
     assert_eq!(versions(cluster, &all), before);
 }
 
@@ -161,14 +172,14 @@ fn what_needs_something_that_fails_is_not_tried_and_the_rest_comes_back() {
     assert!(failed.iter().all(|name| matches!(foreseen[*name].as_str(), "Failed" | "Blocked")), "{foreseen:?}");
     let ran = restore(cluster, &archive, &[]);
     ran.expect(2);
-    let because = |name: &str| told(&ran, name)["because"].as_str().unwrap_or_default().to_owned();
+    let because = |name: &str| describe(&ran, name)["because"].as_str().unwrap_or_default().to_owned();
     assert!(
         because("Nothing/unknown").starts_with("the server does not serve nowhere.test/v1 Nothing"),
         "{}",
         because("Nothing/unknown")
     );
-    assert_eq!(told(&ran, "ConfigMap/below")["outcome"], "Blocked");
-    assert_eq!(told(&ran, "ConfigMap/below")["needs"]["name"], "unknown");
+    assert_eq!(describe(&ran, "ConfigMap/below")["outcome"], "Blocked");
+    assert_eq!(describe(&ran, "ConfigMap/below")["needs"]["name"], "unknown");
     let homeless = "there is no namespace no-such-namespace, and the archive has none: create it, and run this again";
     assert_eq!(because("ConfigMap/homeless"), homeless);
     assert!(because("ConfigMap/invalid").contains("422"), "{}", because("ConfigMap/invalid"));
@@ -198,8 +209,12 @@ fn a_missing_definition_comes_first_and_its_kind_is_waited_for() {
     let namespace = cluster.unique("late");
     let definition = definition(&group);
     let late = archived(&format!("{group}/v1"), "Late", &namespace, "late", &json!({"status": {"kept": true}}));
-    let all =
-        [owned(config(&namespace, "below"), &[&late]), late, definition, archived("v1", "Namespace", "", &namespace, &json!({}))];
+    let all = [
+        owned(config(&namespace, "below"), &[&late]),
+        late,
+        definition,
+        archived("v1", "Namespace", "", &namespace, &json!({})),
+    ];
     let archive = archives.write("late", &all);
     let foreseen = restore(cluster, &archive, &["--dry-run=server"]);
     foreseen.expect(0);
@@ -223,7 +238,7 @@ fn what_the_server_does_not_keep_is_told() {
     let ran = restore(cluster, &archive, &[]);
     ran.expect(2);
     for ran in [judged, ran] {
-        assert_eq!(told(&ran, "ConfigMap/a")["unfinished"], json!(["the server has not kept unheard"]));
+        assert_eq!(describe(&ran, "ConfigMap/a")["unfinished"], json!(["the server has not kept unheard"]));
     }
 }
 
@@ -242,7 +257,7 @@ fn what_is_being_deleted_is_not_there_and_nothing_is_attached_to_it() {
     let archive = archives.write("going", &all);
     let ran = restore(cluster, &archive, &[]);
     ran.expect(2);
-    let because = |name: &str| told(&ran, name)["because"].as_str().unwrap_or_default().to_owned();
+    let because = |name: &str| describe(&ran, name)["because"].as_str().unwrap_or_default().to_owned();
     assert!(because("ConfigMap/going").contains("is being deleted"));
     assert!(because("ConfigMap/elsewhere").contains("is being deleted"));
     assert_eq!(outcomes(&ran)["ConfigMap/below"], "Blocked");
@@ -273,8 +288,8 @@ fn whoever_restores_is_asked_and_told_where() {
     let ran = cluster.gc(&["restore", archives.write("there", &[config(&namespace, "same")]).to_str().unwrap()]);
     ran.expect(1);
     cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same", "namespace": namespace}, "data": {"name": "same"}}));
-    let told = cluster.gc(&["restore", archives.write("same", &[config(&namespace, "same")]).to_str().unwrap()]);
-    assert!(told.expect(0).contains("BACK: all 1 object were there already."), "{}", told.stdout);
+    let describe = cluster.gc(&["restore", archives.write("same", &[config(&namespace, "same")]).to_str().unwrap()]);
+    assert!(describe.expect(0).contains("BACK: all 1 object were there already."), "{}", describe.stdout);
 }
 
 /// Runs it as somebody, without `--yes` unless that is given.
@@ -301,10 +316,10 @@ fn what_may_not_be_done_is_not_begun() {
         archived("late.test/v1", "Late", &namespace, "late", &status),
     ];
     let archive = archives.write("refused", &all);
-    let told = refused(ADMIN, &archive, &[]);
-    assert!(told.contains("there is no terminal to ask on; give --yes"), "{told}");
+    let describe = refused(ADMIN, &archive, &[]);
+    assert!(describe.contains("there is no terminal to ask on; give --yes"), "{describe}");
 
-    let told = refused(NOBODY, &archive, &["--yes"]);
+    let describe = refused(NOBODY, &archive, &["--yes"]);
     let forbidden = [
         format!("get configmaps in namespace {namespace}"),
         format!("create configmaps in namespace {namespace}"),
@@ -315,14 +330,14 @@ fn what_may_not_be_done_is_not_begun() {
         format!("patch lates.late.test/status in namespace {namespace}"),
         "create customresourcedefinitions.apiextensions.k8s.io".to_owned(),
     ];
-    assert!(told.contains("nothing was restored: you may not "), "{told}");
-    assert!(forbidden.iter().all(|it| told.contains(it)), "{told}");
-    assert!(!told.contains("widgets.gc.test/status"), "that is no subresource: {told}");
+    assert!(describe.contains("nothing was restored: you may not "), "{describe}");
+    assert!(forbidden.iter().all(|it| describe.contains(it)), "{describe}");
+    assert!(!describe.contains("widgets.gc.test/status"), "that is no subresource: {describe}");
 
     let text = fs::read(&archive).unwrap();
     let cut = archive.with_file_name("cut.yaml");
     fs::write(&cut, &text[..text.len() - 20]).unwrap();
-    let told = refused(ADMIN, &cut, &["--yes"]);
-    assert!(told.contains("cut off"), "{told}");
+    let describe = refused(ADMIN, &cut, &["--yes"]);
+    assert!(describe.contains("cut off"), "{describe}");
     assert!(all[..3].iter().all(|object| cluster.get(&cluster.path_of(object)).is_none()));
 }

@@ -49,8 +49,9 @@ fn what_a_deployment_makes_is_left_to_it() {
     let left_out = outcomes(&ran).into_iter().filter(|(_, outcome)| outcome == "LeftOut").count();
     assert_eq!((left_out, ran.json()["summary"]["created"].as_u64()), (3, Some(1)));
     cluster.wait_until("two pods again", PATIENCE, || of_kinds(cluster, &namespace, &LISTS).len() == 4);
-    let names =
-        |objects: &[Value]| objects[..2].iter().map(|object| text(&object["metadata"]["name"]).to_owned()).collect::<Vec<_>>();
+    let names = |objects: &[Value]| {
+        objects[..2].iter().map(|object| text(&object["metadata"]["name"]).to_owned()).collect::<Vec<_>>()
+    };
     assert_eq!(names(&of_kinds(cluster, &namespace, &LISTS)), names(&all), "the ReplicaSet has the name that it had");
     // What its controller has done since is no difference.
     let ran = restore(cluster, &archive, &[]);
@@ -66,7 +67,11 @@ fn furnishing(namespace: &str) -> Vec<Value> {
     let job = json!({"template": {"spec": pod}});
     let claim = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
     let all = [
-        ("apps/v1", "Deployment", json!({"spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": always}})),
+        (
+            "apps/v1",
+            "Deployment",
+            json!({"spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": always}}),
+        ),
         (
             "apps/v1",
             "StatefulSet",
@@ -109,7 +114,8 @@ fn furnishing(namespace: &str) -> Vec<Value> {
         ("gc.test/v1", "Widget", json!({"spec": {"size": 1}, "status": {"ready": true}})),
     ];
     let object = |(api_version, kind, more): (&str, &str, Value)| {
-        let mut object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "one", "namespace": namespace}});
+        let mut object =
+            json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "one", "namespace": namespace}});
         merge(&mut object, &more);
         object
     };
@@ -144,7 +150,12 @@ fn a_whole_namespace_is_deleted_and_brought_back() {
     }
     assert_eq!(back.last().map(|widget| &widget["status"]), Some(&json!({"ready": true})));
     let created = ran.json()["summary"]["created"].as_u64();
-    assert_eq!(created, Some(made.len() as u64 + 2), "the namespace, and the claim of the StatefulSet, too: {}", ran.stdout);
+    assert_eq!(
+        created,
+        Some(made.len() as u64 + 2),
+        "the namespace, and the claim of the StatefulSet, too: {}",
+        ran.stdout
+    );
     // What controllers do since is no difference, and nothing is done twice.
     let again = restore(cluster, &archive, &[]);
     again.expect(0);

@@ -110,8 +110,8 @@ fn what_the_server_would_refuse_is_stored() {
 fn what_is_stored_anew_stays_the_same_object() {
     let cluster = shared();
     let namespace = cluster.namespace("stored");
-    let mut object =
-        cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}));
+    let mut object = cluster
+        .create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}));
     let before = object.clone();
     object["metadata"]["deletionTimestamp"] = json!("2020-01-01T00:00:00Z");
     object["metadata"]["finalizers"] = json!([HOLD]);
@@ -131,8 +131,8 @@ fn named(api_version: &str, kind: &str, name: &str) -> Value {
     json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "default"}})
 }
 
-/// An object that can't be decoded spoils the lists of its kind; the decoder's words are all that tells why, and only of encryption
-/// they name the key.
+/// An object that can't be decoded spoils the lists of its kind; the decoder's words are all that tells why, and only
+/// of encryption they name the key.
 #[test]
 fn what_is_spoiled_spoils_the_lists() {
     let cluster = Cluster::start(&Options::default());

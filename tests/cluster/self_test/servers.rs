@@ -35,7 +35,8 @@ fn the_server_reports_the_version_it_was_built_from() {
     assert_ne!(numbers[0], "0", "kubectl would complain");
     // Other programs may be of another version, which is what they are there for.
     if env::var_os("KUBEBUILDER_ASSETS").is_none() {
-        let required = include_str!("../../control-plane/go.mod").contains(&format!("k8s.io/kubernetes {git_version}\n"));
+        let required =
+            include_str!("../../control-plane/go.mod").contains(&format!("k8s.io/kubernetes {git_version}\n"));
         assert!(required, "go.mod requires another version than {git_version}");
     }
 }

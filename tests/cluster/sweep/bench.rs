@@ -1,5 +1,5 @@
-//! Cascades of ten thousand objects: how long `sweep --watch` takes, and how much memory, beside the real collector. Both have 20 workers, no
-//! limit of requests, the same API server on the same machine, and take turns.
+//! Cascades of ten thousand objects: how long `sweep --watch` takes, and how much memory, beside the real collector.
+//! Both have 20 workers, no limit of requests, the same API server on the same machine, and take turns.
 //!
 //! ```console
 //! $ TIMES=3 cargo test --release --test cluster -- --ignored --nocapture cascades_beside_the_collector
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{ADMIN, COLLECTOR, Cluster, Options, owner_reference, settled, uid};
 
-use super::seat::{Seat, Sweeping};
+use super::seat::{Seat, SweepSettings};
 
 const MANY: usize = 10_000;
 /// So many have dependents of their own in a tree.
@@ -71,7 +71,8 @@ struct Took {
 }
 
 fn config_map(namespace: &str, name: &str, owner: Option<&Value>) -> Value {
-    let mut object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}});
+    let mut object =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}});
     if let Some(owner) = owner {
         let mut reference = owner_reference(owner);
         reference["blockOwnerDeletion"] = json!(true);
@@ -81,14 +82,21 @@ fn config_map(namespace: &str, name: &str, owner: Option<&Value>) -> Value {
 }
 
 /// Makes so many dependents, and returns them in no particular order.
-fn crowd(cluster: &Cluster, namespace: &str, prefix: &str, number: usize, owner: &(dyn Fn(usize) -> Value + Sync)) -> Vec<Value> {
+fn crowd(
+    cluster: &Cluster,
+    namespace: &str,
+    prefix: &str,
+    number: usize,
+    owner: &(dyn Fn(usize) -> Value + Sync),
+) -> Vec<Value> {
     thread::scope(|scope| {
         let makers: Vec<_> = (0..AT_A_TIME)
             .map(|part| {
                 scope.spawn(move || {
                     let made = (part..number).step_by(AT_A_TIME);
-                    let made = made
-                        .map(|number| cluster.create(config_map(namespace, &format!("{prefix}-{number}"), Some(&owner(number)))));
+                    let made = made.map(|number| {
+                        cluster.create(config_map(namespace, &format!("{prefix}-{number}"), Some(&owner(number))))
+                    });
                     made.collect::<Vec<Value>>()
                 })
             })
@@ -122,7 +130,8 @@ fn left(cluster: &Cluster, namespace: &str) -> usize {
 fn memory(pid: u32, what: &str) -> usize {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(what));
-    let kilobytes = line.and_then(|line| line.trim_start_matches(':').trim().trim_end_matches(" kB").parse::<usize>().ok());
+    let kilobytes =
+        line.and_then(|line| line.trim_start_matches(':').trim().trim_end_matches(" kB").parse::<usize>().ok());
     kilobytes.unwrap_or_else(|| panic!("no {what} of the process {pid}")) >> 10
 }
 
@@ -145,7 +154,7 @@ fn run(cluster: &Cluster, seat: Seat, cascade: Cascade, namespace: &str) -> Took
             None
         }
         Seat::Sweep => {
-            let sweeping = Sweeping::start_as(cluster, &cluster.kubeconfig(ADMIN), &SWEEP);
+            let sweeping = SweepSettings::start_as(cluster, &cluster.kubeconfig(ADMIN), &SWEEP);
             sweeping.wait_for_sync();
             settled(&sweeping.metrics());
             Some(sweeping)
@@ -167,7 +176,8 @@ fn run(cluster: &Cluster, seat: Seat, cascade: Cascade, namespace: &str) -> Took
         assert!(begun.elapsed() < PATIENCE, "{} under {seat:?}: {} are left", cascade.name(), left(cluster, namespace));
         thread::sleep(LOOK);
     }
-    let took = Took { time: begun.elapsed(), memory: [at_rest, memory(pid, "VmHWM")], processor: processor(pid) - used };
+    let took =
+        Took { time: begun.elapsed(), memory: [at_rest, memory(pid, "VmHWM")], processor: processor(pid) - used };
     match sweeping {
         Some(sweeping) => sweeping.terminate(),
         None => cluster.stop_controllers(),
@@ -182,7 +192,11 @@ fn check(cluster: &Cluster, cascade: Cascade, namespace: &str, root: &Value) {
     if cascade.policy() == "Orphan" {
         let objects = cluster.list(&path);
         assert_eq!(objects.len(), MANY);
-        assert!(objects.iter().all(|object| object["metadata"]["ownerReferences"].is_null()), "{} is referred to", uid(root));
+        assert!(
+            objects.iter().all(|object| object["metadata"]["ownerReferences"].is_null()),
+            "{} is referred to",
+            uid(root)
+        );
     }
     let cleared = cluster.ask(&Method::DELETE, &path, None);
     assert!(cleared.is_success(), "{}", cleared.text());

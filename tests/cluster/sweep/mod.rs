@@ -1,4 +1,5 @@
-//! Sweeps by the built program: foretold, which is what a collector does that comes up on the same state, done in one pass, and kept on.
+//! Sweeps by the built program: foretold, which is what a collector does that comes up on the same state, done in one
+//! pass, and kept on.
 
 mod adversary;
 mod bench;
@@ -12,7 +13,9 @@ use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{ADMIN, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, Retry, owner_reference, poll},
+    harness::{
+        ADMIN, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, Retry, owner_reference, poll,
+    },
     plan::{
         compare::compare,
         draft::{HOLD, blocking},
@@ -90,7 +93,8 @@ fn furnish(trial: &Trial<'_>) {
     let hen = trial.config_map("hen").blocking(&egg).create();
     trial.add_owners(&egg, &[blocking(&hen)]);
     trial.add_owners(&solid, &[owner_reference(&solid)]);
-    // R8.10: what a collector that comes up sees after an owner that gets stuck, it leaves alone for as long. Which it sees first is chance.
+    // R8.10: what a collector that comes up sees after an owner that gets stuck, it leaves alone for as long. Which it
+    // sees first is chance.
     let lag = trial.config_map("lag-a").create();
     trial.config_map("lag-b").blocking(&lag).finalizer(HOLD).create();
     trial.config_map("lag-c").owned_by(&lag).create();
@@ -132,14 +136,14 @@ fn a_collector_that_comes_up_does_what_a_sweep_foretold() {
     let trial = Trial::on(&cluster, "sweep", "Background");
     furnish(&trial);
     let before = trial.holds();
-    let foretold = sweep(&cluster, 2, &[]);
-    assert_eq!(foretold["complete"], true, "{}", foretold["gaps"]);
+    let predicted = sweep(&cluster, 2, &[]);
+    assert_eq!(predicted["complete"], true, "{}", predicted["gaps"]);
     let names = |list: &Value| -> Vec<String> {
         let objects = list.as_array().into_iter().flatten();
         objects.map(|stays| stays["object"]["name"].as_str().unwrap_or_default().to_owned()).collect()
     };
-    assert_eq!(names(&foretold["stays"]), ["lag-a", "stuck"], "{}", foretold["stays"]);
-    check_limits(&trial, &foretold);
+    assert_eq!(names(&predicted["stays"]), ["lag-a", "stuck"], "{}", predicted["stays"]);
+    check_limits(&trial, &predicted);
 
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     cluster.settled();
@@ -148,11 +152,14 @@ fn a_collector_that_comes_up_does_what_a_sweep_foretold() {
     });
     cluster.settled();
     let lags = trial.holds().iter().any(|object| object["metadata"]["name"] == "lag-c");
-    let real = if lags { without(&foretold, "lag-c") } else { foretold.clone() };
+    let real = if lags { without(&predicted, "lag-c") } else { predicted.clone() };
     comes_true(&trial, &real, &before);
 
     // Once the owner is not stuck any more, that comes true, too.
-    cluster.patch(&format!("/api/v1/namespaces/{}/configmaps/lag-b", trial.namespace), &json!({"metadata": {"finalizers": null}}));
+    cluster.patch(
+        &format!("/api/v1/namespaces/{}/configmaps/lag-b", trial.namespace),
+        &json!({"metadata": {"finalizers": null}}),
+    );
     let rest = ["lag-a", "lag-b", "lag-c"];
     cluster.wait_until("all that lagged to go", PATIENCE, || {
         !trial.holds().iter().any(|object| rest.iter().any(|name| object["metadata"]["name"] == *name))
@@ -168,13 +175,13 @@ fn a_collector_that_comes_up_does_what_a_sweep_foretold() {
 }
 
 #[track_caller]
-fn comes_true(trial: &Trial<'_>, foretold: &Value, before: &[Value]) {
+fn comes_true(trial: &Trial<'_>, predicted: &Value, before: &[Value]) {
     trial.cluster.settled();
-    let verdict = poll(PATIENCE, || compare(foretold, before, &trial.holds()).map_err(Retry::Later));
+    let verdict = poll(PATIENCE, || compare(predicted, before, &trial.holds()).map_err(Retry::Later));
     verdict.unwrap_or_else(|wrong| panic!("{wrong}"));
     // What is as foretold has to stay so.
     trial.cluster.settled();
-    compare(foretold, before, &trial.holds()).unwrap_or_else(|wrong| panic!("{wrong}"));
+    compare(predicted, before, &trial.holds()).unwrap_or_else(|wrong| panic!("{wrong}"));
 }
 
 /// A sweep of one namespace does there what the whole one does, unless something elsewhere had to be written to.
@@ -196,8 +203,7 @@ fn check_limits(trial: &Trial<'_>, whole: &Value) {
 
 /// A list that is old, by the time that it is used: an answer to a request for metadata.
 fn stale_list(items: &[(&str, &str, &str)]) -> Fault {
-    let item =
-        |(namespace, name, uid): &(&str, &str, &str)| json!({"metadata": {"namespace": namespace, "name": name, "uid": uid}});
+    let item = |(namespace, name, uid): &(&str, &str, &str)| json!({"metadata": {"namespace": namespace, "name": name, "uid": uid}});
     let items: Vec<Value> = items.iter().map(item).collect();
     let body = json!({
         "apiVersion": "meta.k8s.io/v1",
@@ -235,14 +241,15 @@ fn what_a_list_lacks_is_looked_up() {
     assert_eq!(words(&sweep(0).0), lost, "the list was read before the owner was replaced");
 
     // What can't be looked up is unknown, and so is what a path is silent about that isn't served any more (R3.16).
-    for fault in [Fault::status(403, "Forbidden"), Fault::status(404, "NotFound"), Fault::status(500, "InternalError")] {
-        let told = format!("{fault:?}");
+    for fault in [Fault::status(403, "Forbidden"), Fault::status(404, "NotFound"), Fault::status(500, "InternalError")]
+    {
+        let describe = format!("{fault:?}");
         proxy.with(move |request| request.path.ends_with("/widgets/gone").then(|| fault.clone()));
         let (document, said) = sweep(1);
-        assert_eq!(words(&document), BTreeMap::from([("lost".to_owned(), "Unchanged".to_owned())]), "{told}");
-        assert_eq!(document["outcomes"][0]["uncertainBecause"], "gap", "{told}");
-        assert_eq!(document["complete"], false, "{told}");
-        assert!(said.contains("gone: ") && said.contains("error: one outcome is not certain"), "{told}: {said}");
+        assert_eq!(words(&document), BTreeMap::from([("lost".to_owned(), "Unchanged".to_owned())]), "{describe}");
+        assert_eq!(document["outcomes"][0]["uncertainBecause"], "gap", "{describe}");
+        assert_eq!(document["complete"], false, "{describe}");
+        assert!(said.contains("gone: ") && said.contains("error: one outcome is not certain"), "{describe}: {said}");
     }
     // The path alone is trusted to be silent because nothing is there.
     for (status, reason, code, word) in [(404, "NotFound", 0, "Deleted"), (403, "Forbidden", 1, "Unchanged")] {
@@ -264,7 +271,11 @@ fn what_may_not_be_read_is_not_absent() {
     cluster.let_viewer_see(&trial.namespace);
     let ran = cluster.gc_as(crate::harness::VIEWER, &["sweep", "--dry-run", "-o", "json", "-n", &trial.namespace]);
     ran.expect(1);
-    let expected = [("lost", "Deleted"), ("of-rack", "Unchanged")].map(|(name, word)| (name.to_owned(), word.to_owned()));
+    let expected =
+        [("lost", "Deleted"), ("of-rack", "Unchanged")].map(|(name, word)| (name.to_owned(), word.to_owned()));
     assert_eq!(words(&ran.json()), BTreeMap::from(expected), "{}", ran.stderr);
-    assert_eq!(words(&sweep(cluster, 0, &["-n", &trial.namespace])), BTreeMap::from([("lost".to_owned(), "Deleted".to_owned())]));
+    assert_eq!(
+        words(&sweep(cluster, 0, &["-n", &trial.namespace])),
+        BTreeMap::from([("lost".to_owned(), "Deleted".to_owned())])
+    );
 }

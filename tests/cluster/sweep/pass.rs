@@ -49,7 +49,8 @@ fn checked(document: Value) -> Value {
     let registry = registry.add("urn:kubectl-gc:v1:deletion", schema("deletion")).unwrap().prepare().unwrap();
     let options = jsonschema::options().with_draft(jsonschema::Draft::Draft202012).with_registry(&registry);
     let validator = options.build(&schema("sweep")).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    let errors: Vec<String> =
+        validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}\n{document:#}");
     document
 }
@@ -57,7 +58,8 @@ fn checked(document: Value) -> Value {
 /// The names of the trial's ConfigMaps that are there, in alphabetical order.
 fn there(trial: &Trial<'_>) -> Vec<String> {
     let all = trial.holds().into_iter().filter(|object| object["kind"] == "ConfigMap");
-    let mut names: Vec<String> = all.map(|object| object["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect();
+    let mut names: Vec<String> =
+        all.map(|object| object["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect();
     names.retain(|name| name != "kube-root-ca.crt");
     names.sort();
     names
@@ -85,18 +87,20 @@ fn a_pass_does_what_it_foretold_and_touches_nothing_else() {
     let (trial, other) = (Trial::on(cluster, "pass", "Background"), Trial::on(cluster, "beside", "Background"));
     super::furnish(&trial);
     super::furnish(&other);
-    let foretold = sweep(cluster, 2, &["-n", &trial.namespace]);
+    let predicted = sweep(cluster, 2, &["-n", &trial.namespace]);
     let (before, beside) = (trial.holds(), other.holds());
 
     let mut document = swept(&trial, 2, &[]);
     let came = document.as_object_mut().and_then(|document| document.remove("came")).expect("what came of it");
     assert_eq!((&came["ended"], &came["failed"]), (&json!("AsPlanned"), &json!([])), "{came}");
-    let blockers: Vec<&Value> = came["blockers"].as_array().into_iter().flatten().map(|one| &one["object"]["name"]).collect();
+    let blockers: Vec<&Value> =
+        came["blockers"].as_array().into_iter().flatten().map(|one| &one["object"]["name"]).collect();
     assert!(blockers.contains(&&json!("holding")), "what is stuck is named, with whoever holds it: {came}");
-    // Others write to this cluster meanwhile: whoever takes that in foretells anew, and may play the same things in another order.
-    assert_eq!(named(&document), named(&foretold), "it speaks of the objects that `--dry-run` speaks of");
-    for told in [&foretold, &document] {
-        compare(told, &before, &trial.holds()).unwrap_or_else(|wrong| panic!("{wrong}"));
+    // Others write to this cluster meanwhile: whoever takes that in foretells anew, and may play the same things in
+    // another order.
+    assert_eq!(named(&document), named(&predicted), "it speaks of the objects that `--dry-run` speaks of");
+    for describe in [&predicted, &document] {
+        compare(describe, &before, &trial.holds()).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
     let outside = |all: &[Value]| -> Vec<Value> {
         all.iter().filter(|object| object["metadata"]["namespace"] != trial.namespace.as_str()).cloned().collect()
@@ -191,7 +195,8 @@ fn what_changes_meanwhile_is_asked_about_again() {
     terminal.shows("Sweep 2 objects? [y/N]");
     assert_eq!(there(&trial), ["lost-0", "lost-1", "owner"]);
     // Somebody gives one of them an owner that is there.
-    let saved = trial.cluster.get(&format!("/api/v1/namespaces/{}/configmaps/lost-1", trial.namespace)).expect("it is there");
+    let saved =
+        trial.cluster.get(&format!("/api/v1/namespaces/{}/configmaps/lost-1", trial.namespace)).expect("it is there");
     trial.add_owners(&saved, &[blocking(&owner)]);
     thread::sleep(SEEN);
     terminal.types("y");
@@ -214,7 +219,8 @@ fn pods_are_waited_for() {
     let (cluster, pass) = (trial.cluster, args(&trial, &["--yes"]));
     let ran = thread::scope(|scope| {
         let running = scope.spawn(|| cluster.gc(&pass));
-        let is_terminating = || trial.cluster.get(&path).is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_string());
+        let is_terminating =
+            || trial.cluster.get(&path).is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_string());
         trial.cluster.wait_until("the pod to be told to end", IN_VAIN, is_terminating);
         thread::sleep(Duration::from_secs(3));
         assert!(!running.is_finished(), "its containers still run");
@@ -275,7 +281,8 @@ fn deny(trial: &Trial<'_>, operation: &str, is_it: &str) {
             "spec": spec,
         }));
     };
-    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": [operation]});
+    let rule =
+        json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": [operation]});
     let old = if operation == "DELETE" { "oldObject" } else { "object" };
     kind(
         "ValidatingAdmissionPolicy",
@@ -308,7 +315,8 @@ fn deny(trial: &Trial<'_>, operation: &str, is_it: &str) {
     });
 }
 
-/// What may not be read is not absent: whoever sees one namespace only sweeps what is certain there, and says what is not.
+/// What may not be read is not absent: whoever sees one namespace only sweeps what is certain there, and says what is
+/// not.
 #[test]
 fn what_may_not_be_read_is_left_alone() {
     let trial = Trial::on(uncollected(), "unreadable", "Background");
@@ -318,9 +326,9 @@ fn what_may_not_be_read_is_left_alone() {
     trial.cluster.let_viewer_see(&trial.namespace);
     let metadata = json!({"name": "sweeper", "namespace": trial.namespace});
     let rules = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["delete", "patch"]}]);
-    trial
-        .cluster
-        .create(json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": metadata, "rules": rules}));
+    trial.cluster.create(
+        json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": metadata, "rules": rules}),
+    );
     trial.cluster.create(json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "RoleBinding",
@@ -335,15 +343,17 @@ fn what_may_not_be_read_is_left_alone() {
     assert_eq!(trial.cluster.get(&trial.cluster.path_of(&of_rack)), Some(of_rack));
 }
 
-/// An owner that was absent when the plan was made has to be absent still: whatever is no such answer, nothing is written for it.
+/// An owner that was absent when the plan was made has to be absent still: whatever is no such answer, nothing is
+/// written for it.
 #[test]
 fn no_answer_is_no_absence() {
     let trial = Trial::on(uncollected(), "unanswered", "Background");
     lost(&trial, 1);
     let before = trial.holds();
     let proxy = CountingProxy::start_as(trial.cluster, ADMIN);
-    for fault in [Fault::status(403, "Forbidden"), Fault::status(404, "NotFound"), Fault::status(500, "InternalError")] {
-        let told = format!("{fault:?}");
+    for fault in [Fault::status(403, "Forbidden"), Fault::status(404, "NotFound"), Fault::status(500, "InternalError")]
+    {
+        let describe = format!("{fault:?}");
         proxy.forget();
         let asked = AtomicUsize::new(0);
         // The plan is made on what the server really says.
@@ -353,10 +363,10 @@ fn no_answer_is_no_absence() {
         });
         let ran = trial.cluster.gc_with(proxy.kubeconfig(), &args(&trial, &["--yes"]));
         let said = ran.expect(1);
-        assert!(said.contains("ConfigMap/lost-0") && said.contains("FAILED"), "{told}: {said}");
-        assert_eq!(trial.holds(), before, "{told}");
+        assert!(said.contains("ConfigMap/lost-0") && said.contains("FAILED"), "{describe}: {said}");
+        assert_eq!(trial.holds(), before, "{describe}");
         let writes: Vec<Request> = proxy.requests().into_iter().filter(|request| request.method != "GET").collect();
-        assert!(writes.is_empty(), "{told}: {writes:?}");
+        assert!(writes.is_empty(), "{describe}: {writes:?}");
     }
 }
 
@@ -409,8 +419,10 @@ fn two_at_once_do_no_harm() {
         ran.expect(0);
     }
     assert_eq!(there(&trial).len(), 21);
-    for object in
-        trial.holds().iter().filter(|object| object["metadata"]["name"].as_str().is_some_and(|name| name.starts_with("one")))
+    for object in trial
+        .holds()
+        .iter()
+        .filter(|object| object["metadata"]["name"].as_str().is_some_and(|name| name.starts_with("one")))
     {
         assert_eq!(object["metadata"]["ownerReferences"].as_array().map(Vec::len), Some(1), "{object}");
     }

@@ -1,4 +1,5 @@
-//! Who collects on a cluster: the real collector, or `sweep --watch` in its place. Whatever sits there is held to the same.
+//! Who collects on a cluster: the real collector, or `sweep --watch` in its place. Whatever sits there is held to the
+//! same.
 
 use std::{
     path::{Path, PathBuf},
@@ -33,11 +34,12 @@ pub enum Seat {
 /// A cluster on which somebody collects.
 pub struct Seated<'c> {
     pub cluster: &'c Cluster,
-    sweeping: Option<Sweeping>,
+    sweeping: Option<SweepSettings>,
 }
 
 impl Seat {
-    /// Starts whoever collects, and the controllers beside it, and waits until it works. Its requests go by this kubeconfig file.
+    /// Starts whoever collects, and the controllers beside it, and waits until it works. Its requests go by this
+    /// kubeconfig file.
     #[track_caller]
     pub fn take<'c>(self, cluster: &'c Cluster, kubeconfig: &Path) -> Seated<'c> {
         self.take_beside(cluster, kubeconfig, &[&[NAMESPACES], WORKLOADS].concat())
@@ -53,7 +55,7 @@ impl Seat {
             }
             Self::Sweep => {
                 cluster.start_controllers(others);
-                let sweeping = Sweeping::start(cluster, kubeconfig);
+                let sweeping = SweepSettings::start(cluster, kubeconfig);
                 sweeping.wait_for_sync();
                 Some(sweeping)
             }
@@ -86,18 +88,18 @@ impl<'c> Seated<'c> {
     }
 
     /// The sweep in the seat; none if it is the real collector.
-    pub fn sweeping(&self) -> Option<&Sweeping> {
+    pub fn sweeping(&self) -> Option<&SweepSettings> {
         self.sweeping.as_ref()
     }
 }
 
 /// A `sweep --watch` that runs. It ends when this is dropped; what it said is told if a test fails.
-pub struct Sweeping {
+pub struct SweepSettings {
     process: Supervised,
     kubeconfig: PathBuf,
 }
 
-impl Sweeping {
+impl SweepSettings {
     /// Starts one; it has seen nothing yet.
     #[track_caller]
     pub fn start(cluster: &Cluster, kubeconfig: &Path) -> Self {
@@ -183,7 +185,7 @@ impl Sweeping {
     }
 }
 
-impl Drop for Sweeping {
+impl Drop for SweepSettings {
     fn drop(&mut self) {
         if thread::panicking() {
             eprintln!("--- what sweep --watch said ({})\n{}", self.kubeconfig.display(), self.said());

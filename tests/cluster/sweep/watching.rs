@@ -4,7 +4,7 @@ use std::{thread, time::Duration};
 
 use serde_json::{Value, json};
 
-use super::{seat::Sweeping, without_collector};
+use super::{seat::SweepSettings, without_collector};
 use crate::{
     harness::{ADMIN, Cluster, NOBODY},
     plan::trial::Trial,
@@ -28,13 +28,13 @@ fn goes(cluster: &Cluster, object: &Value) {
 }
 
 /// What is served at a path: the status, and the body.
-fn served(sweeping: &Sweeping, path: &str) -> (u16, String) {
+fn served(sweeping: &SweepSettings, path: &str) -> (u16, String) {
     let answer = sweeping.metrics().get(path).unwrap_or_else(|error| panic!("GET {path}: {error}"));
     (answer.status, answer.text())
 }
 
 /// The sum of the samples of a metric whose labels have all of these in them.
-fn metric(sweeping: &Sweeping, name: &str, labels: &[&str]) -> f64 {
+fn metric(sweeping: &SweepSettings, name: &str, labels: &[&str]) -> f64 {
     let (status, body) = served(sweeping, "/metrics");
     assert_eq!(status, 200, "{body}");
     let is_it = |line: &&str| {
@@ -49,7 +49,7 @@ fn metric(sweeping: &Sweeping, name: &str, labels: &[&str]) -> f64 {
 fn it_keeps_on_whatever_comes_and_goes() {
     let cluster = without_collector();
     let trial = Trial::on(&cluster, "watched", "Background");
-    let sweeping = Sweeping::start(&cluster, &cluster.kubeconfig(ADMIN));
+    let sweeping = SweepSettings::start(&cluster, &cluster.kubeconfig(ADMIN));
     assert_eq!(sweeping.wait_for_sync(), "synced");
     assert_eq!((served(&sweeping, "/healthz").0, served(&sweeping, "/readyz").0), (200, 200));
     let before = metric(&sweeping, "kubectl_gc_sweep_writes_total", &["write=\"delete\"", "result=\"done\""]);
@@ -110,7 +110,7 @@ fn complains_once(trial: &Trial<'_>) {
 }
 
 /// Kinds that are new are followed within `--resync`, and those that are gone are let go of.
-fn follows_definitions(trial: &Trial<'_>, sweeping: &Sweeping) {
+fn follows_definitions(trial: &Trial<'_>, sweeping: &SweepSettings) {
     let cluster = trial.cluster;
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
     let definition = cluster.create(json!({
@@ -153,7 +153,9 @@ fn it_says_what_it_cannot_see() {
         let name = format!("{}-{name}", trial.namespace);
         let metadata = json!({"name": name});
         let group = "rbac.authorization.k8s.io";
-        cluster.create(json!({"apiVersion": format!("{group}/v1"), "kind": "ClusterRole", "metadata": metadata, "rules": rules}));
+        cluster.create(
+            json!({"apiVersion": format!("{group}/v1"), "kind": "ClusterRole", "metadata": metadata, "rules": rules}),
+        );
         cluster.create(json!({
             "apiVersion": format!("{group}/v1"),
             "kind": "ClusterRoleBinding",
@@ -175,7 +177,7 @@ fn it_says_what_it_cannot_see() {
     let (here, there) = (lost(&trial, "here"), lost(&other, "there"));
 
     let kubeconfig = cluster.kubeconfig(NOBODY);
-    let sweeping = Sweeping::start_with(cluster, &kubeconfig, &["-n", &trial.namespace]);
+    let sweeping = SweepSettings::start_with(cluster, &kubeconfig, &["-n", &trial.namespace]);
     let line = sweeping.wait_for_sync();
     assert!(line.starts_with("partly synced: ") && line.contains("secrets") && line.contains("forbidden"), "{line}");
     goes(cluster, &here);

@@ -22,7 +22,10 @@ fn a_wrong_token() {
 #[test]
 fn nobody_listens() {
     // A port that was free a moment ago.
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("there is a free port").port();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .expect("there is a free port")
+        .port();
     let server = format!("--server=https://127.0.0.1:{port}");
     all(&[&server], Cluster::gc, &["cannot reach", &format!("127.0.0.1:{port}"), "context test", "connection refused"]);
 }
@@ -57,7 +60,11 @@ fn a_kubeconfig_that_is_none() {
     std::fs::write(&path, "users:\n- name: me\n  user: {token: secret-of-mine}\nclusters: 7\n")
         .expect("the folder can be written to");
     let ran = cluster.gc_with(&path, &["tree"]);
-    assert!(!ran.stderr.contains("secret-of-mine"), "a credential is told to whoever reads the terminal: {}", ran.stderr);
+    assert!(
+        !ran.stderr.contains("secret-of-mine"),
+        "a credential is told to whoever reads the terminal: {}",
+        ran.stderr
+    );
     all(&[], |cluster, args| cluster.gc_with(&path, args), &["rubbish.kubeconfig", "not a kubeconfig"]);
 }
 

@@ -19,7 +19,10 @@ fn a_list_that_fails_is_a_gap() {
     let faults = [
         (Fault::status(403, "Forbidden"), "forbidden"),
         (Fault::status(500, "InternalError"), "500 Internal Server Error: InternalError, says the test's proxy"),
-        (Fault::status(503, "ServiceUnavailable"), "503 Service Unavailable: ServiceUnavailable, says the test's proxy"),
+        (
+            Fault::status(503, "ServiceUnavailable"),
+            "503 Service Unavailable: ServiceUnavailable, says the test's proxy",
+        ),
         (Fault::Hang, "timed out after 1s"),
         (garbage, "unreadable answer: "),
         (Fault::CutAfter(10), "the connection was lost"),
@@ -32,9 +35,9 @@ fn a_list_that_fails_is_a_gap() {
         let ran = cluster.gc_with(proxy.kubeconfig(), &args);
         ran.expect(0);
         let mut document = ran.json();
-        let told = gaps(&document);
+        let describe = gaps(&document);
         let expected = format!("secrets in {}: {reason}", trial.namespace);
-        assert!(told.len() == 1 && told[0].starts_with(&expected), "{fault:?}: {told:?}");
+        assert!(describe.len() == 1 && describe[0].starts_with(&expected), "{fault:?}: {describe:?}");
         let line = format!("Not seen: secrets in namespace {} ({reason}", trial.namespace);
         assert!(ran.stderr.starts_with(&line) && ran.stderr.lines().count() == 1, "{fault:?}: {}", ran.stderr);
         assert_eq!(document["complete"], false);
@@ -54,8 +57,8 @@ fn a_list_that_fails_makes_waiting_uncertain() {
     let plan = |policy: &str| {
         let propagation = format!("--propagation={policy}");
         // Where it is forbidden everywhere, it is read in the namespace.
-        let ran =
-            cluster.gc_with(proxy.kubeconfig(), &["plan", "-o", "json", "-n", &trial.namespace, &propagation, "widget/owner"]);
+        let ran = cluster
+            .gc_with(proxy.kubeconfig(), &["plan", "-o", "json", "-n", &trial.namespace, &propagation, "widget/owner"]);
         ran.expect(0);
         let plan = ran.json();
         assert_eq!(gaps(&plan), [format!("secrets in -: forbidden outside of namespace {}", trial.namespace)]);
@@ -85,7 +88,9 @@ fn what_may_pass_is_waited_for() {
     proxy.with(move |request| {
         let strikes = request.path.ends_with("/configmaps")
             && left
-                .fetch_update(std::sync::atomic::Ordering::SeqCst, std::sync::atomic::Ordering::SeqCst, |left| left.checked_sub(1))
+                .fetch_update(std::sync::atomic::Ordering::SeqCst, std::sync::atomic::Ordering::SeqCst, |left| {
+                    left.checked_sub(1)
+                })
                 .is_ok();
         strikes.then(|| busy.clone())
     });

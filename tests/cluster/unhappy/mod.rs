@@ -22,7 +22,11 @@ fn family(prefix: &str) -> (Trial<'static>, Value) {
 #[track_caller]
 fn refused(ran: &Ran, words: &[&str]) {
     assert_eq!(ran.expect(1), "", "something is on standard output");
-    assert!(ran.stderr.starts_with("error: ") && ran.stderr.lines().count() == 1, "not one line that is an error:\n{}", ran.stderr);
+    assert!(
+        ran.stderr.starts_with("error: ") && ran.stderr.lines().count() == 1,
+        "not one line that is an error:\n{}",
+        ran.stderr
+    );
     for word in words {
         assert!(ran.stderr.contains(word), "{word:?} is not in: {}", ran.stderr);
     }
@@ -31,8 +35,9 @@ fn refused(ran: &Ran, words: &[&str]) {
 /// The gaps of a document as `resource in namespace: reason`.
 fn gaps(document: &Value) -> Vec<String> {
     let text = |gap: &Value, key: &str| gap[key].as_str().unwrap_or("-").to_owned();
-    let told = |gap: &Value| format!("{} in {}: {}", text(gap, "resource"), text(gap, "namespace"), text(gap, "reason"));
-    document["gaps"].as_array().into_iter().flatten().map(told).collect()
+    let describe =
+        |gap: &Value| format!("{} in {}: {}", text(gap, "resource"), text(gap, "namespace"), text(gap, "reason"));
+    document["gaps"].as_array().into_iter().flatten().map(describe).collect()
 }
 
 /// Whether a plan is certain of what becomes of the object with this name.

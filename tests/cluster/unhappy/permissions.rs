@@ -21,7 +21,8 @@ fn show(trial: &Trial<'_>) {
 
 fn plan(trial: &Trial<'_>, policy: &str) -> Value {
     let propagation = format!("--propagation={policy}");
-    let ran = trial.cluster.gc_as(VIEWER, &["plan", "-o", "json", "-n", &trial.namespace, &propagation, "widget/owner"]);
+    let ran =
+        trial.cluster.gc_as(VIEWER, &["plan", "-o", "json", "-n", &trial.namespace, &propagation, "widget/owner"]);
     ran.expect(0);
     let elsewhere = format!("(forbidden outside of namespace {})", trial.namespace);
     assert!(ran.stderr.starts_with("Not seen: ") && ran.stderr.contains("(forbidden)"), "{}", ran.stderr);
@@ -47,11 +48,12 @@ fn who_sees_a_namespace_gets_plans_of_it() {
     trial.cluster.settled();
     let background = plan(&trial, "background");
     assert!(certain(&background, "owner") && certain(&background, "dependent"), "{:#}", background["outcomes"]);
-    let told = gaps(&background);
-    for gap in
-        ["racks.gc.test in -: forbidden".to_owned(), format!("configmaps in -: forbidden outside of namespace {}", trial.namespace)]
-    {
-        assert!(told.contains(&gap), "{gap:?} is not in {told:#?}");
+    let describe = gaps(&background);
+    for gap in [
+        "racks.gc.test in -: forbidden".to_owned(),
+        format!("configmaps in -: forbidden outside of namespace {}", trial.namespace),
+    ] {
+        assert!(describe.contains(&gap), "{gap:?} is not in {describe:#?}");
     }
     assert!(!certain(&plan(&trial, "foreground"), "owner"), "something elsewhere could block it");
 }
@@ -74,7 +76,11 @@ fn what_may_have_hidden_dependents_is_not_certain() {
     });
     assert!(cluster.get(&path).is_some(), "the rack blocks it");
     for name in ["owner", "dependent"] {
-        assert!(!certain(&plan, name), "{name} stays, and the plan is certain of something else: {:#}", plan["outcomes"]);
+        assert!(
+            !certain(&plan, name),
+            "{name} stays, and the plan is certain of something else: {:#}",
+            plan["outcomes"]
+        );
     }
 }
 

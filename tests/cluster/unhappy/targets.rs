@@ -33,6 +33,9 @@ fn a_namespace_that_is_not_there_is_named() {
 fn what_the_server_never_deletes_is_refused() {
     let (trial, _) = family("immortal");
     for target in ["ns/kube-system", "ns/default", "priorityclass/system-node-critical"] {
-        refused(&trial.cluster.gc(&["plan", target]), &["refuses to delete", target.rsplit('/').next().unwrap_or_default()]);
+        refused(
+            &trial.cluster.gc(&["plan", target]),
+            &["refuses to delete", target.rsplit('/').next().unwrap_or_default()],
+        );
     }
 }

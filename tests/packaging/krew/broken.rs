@@ -53,10 +53,18 @@ const BREAKS: &[(&str, &str, &str)] = &[
     ("      to: .\n", "      to: ../kubectl-gc\n", "not a clean path inside of the plugin"),
     ("      to: .\n", "      to: gc\n", "is not among files"),
     ("    - from: LICENSE\n      to: .\n", "", "the licence is not among files"),
-    ("    files:\n    - from: kubectl-gc\n      to: .\n    - from: LICENSE\n      to: .\n", "    files: []\n", "files is empty"),
+    (
+        "    files:\n    - from: kubectl-gc\n      to: .\n    - from: LICENSE\n      to: .\n",
+        "    files: []\n",
+        "files is empty",
+    ),
     ("  - selector:\n      matchLabels:\n        os: linux\n        arch: amd64\n    uri", "  - uri", "no selector"),
     ("      matchLabels:\n        os: linux\n        arch: amd64\n", "      {}\n", "an empty selector"),
-    ("      matchLabels:\n        os: linux\n        arch: amd64\n", "      matchLabels: {}\n", "matchLabels without labels"),
+    (
+        "      matchLabels:\n        os: linux\n        arch: amd64\n",
+        "      matchLabels: {}\n",
+        "matchLabels without labels",
+    ),
     (
         "      matchLabels:\n        os: linux\n        arch: amd64\n",
         "      matchExpressions: []\n",
@@ -105,7 +113,10 @@ fn it_needs_platforms() {
 #[test]
 fn the_file_has_the_plugins_name() {
     for file in ["krew-manifest.yaml", "gc.yml", "gc", "plugins/gc.yaml"] {
-        assert!(complaints(file, &rendered()).iter().any(|complaint| complaint.contains("is not in gc.yaml")), "{file}");
+        assert!(
+            complaints(file, &rendered()).iter().any(|complaint| complaint.contains("is not in gc.yaml")),
+            "{file}"
+        );
     }
 }
 

@@ -27,12 +27,22 @@ fn archives() -> BTreeMap<String, String> {
         let ending = if os == "windows" { "zip" } else { "tar.gz" };
         format!("kubectl-gc-v{}-{os}-{arch}.{ending}", env!("CARGO_PKG_VERSION"))
     };
-    let sums = ["1".repeat(64), format!("{}e7", "2".repeat(62)), "0".repeat(64), format!("0{}", "7".repeat(63)), "ab".repeat(32)];
+    let sums = [
+        "1".repeat(64),
+        format!("{}e7", "2".repeat(62)),
+        "0".repeat(64),
+        format!("0{}", "7".repeat(63)),
+        "ab".repeat(32),
+    ];
     PLATFORMS.into_iter().map(name).zip(sums).collect()
 }
 
 fn rendered() -> String {
-    let release = Release { version: env!("CARGO_PKG_VERSION"), homepage: "https://example.org/kubectl-gc", archives: &archives() };
+    let release = Release {
+        version: env!("CARGO_PKG_VERSION"),
+        homepage: "https://example.org/kubectl-gc",
+        archives: &archives(),
+    };
     render(&template(), &release).unwrap()
 }
 
@@ -47,8 +57,12 @@ fn every_platform_gets_its_own_archive() {
     let archives = archives();
     assert_eq!(manifest.spec.platforms.len(), PLATFORMS.len());
     for (os, arch) in PLATFORMS {
-        let platforms: Vec<_> =
-            manifest.spec.platforms.iter().filter(|platform| platform.selector.as_ref().unwrap().matches(os, arch)).collect();
+        let platforms: Vec<_> = manifest
+            .spec
+            .platforms
+            .iter()
+            .filter(|platform| platform.selector.as_ref().unwrap().matches(os, arch))
+            .collect();
         let [platform] = platforms[..] else { panic!("{os}/{arch} has {} platforms", platforms.len()) };
         let archive = platform.uri.rsplit('/').next().unwrap();
         assert!(archive.contains(&format!("-{os}-{arch}.")), "{archive}");

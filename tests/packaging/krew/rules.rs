@@ -1,6 +1,6 @@
 //! krew's rules: those that krew itself goes by when it reads a manifest (validation.ValidatePlugin), those of its
-//! validate-krew-manifest, which every change of the index has to pass, those of its installer, and what reviewers of the
-//! index ask for (plugin manifest, naming guide, new plugins).
+//! validate-krew-manifest, which every change of the index has to pass, those of its installer, and what reviewers of
+//! the index ask for (plugin manifest, naming guide, new plugins).
 
 use super::{
     manifest::{Manifest, Platform, Spec},
@@ -36,7 +36,8 @@ pub fn complaints(file: &str, text: &str) -> Vec<String> {
         self::platform(platform, &manifest.spec.version, &mut rule);
     }
     for (os, arch) in SUPPORTED {
-        let selects = |platform: &&Platform| platform.selector.as_ref().is_some_and(|selector| selector.matches(os, arch));
+        let selects =
+            |platform: &&Platform| platform.selector.as_ref().is_some_and(|selector| selector.matches(os, arch));
         rule(platforms.iter().filter(selects).count() <= 1, format!("platforms overlap in {os}/{arch}"));
     }
     complaints
@@ -75,7 +76,10 @@ fn platform(platform: &Platform, version: &str, rule: &mut Rule<'_>) {
     rule(of_version, format!("uri {uri:?} is not of {version}"));
     let hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
     let sha256 = &platform.sha256;
-    rule(sha256.len() == 64 && sha256.chars().all(hex), format!("sha256 {sha256:?} is not 64 lower-case hexadecimal digits"));
+    rule(
+        sha256.len() == 64 && sha256.chars().all(hex),
+        format!("sha256 {sha256:?} is not 64 lower-case hexadecimal digits"),
+    );
     match &platform.selector {
         None => rule(false, "no selector".to_owned()),
         Some(selector) => {

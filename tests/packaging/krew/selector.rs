@@ -50,7 +50,8 @@ impl Selector {
             return Some("matchExpressions without expressions".to_owned());
         }
         let expressions = self.match_expressions.iter().flatten();
-        let keys = self.match_labels.iter().flatten().map(|(key, _)| key).chain(expressions.map(|expression| &expression.key));
+        let keys =
+            self.match_labels.iter().flatten().map(|(key, _)| key).chain(expressions.map(|expression| &expression.key));
         if let Some(unknown) = keys.into_iter().find(|key| !["os", "arch"].contains(&key.as_str())) {
             return Some(format!("a selector cannot be by {unknown:?}"));
         }

@@ -71,7 +71,10 @@ fn what_is_not_there_or_makes_no_sense_is_told() {
         ("pod/nobody", "pods \"nobody\" not found in namespace \"shop\""),
         ("pod/api", "pods \"api\" not found in namespace \"shop\""),
         ("secrets", "secrets could not be read (forbidden): which of them are meant is not known"),
-        ("secret/s", "secrets in namespace \"shop\" could not be read (forbidden): whether there is a \"s\" is not known"),
+        (
+            "secret/s",
+            "secrets in namespace \"shop\" could not be read (forbidden): whether there is a \"s\" is not known",
+        ),
     ];
     for (text, expected) in cases {
         assert_eq!(meant(&shop, &one("shop"), text), expected, "{text:?}");

@@ -76,7 +76,8 @@ fn manifests_made_to_explode_end_soon() {
         .map(|level| format!("a{level}: &a{level} [*a{0},*a{0},*a{0},*a{0},*a{0},*a{0},*a{0},*a{0}]\n", level - 1))
         .collect();
     let bomb = format!("apiVersion: v1\nkind: Pod\na0: &a0 [x]\n{levels}metadata: {{name: a}}\n");
-    let deep = [bomb, "[".repeat(100_000), "{\"items\":[".repeat(100_000), "- ".repeat(10_000), "items: [".repeat(1_000)];
+    let deep =
+        [bomb, "[".repeat(100_000), "{\"items\":[".repeat(100_000), "- ".repeat(10_000), "items: [".repeat(1_000)];
     for text in deep {
         assert!(!names(&text).is_empty());
     }
@@ -114,7 +115,8 @@ fn folders_are_searched_as_kubectl_does() {
     assert_eq!(namespaces(&[&path("e.yaml")], false), "-f e.yaml: no objects in it");
     std::fs::write(path("e.yaml"), b"\xff\xfe").unwrap();
     assert_eq!(namespaces(&[&path("e.yaml")], false), "-f e.yaml: not UTF-8");
-    std::fs::write(path("e.yaml"), "\u{feff}apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata: {name: a}\n").unwrap();
+    std::fs::write(path("e.yaml"), "\u{feff}apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata: {name: a}\n")
+        .unwrap();
     assert_eq!(
         namespaces(&[&path("e.yaml")], false),
         r#"e.yaml: no kind "Deployment" is served in "extensions/v1beta1"; it is served in apps/v1"#

@@ -15,7 +15,8 @@ use crate::{
 /// The arguments as a shell would split them, quotes left out.
 fn args(line: &str) -> TargetArgs {
     let mut args = TargetArgs::default();
-    let mut words = line.split(' ').filter(|word| !word.is_empty()).map(|word| word.replace('_', " ").replace("''", ""));
+    let mut words =
+        line.split(' ').filter(|word| !word.is_empty()).map(|word| word.replace('_', " ").replace("''", ""));
     while let Some(word) = words.next() {
         match word.as_str() {
             "-l" => args.selector = words.next(),
@@ -43,8 +44,8 @@ fn error(line: &str) -> String {
     typed(line).map(|_| ()).unwrap_err().to_string()
 }
 
-/// `TYPE NAMESPACE/NAME labels`, one object a line; a type alone is one of which all that there is was read; `TYPE !reason` is one
-/// that could not be read.
+/// `TYPE NAMESPACE/NAME labels`, one object a line; a type alone is one of which all that there is was read; `TYPE
+/// !reason` is one that could not be read.
 fn snapshot(origin: Origin, text: &str) -> Snapshot {
     let mut builder = SnapshotBuilder::new(origin, resources());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {

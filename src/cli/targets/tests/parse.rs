@@ -8,7 +8,9 @@ fn parsed(line: &str) -> String {
         Some(Form::Named(names)) => {
             names.iter().map(|name| format!("{}/{}", name.type_name, name.name)).collect::<Vec<_>>().join(" ")
         }
-        Some(Form::Selected { types, selection }) => format!("{} {}", types.join(","), selection.flags()).trim_end().to_owned(),
+        Some(Form::Selected { types, selection }) => {
+            format!("{} {}", types.join(","), selection.flags()).trim_end().to_owned()
+        }
         Some(Form::Manifests(entries)) => format!("{} manifests", entries.len()),
     }
 }
@@ -42,7 +44,10 @@ fn targets_are_read_as_kubectl_reads_them() {
 fn what_cannot_be_understood_is_explained() {
     let cases = [
         ("pods", r#""pods" alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#),
-        ("pods -l ''", r#""pods" alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#),
+        (
+            "pods -l ''",
+            r#""pods" alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#,
+        ),
         ("pod/", r#""pod/" lacks a name: write TYPE/NAME or TYPE NAME"#),
         ("/a", r#""/a" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"#),
         ("/", r#""/" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"#),
@@ -65,8 +70,14 @@ fn what_cannot_be_understood_is_explained() {
         ),
         ("pods -l a=b=c", r#"-l "a=b=c": expected a comma or the end, found "=", at character 4"#),
         ("podz a", r#"the server has no resource type "podz"; did you mean pods?"#),
-        ("all a", r#""all" is a category of 10 types: a NAME needs a type; objects of all of them: -l SELECTOR or --all"#),
-        ("all/a", r#""all" is a category of 10 types: a NAME needs a type; objects of all of them: -l SELECTOR or --all"#),
+        (
+            "all a",
+            r#""all" is a category of 10 types: a NAME needs a type; objects of all of them: -l SELECTOR or --all"#,
+        ),
+        (
+            "all/a",
+            r#""all" is a category of 10 types: a NAME needs a type; objects of all of them: -l SELECTOR or --all"#,
+        ),
     ];
     for (line, expected) in cases {
         assert_eq!(error(line), expected, "{line:?}");
@@ -102,8 +113,11 @@ fn types_of_categories_may_be_passed_over() {
 #[test]
 fn what_a_server_must_select_is_told() {
     assert!(typed("pods -l a").unwrap().server_selections().is_empty());
-    assert!(typed("pods --field-selector metadata.name!=a,metadata.namespace=b").unwrap().server_selections().is_empty());
-    let selections = typed("pods,svc -l a==b --field-selector metadata.name=a,spec.nodeName=n").unwrap().server_selections();
+    assert!(
+        typed("pods --field-selector metadata.name!=a,metadata.namespace=b").unwrap().server_selections().is_empty()
+    );
+    let selections =
+        typed("pods,svc -l a==b --field-selector metadata.name=a,spec.nodeName=n").unwrap().server_selections();
     let [pods, services] = &selections[..] else { panic!("{selections:?}") };
     assert_eq!(pods.resource, resources().find_type("pods").unwrap());
     assert_eq!(services.resource, resources().find_type("services").unwrap());

@@ -57,7 +57,11 @@ fn what_is_not_found_is_explained() {
             "pod/x deploy/y",
             "pods \"x\" not found in namespace \"shop\"\ndeployments.apps \"y\" not found in namespace \"shop\"",
         ),
-        ("shop", "secret/x", r#"secrets in namespace "shop" could not be read (forbidden): whether there is a "x" is not known"#),
+        (
+            "shop",
+            "secret/x",
+            r#"secrets in namespace "shop" could not be read (forbidden): whether there is a "x" is not known"#,
+        ),
         (
             "shop",
             "svc/x",
@@ -133,7 +137,8 @@ fn what_a_server_selected_is_narrowed_to_the_scope() {
     let snapshot = snapshot(cluster(), SHOP);
     let query = typed("pods --field-selector status.phase=Failed").unwrap();
     let pods = query.server_selections()[0].resource;
-    let uids = ["uid-pods-shop-web-2", "uid-pods-prod-web-1", "uid-deploy-shop-web", "unheard-of"].map(str::to_owned).to_vec();
+    let uids =
+        ["uid-pods-shop-web-2", "uid-pods-prod-web-1", "uid-deploy-shop-web", "unheard-of"].map(str::to_owned).to_vec();
     let resolve = |choice: &NamespaceChoice, answers: &[_]| query.resolve(&snapshot, choice, answers);
     let answers = [(pods, uids)];
     assert_eq!(show(&snapshot, &resolve(&one("shop"), &answers).unwrap()), "pods:shop/web-2");

@@ -55,7 +55,9 @@ impl Body for Counted {
             return polled;
         };
         let frame = match (frame.into_data(), self.left) {
-            (Ok(data), Some(left)) => Frame::data(data.slice(..data.len().min(usize::try_from(left).unwrap_or(usize::MAX)))),
+            (Ok(data), Some(left)) => {
+                Frame::data(data.slice(..data.len().min(usize::try_from(left).unwrap_or(usize::MAX))))
+            }
             (Ok(data), None) => Frame::data(data),
             (Err(other), _) => other,
         };

@@ -42,7 +42,8 @@ pub async fn listen(listener: TcpListener, state: Arc<State>) {
                 let state = Arc::clone(&state);
                 async move { Ok::<_, Infallible>(state.answer(request).await) }
             });
-            let connection = http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
+            let connection =
+                http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
             // A connection that the client leaves, or that a fault breaks, is none of our concern.
             let _ = connection.await;
         });

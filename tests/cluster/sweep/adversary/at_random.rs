@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     harness::{ADMIN, COLLECTOR, Cluster, CountingProxy, Fault, Options},
-    sweep::seat::{Seat, Sweeping},
+    sweep::seat::{Seat, SweepSettings},
 };
 
 /// How many of each sort of adversary there are.
@@ -79,10 +79,17 @@ fn play(cluster: &Cluster, proxy: &CountingProxy, audit: &Audit, seed: u64, dist
         thread::sleep(Duration::from_millis(200));
     }
     let left = world.still_there();
-    assert!(left.is_empty(), "{} of {} have to go and don't, such as {}", left.len(), world.must_go.lock().unwrap().len(), left[0]);
+    assert!(
+        left.is_empty(),
+        "{} of {} have to go and don't, such as {}",
+        left.len(),
+        world.must_go.lock().unwrap().len(),
+        left[0]
+    );
     nobody_died(&world, audit);
     // Nothing would have been proved, had the adversaries not been at it all the time.
-    let [exchanged, saved, lost] = [&world.exchanged, &world.saved, &world.lost].map(|count| count.load(Ordering::Relaxed));
+    let [exchanged, saved, lost] =
+        [&world.exchanged, &world.saved, &world.lost].map(|count| count.load(Ordering::Relaxed));
     eprintln!(
         "owners exchanged {exchanged} times; {saved} objects saved, {lost} lost; {} had to go",
         world.must_go.lock().unwrap().len()
@@ -94,7 +101,11 @@ fn play(cluster: &Cluster, proxy: &CountingProxy, audit: &Audit, seed: u64, dist
 fn nobody_died(world: &World, audit: &Audit) {
     let gone = world.wrongly_gone();
     if let Some(first) = gone.first() {
-        panic!("{} with an owner that lives were deleted, such as {first}\n{}", gone.len(), audit.history(first.path()));
+        panic!(
+            "{} with an owner that lives were deleted, such as {first}\n{}",
+            gone.len(),
+            audit.history(first.path())
+        );
     }
 }
 
@@ -135,7 +146,7 @@ fn a_sweep_never_deletes_what_has_an_owner_that_lives() {
     let (cluster, proxy) = cluster(&Options { api_server: audit.flags(), ..Options::default() });
     let seed = seed();
     let kills: usize = env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
-    let first = Sweeping::start(&cluster, proxy.kubeconfig());
+    let first = SweepSettings::start(&cluster, proxy.kubeconfig());
     first.wait_for_sync();
     let sweeps = Mutex::new(vec![first]);
     let disturb = |world: &World| {
@@ -146,7 +157,7 @@ fn a_sweep_never_deletes_what_has_an_owner_that_lives() {
         crash(&cluster);
         thread::sleep(WHILE);
         nobody_died(world, &audit);
-        sweeps.lock().unwrap().push(Sweeping::start(&cluster, &cluster.kubeconfig(ADMIN)));
+        sweeps.lock().unwrap().push(SweepSettings::start(&cluster, &cluster.kubeconfig(ADMIN)));
         thread::sleep(WHILE);
         nobody_died(world, &audit);
         crash(&cluster);
@@ -165,7 +176,7 @@ fn a_sweep_never_deletes_what_has_an_owner_that_lives() {
         world.annotates.store(false, Ordering::Relaxed);
         world.beside_the_original.store(true, Ordering::Relaxed);
         thread::sleep(SAVED);
-        sweeps.lock().unwrap().push(Sweeping::start(&cluster, proxy.kubeconfig()));
+        sweeps.lock().unwrap().push(SweepSettings::start(&cluster, proxy.kubeconfig()));
         cluster.start_controllers(&[COLLECTOR]);
         thread::sleep(WHILE);
         nobody_died(world, &audit);
@@ -179,7 +190,7 @@ fn a_sweep_never_deletes_what_has_an_owner_that_lives() {
 }
 
 /// Kills a sweep so many times: while it starts, and at work; the next one takes its place.
-fn killed_again_and_again(cluster: &Cluster, mut sweep: Sweeping, times: usize, seed: u64) {
+fn killed_again_and_again(cluster: &Cluster, mut sweep: SweepSettings, times: usize, seed: u64) {
     let mut rng = rng(seed);
     for _ in 0..times {
         if rng.random_bool(0.25) {

@@ -40,7 +40,9 @@ impl Audit {
     pub fn history(&self, path: &str) -> String {
         let log = fs::read_to_string(self.log()).unwrap_or_default();
         let events: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        let about = |event: &Value, path: &str| event["requestURI"].as_str().is_some_and(|uri| uri.split('?').next() == Some(path));
+        let about = |event: &Value, path: &str| {
+            event["requestURI"].as_str().is_some_and(|uri| uri.split('?').next() == Some(path))
+        };
         let mut names: Vec<String> = Vec::new();
         for event in events.iter().filter(|event| about(event, path)) {
             let owners = event["responseObject"]["metadata"]["ownerReferences"].as_array();
@@ -51,7 +53,7 @@ impl Audit {
             let created = &event["requestObject"]["metadata"]["name"];
             names.iter().any(|name| object == name.as_str() || created == name.as_str())
         };
-        let mut told = Vec::new();
+        let mut describe = Vec::new();
         for event in events.iter().filter(|event| about(event, path) || is_owner(event)) {
             let mut line = String::new();
             let metadata = &event["responseObject"]["metadata"];
@@ -69,9 +71,9 @@ impl Audit {
                 metadata["finalizers"],
                 metadata["ownerReferences"],
             );
-            told.push(line);
+            describe.push(line);
         }
-        told.sort();
-        told[told.len().saturating_sub(60)..].join("\n")
+        describe.sort();
+        describe[describe.len().saturating_sub(60)..].join("\n")
     }
 }

@@ -64,7 +64,9 @@ impl<'p> HoldUp<'p> {
     fn of(proxy: &'p CountingProxy, method: &'static str, path: &str) -> Self {
         let held_up = path.to_owned();
         proxy.forget();
-        proxy.with(move |request| (request.method == method && request.path == held_up).then_some(Fault::Delay(HELD_UP)));
+        proxy.with(move |request| {
+            (request.method == method && request.path == held_up).then_some(Fault::Delay(HELD_UP))
+        });
         Self { proxy, method, path: path.to_owned(), times: 0 }
     }
 
@@ -72,14 +74,19 @@ impl<'p> HoldUp<'p> {
     #[track_caller]
     fn is_on_its_way(&mut self, cluster: &Cluster) -> Instant {
         let wanted = self.times + 1;
-        cluster.wait_until(&format!("{} {} number {wanted}", self.method, self.path), PATIENCE, || self.sent() >= wanted);
+        cluster
+            .wait_until(&format!("{} {} number {wanted}", self.method, self.path), PATIENCE, || self.sent() >= wanted);
         self.times = wanted;
         // It may have come a moment before it was seen.
         Instant::now() + HELD_UP - NOTICED
     }
 
     fn sent(&self) -> usize {
-        self.proxy.requests().iter().filter(|request| request.method == self.method && request.path == self.path).count()
+        self.proxy
+            .requests()
+            .iter()
+            .filter(|request| request.method == self.method && request.path == self.path)
+            .count()
     }
 
     /// Waits until the first request has been answered, and returns how.
@@ -174,9 +181,9 @@ fn a_namesake_comes_before_the_delete(seated: &Seated<'_>, proxy: &CountingProxy
     assert_eq!(uid(&seated.now(&namesake)), uid(&namesake));
 }
 
-/// R4.2, more strictly than the real collector: after a conflict it deletes whatever the version is, if the references were the same when
-/// it read them again. Whoever adds an owner right after that is not heard. However often somebody has written to the object before: it
-/// has an owner that lives by the time that it would be deleted.
+/// R4.2, more strictly than the real collector: after a conflict it deletes whatever the version is, if the references
+/// were the same when it read them again. Whoever adds an owner right after that is not heard. However often somebody
+/// has written to the object before: it has an owner that lives by the time that it would be deleted.
 fn an_owner_comes_after_conflicts(seated: &Seated<'_>, proxy: &CountingProxy, (version, kind): (&str, &str)) {
     let trial = Trial::on(seated.cluster, "after-conflicts", "Background");
     let [gone, solid] = ["gone", "solid"].map(|name| trial.config_map(name).create());

@@ -1,8 +1,9 @@
-//! Not one object with an owner that lives is ever deleted, whoever changes what meanwhile, and whatever fails: and yet all that has to
-//! go goes.
+//! Not one object with an owner that lives is ever deleted, whoever changes what meanwhile, and whatever fails: and yet
+//! all that has to go goes.
 //!
-//! [`between`] puts a change exactly between a look and what follows from it. [`at_random`] does all at once: owners are deleted and made
-//! anew under their names, references change all the time, requests take their time, the API server crashes, and so do sweeps.
+//! [`between`] puts a change exactly between a look and what follows from it. [`at_random`] does all at once: owners
+//! are deleted and made anew under their names, references change all the time, requests take their time, the API
+//! server crashes, and so do sweeps.
 
 mod at_random;
 mod audit;

@@ -27,7 +27,8 @@ impl Stubborn {
         Self { api: Api::connect(&cluster.kubeconfig(ADMIN), None).unwrap_or_else(|error| panic!("{error}")) }
     }
 
-    /// Sends the same until the server says something about it: what is asked has to mean the same when it is asked twice.
+    /// Sends the same until the server says something about it: what is asked has to mean the same when it is asked
+    /// twice.
     #[track_caller]
     pub fn ask(&self, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Answer {
         let deadline = Instant::now() + AWAY;
@@ -49,8 +50,8 @@ impl Stubborn {
         }
     }
 
-    /// Creates something, and returns it; what another attempt of ours has created before its answer was lost is ours, too. Nothing if
-    /// something has the name still.
+    /// Creates something, and returns it; what another attempt of ours has created before its answer was lost is ours,
+    /// too. Nothing if something has the name still.
     #[track_caller]
     pub fn create(&self, list: &str, object: &Value) -> Option<Value> {
         let mark = object["metadata"]["labels"]["made"].clone();
@@ -61,7 +62,8 @@ impl Stubborn {
         }
         assert_eq!(answer.status, 409, "POST {list}: {}", answer.text());
         let there = self.get(&format!("{list}/{name}"))?;
-        (there["metadata"]["labels"]["made"] == mark && there["metadata"]["deletionTimestamp"].is_null()).then_some(there)
+        (there["metadata"]["labels"]["made"] == mark && there["metadata"]["deletionTimestamp"].is_null())
+            .then_some(there)
     }
 
     #[track_caller]

@@ -65,20 +65,23 @@ pub struct World {
     /// Owners that nobody ever deletes.
     anchors: Vec<Value>,
     pub over: AtomicBool,
-    /// Whether contested objects are written to besides. What the real collector does after such a conflict is not safe (R4.2).
+    /// Whether contested objects are written to besides. What the real collector does after such a conflict is not safe
+    /// (R4.2).
     pub annotates: AtomicBool,
-    /// Whether the real collector is at work beside another. When two take the last finalizer from an object, the API server carries out the
-    /// PATCH of the real one, too, if it began before the other was through: by deleting whatever has the name then, under no precondition
-    /// of the PATCH's (`deleteWithoutFinalizers` in its generic store). So whoever takes the name of an owner that had a finalizer may go in
-    /// its stead, with nobody's decision behind it; here nobody takes such a name as long as this is so. Sweeps don't do that to each other:
-    /// they end such an owner by a DELETE that names its uid.
+    /// Whether the real collector is at work beside another. When two take the last finalizer from an object, the API
+    /// server carries out the PATCH of the real one, too, if it began before the other was through: by deleting
+    /// whatever has the name then, under no precondition of the PATCH's (`deleteWithoutFinalizers` in its generic
+    /// store). So whoever takes the name of an owner that had a finalizer may go in its stead, with nobody's decision
+    /// behind it; here nobody takes such a name as long as this is so. Sweeps don't do that to each other: they end
+    /// such an owner by a DELETE that names its uid.
     pub beside_the_original: AtomicBool,
     numbers: AtomicUsize,
     /// Each has had an owner that lived, at every moment since it was made.
     must_live: Mutex<Vec<Known>>,
     /// All owners that each ever had are gone.
     pub must_go: Mutex<Vec<Known>>,
-    /// How often an owner was exchanged for another; objects that were given an owner when theirs was gone, in time and too late.
+    /// How often an owner was exchanged for another; objects that were given an owner when theirs was gone, in time and
+    /// too late.
     pub exchanged: AtomicUsize,
     pub saved: AtomicUsize,
     pub lost: AtomicUsize,
@@ -100,8 +103,9 @@ impl World {
             saved: AtomicUsize::new(0),
             lost: AtomicUsize::new(0),
         };
-        let anchors =
-            (0..KINDS.len()).map(|kind| world.make(kind, &world.name("anchor"), &[]).expect("the name is free")).collect();
+        let anchors = (0..KINDS.len())
+            .map(|kind| world.make(kind, &world.name("anchor"), &[]).expect("the name is free"))
+            .collect();
         Self { anchors, ..world }
     }
 
@@ -116,14 +120,19 @@ impl World {
     fn list(&self, kind: usize) -> String {
         let (version, kind, plural) = KINDS[kind];
         let base = if version == "v1" { "/api/v1".to_owned() } else { format!("/apis/{version}") };
-        if kind == "Rack" { format!("{base}/{plural}") } else { format!("{base}/namespaces/{}/{plural}", self.namespace) }
+        if kind == "Rack" {
+            format!("{base}/{plural}")
+        } else {
+            format!("{base}/namespaces/{}/{plural}", self.namespace)
+        }
     }
 
     /// Nothing if the name is not free.
     fn make(&self, kind: usize, name: &str, owners: &[Value]) -> Option<Value> {
         let (version, word, _) = KINDS[kind];
         let metadata = json!({"name": name, "labels": {"made": self.name("made")}, "ownerReferences": owners});
-        let mut made = self.api.create(&self.list(kind), &json!({"apiVersion": version, "kind": word, "metadata": metadata}))?;
+        let mut made =
+            self.api.create(&self.list(kind), &json!({"apiVersion": version, "kind": word, "metadata": metadata}))?;
         (made["apiVersion"], made["kind"]) = (json!(version), json!(word));
         Some(made)
     }
@@ -136,8 +145,8 @@ impl World {
         Known { path: self.path(kind, object), uid: uid(object).to_owned(), story: story.to_owned() }
     }
 
-    /// Keeps one object alive by owners that follow each other: the next is there and owns it before the last is deleted. Owners take the
-    /// names of those before them as soon as they are free.
+    /// Keeps one object alive by owners that follow each other: the next is there and owns it before the last is
+    /// deleted. Owners take the names of those before them as soon as they are free.
     pub fn keep_alive(&self, seed: u64) {
         let mut rng = rng(seed);
         let kind = rng.random_range(0..DEPENDENTS);
@@ -184,13 +193,15 @@ impl World {
         policy == "Background" || !self.beside_the_original.load(Ordering::Relaxed)
     }
 
-    /// Deletes the only owner of an object, and gives it another a moment later. If the API server agrees to that, it has to live.
+    /// Deletes the only owner of an object, and gives it another a moment later. If the API server agrees to that, it
+    /// has to live.
     pub fn save(&self, seed: u64) {
         let mut rng = rng(seed);
         while !self.is_over() {
             let (kind, owners) = (rng.random_range(0..DEPENDENTS), rng.random_range(0..KINDS.len()));
             let owner = self.make(owners, &self.name("leaves"), &[]).expect("the name is free");
-            let object = self.make(kind, &self.name("contested"), &[owner_reference(&owner)]).expect("the name is free");
+            let object =
+                self.make(kind, &self.name("contested"), &[owner_reference(&owner)]).expect("the name is free");
             let path = self.path(kind, &object);
             pause(&mut rng, 30);
             let policy = POLICIES[rng.random_range(0..2)];
@@ -209,7 +220,8 @@ impl World {
                 references.swap_remove(0);
             }
             let answer = self.api.set_owners(&path, uid(&object), &references);
-            let story = format!("its {} was deleted ({policy}), then it got {}", KINDS[owners].1, anchor["metadata"]["name"]);
+            let story =
+                format!("its {} was deleted ({policy}), then it got {}", KINDS[owners].1, anchor["metadata"]["name"]);
             let known = self.known(kind, &object, &story);
             let (list, count) = match answer.status {
                 200 if answer.json()["metadata"]["deletionTimestamp"].is_null() => (&self.must_live, &self.saved),
@@ -221,7 +233,8 @@ impl World {
         }
     }
 
-    /// Makes what has to go: owners with dependents, and theirs, all of whose owners are deleted. Somebody else takes the owners' names.
+    /// Makes what has to go: owners with dependents, and theirs, all of whose owners are deleted. Somebody else takes
+    /// the owners' names.
     pub fn doom(&self, seed: u64) {
         let mut rng = rng(seed);
         while !self.is_over() {

@@ -38,7 +38,9 @@ pub fn play(seat: Seat, cluster: &Cluster) {
     let proxy = CountingProxy::start_as(cluster, ADMIN);
     let late = Arc::new(AtomicBool::new(true));
     let is_late = Arc::clone(&late);
-    proxy.with(move |request| (is_late.load(Ordering::Relaxed) && watches_volumes(request)).then_some(Fault::Delay(LATE)));
+    proxy.with(move |request| {
+        (is_late.load(Ordering::Relaxed) && watches_volumes(request)).then_some(Fault::Delay(LATE))
+    });
 
     let seated = seat.take(cluster, proxy.kubeconfig());
     if let Some(sweeping) = seated.sweeping() {
@@ -75,8 +77,8 @@ fn a_kind_that_cannot_be_read_holds_up_nobody(seated: &Seated<'_>) {
     seated.goes(&pod);
 }
 
-/// Owners outside of namespaces, of which no watch tells: what a look-up finds is kept, what it doesn't find is not, and what can't be
-/// looked up is left alone.
+/// Owners outside of namespaces, of which no watch tells: what a look-up finds is kept, what it doesn't find is not,
+/// and what can't be looked up is left alone.
 fn owners_that_are_seen_late(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "late", "Background");
     let spec = json!({"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany"], "hostPath": {"path": "/late"}});
@@ -130,7 +132,13 @@ impl<'c> Crossing<'c> {
             }
             kept.push(config.reference(misnamed(&parent)).create());
             kept.push(secret.reference(misnamed(&parent)).create());
-            single.push(trial.secret(&format!("single-{number}")).in_namespace(&elsewhere).reference(misnamed(&parent)).create());
+            single.push(
+                trial
+                    .secret(&format!("single-{number}"))
+                    .in_namespace(&elsewhere)
+                    .reference(misnamed(&parent))
+                    .create(),
+            );
         }
         Self { trial, elsewhere, parent, single, kept }
     }
@@ -150,13 +158,15 @@ impl<'c> Crossing<'c> {
         // R3.7: who owns across namespaces is complained about, now that the owner has been seen.
         let events = format!("/api/v1/namespaces/{}/events", self.elsewhere);
         let complained = || {
-            let about =
-                |event: &&Value| event["involvedObject"]["uid"] == uid(&late) && event["reason"] == "OwnerRefInvalidNamespace";
+            let about = |event: &&Value| {
+                event["involvedObject"]["uid"] == uid(&late) && event["reason"] == "OwnerRefInvalidNamespace"
+            };
             seated.cluster.list(&events).iter().any(|event| about(&event))
         };
         seated.cluster.wait_until("a complaint", PATIENCE, complained);
         // What was never there is no owner of anybody, wherever it is said to be.
-        let nobodys = self.trial.secret("nobodys").in_namespace(&self.elsewhere).reference(never_was("nobody")).create();
+        let nobodys =
+            self.trial.secret("nobodys").in_namespace(&self.elsewhere).reference(never_was("nobody")).create();
         seated.goes(&nobodys);
     }
 }

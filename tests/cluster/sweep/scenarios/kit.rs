@@ -17,8 +17,8 @@ pub const HELD: &str = "x.test/y";
 impl Seated<'_> {
     /// Waits until whoever collects has seen, of each of these kinds, everything that there is by now.
     ///
-    /// A watch tells things in their order: so when an object of this kind is collected that was made with an owner that never was, all
-    /// that was made of the kind before it is known.
+    /// A watch tells things in their order: so when an object of this kind is collected that was made with an owner
+    /// that never was, all that was made of the kind before it is known.
     #[track_caller]
     pub fn catches_up(&self, trial: &Trial<'_>, kinds: &[(&str, &str)]) {
         let fences: Vec<Value> = kinds.iter().map(|(version, kind)| self.fence(trial, version, kind)).collect();

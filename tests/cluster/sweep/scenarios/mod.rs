@@ -1,5 +1,5 @@
-//! What Kubernetes holds its own collector to (its `test/integration/garbagecollector`), held against whoever sits in its seat: each
-//! scenario is true of the real collector, and has to be true of `sweep --watch`.
+//! What Kubernetes holds its own collector to (its `test/integration/garbagecollector`), held against whoever sits in
+//! its seat: each scenario is true of the real collector, and has to be true of `sweep --watch`.
 
 mod cascades;
 mod custom;
@@ -58,7 +58,8 @@ fn a_sweep_that_watches_collects_like_the_collector() {
     seated.leave();
 }
 
-/// What is there before anybody collects, what is seen late or never, and kinds that come and go: it takes the real collector minutes.
+/// What is there before anybody collects, what is seen late or never, and kinds that come and go: it takes the real
+/// collector minutes.
 #[test]
 #[ignore = "takes a minute, and is about the tests themselves: cargo test --test cluster -- --ignored from_the_start"]
 fn the_collector_does_from_the_start_what_is_asked_of_a_sweep() {

@@ -1,4 +1,5 @@
-//! Hundreds of owners and pods under six kinds of delete at once: exactly those survive that should, and each is written to once.
+//! Hundreds of owners and pods under six kinds of delete at once: exactly those survive that should, and each is
+//! written to once.
 
 use std::{collections::BTreeMap, thread};
 
@@ -44,8 +45,10 @@ pub fn many_at_once(seated: &Seated<'_>, proxy: &CountingProxy) {
         playing.into_iter().map(|(way, thread)| (way, thread.join().expect("it is played, see above"))).collect()
     });
     let mut written: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    // Whether an object is still there is asked by a GET before, or by the request itself: either costs one, and 404 is no write.
-    for request in proxy.requests().into_iter().filter(|request| request.method != "GET" && request.status != Some(404)) {
+    // Whether an object is still there is asked by a GET before, or by the request itself: either costs one, and 404 is
+    // no write.
+    for request in proxy.requests().into_iter().filter(|request| request.method != "GET" && request.status != Some(404))
+    {
         let status = request.status.unwrap_or_default();
         written.entry(request.path).or_default().push(format!("{} {status}", request.method));
     }
@@ -58,7 +61,8 @@ pub fn many_at_once(seated: &Seated<'_>, proxy: &CountingProxy) {
     }
 }
 
-/// Makes owners with their pods, deletes the owners in one way, and sees what becomes of the pods; their paths come back.
+/// Makes owners with their pods, deletes the owners in one way, and sees what becomes of the pods; their paths come
+/// back.
 fn play(seated: &Seated<'_>, way: &Way) -> Vec<String> {
     let cluster = seated.cluster;
     let trial = Trial::on(cluster, "stress", "Orphan");
@@ -92,7 +96,11 @@ fn play(seated: &Seated<'_>, way: &Way) -> Vec<String> {
     let left: Vec<Value> = left("pods");
     assert_eq!(left.len(), expected, "finalizer {:?}, {}", way.finalizer, way.options);
     for pod in &left {
-        let path = format!("/api/v1/namespaces/{}/pods/{}", trial.namespace, pod["metadata"]["name"].as_str().unwrap_or_default());
+        let path = format!(
+            "/api/v1/namespaces/{}/pods/{}",
+            trial.namespace,
+            pod["metadata"]["name"].as_str().unwrap_or_default()
+        );
         assert_eq!((pods.get(&path).map(String::as_str), owners(pod).len()), (Some(uid(pod)), 0), "{pod}");
     }
     pods.into_keys().collect()

@@ -1,0 +1,51 @@
+//! What of a plan somebody agrees to: if any of this is different, it is another plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    model::{ObjectId, Snapshot, effects::EffectKind},
+    plan::{Consent, Outcome, OutcomeKind, Plan, Uncertainty},
+    simulate::State,
+};
+
+/// What becomes of each object, and happens because of it, by uid and in whichever order; and what has to be typed for
+/// it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanFingerprint {
+    ends: BTreeMap<String, End>,
+    effects: BTreeSet<(String, EffectKind)>,
+    cuts: BTreeSet<String>,
+    word: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct End {
+    kind: OutcomeKind,
+    state: Option<State>,
+    uncertain: Option<Uncertainty>,
+    otherwise: Vec<(OutcomeKind, Option<State>)>,
+}
+
+impl PlanFingerprint {
+    /// Of a plan on this snapshot, to be agreed to like this; ids don't matter.
+    pub fn of(snapshot: &Snapshot, plan: &Plan, consent: Consent) -> Self {
+        let uid = |object: ObjectId| snapshot.text(snapshot.object(object).uid).to_owned();
+        let end = |outcome: &Outcome| {
+            let otherwise = outcome.alternatives.iter().map(|other| (other.kind, other.state)).collect();
+            (
+                uid(outcome.object),
+                End { kind: outcome.kind, state: outcome.state, uncertain: outcome.uncertain, otherwise },
+            )
+        };
+        PlanFingerprint {
+            ends: plan.outcomes.iter().map(end).collect(),
+            effects: plan.effects.iter().map(|effect| (uid(effect.object), effect.kind)).collect(),
+            cuts: plan.request.cuts.iter().map(|cut| uid(cut.object)).collect(),
+            word: match consent {
+                Consent::Yes => None,
+                Consent::Number(number) => Some(number.to_string()),
+                Consent::Name { object, .. } => Some(uid(object)),
+            },
+        }
+    }
+}

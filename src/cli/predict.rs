@@ -1,0 +1,280 @@
+//! From the arguments of a delete to what it would do: what `plan` and `delete` share.
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    graph::OwnerGraph,
+    model::{ObjectId, Resources, Snapshot},
+    plan::{
+        GateViolation, Gates, KeepPlan, Plan, Summary, Unkeepable, UnlistedContents, explore, gate_violations, keep,
+        plan, unlisted_contents,
+    },
+    render::plan::{Kept, unkeepable_told},
+    server::Propagation,
+    simulate::{Assume, Needs, Request, SimContext},
+};
+
+use super::{
+    args::{GateArgs, GraceArgs, KeepArgs, PropagationArg},
+    error::CliError,
+    session::Session,
+    targets::{KeepQuery, KeepTargets, TargetError},
+};
+
+/// What a plan needs to know leads to more that it needs to know, but not for ever: each round reads another level of
+/// owners.
+pub(super) const ROUNDS: usize = 32;
+
+/// What is asked of a delete beside its targets and its policy. Types are looked up before anything is read.
+#[derive(Clone, Debug, Default)]
+pub struct PlanOptions {
+    keep: Vec<KeepQuery>,
+    gates: Gates,
+}
+
+impl PlanOptions {
+    /// What the arguments ask for.
+    ///
+    /// # Errors
+    /// A type that isn't served, and what can't be understood.
+    pub fn of(resources: &Resources, keep: &KeepArgs, gates: &GateArgs) -> Result<Self, CliError> {
+        let keep =
+            keep.keep.iter().map(|text| KeepQuery::parse(text, resources)).collect::<Result<Vec<_>, TargetError>>()?;
+        let mut deny = Vec::new();
+        for text in &gates.deny {
+            for resource in resources.find_types(text).map_err(TargetError::from)? {
+                if !deny.contains(&resource) {
+                    deny.push(resource);
+                }
+            }
+        }
+        Ok(PlanOptions { keep, gates: Gates { deny, max: gates.max } })
+    }
+}
+
+/// What a delete would do, and all that there is to tell about it.
+#[derive(Debug)]
+pub struct PlanResult {
+    pub plan: Plan,
+    /// What the other policies would do.
+    pub instead: Vec<(Propagation, Summary)>,
+    /// What deleted Namespaces reach besides what has an outcome, counted where that can be asked.
+    pub unlisted_contents: Vec<UnlistedContents>,
+    /// The gates that it runs into.
+    pub gate_violations: Vec<GateViolation>,
+    /// What is kept, and what that costs; none where nothing was asked to be kept.
+    pub kept: Option<Kept>,
+    /// What was to be kept, and would not go anyway.
+    pub notes: Vec<String>,
+}
+
+/// The plan and what the other policies would do, with everything read that they turn out to rest on.
+///
+/// # Errors
+/// A target that the API server refuses to delete, and what can't be kept.
+pub fn predict(
+    session: &mut Session,
+    request: &Request,
+    assume: Assume,
+    asked: &PlanOptions,
+) -> Result<PlanResult, CliError> {
+    let wanted = KeepSelection::of(session, request, asked)?;
+    let SimulationResult { keeping, instead } = play(session, request, assume, &wanted)?;
+    let KeepPlan { plan, kept, stays, lost, .. } = keeping;
+    if !lost.is_empty() {
+        return Err(CliError::Unkeepable(
+            lost.iter().map(|(object, why)| unkeepable_told(&session.snapshot, *object, why)).collect(),
+        ));
+    }
+    let notes = wanted.notes(session, &kept);
+    let kept = (!asked.keep.is_empty()).then(|| Kept {
+        kept,
+        stays,
+        asked: asked.keep.iter().map(|query| query.text.clone()).collect(),
+    });
+    let unlisted_contents = {
+        let graph = OwnerGraph::new(&session.snapshot);
+        unlisted_contents(&SimContext::new(&session.snapshot, &graph, assume), &plan)
+    };
+    let unlisted_contents = session.count(unlisted_contents);
+    let gate_violations = gate_violations(&session.snapshot, &plan, &unlisted_contents, &asked.gates);
+    Ok(PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes })
+}
+
+/// Refuses to orphan what orphaning doesn't save: what is in a Namespace, and the instances of a definition, go all the
+/// same (R1.25, R1.26). A plan tells it as a note; a delete does nothing like that.
+///
+/// # Errors
+/// One line for each such target.
+pub fn refuse_orphaning_in_vain(snapshot: &Snapshot, plan: &Plan) -> Result<(), CliError> {
+    let propagation = plan.request.propagation;
+    let in_vain = plan.notes.iter().filter(|note| note.kind.saves_nothing(propagation));
+    let describe: Vec<String> = in_vain
+        .map(|note| {
+            format!(
+                "{}: {}; move what is to survive out of it first, or, if all of it may go, delete it with --propagation=background",
+                snapshot.short_name(note.object),
+                note.kind.message(propagation)
+            )
+        })
+        .collect();
+    if describe.is_empty() { Ok(()) } else { Err(CliError::Unkeepable(describe)) }
+}
+
+/// The objects that are to be kept, by what asks for them.
+struct KeepSelection(Vec<(String, KeepTargets)>);
+
+impl KeepSelection {
+    fn of(session: &mut Session, request: &Request, asked: &PlanOptions) -> Result<Self, CliError> {
+        let mut wanted = Vec::with_capacity(asked.keep.len());
+        for query in &asked.keep {
+            let keep_targets = session.keep_targets(query, &request.targets)?;
+            // Whether this delete would take it or another has: who asks for it by its name is to know that it is too
+            // late.
+            let is_late = |object: &&ObjectId| session.snapshot.object(**object).terminating();
+            let late: Vec<String> = keep_targets
+                .named
+                .iter()
+                .filter(is_late)
+                .map(|object| unkeepable_told(&session.snapshot, *object, &Unkeepable::Terminating))
+                .collect();
+            if !late.is_empty() {
+                return Err(CliError::Unkeepable(late));
+            }
+            wanted.push((query.text.clone(), keep_targets));
+        }
+        Ok(KeepSelection(wanted))
+    }
+
+    /// All of them, each once.
+    fn objects(&self) -> Vec<ObjectId> {
+        let mut seen = FxHashSet::default();
+        let all = self
+            .0
+            .iter()
+            .flat_map(|(_, keep_targets)| keep_targets.named.iter().chain(&keep_targets.described))
+            .copied();
+        all.filter(|object| seen.insert(*object)).collect()
+    }
+
+    /// What is asked for and is no matter of this delete.
+    fn notes(&self, session: &Session, kept: &[ObjectId]) -> Vec<String> {
+        let kept: FxHashSet<ObjectId> = kept.iter().copied().collect();
+        let mut notes = Vec::new();
+        for (text, keep_targets) in &self.0 {
+            let safe = keep_targets.named.iter().filter(|object| !kept.contains(object));
+            notes.extend(
+                safe.map(|object| {
+                    format!("--keep {text}: {} would not go anyway.", session.snapshot.short_name(*object))
+                }),
+            );
+            if keep_targets.named.is_empty() && !keep_targets.described.iter().any(|object| kept.contains(object)) {
+                notes.push(format!("--keep {text}: nothing of that would go anyway."));
+            }
+        }
+        notes
+    }
+}
+
+/// What came of playing it.
+struct SimulationResult {
+    keeping: KeepPlan,
+    /// What the other policies would do, with the same kept as far as that can be.
+    instead: Vec<(Propagation, Summary)>,
+}
+
+/// Plays it again until nothing is missing that could be had.
+fn play(
+    session: &mut Session,
+    request: &Request,
+    assume: Assume,
+    wanted: &KeepSelection,
+) -> Result<SimulationResult, CliError> {
+    let others = [Propagation::Background, Propagation::Foreground, Propagation::Orphan]
+        .into_iter()
+        .filter(|propagation| *propagation != request.propagation);
+    let wanted = wanted.objects();
+    for round in 0.. {
+        let graph = OwnerGraph::new(&session.snapshot);
+        let stage = SimContext::new(&session.snapshot, &graph, assume);
+        let keeping = keep(&stage, request, &wanted, explore);
+        if let Some((object, why)) = keeping.plan.refused.first() {
+            return Err(CliError::Refused { object: session.snapshot.short_name(*object), why });
+        }
+        let mut needs = keeping.needs.clone();
+        let instead = others.clone().map(|propagation| {
+            let other = keep(&stage, &Request { propagation, ..request.clone() }, &wanted, plan);
+            needs.add(&other.needs);
+            (propagation, other.plan.summary)
+        });
+        let instead: Vec<_> = instead.collect();
+        if round == ROUNDS || !fetch(session, &needs) {
+            return Ok(SimulationResult { keeping, instead });
+        }
+    }
+    unreachable!("the last round returns")
+}
+
+/// Reads what is needed. Says whether that made a difference.
+pub(super) fn fetch(session: &mut Session, needs: &Needs) -> bool {
+    if needs.is_empty() {
+        return false;
+    }
+    let known = |session: &Session| {
+        (session.snapshot.facts.len(), session.snapshot.len(), session.snapshot.confirmed_absent().count())
+    };
+    let before = known(session);
+    session.fetch(needs) && known(session) != before
+}
+
+/// The policy that an argument means.
+pub(super) fn propagation_of(argument: PropagationArg) -> Propagation {
+    match argument {
+        PropagationArg::Background => Propagation::Background,
+        PropagationArg::Foreground => Propagation::Foreground,
+        PropagationArg::Orphan => Propagation::Orphan,
+    }
+}
+
+/// What kubectl makes of its grace flags (R1.41); none leaves it to the pods.
+///
+/// # Errors
+/// Flags that contradict each other.
+pub(super) fn grace_period(args: &GraceArgs) -> Result<Option<i64>, CliError> {
+    if args.now && args.grace_period >= 0 {
+        return Err(CliError::Grace("--now and --grace-period contradict each other: give one of them"));
+    }
+    if args.force && (args.grace_period > 0 || args.now) {
+        return Err(CliError::Grace("--force means no grace: it can't go with --now or a --grace-period above 0"));
+    }
+    Ok(match (args.force, args.now, args.grace_period) {
+        (true, ..) => Some(0),
+        (_, true, _) => Some(1),
+        // Without --force, kubectl turns 0 into 1.
+        (_, _, 0) => Some(1),
+        (_, _, seconds) if seconds > 0 => Some(seconds),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grace_flags_mean_what_they_mean_in_kubectl() {
+        let grace = |grace_period, now, force| grace_period_of(grace_period, now, force).map_err(|_| ());
+        fn grace_period_of(grace_period: i64, now: bool, force: bool) -> Result<Option<i64>, CliError> {
+            super::grace_period(&GraceArgs { grace_period, now, force })
+        }
+        assert_eq!(grace(-1, false, false), Ok(None));
+        assert_eq!(grace(0, false, false), Ok(Some(1)));
+        assert_eq!(grace(7, false, false), Ok(Some(7)));
+        assert_eq!(grace(-1, true, false), Ok(Some(1)));
+        assert_eq!(grace(-1, false, true), Ok(Some(0)));
+        assert_eq!(grace(0, false, true), Ok(Some(0)));
+        assert_eq!(grace(7, false, true), Err(()));
+        assert_eq!(grace(7, true, false), Err(()));
+        assert_eq!(grace(-1, true, true), Err(()));
+    }
+}

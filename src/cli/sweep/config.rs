@@ -1,0 +1,61 @@
+//! What was asked for, checked before anything is read.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    cluster::Connection,
+    metrics::{Listen, Metrics},
+};
+
+use super::super::{args::SweepArgs, connection::time_of, error::CliError};
+
+/// A sweep as it was ordered.
+#[derive(Clone, Debug)]
+pub struct SweepConfig {
+    /// How many objects are worked on at once.
+    pub workers: usize,
+    /// Requests a second; zero: no limit.
+    pub qps: f64,
+    /// How many requests may come at once after a pause.
+    pub burst: u32,
+    /// How long one pass may go on; none: to its end.
+    pub timeout: Option<Duration>,
+    /// How often `--watch` looks for resources that are new or gone.
+    pub resync: Duration,
+    /// Where `--watch` tells how it gets on.
+    pub metrics: Option<Listen>,
+}
+
+impl SweepConfig {
+    /// # Errors
+    /// What makes no sense, or can't work whatever the cluster says.
+    pub fn read(args: &SweepArgs) -> Result<Self, CliError> {
+        if !args.dry_run && !args.source.from.is_empty() {
+            let why = "--from reads files, and there is nothing to sweep in them: give --dry-run, which shows what a sweep would do";
+            return Err(CliError::Usage(why.to_owned()));
+        }
+        let resync = time_of("--resync", &args.watching.resync)?.ok_or_else(|| {
+            let why = "--resync=0 would never find what is new: give a time as in kubectl (30s, 5m)";
+            CliError::Usage(why.to_owned())
+        })?;
+        let metrics = args.watching.metrics_bind_address.as_deref().map(|address| {
+            let address = address.parse::<Listen>();
+            address.map_err(|why| CliError::Usage(format!("--metrics-bind-address: {why}")))
+        });
+        Ok(SweepConfig {
+            workers: usize::from(args.load.workers),
+            qps: args.load.qps,
+            burst: args.load.burst,
+            timeout: time_of("--timeout", &args.timeout)?,
+            resync,
+            metrics: metrics.transpose()?,
+        })
+    }
+
+    /// A connection that asks no more of the API server than was ordered, and whose requests are counted.
+    #[must_use]
+    pub fn within_limits(&self, connection: Connection, metrics: &Metrics) -> Connection {
+        let requests = metrics.requests(&connection.endpoint().server);
+        connection.also_telling(Arc::new(requests)).with_limits(self.qps, self.burst)
+    }
+}

@@ -1,0 +1,538 @@
+//! The collector's own picture of the graph, which lags behind the store by the events that are still under way.
+
+use std::{borrow::Cow, collections::VecDeque};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    graph::{NodeId, OwnerGraph},
+    model::{ObjectId, Reference, Snapshot, Symbol},
+    server::{KindRules, Stored},
+};
+
+use super::{graph_view::GraphView, queue::Queue};
+
+/// How the collector knows a node (3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Seen by an informer.
+    Observed,
+    /// Only named by a reference (R3.2, R3.3).
+    Virtual,
+    /// Not in the graph (any more).
+    Gone,
+}
+
+/// The coordinates under which the collector knows a node (R3.1, R3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    pub api_version: Symbol,
+    pub kind: Symbol,
+    /// Empty for cluster scope; of a virtual node: its dependent's namespace.
+    pub namespace: Symbol,
+    pub name: Symbol,
+    pub uid: Symbol,
+}
+
+impl Identity {
+    /// What a reference of a holder in `namespace` calls its owner.
+    pub fn named_by(reference: &Reference, namespace: Symbol) -> Self {
+        Identity {
+            api_version: reference.api_version,
+            kind: reference.kind,
+            namespace,
+            name: reference.name,
+            uid: reference.uid,
+        }
+    }
+
+    /// Whether a reference names exactly these coordinates, the namespace aside.
+    pub fn is_named_by(&self, reference: &Reference) -> bool {
+        self.uid == reference.uid
+            && self.name == reference.name
+            && self.kind == reference.kind
+            && self.api_version == reference.api_version
+    }
+
+    /// As a reference without flags, for looking it up.
+    pub fn as_reference(&self) -> Reference {
+        Reference {
+            api_version: self.api_version,
+            kind: self.kind,
+            name: self.name,
+            uid: self.uid,
+            controller: None,
+            block_owner_deletion: None,
+        }
+    }
+}
+
+/// What the collector knows of one node.
+#[derive(Clone, Debug)]
+pub struct Node<'a> {
+    pub known: Known,
+    /// The references that were observed last.
+    pub owners: Cow<'a, [Reference]>,
+    /// The object was seen terminating. Never taken back.
+    pub being_deleted: bool,
+    /// It was seen terminating with the foreground finalizer. Never taken back (G3).
+    pub deleting_dependents: bool,
+    /// How many nodes of the graph depend on it, and how many of their references block it; kept while `members` is
+    /// not.
+    pub dependents: u32,
+    pub blocking: u32,
+    /// The dependents of a node that came back as a virtual one: only who named it since (R3.2).
+    pub members: Option<Vec<ObjectId>>,
+}
+
+/// The collector's state: its graph, as an overlay on a snapshot, and its queues.
+#[derive(Clone, Debug)]
+pub struct Collector<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) graph: &'a OwnerGraph,
+    pub(super) changed: FxHashMap<NodeId, Node<'a>>,
+    /// The first lists of the informers are under way: what they have not shown yet is not in the graph.
+    pub(super) listing: bool,
+    /// Identities of virtual nodes that differ from what their first dependent calls them (R3.18).
+    pub(super) replaced_identities: FxHashMap<NodeId, Identity>,
+    /// Coordinates of virtual nodes that were looked up and found empty (R3.12, R3.18).
+    pub(super) confirmed_absent: FxHashSet<Identity>,
+    /// `attemptToDelete`.
+    pub to_delete: Queue<NodeId>,
+    /// `attemptToOrphan`.
+    pub to_orphan: Queue<NodeId>,
+    /// Items that failed and come again after a back-off.
+    pub retries: Retries,
+}
+
+/// Items that failed. Those whose failure can pass on its own are tried again when all else rests; the others when
+/// something about them changes.
+#[derive(Clone, Debug, Default)]
+pub struct Retries {
+    due: VecDeque<NodeId>,
+    is_due: FxHashSet<NodeId>,
+    waiting: FxHashSet<NodeId>,
+}
+
+impl Retries {
+    /// Comes again as soon as all else rests.
+    pub fn soon(&mut self, node: NodeId) {
+        self.waiting.remove(&node);
+        if self.is_due.insert(node) {
+            self.due.push_back(node);
+        }
+    }
+
+    /// Comes again when something about it changes: until then it would fail in the same way.
+    pub fn after_change(&mut self, node: NodeId) {
+        self.waiting.insert(node);
+    }
+
+    /// Something about the node changed.
+    pub fn changed(&mut self, node: NodeId) {
+        if self.waiting.contains(&node) {
+            self.soon(node);
+        }
+    }
+
+    /// Takes an item whose time has come.
+    pub fn take(&mut self) -> Option<NodeId> {
+        let node = self.due.pop_front()?;
+        self.is_due.remove(&node);
+        Some(node)
+    }
+
+    /// How many items' time has come.
+    pub fn due(&self) -> usize {
+        self.due.len()
+    }
+
+    /// The item at this place.
+    pub fn get(&self, place: usize) -> Option<NodeId> {
+        self.due.get(place).copied()
+    }
+
+    /// The place of the first item that is wanted.
+    pub fn position(&self, wanted: impl Fn(NodeId) -> bool) -> Option<usize> {
+        self.due.iter().position(|node| wanted(*node))
+    }
+
+    /// Puts the item at this place first.
+    pub fn bring_forward(&mut self, place: usize) {
+        if let Some(node) = self.due.remove(place) {
+            self.due.push_front(node);
+        }
+    }
+
+    /// Whether no item's time has come.
+    pub fn none_due(&self) -> bool {
+        self.due.is_empty()
+    }
+}
+
+impl<'a> Collector<'a> {
+    /// The collector at rest on a snapshot: it has observed everything, and nothing is queued (8.1, R8.8).
+    pub fn at_rest(snapshot: &'a Snapshot, graph: &'a OwnerGraph) -> Self {
+        Collector {
+            snapshot,
+            graph,
+            changed: FxHashMap::default(),
+            listing: false,
+            replaced_identities: FxHashMap::default(),
+            confirmed_absent: FxHashSet::default(),
+            to_delete: Queue::default(),
+            to_orphan: Queue::default(),
+            retries: Retries::default(),
+        }
+    }
+
+    /// What the collector knows of a node.
+    pub fn node(&self, id: NodeId) -> Cow<'_, Node<'a>> {
+        match self.changed.get(&id) {
+            Some(node) => Cow::Borrowed(node),
+            None => Cow::Owned(self.node_at_rest(id)),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn node_mut(&mut self, id: NodeId) -> &mut Node<'a> {
+        if !self.changed.contains_key(&id) {
+            let node = self.node_at_rest(id);
+            self.changed.insert(id, node);
+        }
+        self.changed.get_mut(&id).expect("it was inserted")
+    }
+
+    fn node_at_rest(&self, id: NodeId) -> Node<'a> {
+        let dependents = self.graph.dependents(id).len() as u32;
+        let blocking = self.graph.blocking_references(id);
+        if self.listing {
+            return Node::not_listed_yet(dependents, blocking);
+        }
+        let Some(object) = self.graph.object(id) else {
+            // Absent owners don't linger: their node goes as soon as their absence is confirmed (R3.18).
+            let known = if self.lingers(id) { Known::Virtual } else { Known::Gone };
+            return Node {
+                known,
+                owners: Cow::Borrowed(&[]),
+                being_deleted: false,
+                deleting_dependents: false,
+                dependents,
+                blocking,
+                members: None,
+            };
+        };
+        let watched = self.snapshot.resources.not_watched(self.snapshot.object(object).resource).is_none();
+        if !watched {
+            let known = if dependents == 0 { Known::Gone } else { Known::Virtual };
+            let owners = Cow::Borrowed(&[][..]);
+            return Node {
+                known,
+                owners,
+                being_deleted: false,
+                deleting_dependents: false,
+                dependents,
+                blocking,
+                members: None,
+            };
+        }
+        let object = self.snapshot.object(object);
+        Node {
+            known: Known::Observed,
+            owners: Cow::Borrowed(&object.owners),
+            being_deleted: object.terminating(),
+            deleting_dependents: Stored::of(object).waiting(),
+            dependents,
+            blocking,
+            members: None,
+        }
+    }
+
+    /// Whether the virtual node of a uid that no object has stays in the graph: its absence cannot be confirmed (R3.3).
+    fn lingers(&self, id: NodeId) -> bool {
+        use crate::graph::Verdict;
+        let Some(identity) = self.identity(id) else { return false };
+        let verdict = Verdict::of(self.snapshot, self.graph, &identity.as_reference(), identity.namespace);
+        !matches!(verdict, Verdict::Dangling(_))
+    }
+
+    /// The coordinates of a node: those of the object once an informer has seen it, before that what its first
+    /// dependent calls it (R3.1, R3.2, R3.4).
+    pub fn identity(&self, id: NodeId) -> Option<Identity> {
+        if let Some(identity) = self.replaced_identities.get(&id) {
+            return Some(*identity);
+        }
+        if let Some(object) = self.graph.object(id)
+            && self.watches(object)
+        {
+            return Some(self.identity_of(object));
+        }
+        let uid = self.uid(id);
+        let holder = self.graph.dependents(id).first().or(self.graph.unwatched_dependents(id).first())?;
+        let holder = self.snapshot.object(*holder);
+        let reference = holder.owners.iter().find(|reference| reference.uid == uid)?;
+        Some(Identity::named_by(reference, holder.namespace))
+    }
+
+    /// The coordinates of an object as they are.
+    pub fn identity_of(&self, object: ObjectId) -> Identity {
+        let object = self.snapshot.object(object);
+        let (api_version, kind) = self.snapshot.written_as(object.resource);
+        Identity { api_version, kind, namespace: object.namespace, name: object.name, uid: object.uid }
+    }
+
+    /// The nodes that depend on a node, as far as the collector has seen.
+    pub fn dependents(&self, id: NodeId) -> Vec<ObjectId> {
+        let uid = self.uid(id);
+        self.members(id, |node| node.owners.iter().any(|reference| reference.uid == uid))
+    }
+
+    /// The dependents whose references block a node (5.1).
+    pub fn blocking_dependents(&self, id: NodeId) -> Vec<ObjectId> {
+        let node = self.node(id);
+        if node.members.is_none() && node.blocking == 0 {
+            return Vec::new();
+        }
+        let uid = self.uid(id);
+        self.members(id, |node| node.owners.iter().any(|reference| reference.uid == uid && reference.blocks()))
+    }
+
+    /// Whether any node depends on this one.
+    pub fn has_dependents(&self, id: NodeId) -> bool {
+        let node = self.node(id);
+        node.members.as_ref().map_or(node.dependents > 0, |members| !members.is_empty())
+    }
+
+    fn members(&self, id: NodeId, depends: impl Fn(&Node<'a>) -> bool) -> Vec<ObjectId> {
+        let node = self.node(id);
+        let candidates = node.members.as_deref().unwrap_or(self.graph.dependents(id));
+        let is_member = |dependent: &&ObjectId| {
+            let node = self.node((**dependent).into());
+            node.known == Known::Observed && depends(&node)
+        };
+        candidates.iter().filter(is_member).copied().collect()
+    }
+
+    /// The uid of a node.
+    pub fn uid(&self, id: NodeId) -> Symbol {
+        match self.graph.object(id) {
+            Some(object) => self.snapshot.object(object).uid,
+            None => self.graph.virtual_uid(id).expect("a node without an object is a virtual owner"),
+        }
+    }
+
+    /// Whether the collector runs an informer for an object's kind (section 2).
+    pub fn watches(&self, object: ObjectId) -> bool {
+        self.snapshot.resources.not_watched(self.snapshot.object(object).resource).is_none()
+    }
+
+    /// The store holds something new of an object: items that failed because of what was there before come again.
+    pub fn store_changed(&mut self, object: ObjectId) {
+        let node = NodeId::from(object);
+        self.retries.changed(node);
+        if !self.watches(object) {
+            // R2.7, R3.3: existing but not observed, so it is polled for as long as something depends on it.
+            if self.node(node).known == Known::Virtual {
+                self.retries.soon(node);
+            }
+        } else if self.retried_at_rest(object) {
+            self.retries.soon(node);
+        }
+        for dependent in self.graph.unwatched_dependents(node) {
+            let dependent = NodeId::from(*dependent);
+            if self.node(dependent).known == Known::Virtual {
+                self.retries.soon(dependent);
+            }
+        }
+    }
+
+    /// Whether an object was being retried before anything was deleted (R8.9): the first reference that cannot be
+    /// examined is an unmappable one, and another disagrees with the owner it names by uid, so that it was queued in
+    /// the first place.
+    pub(crate) fn retried_at_rest(&self, object: ObjectId) -> bool {
+        use crate::graph::Address;
+        let object = self.snapshot.object(object);
+        if object.terminating() {
+            return false;
+        }
+        let mut errors = object.owners.iter().filter_map(|reference| {
+            match Address::of(self.snapshot, self.graph, reference, object.namespace) {
+                error @ (Address::Unmappable | Address::InvalidScope) => Some(error),
+                _ => None,
+            }
+        });
+        errors.next() == Some(Address::Unmappable)
+            && object.owners.iter().any(|reference| self.disagrees_with_observed(reference, object.namespace))
+    }
+
+    /// Whether a reference names an observed owner by uid, but with other coordinates than the owner's (R3.7, R3.8).
+    fn disagrees_with_observed(&self, reference: &Reference, namespace: Symbol) -> bool {
+        let Some(owner) = self.graph.by_uid(reference.uid).and_then(|node| self.graph.object(node)) else {
+            return false;
+        };
+        self.watches(owner) && !self.agrees(reference, namespace, &self.identity_of(owner))
+    }
+}
+
+impl<'a> GraphView<'a> for Collector<'a> {
+    fn known(&self, node: NodeId) -> Known {
+        self.node(node).known
+    }
+
+    fn being_deleted(&self, node: NodeId) -> bool {
+        self.node(node).being_deleted
+    }
+
+    fn deleting_dependents(&self, node: NodeId) -> bool {
+        self.node(node).deleting_dependents
+    }
+
+    fn owners(&self, node: NodeId) -> Cow<'a, [Reference]> {
+        self.node(node).owners.clone()
+    }
+
+    fn identity(&self, node: NodeId) -> Option<Identity> {
+        Collector::identity(self, node)
+    }
+
+    fn uid(&self, node: NodeId) -> Symbol {
+        Collector::uid(self, node)
+    }
+
+    fn namespace(&self, node: NodeId) -> Symbol {
+        self.graph.object(node).map_or(Symbol::EMPTY, |object| self.snapshot.object(object).namespace)
+    }
+
+    fn dependents(&self, node: NodeId) -> Vec<NodeId> {
+        Collector::dependents(self, node).into_iter().map(NodeId::from).collect()
+    }
+
+    fn has_dependents(&self, node: NodeId) -> bool {
+        Collector::has_dependents(self, node)
+    }
+
+    fn blocking_dependents(&self, node: NodeId) -> Vec<NodeId> {
+        Collector::blocking_dependents(self, node).into_iter().map(NodeId::from).collect()
+    }
+
+    fn by_uid(&self, uid: Symbol) -> Option<NodeId> {
+        self.graph.by_uid(uid)
+    }
+
+    fn named(&mut self, uid: Symbol) -> Option<NodeId> {
+        self.graph.by_uid(uid)
+    }
+
+    fn merges_strategically(&self, node: NodeId) -> bool {
+        self.graph.object(node).is_some_and(|object| {
+            KindRules::of(self.snapshot.resources.get(self.snapshot.object(object).resource)).strategic_merge
+        })
+    }
+
+    fn references_to_unblock(&self, node: NodeId, _item: &Stored<'a>) -> Cow<'a, [Reference]> {
+        self.node(node).owners.clone()
+    }
+
+    fn text(&self, symbol: Symbol) -> &str {
+        self.snapshot.text(symbol)
+    }
+
+    fn set_observed(&mut self, node: NodeId, _identity: Identity, stored: &Stored<'a>) {
+        self.replaced_identities.remove(&node);
+        let node = self.node_mut(node);
+        node.known = Known::Observed;
+        node.owners = stored.owners.clone();
+        node.being_deleted = stored.terminating;
+        node.deleting_dependents = stored.waiting();
+    }
+
+    fn set_virtual(&mut self, node: NodeId, identity: Identity, holder: NodeId) {
+        self.replaced_identities.insert(node, identity);
+        let members = self.graph.object(holder).into_iter().collect();
+        let node = self.node_mut(node);
+        node.known = Known::Virtual;
+        node.members = Some(members);
+        // It is another node than the one that went, and has seen nothing of what that one had.
+        (node.being_deleted, node.deleting_dependents) = (false, false);
+    }
+
+    fn set_identity(&mut self, node: NodeId, identity: Identity) {
+        self.replaced_identities.insert(node, identity);
+    }
+
+    fn set_gone(&mut self, node: NodeId) {
+        self.node_mut(node).known = Known::Gone;
+    }
+
+    fn set_being_deleted(&mut self, node: NodeId) {
+        self.node_mut(node).being_deleted = true;
+    }
+
+    fn set_deleting_dependents(&mut self, node: NodeId) {
+        self.node_mut(node).deleting_dependents = true;
+    }
+
+    /// Keeps the counts of every owner right, those of new ones as well.
+    fn replace_owners(&mut self, id: NodeId, old: &[Reference], new: Cow<'a, [Reference]>) {
+        let holder = self.graph.object(id);
+        let has = |list: &[Reference], uid: Symbol| list.iter().any(|reference| reference.uid == uid);
+        for (position, reference) in old.iter().enumerate() {
+            let Some(owner) = self.graph.by_uid(reference.uid) else { continue };
+            let gone = !has(&new, reference.uid);
+            let owner = self.node_mut(owner);
+            owner.blocking -= u32::from(reference.blocks());
+            if gone && !has(&old[..position], reference.uid) {
+                owner.dependents -= 1;
+            }
+            if let (true, Some(members), Some(object)) = (gone, &mut owner.members, holder) {
+                members.retain(|member| *member != object);
+            }
+        }
+        for (position, reference) in new.iter().enumerate() {
+            let Some(owner) = self.graph.by_uid(reference.uid) else { continue };
+            let owner = self.node_mut(owner);
+            owner.blocking += u32::from(reference.blocks());
+            if !has(&new[..position], reference.uid) && !has(old, reference.uid) {
+                owner.dependents += 1;
+            }
+        }
+        self.node_mut(id).owners = new;
+    }
+
+    fn add_dependent(&mut self, owner: NodeId, dependent: NodeId) {
+        let Some(dependent) = self.graph.object(dependent) else { return };
+        if let Some(members) = &mut self.node_mut(owner).members
+            && !members.contains(&dependent)
+        {
+            members.push(dependent);
+        }
+    }
+
+    fn queue(&mut self, node: NodeId) {
+        self.to_delete.add(node);
+    }
+
+    fn unqueue(&mut self, node: NodeId) {
+        self.to_delete.remove(node);
+    }
+
+    fn queue_orphaning(&mut self, node: NodeId) {
+        self.to_orphan.add(node);
+    }
+
+    fn retry_soon(&mut self, node: NodeId) {
+        self.retries.soon(node);
+    }
+
+    fn retry_after_change(&mut self, node: NodeId) {
+        self.retries.after_change(node);
+    }
+
+    fn set_absent(&mut self, identity: Identity) {
+        self.confirmed_absent.insert(identity);
+    }
+
+    fn is_absent(&self, identity: &Identity) -> bool {
+        self.confirmed_absent.contains(identity)
+    }
+}

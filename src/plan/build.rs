@@ -1,0 +1,247 @@
+//! Builds a plan: plays a delete to its end and compares the end with the beginning.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    model::ObjectId,
+    server::Stored,
+    simulate::{
+        Assumption, Blockers, Cause, Change, Effect, Lists, Refused, Request, SimContext, Start, State, World, begin,
+        uncertain_objects, unfinished,
+    },
+};
+
+use super::{
+    outcome::{After, Outcome, OutcomeKind, Plan, Summary, Uncertainty},
+    side_effects::add_side_effects,
+};
+
+/// Plays a delete to its end, in one order of events, and says what came of every object.
+pub fn plan(stage: &SimContext<'_>, request: &Request) -> Plan {
+    let (mut world, refused) = begin(stage, request, Lists::default());
+    world.settle();
+    let mut plan = build_plan(world, request, refused);
+    add_side_effects(stage, &mut plan);
+    plan
+}
+
+/// Says what came of every object in a world that has settled.
+pub(super) fn build_plan(mut world: World<'_, '_>, request: &Request, refused: Refused) -> Plan {
+    OutcomeBuilder::new(&mut world, request).build_plan(request.clone(), refused)
+}
+
+/// Turns the end of a course of events into outcomes.
+struct OutcomeBuilder<'w, 's, 'a> {
+    world: &'w mut World<'s, 'a>,
+    held: Blockers,
+    uncertain: FxHashSet<ObjectId>,
+    /// What a sweep could not finish.
+    unfinished: Vec<ObjectId>,
+    /// The world without the delete, in which what was already terminating goes on; none where nothing of that was
+    /// touched.
+    anyway: Option<World<'s, 'a>>,
+}
+
+impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
+    fn new(world: &'w mut World<'s, 'a>, request: &Request) -> Self {
+        let unfinished = if request.start == Start::Sweep { unfinished(world) } else { Vec::new() };
+        let held = Blockers::at_end_of(world, &unfinished);
+        let uncertain = uncertain_objects(world, &held);
+        let anyway = without_the_delete(world, request);
+        OutcomeBuilder { world, held, uncertain, unfinished, anyway }
+    }
+
+    fn build_plan(self, request: Request, refused: Refused) -> Plan {
+        let changes = changes_by_object(&self.world.log);
+        let mut listed: Vec<(usize, Outcome)> = Vec::new();
+        for object in self.world.touched() {
+            let Some(of_object) = changes.get(&object) else { continue };
+            let caused_elsewhere = !request.targets.contains(&object) && self.would_happen_anyway(object);
+            if let Some(outcome) = self.outcome(object, of_object).filter(|_| !caused_elsewhere) {
+                listed.push((of_object.last().map_or(0, |(position, _)| *position), outcome));
+            }
+        }
+        listed.sort_by_key(|(position, _)| *position);
+        let mut outcomes: Vec<Outcome> = Vec::with_capacity(listed.len());
+        for (index, (_, outcome)) in listed.into_iter().enumerate() {
+            outcomes.push(Outcome { order: Some(index as u32 + 1), ..outcome });
+        }
+        let mut known: FxHashSet<ObjectId> = outcomes.iter().map(|outcome| outcome.object).collect();
+        let mut undecided: Vec<ObjectId> =
+            self.uncertain.iter().copied().filter(|object| !known.contains(object)).collect();
+        undecided.sort_unstable();
+        outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
+        known.extend(&self.uncertain);
+        let stays =
+            self.unfinished.iter().filter(|object| !known.contains(object)).map(|object| self.held(*object)).collect();
+        let summary = summarize(&outcomes);
+        let mut assumptions = self.world.assumptions.clone();
+        assumptions.extend(self.not_taken_into_account(&outcomes));
+        Plan {
+            request,
+            outcomes,
+            stays,
+            summary,
+            ends: Vec::new(),
+            effects: Vec::new(),
+            notes: Vec::new(),
+            orders: 1,
+            assumptions,
+            refused,
+            needs: self.world.needs.clone(),
+            steps: self.world.steps,
+        }
+    }
+
+    /// What living controllers would do afterwards, which a plan doesn't play (9.1, 9.2).
+    fn not_taken_into_account(&self, outcomes: &[Outcome]) -> BTreeSet<Assumption> {
+        let snapshot = self.world.stage.snapshot;
+        let mut assumptions = BTreeSet::new();
+        for outcome in outcomes {
+            match outcome.kind {
+                OutcomeKind::Deleted | OutcomeKind::Terminating => {
+                    let object = snapshot.object(outcome.object);
+                    let controller = object.owners.iter().find(|reference| reference.controller == Some(true));
+                    let controller = controller.and_then(|reference| snapshot.by_uid(reference.uid));
+                    let lives = |id: &ObjectId| self.world.stored(*id).is_some_and(|stored| !stored.terminating);
+                    if let Some(controller) = controller.filter(lives) {
+                        assumptions.insert(Assumption::NotReplaced { controller: snapshot.short_name(controller) });
+                    }
+                }
+                OutcomeKind::Orphaned => {
+                    assumptions.insert(Assumption::NotAdopted);
+                }
+                _ => {}
+            }
+        }
+        assumptions
+    }
+
+    /// Whether an object that was already on its way out comes to the same end without the delete.
+    fn would_happen_anyway(&self, object: ObjectId) -> bool {
+        self.anyway.as_ref().is_some_and(|anyway| {
+            let (here, there) = (self.world.stored(object), anyway.stored(object));
+            match (here, there) {
+                (None, None) => true,
+                (Some(here), Some(there)) => here.same_state(&there),
+                _ => false,
+            }
+        })
+    }
+
+    fn outcome(&self, object: ObjectId, changes: &[(usize, Change)]) -> Option<Outcome> {
+        let before = Stored::of(self.world.stage.snapshot.object(object));
+        let after = self.world.stored(object);
+        let kind = kind_of(&before, after.as_ref())?;
+        let leaving = |change: &&(usize, Change)| matches!(change.1.effect, Effect::Removed | Effect::Deleting);
+        let because = match kind {
+            OutcomeKind::Deleted | OutcomeKind::Terminating => changes.iter().find(leaving),
+            _ => None,
+        };
+        let because = because.or(changes.last()).map(|(_, change)| change.cause.clone());
+        let terminating = kind == OutcomeKind::Terminating;
+        Some(Outcome {
+            object,
+            kind,
+            order: None,
+            uncertain: self.uncertainty(object),
+            because,
+            waits_for: if terminating { self.held.waits_for(object).to_vec() } else { Vec::new() },
+            held_by: if terminating { self.held.holders(object).to_vec() } else { Vec::new() },
+            state: terminating.then(|| self.held.state(object)),
+            after: after.map(|after| After {
+                terminating: after.terminating,
+                finalizers: after.finalizers.into_owned(),
+                owners: after.owners.into_owned(),
+            }),
+            alternatives: Vec::new(),
+            afterwards: Vec::new(),
+        })
+    }
+
+    fn uncertainty(&self, object: ObjectId) -> Option<Uncertainty> {
+        let stopped = self.world.out_of_bounds.then_some(Uncertainty::Bound);
+        stopped.or(self.uncertain.contains(&object).then_some(Uncertainty::Gap))
+    }
+
+    /// An object that stays as it is, terminating, and what holds it.
+    fn held(&self, object: ObjectId) -> Outcome {
+        Outcome {
+            waits_for: self.held.waits_for(object).to_vec(),
+            held_by: self.held.holders(object).to_vec(),
+            state: Some(self.held.state(object)),
+            ..Outcome::untouched(self.world.stage, object)
+        }
+    }
+
+    /// An object that didn't change in what was played, but could.
+    fn undecided(&self, object: ObjectId) -> Option<Outcome> {
+        self.world
+            .exists(object)
+            .then(|| Outcome { uncertain: Some(Uncertainty::Gap), ..Outcome::untouched(self.world.stage, object) })
+    }
+}
+
+/// Plays on what was terminating before and was touched, targets aside, as if nothing were deleted.
+fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Option<World<'s, 'a>> {
+    let was_terminating =
+        |object: &ObjectId| world.stage.snapshot.object(*object).terminating() && !request.targets.contains(object);
+    // So do those that empty what was terminating before: they don't wait for this delete.
+    let above = world.log.iter().filter_map(|change| match change.cause {
+        Cause::Namespace(above) | Cause::Definition(above) => Some(above),
+        _ => None,
+    });
+    let going: BTreeSet<ObjectId> = world.touched().into_iter().chain(above).filter(was_terminating).collect();
+    if going.is_empty() {
+        return None;
+    }
+    let mut anyway = World::at_rest(world.stage);
+    for object in going {
+        anyway.actors.notice(object);
+    }
+    anyway.settle();
+    Some(anyway)
+}
+
+fn changes_by_object(log: &[Change]) -> FxHashMap<ObjectId, Vec<(usize, Change)>> {
+    let mut changes: FxHashMap<ObjectId, Vec<(usize, Change)>> = FxHashMap::default();
+    for (position, change) in log.iter().enumerate() {
+        changes.entry(change.object).or_default().push((position, change.clone()));
+    }
+    changes
+}
+
+/// The outcome of an object that was written to; none when it looks as before.
+fn kind_of(before: &Stored<'_>, after: Option<&Stored<'_>>) -> Option<OutcomeKind> {
+    let Some(after) = after else { return Some(OutcomeKind::Deleted) };
+    if after.same_state(before) {
+        return None;
+    }
+    let lost_references = after.owners.len() < before.owners.len();
+    Some(if after.terminating {
+        OutcomeKind::Terminating
+    } else if lost_references && after.owners.is_empty() {
+        OutcomeKind::Orphaned
+    } else if lost_references {
+        OutcomeKind::Detached
+    } else if after.owners != before.owners {
+        OutcomeKind::Unblocked
+    } else {
+        OutcomeKind::Unchanged
+    })
+}
+
+pub(super) fn summarize(outcomes: &[Outcome]) -> Summary {
+    let count = |kind: OutcomeKind| outcomes.iter().filter(|outcome| outcome.kind == kind).count();
+    Summary {
+        deleted: count(OutcomeKind::Deleted),
+        terminating: count(OutcomeKind::Terminating),
+        orphaned: count(OutcomeKind::Orphaned),
+        detached: count(OutcomeKind::Detached),
+        unblocked: count(OutcomeKind::Unblocked),
+        stuck: outcomes.iter().filter(|outcome| outcome.state == Some(State::Stuck)).count(),
+        recreated: outcomes.iter().filter(|outcome| outcome.recreated()).count(),
+    }
+}

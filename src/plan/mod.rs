@@ -1,0 +1,26 @@
+//! Plans: what a delete would do to every object, how certain that is, and what happens outside the graph.
+
+mod alternatives;
+mod build;
+mod consent;
+mod explore;
+mod gates;
+mod incomplete;
+mod keep;
+mod outcome;
+mod possible_deletions;
+pub mod side_effects;
+pub mod tracker;
+mod unlisted_contents;
+
+pub use build::plan;
+pub use consent::{ConfirmationReason, Consent};
+pub use explore::explore;
+pub use gates::{Gate, GateViolation, Gates, gate_violations};
+pub use incomplete::Incomplete;
+pub use keep::{KeepPlan, Unkeepable, keep};
+pub use outcome::{After, Alternative, JointEnd, Outcome, OutcomeKind, Plan, Summary, Uncertainty};
+pub use possible_deletions::{may_hide, measures_only, removed};
+pub use side_effects::{Afterwards, Note, NoteKind, OutsideEffect, adopters_of, effects_of};
+pub use tracker::PlanTracker;
+pub use unlisted_contents::{Unlisted, UnlistedContents, unlisted, unlisted_contents};

@@ -1,0 +1,141 @@
+//! What goes on outside the graph for each object that goes.
+
+use std::borrow::Cow;
+
+use crate::{
+    model::{
+        ObjectId, Symbol,
+        effects::{EffectKind, FinalizerEffect, Policy, PolicyEffect, known_finalizer},
+    },
+    plan::outcome::{Outcome, Plan},
+};
+
+use super::{OutsideEffect, SideEffects, always_goes, may_go};
+
+/// `spec.type` of a Service that has a load balancer.
+const LOAD_BALANCER: &str = "LoadBalancer";
+
+impl SideEffects<'_, '_> {
+    /// Everything that happens outside because of what the plan removes or sets terminating; nothing for what survives.
+    pub(super) fn effects(&mut self, plan: &Plan) {
+        for outcome in plan.outcomes.iter().filter(|outcome| may_go(outcome)) {
+            let first = self.effects.len();
+            self.of_object(outcome.object);
+            self.mark_unsure(outcome, first);
+        }
+        self.effects.sort_by_key(|effect| effect.severity());
+    }
+
+    /// What happens outside because of one object.
+    pub(super) fn of_object(&mut self, object: ObjectId) {
+        let built_in = self.stage.built_in;
+        let first = self.effects.len();
+        self.finalizers(object);
+        match Some(self.stage.snapshot.object(object).resource) {
+            resource if resource == built_in.claims => self.claim(object),
+            resource if resource == built_in.volumes => self.volume(object),
+            resource if resource == built_in.services => self.service(object, first),
+            resource if resource == built_in.nodes => self.node(object),
+            resource if resource == built_in.volume_snapshots => self.volume_snapshot(object),
+            resource if resource == built_in.snapshot_contents => self.snapshot_content(object),
+            _ => {}
+        }
+    }
+
+    pub(super) fn add(&mut self, object: ObjectId, kind: EffectKind, message: impl Into<Cow<'static, str>>) {
+        self.effects.push(OutsideEffect { object, kind, message: message.into(), related: Vec::new() });
+    }
+
+    pub(super) fn add_about(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, related: ObjectId) {
+        self.effects.push(OutsideEffect { object, kind, message: message.into(), related: vec![related] });
+    }
+
+    /// An object that doesn't go in every order of events has its effects only where it goes.
+    fn mark_unsure(&mut self, outcome: &Outcome, first: usize) {
+        if always_goes(outcome) {
+            return;
+        }
+        for effect in &mut self.effects[first..] {
+            effect.message = format!("{}; only in some orders of events, in which it goes", effect.message).into();
+        }
+    }
+
+    /// What those do who have to remove their finalizers first. One effect for each thing that is done, however many
+    /// finalizers say so.
+    fn finalizers(&mut self, object: ObjectId) {
+        let snapshot = self.stage.snapshot;
+        let found = snapshot.object(object);
+        let resource = snapshot.resources.get(found.resource);
+        let first = self.effects.len();
+        let mut unknown: Vec<&str> = Vec::new();
+        for finalizer in found.finalizers.iter().filter(|finalizer| is_foreign(**finalizer)) {
+            let text = snapshot.text(*finalizer);
+            match known_finalizer(text, &resource.group, &resource.kind).map(|known| known.does) {
+                None => unknown.push(text),
+                Some(FinalizerEffect::Nothing) => {}
+                Some(FinalizerEffect::Acts(kind, _, _))
+                    if self.effects[first..].iter().any(|effect| effect.kind == kind) => {}
+                Some(FinalizerEffect::Acts(kind, message, None)) => self.add(object, kind, message),
+                Some(FinalizerEffect::Acts(kind, message, Some(policy))) => {
+                    self.by_policy(object, kind, message, policy)
+                }
+            }
+        }
+        if !unknown.is_empty() {
+            let message =
+                format!("effect unknown: whoever removes {} may do something outside the cluster", unknown.join(", "));
+            self.add(object, EffectKind::Unknown, message);
+        }
+    }
+
+    /// What is done unless the object's own policy keeps it from being done.
+    fn by_policy(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, policy: Policy) {
+        match self.stage.snapshot.facts.policy(object).map(|facts| policy.says(facts)) {
+            None => {
+                self.needs.facts.insert(object);
+                let message = format!("{message}, unless its own policy keeps it, which could not be read");
+                self.add(object, EffectKind::Unknown, message);
+            }
+            Some(PolicyEffect::Act("")) => self.add(object, kind, message),
+            Some(PolicyEffect::Act(unless)) => self.add(object, kind, format!("{message}, {unless}")),
+            Some(PolicyEffect::Keep(why)) => {
+                let stays = match kind.kept() {
+                    EffectKind::DataKept => "its data stays",
+                    EffectKind::ObjectsKept => "what it manages stays",
+                    _ => "what it stands for outside the cluster stays",
+                };
+                self.add(object, kind.kept(), format!("{stays} ({why})"));
+            }
+        }
+    }
+
+    /// A load balancer is released whether its controller sets a finalizer or not.
+    fn service(&mut self, object: ObjectId, first: usize) {
+        if self.effects[first..].iter().any(|effect| effect.kind == EffectKind::LoadBalancerReleased) {
+            return;
+        }
+        match self.stage.snapshot.facts.service(object) {
+            Some(facts) if facts.kind.as_deref() == Some(LOAD_BALANCER) => {
+                self.add(
+                    object,
+                    EffectKind::LoadBalancerReleased,
+                    "its load balancer is released, and the address with it",
+                );
+            }
+            Some(_) => {}
+            None => {
+                self.needs.facts.insert(object);
+                self.add(
+                    object,
+                    EffectKind::Unknown,
+                    "whether it has a load balancer, which would be released, could not be read",
+                );
+            }
+        }
+    }
+}
+
+/// Whether a finalizer is neither the collector's nor the API server's own.
+fn is_foreign(finalizer: Symbol) -> bool {
+    !finalizer.is_collectors_finalizer() && finalizer != Symbol::DEFINITION
+}

@@ -1,0 +1,88 @@
+//! What goes on beyond the graph, as JSON says it (see `docs/schema/plan.json`).
+
+use serde::Serialize;
+
+use crate::{
+    document::ObjectJson,
+    model::Snapshot,
+    plan::{Afterwards, Note, OutsideEffect},
+    server::Propagation,
+};
+
+use super::side_effects::describe;
+
+/// Something that happens outside the graph.
+#[derive(Debug, Serialize)]
+pub struct EffectJson<'a> {
+    object: ObjectJson<'a>,
+    kind: &'static str,
+    severity: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related: Vec<ObjectJson<'a>>,
+}
+
+/// Something that the request asks for and doesn't get.
+#[derive(Debug, Serialize)]
+pub struct NoteJson<'a> {
+    object: ObjectJson<'a>,
+    kind: &'static str,
+    message: String,
+}
+
+/// What somebody does afterwards.
+#[derive(Debug, Serialize)]
+pub struct AfterwardsJson<'a> {
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<ObjectJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<ObjectJson<'a>>,
+    message: String,
+}
+
+impl<'a> EffectJson<'a> {
+    /// An effect as JSON says it.
+    pub fn of(snapshot: &'a Snapshot, effect: &'a OutsideEffect) -> Self {
+        EffectJson {
+            object: ObjectJson::of(snapshot, effect.object),
+            kind: effect.kind.name(),
+            severity: effect.severity().name(),
+            message: &effect.message,
+            related: effect.related.iter().map(|object| ObjectJson::of(snapshot, *object)).collect(),
+        }
+    }
+}
+
+impl<'a> NoteJson<'a> {
+    /// A note as JSON says it.
+    pub fn of(snapshot: &'a Snapshot, note: &Note, propagation: Propagation) -> Self {
+        NoteJson {
+            object: ObjectJson::of(snapshot, note.object),
+            kind: note.kind.name(),
+            message: note.kind.message(propagation),
+        }
+    }
+}
+
+impl<'a> AfterwardsJson<'a> {
+    /// What comes afterwards as JSON says it.
+    pub fn of(snapshot: &'a Snapshot, after: Afterwards) -> Self {
+        let (what, message) = describe(snapshot, after);
+        let by = match after {
+            Afterwards::Recreated { by } | Afterwards::MayBeRecreated { by } | Afterwards::Adopted { by } => Some(by),
+            Afterwards::MirroredAgain { node } => Some(node),
+            Afterwards::KeptUp { .. } | Afterwards::MayBeAdopted | Afterwards::Removes { .. } => None,
+        };
+        let object = match after {
+            Afterwards::Removes { object } => Some(object),
+            _ => None,
+        };
+        AfterwardsJson {
+            what,
+            by: by.map(|by| ObjectJson::of(snapshot, by)),
+            object: object.map(|object| ObjectJson::of(snapshot, object)),
+            message,
+        }
+    }
+}

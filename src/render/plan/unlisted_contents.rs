@@ -1,0 +1,148 @@
+//! What the delete of a Namespace reaches besides what has an outcome, in JSON and in words.
+
+use serde::Serialize;
+
+use crate::{
+    document::ObjectJson,
+    model::{ResourceId, Snapshot},
+    plan::{Unlisted, UnlistedContents},
+    render::words::plural,
+    wording::count,
+};
+
+use super::{PlanView, details::name};
+
+/// So many pods are named.
+const NAMED_PODS: usize = 2;
+/// So many resources of what is spared are counted apart.
+const NAMED_RESOURCES: usize = 3;
+
+/// What goes with a Namespace although it is never listed.
+#[derive(Debug, Serialize)]
+pub struct AlsoTakesJson<'a> {
+    namespace: &'a str,
+    resource: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
+}
+
+/// What of a Namespace is left alone, and the pods that have to go first.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SparesJson<'a> {
+    namespace: &'a str,
+    until_gone: Vec<ObjectJson<'a>>,
+    resources: Vec<ResourceCountJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct ResourceCountJson {
+    resource: String,
+    count: usize,
+}
+
+fn namespace<'a>(view: &PlanView<'a>, unlisted_contents: &UnlistedContents) -> &'a str {
+    view.snapshot.text(view.snapshot.object(unlisted_contents.namespace).name)
+}
+
+/// What a plan takes besides, as JSON says it. What is known to be nothing is left out.
+pub fn also_takes<'a>(view: &PlanView<'a>) -> Vec<AlsoTakesJson<'a>> {
+    let of_namespace = |unlisted_contents: &'a UnlistedContents| {
+        taken(unlisted_contents).map(|unlisted| AlsoTakesJson {
+            namespace: namespace(view, unlisted_contents),
+            resource: view.snapshot.resources.get(unlisted.resource).full_name(),
+            count: unlisted.count,
+        })
+    };
+    view.unlisted_contents.iter().flat_map(of_namespace).collect()
+}
+
+fn taken(unlisted_contents: &UnlistedContents) -> impl Iterator<Item = &Unlisted> {
+    unlisted_contents.unlisted.iter().filter(|unlisted| unlisted.count != Some(0))
+}
+
+/// What a plan spares as long as some pods stay, as JSON says it.
+pub fn spares<'a>(view: &PlanView<'a>) -> Vec<SparesJson<'a>> {
+    let of_namespace = |unlisted_contents: &'a UnlistedContents| SparesJson {
+        namespace: namespace(view, unlisted_contents),
+        until_gone: unlisted_contents.pods.iter().map(|pod| ObjectJson::of(view.snapshot, *pod)).collect(),
+        resources: unlisted_contents
+            .spared
+            .iter()
+            .map(|(resource, count)| ResourceCountJson {
+                resource: view.snapshot.resources.get(*resource).full_name(),
+                count: *count,
+            })
+            .collect(),
+    };
+    view.unlisted_contents
+        .iter()
+        .filter(|unlisted_contents| !unlisted_contents.spared.is_empty())
+        .map(of_namespace)
+        .collect()
+}
+
+/// What goes besides, in words.
+pub fn also(view: &PlanView<'_>) -> Vec<String> {
+    let of_namespace = |unlisted_contents: &UnlistedContents| {
+        let describe: Vec<String> =
+            taken(unlisted_contents).map(|unlisted| describe(view.snapshot, *unlisted)).collect();
+        let first = if unlisted_contents.pods.is_empty() { "" } else { "once its pods are gone, " };
+        (!describe.is_empty())
+            .then(|| format!("{first}{} in namespace {}", describe.join(", "), namespace(view, unlisted_contents)))
+    };
+    view.unlisted_contents.iter().filter_map(of_namespace).collect()
+}
+
+/// `12 events`, or where they can't be counted, `whatever there is of events`.
+fn describe(snapshot: &Snapshot, unlisted: Unlisted) -> String {
+    let resource = snapshot.resources.get(unlisted.resource);
+    match unlisted.count {
+        Some(1) if resource.plural == "events" => "1 event".to_owned(),
+        Some(count) => format!("{count} {}", resource.full_name()),
+        None => format!("whatever there is of {}", resource.full_name()),
+    }
+}
+
+/// How many objects are spared.
+pub fn spared_objects(view: &PlanView<'_>) -> usize {
+    view.unlisted_contents.iter().flat_map(|unlisted_contents| &unlisted_contents.spared).map(|(_, count)| count).sum()
+}
+
+/// What is spared, in words.
+pub fn spared(view: &PlanView<'_>) -> Vec<String> {
+    let of_namespace = |unlisted_contents: &UnlistedContents| {
+        let total: usize = unlisted_contents.spared.iter().map(|(_, count)| count).sum();
+        let here = Some(unlisted_contents.namespace);
+        let pods: Vec<String> =
+            unlisted_contents.pods.iter().take(NAMED_PODS).map(|pod| name(view, *pod, here)).collect();
+        let more = unlisted_contents.pods.len() - pods.len();
+        let pods = if more == 0 { pods.join(" and ") } else { format!("{} and {more} more", pods.join(", ")) };
+        format!(
+            "{} in namespace {} ({}) {} when {pods} {} gone, and not before",
+            count(total, "object", "objects"),
+            namespace(view, unlisted_contents),
+            by_kind(view.snapshot, &unlisted_contents.spared),
+            if total == 1 { "goes" } else { "go" },
+            if unlisted_contents.pods.len() == 1 { "is" } else { "are" },
+        )
+    };
+    view.unlisted_contents
+        .iter()
+        .filter(|unlisted_contents| !unlisted_contents.spared.is_empty())
+        .map(of_namespace)
+        .collect()
+}
+
+fn by_kind(snapshot: &Snapshot, spared: &[(ResourceId, usize)]) -> String {
+    let mut spared = spared.to_vec();
+    spared.sort_by_key(|(resource, count)| (std::cmp::Reverse(*count), *resource));
+    let kinds = spared.iter().take(NAMED_RESOURCES);
+    let mut describe: Vec<String> = kinds
+        .map(|(resource, count)| format!("{count} {}", plural(snapshot.resources.get(*resource), *count)))
+        .collect();
+    if spared.len() > NAMED_RESOURCES {
+        describe.push("…".to_owned());
+    }
+    describe.join(", ")
+}

@@ -1,0 +1,58 @@
+//! What the facts of a snapshot say of each other, gathered once for all plans on it.
+
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::model::{ObjectId, ResourceId, Snapshot, Symbol};
+
+/// Which facts lead from one object to another; filled when first asked for.
+#[derive(Debug, Default)]
+pub struct Index {
+    volumes_by_claim: OnceLock<FxHashMap<(Symbol, Symbol), ObjectId>>,
+    pods_by_node: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
+    all_facts: OnceLock<FxHashMap<ResourceId, bool>>,
+}
+
+impl Index {
+    /// The PersistentVolume whose claimRef names this claim, of those whose facts are known.
+    pub(crate) fn volume_of(&self, snapshot: &Snapshot, claim: ObjectId) -> Option<ObjectId> {
+        let index = self.volumes_by_claim.get_or_init(|| {
+            let bound = snapshot.objects().filter_map(|(id, _)| {
+                let (namespace, name) = snapshot.facts.volume(id)?.claim.as_deref()?.split_once('/')?;
+                // A claim that no object is called is not in the snapshot.
+                Some(((snapshot.strings.find(namespace)?, snapshot.strings.find(name)?), id))
+            });
+            bound.collect()
+        });
+        let claim = snapshot.object(claim);
+        index.get(&(claim.namespace, claim.name)).copied()
+    }
+
+    /// The pods that are bound to the Node of this name, of those whose facts are known.
+    pub(crate) fn pods_on(&self, snapshot: &Snapshot, node: Symbol) -> &[ObjectId] {
+        let index = self.pods_by_node.get_or_init(|| {
+            let mut index: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
+            for (id, _) in snapshot.objects() {
+                let node = snapshot.facts.pod(id).and_then(|facts| facts.node.as_deref());
+                if let Some(node) = node.and_then(|node| snapshot.strings.find(node)) {
+                    index.entry(node).or_default().push(id);
+                }
+            }
+            index
+        });
+        index.get(&node).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the facts of every object of a resource are known, wherever it is.
+    pub(crate) fn knows_all(&self, snapshot: &Snapshot, resource: ResourceId) -> bool {
+        let index = self.all_facts.get_or_init(|| {
+            let mut index: FxHashMap<ResourceId, bool> = FxHashMap::default();
+            for (id, object) in snapshot.objects() {
+                *index.entry(object.resource).or_insert(true) &= snapshot.facts.get(id).is_some();
+            }
+            index
+        });
+        snapshot.covers(resource, None) && index.get(&resource).copied().unwrap_or(true)
+    }
+}

@@ -1,0 +1,192 @@
+//! Which atom comes next (8.2), in the one order that is played first: the one that a quick network and a patient
+//! collector produce. Other orders are tried in [`super::orders`].
+
+use crate::{
+    collector::{Answer, Ask, Examination, Finish, Orphaning, Progress},
+    graph::NodeId,
+};
+
+use super::{
+    cause::Cause,
+    world::{Task, World},
+};
+
+/// How many steps may pass without a write, however small the graph is.
+const IDLE_STEPS: u64 = 10_000;
+/// How many more for each object: one write may queue everything, and each look takes a step for every reference.
+const IDLE_STEPS_PER_OBJECT: u64 = 20;
+
+/// The collector's workers (R2.9): what is queued is looked at side by side.
+const WORKERS: usize = 20;
+
+/// Something that can happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The user's next request reaches the API server.
+    Request,
+    /// The oldest event reaches the graph.
+    Observe,
+    /// The worker that has waited longest gets its answer.
+    Work,
+    /// A worker takes the next owner to orphan from.
+    BeginOrphaning,
+    /// A worker takes the next object to examine.
+    BeginExamination,
+    /// An item that failed is queued again.
+    Retry,
+    /// Kubelets and other controllers do what they are taken to do.
+    Act,
+}
+
+impl<'a> World<'_, 'a> {
+    /// What comes next in the one order that is always played first: events at once, as many examinations side by side
+    /// as there are workers, each a step at a time, retries when all else rests, and other actors, who take their time,
+    /// last.
+    pub fn next_step(&self) -> Option<Step> {
+        // kubectl sends one DELETE after the other and waits afterwards (R1.40): the collector has hardly begun by
+        // then.
+        if self.is_asked() {
+            Some(Step::Request)
+        } else if !self.events.is_empty() {
+            Some(Step::Observe)
+        } else if self.tasks.len() < WORKERS && !self.collector.to_orphan.is_empty() {
+            Some(Step::BeginOrphaning)
+        } else if self.tasks.len() < WORKERS && !self.collector.to_delete.is_empty() {
+            Some(Step::BeginExamination)
+        } else if !self.tasks.is_empty() {
+            Some(Step::Work)
+        } else if !self.collector.retries.none_due() {
+            Some(Step::Retry)
+        } else if self.actors.any_noticed() {
+            Some(Step::Act)
+        } else {
+            None
+        }
+    }
+
+    /// Plays until nothing is left to happen. Every write takes something away, so there are finitely many; should
+    /// nothing but idle steps come for very long, the search stops and says so ([`World::out_of_bounds`]).
+    pub fn settle(&mut self) {
+        self.settle_by(|world| world.next_step());
+    }
+
+    /// The same in any order of events.
+    pub fn settle_by(&mut self, mut next: impl FnMut(&mut Self) -> Option<Step>) {
+        let (mut writes, mut idle) = (self.log.len(), 0u64);
+        while let Some(step) = next(self) {
+            self.play(step);
+            idle = if self.log.len() > writes { 0 } else { idle + 1 };
+            writes = self.log.len();
+            if idle > IDLE_STEPS + IDLE_STEPS_PER_OBJECT * self.stage.snapshot.len() as u64 {
+                self.out_of_bounds = true;
+                return;
+            }
+        }
+    }
+
+    /// Plays one step.
+    pub fn play(&mut self, step: Step) {
+        self.steps += 1;
+        match step {
+            Step::Request => self.request(),
+            Step::Observe => {
+                if let Some(event) = self.events.pop_front() {
+                    self.collector.observe(event);
+                }
+            }
+            Step::Work => {
+                if let Some(task) = self.tasks.pop_front() {
+                    self.work(task);
+                }
+            }
+            Step::BeginOrphaning => {
+                if let Some(node) = self.collector.to_orphan.take() {
+                    if self.leaves_alone(node) {
+                        return self.collector.to_orphan.done(node);
+                    }
+                    let mut orphaning = Orphaning::begin(&self.collector, node);
+                    orphaning.limit_to(|dependent| {
+                        self.stage.graph.object(dependent).is_none_or(|object| self.may_write(object))
+                    });
+                    self.tasks.push_back(Task::Orphan(orphaning, None));
+                }
+            }
+            Step::BeginExamination => {
+                if let Some(node) = self.collector.to_delete.take() {
+                    if self.leaves_alone(node) {
+                        return self.collector.to_delete.done(node);
+                    }
+                    self.notice_blockers(node);
+                    let (examination, progress) = Examination::begin(&self.collector, node);
+                    self.continue_examination(examination, progress);
+                }
+            }
+            Step::Retry => {
+                if let Some(node) = self.collector.retries.take() {
+                    self.collector.to_delete.add(node);
+                }
+            }
+            Step::Act => self.act(),
+        }
+    }
+
+    fn work(&mut self, task: Task<'a>) {
+        match task {
+            Task::Examine(mut examination, ask) => {
+                let answer = self.answer(examination.node, &ask);
+                let progress = examination.answer(&mut self.collector, answer);
+                self.continue_examination(examination, progress);
+            }
+            Task::Orphan(orphaning, ask) => self.orphan(orphaning, ask),
+        }
+    }
+
+    fn continue_examination(&mut self, examination: Examination<'a>, progress: Progress) {
+        match progress {
+            Progress::Ask(ask) => self.tasks.push_back(Task::Examine(examination, ask)),
+            Progress::Finished(finish) => self.finish_examination(examination.node, finish),
+        }
+    }
+
+    /// One patch of an orphaning: a dependent's references, or the finalizer once none is pending (section 6).
+    fn orphan(&mut self, mut orphaning: Orphaning, ask: Option<Ask>) {
+        let progress = if let Some(dependent) = orphaning.pending.last().copied() {
+            let (patch, reason) = orphaning.free(&self.collector);
+            let object = self.stage.graph.object(dependent);
+            let patched = object.and_then(|object| self.patch(object, &patch, Cause::Collector(reason)));
+            let answer = patched.map_or(Answer::NotFound, Answer::Patched);
+            orphaning.freed(dependent, &answer);
+            self.tasks.push_back(Task::Orphan(orphaning, None));
+            return;
+        } else if let Some(ask) = ask {
+            let answer = self.answer(orphaning.node, &ask);
+            orphaning.answer(&self.collector, answer)
+        } else {
+            orphaning.finish(&self.collector)
+        };
+        match progress {
+            Progress::Ask(ask) => self.tasks.push_back(Task::Orphan(orphaning, Some(ask))),
+            Progress::Finished(finish) => {
+                self.collector.to_orphan.done(orphaning.node);
+                if finish == Finish::RetrySoon {
+                    self.collector.to_orphan.add(orphaning.node);
+                }
+            }
+        }
+    }
+
+    /// What was terminating before, and holds a waiting owner, may end on its own: so may whatever that waits for.
+    fn notice_blockers(&mut self, node: NodeId) {
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            if !self.collector.node(node).deleting_dependents {
+                continue;
+            }
+            for dependent in self.collector.blocking_dependents(node) {
+                if self.collector.node(dependent.into()).being_deleted && self.actors.notice_once(dependent) {
+                    open.push(dependent.into());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! How a reference stands: the verdict of a look-up (3.4), told apart by what is wrong with it.
+
+use crate::{
+    graph::{Dangling, OwnerGraph, Verdict},
+    model::{Mapping, Object, ObjectId, Reference, Snapshot},
+};
+
+/// What one owner reference comes to. All but the first two are worth a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ReferenceStatus {
+    /// The owner is there.
+    Solid,
+    /// The owner is there and waits for its dependents to go (3.4 step 7).
+    Waiting,
+    /// Nothing is at the coordinates, and no object that was read has the uid.
+    Absent,
+    /// An object with another uid is at the coordinates.
+    OtherUid,
+    /// The object with this uid lives in another namespace than the holder (R3.7).
+    OtherNamespace,
+    /// The object with this uid has another name.
+    OtherName,
+    /// The object with this uid is of another kind.
+    OtherKind,
+    /// The reference names a list kind, which is never found (R3.15).
+    ListKind,
+    /// The kind is not served in this version (R3.13).
+    NotServed,
+    /// The holder is cluster-scoped, the owner's kind namespaced (3.4 step 3).
+    InvalidScope,
+    /// It could not be read (R10.2).
+    Unread,
+}
+
+/// A reference's standing, and the object that has to do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResolvedReference {
+    pub standing: ReferenceStatus,
+    /// The object with the reference's uid; for [`ReferenceStatus::OtherUid`] the one that is at its coordinates
+    /// instead.
+    pub found: Option<ObjectId>,
+}
+
+impl ResolvedReference {
+    /// How `reference` of `holder` stands in the snapshot.
+    pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, holder: &Object, reference: &Reference) -> ResolvedReference {
+        let by_uid = graph.by_uid(reference.uid).and_then(|node| graph.object(node));
+        let standing = match Verdict::of(snapshot, graph, reference, holder.namespace) {
+            Verdict::Solid(owner) => return ResolvedReference { standing: ReferenceStatus::Solid, found: Some(owner) },
+            Verdict::Waiting(owner) => {
+                return ResolvedReference { standing: ReferenceStatus::Waiting, found: Some(owner) };
+            }
+            Verdict::Unmappable => ReferenceStatus::NotServed,
+            Verdict::InvalidScope => ReferenceStatus::InvalidScope,
+            Verdict::Unknown => ReferenceStatus::Unread,
+            Verdict::Dangling(Dangling::ListKind) | Verdict::Doubted => ReferenceStatus::ListKind,
+            Verdict::Dangling(Dangling::Absent) => {
+                by_uid.map_or(ReferenceStatus::Absent, |owner| bent(snapshot, graph, holder, reference, owner))
+            }
+            Verdict::Dangling(Dangling::OtherUid(stranger)) => match by_uid {
+                Some(owner) => bent(snapshot, graph, holder, reference, owner),
+                None => return ResolvedReference { standing: ReferenceStatus::OtherUid, found: Some(stranger) },
+            },
+        };
+        ResolvedReference { standing, found: by_uid }
+    }
+}
+
+/// In what a reference differs from the object that has its uid.
+fn bent(
+    snapshot: &Snapshot,
+    graph: &OwnerGraph,
+    holder: &Object,
+    reference: &Reference,
+    owner: ObjectId,
+) -> ReferenceStatus {
+    let owner = snapshot.object(owner);
+    if !owner.namespace.is_empty() && owner.namespace != holder.namespace {
+        return ReferenceStatus::OtherNamespace;
+    }
+    match graph.mapping(reference) {
+        Mapping::Served(id) if snapshot.resources.picked(id) == owner.resource => ReferenceStatus::OtherName,
+        _ => ReferenceStatus::OtherKind,
+    }
+}
+
+impl ReferenceStatus {
+    /// Whether the owner is there and the reference leads to it.
+    pub fn valid(self) -> bool {
+        matches!(self, ReferenceStatus::Solid | ReferenceStatus::Waiting)
+    }
+
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReferenceStatus::Solid => "Solid",
+            ReferenceStatus::Waiting => "Waiting",
+            ReferenceStatus::Absent => "Absent",
+            ReferenceStatus::OtherUid => "OtherUid",
+            ReferenceStatus::OtherNamespace => "OtherNamespace",
+            ReferenceStatus::OtherName => "OtherName",
+            ReferenceStatus::OtherKind => "OtherKind",
+            ReferenceStatus::ListKind => "ListKind",
+            ReferenceStatus::NotServed => "NotServed",
+            ReferenceStatus::InvalidScope => "InvalidScope",
+            ReferenceStatus::Unread => "Unread",
+        }
+    }
+
+    /// The code of the mark that a holder of such a reference gets; none for valid ones.
+    pub fn code(self) -> Option<&'static str> {
+        Some(match self {
+            ReferenceStatus::Solid | ReferenceStatus::Waiting => return None,
+            ReferenceStatus::Absent => "owner-absent",
+            ReferenceStatus::OtherUid => "owner-other-uid",
+            ReferenceStatus::OtherNamespace => "owner-other-namespace",
+            ReferenceStatus::OtherName => "owner-other-name",
+            ReferenceStatus::OtherKind => "owner-other-kind",
+            ReferenceStatus::ListKind => "owner-list-kind",
+            ReferenceStatus::NotServed => "owner-not-served",
+            ReferenceStatus::InvalidScope => "namespaced-owner-of-cluster-scoped",
+            ReferenceStatus::Unread => "owner-unread",
+        })
+    }
+}

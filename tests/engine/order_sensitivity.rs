@@ -1,0 +1,241 @@
+//! Where the survey says that the order of events can't matter, no order ends otherwise than the first.
+
+use std::collections::BTreeSet;
+
+use kubectl_gc::{
+    graph::OwnerGraph,
+    model::{ObjectId, Reference, Symbol},
+    server::{DeleteOptions, Propagation},
+    simulate::{
+        Assume, Lists, Request, SimContext, Start, World, delays::with_one_delay, interleaving::Interleaving,
+        order_sensitivity::order_sensitive,
+    },
+};
+use proptest::{prelude::*, test_runner::RngSeed};
+
+use crate::scene::Scene;
+
+/// How odd a graph is: mostly tame ones, so that the survey has something to say about them.
+#[derive(Clone, Copy, Debug)]
+struct Oddness {
+    finalizers: u32,
+    bends: u32,
+    cycles: u32,
+    owners: usize,
+}
+
+fn scenes() -> impl Strategy<Value = (String, Vec<usize>, Propagation)> {
+    let oddness = (
+        prop::sample::select(vec![0, 1, 3]),
+        prop::sample::select(vec![0, 1]),
+        prop::sample::select(vec![0, 0, 1]),
+        1..=3usize,
+    );
+    let oddness = oddness.prop_map(|(finalizers, bends, cycles, owners)| Oddness { finalizers, bends, cycles, owners });
+    let policy = prop::sample::select(vec![Propagation::Background, Propagation::Foreground, Propagation::Orphan]);
+    (oddness, 2..9usize, prop::collection::vec(0..8usize, 1..=3), policy)
+        .prop_flat_map(|(oddness, size, targets, policy)| {
+            (prop::collection::vec(lines(oddness), size), Just(targets), Just(policy))
+        })
+        .prop_map(|(lines, targets, policy)| {
+            // Those that come first own more.
+            let targets: BTreeSet<usize> =
+                targets.into_iter().map(|target| target * target / 8 % lines.len()).collect();
+            (text(&lines), targets.into_iter().collect(), policy)
+        })
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    kind: &'static str,
+    words: &'static str,
+    owners: Vec<(prop::sample::Index, bool, &'static str, &'static str)>,
+}
+
+fn lines(oddness: Oddness) -> impl Strategy<Value = Line> {
+    let words = prop_oneof![
+        10 - oddness.finalizers => Just(""),
+        oddness.finalizers => prop::sample::select(vec![
+            " fin=acme.io/x", " fin=acme.io/x", " fin=acme.io/x", " fin=foregroundDeletion", " fin=orphan", " T=0 fin=acme.io/x",
+        ]),
+    ];
+    let bend = prop_oneof![
+        10 - oddness.bends => Just(""),
+        oddness.bends => prop::sample::select(vec!["@name=other", "@uid=other", "@version=acme.io/v9", "@uid=Shop-o0"]),
+    ];
+    let owner = (
+        any::<prop::sample::Index>(),
+        prop::bool::weighted(f64::from(oddness.cycles) / 10.0),
+        bend,
+        prop::sample::select(vec!["!", "!", ""]),
+    );
+    (
+        prop::sample::select(vec!["Shop", "ConfigMap", "Pod", "Secret"]),
+        words,
+        prop::collection::vec(owner, 0..=oddness.owners),
+    )
+        .prop_map(|(kind, words, owners)| Line { kind, words, owners })
+}
+
+fn text(lines: &[Line]) -> String {
+    let mut text = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        text += &format!("{} o{number}{}", line.kind, line.words);
+        let mut named: BTreeSet<usize> = BTreeSet::new();
+        let mut references = String::new();
+        for (index, any, bend, block) in &line.owners {
+            if *any || number > 0 {
+                let owner = index.index(if *any { lines.len() } else { number });
+                if named.insert(owner) {
+                    references += &format!(" {}/o{owner}{bend}{block}", lines[owner].kind);
+                }
+            }
+        }
+        if !references.is_empty() {
+            text += &format!(" <-{references}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// What is left of an object: whether it is terminating, its finalizers, its references.
+type End = (bool, Vec<Symbol>, Vec<Reference>);
+
+/// Every object's state at the end.
+fn end_of(world: &World<'_, '_>) -> Vec<Option<End>> {
+    let state =
+        |id: ObjectId| world.stored(id).map(|end| (end.terminating, end.finalizers.to_vec(), end.owners.to_vec()));
+    world.stage.snapshot.objects().map(|(id, _)| state(id)).collect()
+}
+
+/// Whether the survey finds anything in question; and if not, an order that ends otherwise than the first.
+fn surveyed(scene: &Scene, request: &Request, orders: u64) -> Option<Result<(), String>> {
+    let graph = OwnerGraph::new(&scene.snapshot);
+    let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
+    let begin = || {
+        let mut world = World::started(&stage, request.start, Lists::default());
+        let options = DeleteOptions { propagation: Some(request.propagation), ..DeleteOptions::default() };
+        world.requests.extend(request.targets.iter().map(|target| (*target, options)));
+        world
+    };
+    let mut first = begin();
+    first.settle();
+    if !order_sensitive(&first, request).is_empty() {
+        return None;
+    }
+    let expected = end_of(&first);
+    let differing = |world: &World<'_, '_>| {
+        let ends = end_of(world);
+        let differs = scene.snapshot.objects().find(|(id, _)| ends[id.index()] != expected[id.index()])?.0;
+        let (first, other) = (&expected[differs.index()], &ends[differs.index()]);
+        Some(format!("{}: {first:?}, or {other:?}", scene.snapshot.short_name(differs)))
+    };
+    let mut otherwise = None;
+    with_one_delay(&begin(), first.steps, 100_000, |world| {
+        otherwise = differing(&world);
+        otherwise.is_none()
+    });
+    for number in 0..orders {
+        let mut world = begin();
+        let mut order = Interleaving::new(number);
+        world.settle_by(|world| order.next_step(world));
+        otherwise = otherwise.or_else(|| differing(&world));
+    }
+    Some(otherwise.map_or(Ok(()), Err))
+}
+
+/// The same graphs each time, or as many others as `CASES` says.
+fn config() -> ProptestConfig {
+    match std::env::var("CASES").ok().and_then(|cases| cases.parse().ok()) {
+        Some(cases) => ProptestConfig { cases, ..ProptestConfig::default() },
+        None => ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() },
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn what_is_not_in_question_ends_one_way((text, targets, policy) in scenes()) {
+        let scene = Scene::new(&text);
+        let targets: Vec<ObjectId> = targets.iter().map(|target| ObjectId(*target as u32)).collect();
+        if let Some(otherwise) = surveyed(&scene, &Request::delete(targets.clone(), policy), 40) {
+            prop_assert!(otherwise.is_ok(), "{otherwise:?} {policy:?} of {targets:?} in\n{text}");
+        }
+        if let Some(otherwise) = surveyed(&scene, &Request::only_collect(Start::Sweep), 40) {
+            prop_assert!(otherwise.is_ok(), "{otherwise:?} of a sweep in\n{text}");
+        }
+    }
+}
+
+/// A graph, a delete of its first object, and whether the order may matter.
+const ROWS: &[(&str, &str, Propagation, bool)] = &[
+    ("a chain", "Shop a\nSecret b <- Shop/a!\nConfigMap c <- Secret/b!", Propagation::Foreground, false),
+    (
+        "dependents that don't block",
+        "Shop a\nSecret b <- Shop/a\nConfigMap c <- Shop/a~",
+        Propagation::Foreground,
+        false,
+    ),
+    (
+        "a diamond",
+        "Shop a\nSecret b <- Shop/a!\nSecret c <- Shop/a!\nPod d <- Secret/b! Secret/c!",
+        Propagation::Foreground,
+        false,
+    ),
+    ("another owner", "Shop a\nShop other\nSecret b <- Shop/a! Shop/other!", Propagation::Background, false),
+    (
+        "something stuck",
+        "Shop a\nSecret b <- Shop/a!\nPod c fin=acme.io/x <- Secret/b!",
+        Propagation::Foreground,
+        false,
+    ),
+    (
+        "an owner called by another name",
+        "Shop a\nSecret b <- Shop/a@name=x!\nPod c <- Secret/b!",
+        Propagation::Background,
+        false,
+    ),
+    ("orphans", "Shop a\nShop other\nSecret b <- Shop/a! Shop/other!\nPod c <- Secret/b!", Propagation::Orphan, false),
+    ("R5.10 a cycle", "Shop a <- Secret/b!\nSecret b <- Shop/a!", Propagation::Foreground, true),
+    ("R4.11 one uid twice", "Shop a\nSecret b <- Shop/a! Shop/a", Propagation::Background, true),
+    (
+        "M2 an orphan finalizer",
+        "Shop a\nSecret b fin=orphan <- Shop/a!\nPod c <- Secret/b!",
+        Propagation::Background,
+        true,
+    ),
+    (
+        "R4.6 a dependent that nobody waits for, of an owner that something else holds",
+        "Shop a fin=acme.io/x\nSecret b <- Shop/a",
+        Propagation::Foreground,
+        true,
+    ),
+    (
+        "R8.3 what is held keeps the references that it still has when it is deleted",
+        "Shop a\nSecret b <- Shop/a!\nPod c fin=acme.io/x <- Shop/a! Secret/b!",
+        Propagation::Background,
+        true,
+    ),
+    (
+        "R5.1 deleted in the background it goes, in the foreground it would wait for what stays",
+        "Shop a\nSecret x\nSecret b <- Shop/a Secret/x@name=gone\nPod c fin=acme.io/x <- Secret/b@version=acme.io/v9!",
+        Propagation::Foreground,
+        true,
+    ),
+    (
+        "1.7 what was on its way out",
+        "Shop a T=0 fin=foregroundDeletion\nSecret b <- Shop/a!",
+        Propagation::Background,
+        true,
+    ),
+];
+
+#[test]
+fn tame_graphs_need_one_order() {
+    for (what, graph, policy, expected) in ROWS {
+        let surveyed = surveyed(&Scene::new(graph), &Request::delete(vec![ObjectId(0)], *policy), 40);
+        assert_eq!(surveyed, if *expected { None } else { Some(Ok(())) }, "{what}");
+    }
+}

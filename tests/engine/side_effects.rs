@@ -1,0 +1,565 @@
+//! What plans say beyond the graph: effects outside, what living controllers do afterwards, and what does nothing.
+
+use kubectl_gc::{
+    graph::OwnerGraph,
+    model::{
+        Fact,
+        effects::PolicyFacts,
+        facts::{ClaimFacts, NodeFacts, PodFacts, ServiceFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts},
+    },
+    plan::{Afterwards, Plan, explore},
+    server::Propagation::{self, Background, Foreground, Orphan},
+    simulate::{Assume, Request, SimContext},
+};
+
+use crate::scene::Scene;
+
+/// A graph with facts: `facts Kind/name WORDS` says what is known of an object, whose words depend on its kind.
+pub fn scene(text: &str) -> Scene {
+    let is_fact = |line: &&str| line.trim_start().starts_with("facts ");
+    let graph: Vec<&str> = text.lines().filter(|line| !is_fact(line)).collect();
+    let mut scene = Scene::new(&graph.join("\n"));
+    for line in text.lines().filter(is_fact) {
+        let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+        let (object, words) = words.split_first().expect("an object");
+        let id = scene.id(object);
+        scene.snapshot.learn(id, fact(object, words));
+    }
+    scene
+}
+
+fn fact(object: &str, words: &[&str]) -> Fact {
+    let word = |index: usize| words.get(index).filter(|word| **word != "-").map(|word| (*word).to_owned());
+    match object.split_once('/').expect("Kind/name").0 {
+        "PersistentVolume" => Fact::Volume(VolumeFacts { reclaim_policy: word(0), claim: word(1), phase: word(2) }),
+        "PersistentVolumeClaim" => Fact::Claim(ClaimFacts { volume: word(0) }),
+        "Service" => Fact::Service(ServiceFacts { kind: word(0) }),
+        "Node" => Fact::Node(NodeFacts { pods: words.iter().map(|uid| (*uid).to_owned()).collect() }),
+        "Pod" => Fact::Pod(PodFacts { node: word(0), phase: word(1), grace: Some(30), claims: Vec::new() }),
+        "VolumeSnapshot" => Fact::VolumeSnapshot(SnapshotFacts { content: word(0) }),
+        "VolumeSnapshotContent" => Fact::VolumeSnapshotContent(SnapshotContentFacts { deletion_policy: word(0) }),
+        _ => Fact::Policy(PolicyFacts(
+            words
+                .iter()
+                .filter_map(|word| word.split_once('='))
+                .map(|(key, value)| (key.into(), value.into()))
+                .collect(),
+        )),
+    }
+}
+
+fn planned(scene: &Scene, targets: &str, propagation: Propagation) -> Plan {
+    let graph = OwnerGraph::new(&scene.snapshot);
+    let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
+    let targets = targets.split_whitespace().map(|target| scene.id(target)).collect();
+    explore(&stage, &Request::delete(targets, propagation))
+}
+
+/// `Kind/name effect-kind (related)`, one after the other.
+fn effects(scene: &Scene, plan: &Plan) -> String {
+    let describe = plan.effects.iter().map(|effect| {
+        let related: Vec<String> = effect.related.iter().map(|id| scene.snapshot.short_name(*id)).collect();
+        let related = if related.is_empty() { String::new() } else { format!(" ({})", related.join(" ")) };
+        format!("{} {}{related}", scene.snapshot.short_name(effect.object), effect.kind.name())
+    });
+    describe.collect::<Vec<_>>().join(", ")
+}
+
+/// `Kind/name what by-whom`, in the order of the lines.
+fn afterwards(scene: &Scene, plan: &Plan) -> String {
+    let mut outcomes: Vec<_> = plan.outcomes.iter().collect();
+    outcomes.sort_by_key(|outcome| outcome.object);
+    let describe =
+        outcomes.iter().flat_map(|outcome| outcome.afterwards.iter().map(move |after| (outcome.object, after)));
+    let describe = describe.map(|(object, after)| {
+        let name = |id| scene.snapshot.short_name(id);
+        let what = match *after {
+            Afterwards::Recreated { by } => format!("recreated by {}", name(by)),
+            Afterwards::MayBeRecreated { by } => format!("maybe by {}", name(by)),
+            Afterwards::KeptUp { by } => format!("recreated by {by}"),
+            Afterwards::MirroredAgain { node } => format!("mirrored on {}", name(node)),
+            Afterwards::Adopted { by } => format!("adopted through {}", name(by)),
+            Afterwards::MayBeAdopted => "maybe adopted".to_owned(),
+            Afterwards::Removes { object } => format!("removes {}", name(object)),
+        };
+        format!("{} {what}", name(object))
+    });
+    describe.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn effects_outside_are_told_of_what_goes() {
+    let rows = [
+        (
+            "reclaim policy Delete",
+            "PersistentVolumeClaim data
+             PersistentVolume pv
+             facts PersistentVolume/pv Delete ns/data Bound",
+            "PersistentVolumeClaim/data",
+            "PersistentVolumeClaim/data data-destroyed (PersistentVolume/pv)",
+        ),
+        (
+            "reclaim policy Retain",
+            "PersistentVolumeClaim data
+             PersistentVolume pv
+             facts PersistentVolume/pv Retain ns/data Bound",
+            "PersistentVolumeClaim/data",
+            "PersistentVolumeClaim/data data-kept (PersistentVolume/pv)",
+        ),
+        (
+            "the volume of the same name's claim elsewhere is none of its business",
+            "PersistentVolumeClaim data
+             PersistentVolume pv
+             facts PersistentVolume/pv Delete other/data Bound",
+            "PersistentVolumeClaim/data",
+            "",
+        ),
+        (
+            "a claim that names a volume which is another's",
+            "PersistentVolumeClaim data
+             PersistentVolume pv
+             PersistentVolume more
+             facts PersistentVolumeClaim/data pv
+             facts PersistentVolume/pv Delete ns/other Bound",
+            "PersistentVolumeClaim/data",
+            "",
+        ),
+        (
+            "a claim whose volume is not known",
+            "PersistentVolumeClaim data
+             PersistentVolume pv
+             facts PersistentVolumeClaim/data pv",
+            "PersistentVolumeClaim/data",
+            "PersistentVolumeClaim/data unknown",
+        ),
+        (
+            "an unbound claim",
+            "PersistentVolumeClaim data
+             PersistentVolume pv
+             facts PersistentVolumeClaim/data -",
+            "PersistentVolumeClaim/data",
+            "",
+        ),
+        (
+            "a claim that goes as somebody's dependent",
+            "Shop main
+             PersistentVolumeClaim data fin=kubernetes.io/pvc-protection <- Shop/main
+             PersistentVolume pv
+             facts PersistentVolume/pv Delete ns/data Bound",
+            "Shop/main",
+            "PersistentVolumeClaim/data data-destroyed (PersistentVolume/pv)",
+        ),
+        (
+            "a volume that is deleted itself",
+            "PersistentVolume pv fin=external-provisioner.volume.kubernetes.io/finalizer
+             facts PersistentVolume/pv Delete - Released",
+            "PersistentVolume/pv",
+            "PersistentVolume/pv data-destroyed",
+        ),
+        (
+            "a volume whose finalizers make nobody delete its data",
+            "PersistentVolume pv
+             facts PersistentVolume/pv Delete - Available",
+            "PersistentVolume/pv",
+            "PersistentVolume/pv unknown",
+        ),
+        (
+            "a retained volume that is deleted itself",
+            "PersistentVolume pv
+             facts PersistentVolume/pv Retain - Released",
+            "PersistentVolume/pv",
+            "PersistentVolume/pv data-kept",
+        ),
+        (
+            "a load balancer without a finalizer",
+            "Service a
+             Service b
+             facts Service/a LoadBalancer
+             facts Service/b ClusterIP",
+            "Service/a Service/b",
+            "Service/a load-balancer-released",
+        ),
+        (
+            "a load balancer's finalizer says it all",
+            "Service a fin=service.kubernetes.io/load-balancer-cleanup,service.k8s.aws/resources",
+            "Service/a",
+            "Service/a load-balancer-released",
+        ),
+        ("a Service that could not be read", "Service a", "Service/a", "Service/a unknown"),
+        (
+            "Argo CD deletes what it tracks",
+            "Application web fin=resources-finalizer.argocd.argoproj.io",
+            "Application/web",
+            "Application/web objects-deleted",
+        ),
+        (
+            "Crossplane deletes the real thing",
+            "Bucket logs fin=finalizer.managedresource.crossplane.io
+             facts Bucket/logs spec.deletionPolicy=Delete",
+            "Bucket/logs",
+            "Bucket/logs external-deleted",
+        ),
+        (
+            "or leaves it",
+            "Bucket logs fin=finalizer.managedresource.crossplane.io
+             facts Bucket/logs spec.deletionPolicy=Orphan",
+            "Bucket/logs",
+            "Bucket/logs external-kept",
+        ),
+        (
+            "or that is not known",
+            "Bucket logs fin=finalizer.managedresource.crossplane.io",
+            "Bucket/logs",
+            "Bucket/logs unknown",
+        ),
+        ("nobody knows this finalizer", "Shop main fin=acme.io/drain", "Shop/main", "Shop/main unknown"),
+        (
+            "the collector's own finalizers and protections do nothing outside",
+            "Shop main fin=foregroundDeletion
+             PersistentVolumeClaim data fin=kubernetes.io/pvc-protection
+             facts PersistentVolumeClaim/data -",
+            "Shop/main PersistentVolumeClaim/data",
+            "",
+        ),
+        (
+            "what survives has no effects",
+            "Shop main
+             Shop other
+             Bucket logs fin=finalizer.managedresource.crossplane.io <- Region/eu
+             Region eu
+             PersistentVolumeClaim data <- Shop/main Shop/other
+             PersistentVolume pv
+             facts PersistentVolume/pv Delete ns/data Bound",
+            "Shop/main",
+            "",
+        ),
+        (
+            "a snapshot's content",
+            "VolumeSnapshot s fin=snapshot.storage.kubernetes.io/volumesnapshot-bound-protection
+             VolumeSnapshotContent c
+             facts VolumeSnapshot/s c
+             facts VolumeSnapshotContent/c Delete",
+            "VolumeSnapshot/s",
+            "VolumeSnapshot/s data-destroyed (VolumeSnapshotContent/c)",
+        ),
+        (
+            "a content that is deleted itself",
+            "VolumeSnapshotContent c
+             facts VolumeSnapshotContent/c Retain",
+            "VolumeSnapshotContent/c",
+            "VolumeSnapshotContent/c data-kept",
+        ),
+        (
+            "R9.7 pods of a Node, but for those that go by reference",
+            "Node n1
+             Node n2
+             Pod a node=n1
+             Pod b node=n2
+             Pod mirror node=n1 <- Node/n1+",
+            "Node/n1",
+            "Node/n1 pods-deleted (Pod/a)",
+        ),
+        (
+            "R9.7 where only the Node was asked",
+            "Node n1
+             Pod a node=?
+             Pod b node=?
+             facts Node/n1 Pod-a unheard-of",
+            "Node/n1",
+            "Node/n1 pods-deleted (Pod/a)",
+        ),
+        ("R9.7 where nobody was asked", "Node n1\nPod a node=?", "Node/n1", "Node/n1 unknown"),
+        (
+            "R9.7 what is known is told",
+            "Node n1
+             Pod a node=?
+             Pod b node=n1",
+            "Node/n1",
+            "Node/n1 pods-deleted (Pod/b)",
+        ),
+        ("R9.7 a Node without pods", "Node n1\nNode n2\nPod b node=n2", "Node/n1", ""),
+        (
+            "the worst first",
+            "Shop main fin=acme.io/drain
+             PersistentVolumeClaim data
+             PersistentVolume pv
+             facts PersistentVolume/pv Delete ns/data Bound",
+            "Shop/main PersistentVolumeClaim/data",
+            "PersistentVolumeClaim/data data-destroyed (PersistentVolume/pv), Shop/main unknown",
+        ),
+    ];
+    for (rule, text, targets, expected) in rows {
+        let scene = scene(text);
+        assert_eq!(effects(&scene, &planned(&scene, targets, Background)), expected, "{rule}");
+    }
+}
+
+#[test]
+fn what_would_have_to_be_read_is_only_of_what_goes() {
+    let needs = |text: &str, targets: &str| {
+        let scene = scene(text);
+        let plan = planned(&scene, targets, Background);
+        let facts: Vec<String> = plan.needs.facts.iter().map(|id| scene.snapshot.short_name(*id)).collect();
+        assert!(plan.certain(), "what is not known of the outside leaves outcomes certain");
+        facts.join(" ")
+    };
+    assert_eq!(needs("PersistentVolumeClaim data\nPersistentVolumeClaim other", "PersistentVolumeClaim/data"), "");
+    let unread = "PersistentVolumeClaim data\nPersistentVolumeClaim other\nPersistentVolume pv";
+    assert_eq!(needs(unread, "PersistentVolumeClaim/data"), "PersistentVolumeClaim/data", "first which volume it is");
+    let named = format!("{unread}\nfacts PersistentVolumeClaim/data pv");
+    assert_eq!(needs(&named, "PersistentVolumeClaim/data"), "PersistentVolume/pv", "then what becomes of that");
+    assert_eq!(needs("Service a\nService b", "Service/a"), "Service/a");
+    assert_eq!(needs("Node n1\nNode n2\nPod a node=?", "Node/n1"), "Node/n1", "one question instead of one a pod");
+    assert_eq!(needs("Node n1\nPod a node=n1", "Node/n1"), "");
+    let owned =
+        "Bucket a fin=finalizer.managedresource.crossplane.io\nBucket b fin=finalizer.managedresource.crossplane.io";
+    assert_eq!(needs(owned, "Bucket/a"), "Bucket/a");
+}
+
+#[test]
+fn what_goes_only_in_some_order_has_its_effects_only_then() {
+    // M15: of two dying owners one orphans, so that what they own is deleted or freed, whichever comes first.
+    let scene = scene(
+        "Shop r
+         Shop a fin=orphan <- Shop/r!
+         Shop b <- Shop/r!
+         ConfigMap c fin=acme.io/y <- Shop/a! Shop/b!",
+    );
+    let plan = planned(&scene, "Shop/r", Background);
+    let of_c = scene.id("ConfigMap/c");
+    let varies = plan.outcome(of_c).is_some_and(|outcome| !outcome.alternatives.is_empty());
+    let describe: Vec<&str> =
+        plan.effects.iter().filter(|effect| effect.object == of_c).map(|effect| &*effect.message).collect();
+    assert!(varies, "{}", scene.describe(&plan));
+    assert_eq!(describe.len(), 1, "{describe:?}");
+    assert!(describe[0].ends_with("only in some orders of events, in which it goes"), "{describe:?}");
+}
+
+#[test]
+fn living_controllers_make_anew_and_adopt() {
+    let rows = [
+        (
+            "R9.1 a pod",
+            "ReplicaSet rs
+             Pod a <- ReplicaSet/rs+!",
+            "Pod/a",
+            Background,
+            "Pod/a recreated by ReplicaSet/rs",
+        ),
+        (
+            "R9.2 nobody remakes what goes with its controller",
+            "ReplicaSet rs
+             Pod a <- ReplicaSet/rs+!",
+            "ReplicaSet/rs",
+            Background,
+            "",
+        ),
+        (
+            "R9.1 a terminating controller doesn't remake",
+            "ReplicaSet rs T fin=acme.io/x
+             Pod a <- ReplicaSet/rs+!",
+            "Pod/a",
+            Background,
+            "",
+        ),
+        (
+            "an owner that is no controller doesn't remake",
+            "ReplicaSet rs
+             Pod a <- ReplicaSet/rs!",
+            "Pod/a",
+            Background,
+            "",
+        ),
+        (
+            "a pod that has ended was replaced then",
+            "ReplicaSet rs
+             Pod a <- ReplicaSet/rs+!
+             facts Pod/a n1 Failed",
+            "Pod/a",
+            Background,
+            "",
+        ),
+        (
+            "a pod that was terminating was replaced then",
+            "ReplicaSet rs
+             Pod a T=30 node=n1 fin=acme.io/x <- ReplicaSet/rs+!
+             Node n1",
+            "Pod/a",
+            Foreground,
+            "",
+        ),
+        (
+            "what somebody makes anew makes others anew",
+            "Deployment web
+             ReplicaSet rs <- Deployment/web+!
+             Pod a <- ReplicaSet/rs+!",
+            "ReplicaSet/rs",
+            Background,
+            "ReplicaSet/rs recreated by Deployment/web, Pod/a recreated by Deployment/web",
+        ),
+        (
+            "an old ReplicaSet is not surely made anew",
+            "Deployment web
+             ReplicaSet old <- Deployment/web+!
+             ReplicaSet new <- Deployment/web+!
+             Pod a <- ReplicaSet/new+!",
+            "ReplicaSet/old",
+            Background,
+            "ReplicaSet/old maybe by Deployment/web",
+        ),
+        (
+            "a Job's pods and a CronJob's Jobs depend on more",
+            "CronJob c
+             Job j <- CronJob/c+!
+             Pod a <- Job/j+!",
+            "Job/j",
+            Background,
+            "Job/j maybe by CronJob/c",
+        ),
+        (
+            "other controllers may",
+            "Shop main
+             ConfigMap c <- Shop/main+!",
+            "ConfigMap/c",
+            Background,
+            "ConfigMap/c maybe by Shop/main",
+        ),
+        (
+            "nothing is made in a namespace that goes",
+            "Namespace ns
+             ReplicaSet rs
+             Pod a <- ReplicaSet/rs+!",
+            "Namespace/ns Pod/a",
+            Background,
+            "",
+        ),
+        (
+            "R9.6 the kubelet shows its static pods again",
+            "Node n1
+             Pod mirror node=n1 <- Node/n1+",
+            "Pod/mirror",
+            Background,
+            "Pod/mirror mirrored on Node/n1",
+        ),
+        (
+            "R9.6 but not where its Node goes",
+            "Node n1
+             Pod mirror node=n1 <- Node/n1+",
+            "Node/n1",
+            Background,
+            "",
+        ),
+        (
+            "R9.4 a new ReplicaSet adopts the pods",
+            "Deployment web
+             ReplicaSet rs <- Deployment/web+!
+             Pod a <- ReplicaSet/rs+!",
+            "ReplicaSet/rs",
+            Orphan,
+            "ReplicaSet/rs recreated by Deployment/web, Pod/a adopted through Deployment/web",
+        ),
+        (
+            "R9.3 what is orphaned is adopted if somebody wants it",
+            "Deployment web
+             Deployment other
+             ReplicaSet rs <- Deployment/web+!",
+            "Deployment/web",
+            Orphan,
+            "ReplicaSet/rs maybe adopted",
+        ),
+        (
+            "R9.3 and stays alone where nobody could",
+            "Deployment web
+             Deployment elsewhere:other
+             ReplicaSet rs <- Deployment/web+!",
+            "Deployment/web",
+            Orphan,
+            "",
+        ),
+        (
+            "R9.3 no built-in controller adopts these",
+            "Shop main
+             ConfigMap c <- Shop/main+!
+             Deployment other",
+            "Shop/main",
+            Orphan,
+            "",
+        ),
+        (
+            "R9.7 a Service's Endpoints",
+            "Service web
+             Endpoints web
+             Endpoints other
+             facts Service/web ClusterIP",
+            "Service/web",
+            Background,
+            "Service/web removes Endpoints/web",
+        ),
+        (
+            "what every namespace has",
+            "ConfigMap kube-root-ca.crt
+             ConfigMap other",
+            "ConfigMap/kube-root-ca.crt ConfigMap/other",
+            Background,
+            "ConfigMap/kube-root-ca.crt recreated by the root CA publisher",
+        ),
+        (
+            "but for one that goes",
+            "Namespace ns
+             ConfigMap kube-root-ca.crt",
+            "Namespace/ns",
+            Background,
+            "",
+        ),
+        (
+            "a circle of controllers makes nothing",
+            "Shop a <- Shop/b+
+             Shop b <- Shop/a+",
+            "Shop/a Shop/b",
+            Background,
+            "",
+        ),
+    ];
+    for (rule, text, targets, propagation, expected) in rows {
+        let scene = scene(text);
+        let plan = planned(&scene, targets, propagation);
+        assert_eq!(afterwards(&scene, &plan), expected, "{rule}");
+        let recreated = expected.matches("recreated by").count() + expected.matches("mirrored on").count();
+        assert_eq!(plan.summary.recreated, recreated, "{rule}");
+    }
+}
+
+#[test]
+fn policies_that_do_nothing_are_said_to() {
+    let rows = [
+        ("R1.26", "CustomResourceDefinition Shop", "CustomResourceDefinition/Shop", Orphan, "policy-ignored"),
+        ("R1.26", "CustomResourceDefinition Shop", "CustomResourceDefinition/Shop", Foreground, "policy-ignored"),
+        ("R1.26", "CustomResourceDefinition Shop", "CustomResourceDefinition/Shop", Background, ""),
+        ("R1.25", "Namespace ns", "Namespace/ns", Orphan, "policy-ignored"),
+        ("R1.25 it takes its content along anyway", "Namespace ns", "Namespace/ns", Foreground, ""),
+        ("nothing depends on it", "ConfigMap c", "ConfigMap/c", Foreground, "policy-without-effect"),
+        ("nothing depends on it", "ConfigMap c", "ConfigMap/c", Orphan, "policy-without-effect"),
+        ("background is what it is", "ConfigMap c", "ConfigMap/c", Background, ""),
+        ("something does", "Shop main\nConfigMap c <- Shop/main", "Shop/main", Foreground, ""),
+        ("something may", "Shop main\nunread ConfigMap", "Shop/main", Foreground, ""),
+        ("R1.17", "Pod a T=30 node=n1\nNode n1", "Pod/a", Foreground, "delete-without-effect"),
+        ("R1.25", "Namespace ns T\nPod a T=30 node=n1\nNode n1", "Namespace/ns", Orphan, "delete-without-effect"),
+        ("1.7", "Shop main T fin=acme.io/x", "Shop/main", Background, "delete-without-effect"),
+        ("1.7 another policy counts", "Shop main T fin=foregroundDeletion,acme.io/x", "Shop/main", Background, ""),
+    ];
+    for (rule, text, targets, propagation, expected) in rows {
+        let scene = scene(text);
+        let plan = planned(&scene, targets, propagation);
+        let notes: Vec<&str> = plan.notes.iter().map(|note| note.kind.name()).collect();
+        assert_eq!(notes.join(" "), expected, "{rule}: {targets} {propagation:?}");
+    }
+    // R1.17: a shorter grace period counts.
+    let scene = scene("Pod a T=30 node=n1\nNode n1");
+    let graph = OwnerGraph::new(&scene.snapshot);
+    let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
+    let notes = |grace| {
+        let request = Request { grace: Some(grace), ..Request::delete(vec![scene.id("Pod/a")], Background) };
+        explore(&stage, &request).notes.len()
+    };
+    assert_eq!([notes(5), notes(30), notes(60)], [0, 1, 1]);
+}

@@ -1,0 +1,364 @@
+//! A plan that is carried out: what is seen of it, and whether it is over.
+
+use kubectl_gc::{
+    graph::OwnerGraph,
+    model::{Identity, ObjectEvent, ObjectId, RawObject, RawReference},
+    plan::{
+        Alternative, OutcomeKind, Plan, PlanTracker, explore,
+        tracker::{BlockerDescription, Progress, Relation, TrackerVerdict},
+    },
+    server::Propagation,
+    simulate::{Assume, Request, SimContext, State},
+};
+
+use crate::scene::Scene;
+
+/// A plan under way, and the cluster as it is.
+struct Way {
+    scene: Scene,
+    plan: Plan,
+    course: PlanTracker,
+}
+
+impl Way {
+    fn new(text: &str, targets: &str, propagation: Propagation) -> Self {
+        let scene = Scene::new(text);
+        let plan = {
+            let graph = OwnerGraph::new(&scene.snapshot);
+            let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
+            let targets = targets.split_whitespace().map(|target| scene.id(target)).collect();
+            explore(&stage, &Request::delete(targets, propagation))
+        };
+        let course = PlanTracker::new(&scene.snapshot, &plan);
+        Way { scene, plan, course }
+    }
+
+    /// An object as it is.
+    fn object(&self, name: &str) -> ObjectEvent {
+        let id = self.scene.id(name);
+        let object = self.scene.snapshot.object(id);
+        let text = |symbol| self.scene.snapshot.text(symbol).to_owned().into();
+        let owners = object.owners.iter().map(|owner| RawReference {
+            api_version: text(owner.api_version),
+            kind: text(owner.kind),
+            name: text(owner.name),
+            uid: text(owner.uid),
+            controller: owner.controller,
+            block_owner_deletion: owner.block_owner_deletion,
+        });
+        let raw = RawObject {
+            namespace: text(object.namespace),
+            name: text(object.name),
+            uid: text(object.uid),
+            deleted: object.deleted,
+            grace: object.grace,
+            finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
+            owners: owners.collect(),
+            ..RawObject::default()
+        };
+        ObjectEvent { resource: object.resource, object: raw, gone: false }
+    }
+
+    fn see(&mut self, seen: ObjectEvent) -> bool {
+        let moved = self.scene.snapshot.is_news(&seen) && self.course.see(&self.scene.snapshot, &seen);
+        self.scene.snapshot.apply_events([seen]);
+        moved
+    }
+
+    /// An object goes.
+    fn goes(&mut self, name: &str) -> bool {
+        let seen = ObjectEvent { gone: true, ..self.object(name) };
+        self.see(seen)
+    }
+
+    /// An object changes.
+    fn changes(&mut self, name: &str, change: impl FnOnce(&mut RawObject<'static>)) -> bool {
+        let mut seen = self.object(name);
+        change(&mut seen.object);
+        self.see(seen)
+    }
+
+    /// An object is marked for deletion, and gets these finalizers.
+    fn marked(&mut self, name: &str, finalizers: &[&'static str]) -> bool {
+        self.changes(name, |object| {
+            object.deleted = Some(1);
+            object.finalizers.extend(finalizers.iter().map(|finalizer| (*finalizer).into()));
+        })
+    }
+
+    fn freed(&mut self, name: &str) -> bool {
+        self.changes(name, |object| object.owners.clear())
+    }
+
+    /// An object is created with an owner.
+    fn created(&mut self, like: &str, name: &'static str, owner: &str) -> bool {
+        let owner = self.object(owner);
+        let mut seen = self.object(like);
+        seen.object = RawObject {
+            namespace: seen.object.namespace,
+            name: name.into(),
+            uid: format!("new-{name}").into(),
+            owners: vec![RawReference {
+                api_version: "v1".into(),
+                kind: "ConfigMap".into(),
+                name: owner.object.name,
+                uid: owner.object.uid,
+                ..RawReference::default()
+            }],
+            ..RawObject::default()
+        };
+        self.see(seen)
+    }
+
+    /// An object comes to this end.
+    fn comes_to(&mut self, id: ObjectId, end: &Alternative) {
+        let snapshot = &self.scene.snapshot;
+        let seen = self.object(&snapshot.short_name(id));
+        let seen = match &end.after {
+            None => ObjectEvent { gone: true, ..seen },
+            Some(after) => {
+                let text = |symbol| snapshot.text(symbol).to_owned();
+                let deleted = after.terminating.then_some(1);
+                let finalizers = after.finalizers.iter().map(|finalizer| text(*finalizer).into()).collect();
+                let kept = |owner: &RawReference<'_>| after.owners.iter().any(|kept| text(kept.uid) == owner.uid);
+                let block = |owner: &RawReference<'_>| {
+                    after.owners.iter().find(|kept| text(kept.uid) == owner.uid)?.block_owner_deletion
+                };
+                let mut owners: Vec<RawReference<'static>> = seen.object.owners.clone();
+                owners.retain(kept);
+                for owner in &mut owners {
+                    owner.block_owner_deletion = block(owner);
+                }
+                ObjectEvent { object: RawObject { deleted, finalizers, owners, ..seen.object }, ..seen }
+            }
+        };
+        // All of them at once: ids are those of the plan.
+        if self.scene.snapshot.is_news(&seen) {
+            self.course.see(&self.scene.snapshot, &seen);
+        }
+    }
+
+    fn judged(&self) -> TrackerVerdict {
+        let graph = OwnerGraph::new(&self.scene.snapshot);
+        self.course.judge(&SimContext::new(&self.scene.snapshot, &graph, Assume::Known))
+    }
+
+    /// What came otherwise: `ConfigMap/a Deleted Orphaned`.
+    fn otherwise(&self) -> Vec<String> {
+        let otherwise = self.course.otherwise();
+        let predicted = |kinds: &[OutcomeKind]| kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join("/");
+        otherwise
+            .iter()
+            .map(|one| format!("{} {} {}", one.object.short_name(), predicted(&one.predicted), one.came.name()))
+            .collect()
+    }
+}
+
+/// Whether it has arrived, and whether more would happen.
+fn state(judgement: &TrackerVerdict) -> (bool, bool) {
+    (judgement.arrived, judgement.more)
+}
+
+const BACKGROUND: &str = "ConfigMap owner\nConfigMap a <- ConfigMap/owner\nConfigMap b <- ConfigMap/a\nConfigMap other";
+
+#[test]
+fn it_is_over_when_everything_is_where_it_was_to_be() {
+    let mut way = Way::new(BACKGROUND, "ConfigMap/owner", Propagation::Background);
+    assert_eq!(state(&way.judged()), (false, false), "nothing has been deleted yet");
+    assert_eq!(way.course.progress(), Progress { all: 3, to_go: 3, ..Progress::default() });
+    assert!(way.goes("ConfigMap/owner"));
+    assert_eq!(state(&way.judged()), (false, true), "the collector has yet to see it");
+    assert!(way.goes("ConfigMap/a"));
+    assert_eq!(state(&way.judged()), (false, true));
+    assert_eq!(way.otherwise(), ["ConfigMap/b Deleted Unchanged"]);
+    assert!(way.goes("ConfigMap/b"));
+    assert_eq!(state(&way.judged()), (true, false));
+    assert_eq!(way.course.progress(), Progress { all: 3, arrived: 3, to_go: 3, gone: 3, ..Progress::default() });
+    assert_eq!(way.otherwise(), [] as [&str; 0]);
+}
+
+#[test]
+fn what_has_gone_does_not_come_back() {
+    let mut way = Way::new(BACKGROUND, "ConfigMap/owner", Propagation::Background);
+    let late = way.object("ConfigMap/owner");
+    way.goes("ConfigMap/owner");
+    assert!(way.course.is_gone(&late.object.uid) && !way.course.is_gone("who?"));
+    assert!(!way.course.see(&way.scene.snapshot, &late));
+    assert_eq!(way.course.progress().gone, 1);
+}
+
+#[test]
+fn what_is_freed_is_where_it_was_to_be() {
+    let text = "ConfigMap owner\nConfigMap a <- ConfigMap/owner\nConfigMap b <- ConfigMap/owner";
+    let mut way = Way::new(text, "ConfigMap/owner", Propagation::Orphan);
+    way.marked("ConfigMap/owner", &["orphan"]);
+    way.freed("ConfigMap/a");
+    assert_eq!(
+        way.course.progress(),
+        Progress { all: 3, arrived: 1, to_go: 1, terminating: 1, changed: 1, ..Progress::default() }
+    );
+    assert_eq!(state(&way.judged()), (false, true));
+    way.freed("ConfigMap/b");
+    way.goes("ConfigMap/owner");
+    assert_eq!(state(&way.judged()), (true, false));
+}
+
+/// A finalizer that was foretold to hold: the end is reached although something is left.
+#[test]
+fn what_was_to_be_left_may_be() {
+    let text = "ConfigMap owner\nConfigMap held fin=acme.io/x <- ConfigMap/owner!";
+    let mut way = Way::new(text, "ConfigMap/owner", Propagation::Foreground);
+    way.marked("ConfigMap/owner", &["foregroundDeletion"]);
+    assert_eq!(state(&way.judged()), (false, true));
+    way.marked("ConfigMap/held", &[]);
+    let judged = way.judged();
+    assert_eq!((state(&judged), judged.left, judged.worst()), ((true, false), 2, Some(State::Stuck)));
+    let [blocker] = judged.blockers.as_slice() else { panic!("{:#?}", judged.blockers) };
+    assert_eq!((blocker.object.short_name().as_str(), blocker.holds_up), ("ConfigMap/held", 1));
+    assert_eq!(blocker.held_by, [BlockerDescription::Finalizer("acme.io/x".to_owned())]);
+    // Somebody takes it away, which was not foretold.
+    way.goes("ConfigMap/held");
+    assert_eq!(state(&way.judged()), (false, true));
+    way.goes("ConfigMap/owner");
+    assert_eq!(state(&way.judged()), (false, false));
+    assert_eq!(way.otherwise(), ["ConfigMap/owner Terminating Deleted", "ConfigMap/held Terminating Deleted"]);
+}
+
+/// Nobody knew of the finalizer.
+#[test]
+fn what_gets_stuck_is_seen() {
+    let text = "ConfigMap owner\nConfigMap middle <- ConfigMap/owner!\nConfigMap low <- ConfigMap/middle!";
+    let mut way = Way::new(text, "ConfigMap/owner", Propagation::Foreground);
+    for name in ["ConfigMap/owner", "ConfigMap/middle"] {
+        way.marked(name, &["foregroundDeletion"]);
+    }
+    way.marked("ConfigMap/low", &["acme.io/x"]);
+    let judged = way.judged();
+    assert_eq!((state(&judged), judged.left, judged.worst()), ((false, false), 3, Some(State::Stuck)));
+    assert_eq!(judged.blockers.len(), 1);
+    assert_eq!((judged.blockers[0].object.short_name().as_str(), judged.blockers[0].holds_up), ("ConfigMap/low", 2));
+}
+
+/// What blocks may be something that the plan has nothing to do with.
+#[test]
+fn what_holds_from_outside_is_named() {
+    let text = "ConfigMap owner\nConfigMap a <- ConfigMap/owner!\nConfigMap stranger fin=acme.io/x";
+    let mut way = Way::new(text, "ConfigMap/owner", Propagation::Foreground);
+    way.marked("ConfigMap/owner", &["foregroundDeletion"]);
+    way.goes("ConfigMap/a");
+    let owner = way.object("ConfigMap/owner").object;
+    way.changes("ConfigMap/stranger", |object| {
+        object.deleted = Some(1);
+        object.owners.push(RawReference {
+            api_version: "v1".into(),
+            kind: "ConfigMap".into(),
+            name: owner.name,
+            uid: owner.uid,
+            block_owner_deletion: Some(true),
+            ..RawReference::default()
+        });
+    });
+    let judged = way.judged();
+    assert_eq!((state(&judged), judged.left), ((false, false), 2));
+    assert_eq!(judged.blockers.iter().map(|one| one.object.short_name()).collect::<Vec<_>>(), ["ConfigMap/stranger"]);
+    let outside: Vec<(String, bool, bool)> =
+        way.course.outside().map(|one| (one.object.short_name(), one.new, one.terminating)).collect();
+    assert_eq!(outside, [("ConfigMap/stranger".to_owned(), false, true)]);
+}
+
+/// What was stuck before is no part of the plan, and holds it all the same.
+#[test]
+fn what_was_stuck_before_is_named() {
+    let text = "ConfigMap owner\nConfigMap a <- ConfigMap/owner!\nConfigMap stuck T fin=acme.io/x <- ConfigMap/owner!";
+    let mut way = Way::new(text, "ConfigMap/owner", Propagation::Foreground);
+    assert!(way.plan.outcomes.iter().all(|outcome| way.scene.snapshot.short_name(outcome.object) != "ConfigMap/stuck"));
+    way.marked("ConfigMap/owner", &["foregroundDeletion"]);
+    way.goes("ConfigMap/a");
+    let judged = way.judged();
+    assert_eq!((state(&judged), judged.left, judged.worst()), ((true, false), 1, Some(State::Stuck)));
+    assert_eq!(judged.blockers.iter().map(|one| one.object.short_name()).collect::<Vec<_>>(), ["ConfigMap/stuck"]);
+}
+
+#[test]
+fn pods_in_their_grace_are_waited_for() {
+    let text = "Node n1\nReplicaSet rs\nPod p node=n1 <- ReplicaSet/rs!";
+    let mut way = Way::new(text, "ReplicaSet/rs", Propagation::Foreground);
+    way.marked("ReplicaSet/rs", &["foregroundDeletion"]);
+    way.changes("Pod/p", |object| (object.deleted, object.grace) = (Some(31), Some(30)));
+    let judged = way.judged();
+    assert_eq!((state(&judged), judged.worst()), ((false, true), Some(State::Waiting)), "{:?}", judged.blockers);
+    assert_eq!(judged.blockers[0].held_by, [BlockerDescription::Kubelet]);
+    assert!(judged.needs.is_empty(), "what is known of the pod has not been forgotten");
+}
+
+/// What came into being after the plan goes along; it is waited for, and told apart from what was there.
+#[test]
+fn what_goes_besides_is_told() {
+    let text = "ConfigMap owner\nConfigMap a <- ConfigMap/owner\nConfigMap there\nConfigMap far\nConfigMap leaving T fin=acme.io/x";
+    let mut way = Way::new(text, "ConfigMap/owner", Propagation::Background);
+    assert!(way.created("ConfigMap/a", "new", "ConfigMap/owner"));
+    assert!(way.created("ConfigMap/a", "below", "ConfigMap/new"));
+    assert!(!way.created("ConfigMap/a", "apart", "ConfigMap/far"));
+    way.goes("ConfigMap/owner");
+    way.goes("ConfigMap/a");
+    assert!(way.course.arrived() && way.judged().more_outside);
+    for name in ["ConfigMap/new", "ConfigMap/below"] {
+        assert!(way.goes(name));
+    }
+    assert_eq!(state(&way.judged()), (true, false));
+    // Others have their own business.
+    for name in ["ConfigMap/apart", "ConfigMap/far", "ConfigMap/leaving"] {
+        assert!(!way.goes(name));
+    }
+    let describe = |because: &Relation| match because {
+        Relation::Owner(Identity { name, .. }) => name.clone(),
+        other => format!("{other:?}"),
+    };
+    let outside: Vec<_> =
+        way.course.outside().map(|one| (one.object.name.clone(), one.new, one.gone, describe(&one.because))).collect();
+    assert_eq!(outside, [("new".into(), true, true, "owner".into()), ("below".into(), true, true, "new".into())]);
+    assert_eq!(way.course.unrelated(), 2, "what was leaving before is nobody's surprise");
+}
+
+#[test]
+fn what_is_in_a_namespace_that_goes_has_to_do_with_it() {
+    let mut way = Way::new("Namespace ns\nConfigMap a", "Namespace/ns", Propagation::Background);
+    way.marked("Namespace/ns", &[]);
+    way.created("ConfigMap/a", "late", "ConfigMap/a");
+    let outside: Vec<&Relation> = way.course.outside().map(|one| &one.because).collect();
+    assert!(matches!(outside[..], [Relation::Owner(_)]), "{outside:?}");
+    let mut stranger = way.object("ConfigMap/a");
+    (stranger.object.name, stranger.object.uid) = ("alone".into(), "alone".into());
+    way.see(stranger);
+    assert!(way.course.outside().any(|one| one.object.name == "alone" && one.because == Relation::Namespace));
+}
+
+/// Ends that objects come to together, and not each for itself.
+#[test]
+fn what_hangs_together_is_compared_together() {
+    // R5.11: the collector may remember that c was once foreground-deleted.
+    let text = "Shop a\nConfigMap b <- Shop/a!\nSecret c T=0 fin=acme.io/x <- ConfigMap/b!";
+    let new = || Way::new(text, "Shop/a", Propagation::Foreground);
+    let way = new();
+    let [ends] = way.plan.ends.as_slice() else { panic!("one group: {:#?}", way.plan.ends) };
+    assert!(ends.len() > 1, "{ends:#?}");
+    for end in ends {
+        let mut way = new();
+        end.iter().for_each(|(id, end)| way.comes_to(*id, end));
+        assert!(way.course.arrived(), "{end:#?}: {:?}", way.otherwise());
+    }
+    // Each for itself may be where some end has it, and the two of them not.
+    let mut apart = 0;
+    for [first, second] in ends.iter().flat_map(|first| ends.iter().map(move |second| [first, second])) {
+        let mut way = new();
+        let mixed = [first[0].clone(), second[1].clone()];
+        let predicted = ends.iter().any(|end| end[0].1.after == mixed[0].1.after && end[1].1.after == mixed[1].1.after);
+        mixed.iter().for_each(|(id, end)| way.comes_to(*id, end));
+        assert_eq!(way.course.arrived(), predicted);
+        let otherwise = way.course.otherwise();
+        assert_eq!(otherwise.len(), if predicted { 0 } else { 2 }, "{otherwise:#?}");
+        assert!(otherwise.iter().all(|one| one.together));
+        apart += usize::from(!predicted);
+    }
+    assert!(apart > 0);
+}
