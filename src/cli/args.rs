@@ -328,7 +328,7 @@ pub struct SweepArgs {
     /// Only show what would happen
     #[arg(long)]
     pub dry_run: bool,
-    /// Don't ask
+    /// Don't ask; --watch never asks
     #[arg(short, long, conflicts_with = "dry_run")]
     pub yes: bool,
     /// How long to go on, as in kubectl (30s, 5m); 0: to the end
@@ -386,7 +386,7 @@ pub struct WatchingArgs {
     #[arg(
         short,
         long,
-        conflicts_with_all = ["dry_run", "yes", "timeout", "assume", "output", "from", "assume_complete"]
+        conflicts_with_all = ["dry_run", "timeout", "assume", "output", "from", "assume_complete"]
     )]
     pub watch: bool,
     /// How often to look for resources that are new or gone

@@ -110,11 +110,14 @@ fn reads_files(command: &Command) -> bool {
     }
 }
 
-/// Help and version are answers; everything else clap says is a usage error, which is exit code 1 here and not clap's
-/// 2.
+/// Prints what clap says. Help and version go to stdout and exit with 0, also without any argument, as kubectl does;
+/// usage errors go to stderr and exit with 1, not with clap's 2.
 fn usage(error: &clap::Error) -> Exit {
-    let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    match error.print() {
+    let no_arguments = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    let asked_for = no_arguments || matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    // clap itself would print the help to stderr.
+    let printed = if no_arguments { write!(io::stdout(), "{}", error.render()) } else { error.print() };
+    match printed {
         Err(closed) if closed.kind() == io::ErrorKind::BrokenPipe => Exit::Fine,
         Err(_) => Exit::Failed,
         Ok(()) if asked_for => Exit::Fine,

@@ -21,7 +21,7 @@ fn fine() {
         let Ran { code, out, .. } = on_shop(&words(line));
         assert!(code == 0 && !out.is_empty(), "{line}: {code}");
     }
-    for line in ["version", "--version", "--help", "plan --help", "completion bash"] {
+    for line in ["", "version", "--version", "--help", "plan --help", "completion bash"] {
         let Ran { code, out, err } = gc(&words(line));
         assert!(code == 0 && !out.is_empty() && err.is_empty(), "{line}: {code}");
     }
@@ -109,7 +109,6 @@ fn stories_of_what_is_stuck() {
 #[test]
 fn it_could_not_be_done() {
     for line in [
-        "",
         "nope",
         "tree -o xml",
         "plan --grace-period soon",

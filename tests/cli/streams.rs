@@ -36,10 +36,12 @@ fn help_fits_80_columns() {
 }
 
 #[test]
-fn without_a_command_there_is_help_and_exit_1() {
-    let ended = run("");
+fn without_arguments_it_prints_its_help() {
+    assert_eq!(run(""), run("-h"));
+    // A flag alone is a usage error: the command is missing.
+    let ended = run("--color=never");
     assert_eq!((ended.code, ended.out.as_str()), (1, ""));
-    assert!(ended.err.contains("Commands:"));
+    assert!(ended.err.starts_with("error: "), "{}", ended.err);
 }
 
 #[test]

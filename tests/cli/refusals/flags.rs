@@ -110,7 +110,6 @@ fn a_sweep_that_is_no_dry_run() {
 fn sweeps_that_make_no_sense() {
     for (line, error) in [
         ("--watch --dry-run", "the argument '--watch' cannot be used with '--dry-run'"),
-        ("--watch --yes", "the argument '--watch' cannot be used with '--yes'"),
         ("-w --timeout=5m", "the argument '--watch' cannot be used with '--timeout <TIME>'"),
         ("--watch --assume=none", "the argument '--watch' cannot be used with '--assume <WHAT>'"),
         ("--watch -o json", "the argument '--watch' cannot be used with '--output <FORMAT>'"),
@@ -153,6 +152,8 @@ fn sweeps_that_make_no_sense() {
              [::1]:8080",
         ),
         (&["--watch"], NO_CLUSTER),
+        // `--watch` never asks; scripts add `--yes` all the same.
+        (&["--watch", "--yes"], NO_CLUSTER),
     ] {
         assert_eq!(describe(&gc(&[&["sweep"], args].concat())), error, "{args:?}");
     }
