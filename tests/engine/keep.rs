@@ -1,5 +1,7 @@
 //! Keeping dependents: what is cut, what that costs, and what can't be kept.
 
+use std::ops::Range;
+
 use kubectl_gc::{
     cli::predict::refuse_orphaning_in_vain,
     graph::OwnerGraph,
@@ -369,11 +371,10 @@ fn cut_short(plan: &Plan) -> bool {
 
 /// On graphs of all sorts: what is said to be kept survives in every end, and nobody goes for it who would have
 /// survived in every end. Wanted is everything else than the targets, one half of it, or one object.
-#[test]
-fn whatever_is_kept_survives_and_nobody_pays_with_their_life() {
+fn whatever_is_kept_survives(seeds: Range<u64>, [least_kept, least_stays, least_lost]: [usize; 3]) {
     let (mut kept, mut stays, mut lost) = (0, 0, 0);
     for mix in Mix::ALL {
-        for seed in 0..120 {
+        for seed in seeds.clone() {
             let case = case(seed, mix);
             let snapshot = graph_scene::snapshot(&case.graph);
             let round = &case.rounds[0];
@@ -419,8 +420,17 @@ fn whatever_is_kept_survives_and_nobody_pays_with_their_life() {
             lost += keeping.lost.len();
         }
     }
-    assert!(
-        kept > 150 && stays > 20 && lost > 5,
-        "nothing was put to the test: {kept} kept, {stays} stay, {lost} lost"
-    );
+    let enough = kept > least_kept && stays > least_stays && lost > least_lost;
+    assert!(enough, "nothing was put to the test: {kept} kept, {stays} stay, {lost} lost");
+}
+
+#[test]
+fn whatever_is_kept_survives_and_nobody_pays_with_their_life() {
+    whatever_is_kept_survives(0..40, [50, 7, 2]);
+}
+
+#[test]
+#[ignore = "long: 360 graphs"]
+fn whatever_is_kept_survives_and_nobody_pays_with_their_life_in_many_graphs() {
+    whatever_is_kept_survives(0..120, [150, 20, 5]);
 }

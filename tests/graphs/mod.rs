@@ -9,6 +9,7 @@ pub mod generate;
 pub mod judge;
 pub mod kinds;
 pub mod record;
+pub mod record_files;
 pub mod scene;
 pub mod shrink;
 pub mod text;

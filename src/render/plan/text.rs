@@ -78,7 +78,8 @@ fn write_verdict(
     lines::write_sentence(word, tone, &(sentence + &side_effects::verdict(view)), options, out)
 }
 
-/// How many outcomes depend on the order of events, how many on what could not be read or played to its end, and both in words.
+/// How many outcomes depend on the order of events, how many on what could not be read or played to its end, and both
+/// in words.
 pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
     let because_of = |wanted: fn(Uncertainty) -> bool| {
         view.plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some_and(wanted)).count()

@@ -19,8 +19,6 @@ use crate::{
     sweep::uncollected,
 };
 
-/// How often it is killed.
-const KILLS: u32 = 50;
 /// How many dependents there are, and how long each of them is: writing takes some time.
 const DEPENDENTS: usize = 60;
 const LENGTH: usize = 60_000;
@@ -79,6 +77,17 @@ fn complete(file: &Path) -> bool {
 
 #[test]
 fn a_run_that_is_killed_leaves_all_or_nothing() {
+    each_kill_leaves_all_or_nothing(6);
+}
+
+#[test]
+#[ignore = "long: 50 kills"]
+fn a_run_that_is_killed_leaves_all_or_nothing_each_time() {
+    each_kill_leaves_all_or_nothing(25);
+}
+
+/// Kills as many runs as that that write text, and as many that compress it.
+fn each_kill_leaves_all_or_nothing(kills: u32) {
     let cluster = uncollected();
     let trial = Trial::on(cluster, "killed", "Background");
     let owner = trial.widget("owner").create();
@@ -102,10 +111,10 @@ fn a_run_that_is_killed_leaves_all_or_nothing() {
         fs::remove_file(&file).unwrap();
         let args = ["archive", "-n", &trial.namespace, "widget/owner", file.to_str().unwrap()];
         let (mut running, mut left_parts, mut left_all) = (0, 0, 0);
-        for kill in 0..KILLS / 2 {
+        for kill in 0..kills {
             // Any moment of it, and those in which it writes more than once.
             let when = match kill % 2 {
-                0 => When::After(takes * kill / (KILLS / 2)),
+                0 => When::After(takes * kill / kills),
                 _ => When::Writing(Duration::from_millis(u64::from(kill) * 4)),
             };
             let (was_running, left_part) = killed(cluster, &args, &folder, &when);
@@ -118,7 +127,7 @@ fn a_run_that_is_killed_leaves_all_or_nothing() {
         }
         eprintln!("{name}: {takes:?}, {running} killed, {left_parts} left a part, {left_all} all");
         assert!(
-            running > KILLS as usize / 4 && left_parts > 0,
+            running > kills as usize / 2 && left_parts > 0,
             "{running} were running, {left_parts} left a part: nothing was tried"
         );
         archive(cluster, &trial.namespace, &["widget/owner"], &file).expect(0);

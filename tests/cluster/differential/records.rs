@@ -1,13 +1,20 @@
 //! What was seen, written down as it is seen.
 
-use std::{env, fs, io::ErrorKind, path::PathBuf};
+use std::{
+    env,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
-use crate::graphs::record::{self, Record};
+use crate::graphs::{
+    record::{self, Record},
+    record_files,
+};
 
 use super::report::Report;
 
 /// The records of one run, added to those of the runs before it: in `RECORD=FILE` what was foretold, in
-/// `FILE.unforetold` what was not.
+/// `FILE.unforetold` what was not. A FILE that ends in `.gz` is compressed.
 pub struct Records {
     files: Option<[(PathBuf, Vec<Record>); 2]>,
 }
@@ -35,16 +42,15 @@ impl Records {
             record::add(known, report.record());
         }
         for (path, known) in [predicted, unforetold] {
-            let text: Vec<String> = known.iter().map(Record::to_string).collect();
-            let written = if known.is_empty() { Ok(()) } else { fs::write(&*path, text.join("\n")) };
+            let written = if known.is_empty() { Ok(()) } else { record_files::write(path, known) };
             written.unwrap_or_else(|error| panic!("cannot write records to {}: {error}", path.display()));
         }
     }
 }
 
-fn read(path: &PathBuf) -> Vec<Record> {
-    match fs::read_to_string(path) {
-        Ok(text) => record::parse(&text),
+fn read(path: &Path) -> Vec<Record> {
+    match record_files::read(path) {
+        Ok(records) => records,
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         Err(error) => panic!("cannot read records of {}: {error}", path.display()),
     }

@@ -97,9 +97,8 @@ fn what_comes_and_goes_is_no_finding() {
     churn(cluster, &namespace, Duration::from_secs(10), 4);
 }
 
-/// `cargo test --test cluster -- --ignored --nocapture a_minute_of_coming_and_going`
 #[test]
-#[ignore = "takes more than a minute"]
+#[ignore = "long: takes more than a minute"]
 fn a_minute_of_coming_and_going() {
     let cluster = Cluster::start(&Options::default());
     cluster.start_controllers(&[COLLECTOR]);

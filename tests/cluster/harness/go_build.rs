@@ -128,6 +128,8 @@ fn run_go(module: &Path, version: &str, unfinished: &Path) -> Result<PathBuf, St
     }
     let program = program.args([
         "build",
+        // Names each package that it compiles.
+        "-v",
         "-trimpath",
         "-ldflags",
         &linker_flags(version)?,
@@ -153,11 +155,34 @@ fn watch(build: &Supervised, started: Instant) -> bool {
             return status.success();
         }
         if started.elapsed() >= next {
-            say(&format!("still building the control plane ({} seconds)", started.elapsed().as_secs()));
+            let (seconds, phase) = (started.elapsed().as_secs(), phase(&build.log()));
+            say(&format!("still building the control plane ({seconds} seconds): {phase}"));
             next += SIGN_OF_LIFE;
         }
         std::thread::sleep(Duration::from_millis(200));
     }
+}
+
+/// What Go is at, by what it has said: it names the modules that it downloads and the packages that it compiles.
+fn phase(log: &str) -> String {
+    let is_download = |line: &&str| line.starts_with("go: downloading ");
+    let packages: Vec<&str> = log.lines().filter(|line| !line.starts_with("go: ") && !line.contains(' ')).collect();
+    match packages.last() {
+        Some(last) => format!("compiling and linking, {} packages so far, the last of them {last}", packages.len()),
+        None => match log.lines().filter(is_download).count() {
+            0 => "looking at what is there".to_owned(),
+            modules => format!("downloading, {modules} modules so far"),
+        },
+    }
+}
+
+#[test]
+fn it_says_which_phase_a_build_is_in() {
+    assert_eq!(phase(""), "looking at what is there");
+    let log = "go: downloading k8s.io/kubernetes v1.36.3\ngo: downloading k8s.io/api v0.36.3\n";
+    assert_eq!(phase(log), "downloading, 2 modules so far");
+    let log = format!("{log}internal/abi\nk8s.io/api/core/v1\n");
+    assert_eq!(phase(&log), "compiling and linking, 2 packages so far, the last of them k8s.io/api/core/v1");
 }
 
 /// Without the version, the server would call itself v0.0.0 and kubectl would complain.

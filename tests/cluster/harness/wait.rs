@@ -7,6 +7,8 @@ use std::{
 
 /// Long enough to leave the servers some processor time, short enough not to be felt in a test.
 const PAUSE: Duration = Duration::from_millis(50);
+/// However long a look takes.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Looks until `done` says yes; panics, naming `what`, when `timeout` has passed.
 #[track_caller]
@@ -25,15 +27,19 @@ pub enum Retry {
     Never(String),
 }
 
-/// Looks until there is a value; the error is the last reason why there was none.
+/// Looks until there is a value; the error is the last reason why there was none. At most a third of the time is spent
+/// looking, because some looks list the whole cluster.
 pub fn poll<T>(timeout: Duration, mut look: impl FnMut() -> Result<T, Retry>) -> Result<T, String> {
     let deadline = Instant::now() + timeout;
     loop {
-        match look() {
+        let begun = Instant::now();
+        let found = look();
+        let pause = PAUSE.max(2 * begun.elapsed()).min(LONGEST_PAUSE);
+        match found {
             Ok(value) => return Ok(value),
             Err(Retry::Never(why)) => return Err(why),
             Err(Retry::Later(why)) if Instant::now() >= deadline => return Err(why),
-            Err(Retry::Later(_)) => thread::sleep(PAUSE),
+            Err(Retry::Later(_)) => thread::sleep(pause),
         }
     }
 }

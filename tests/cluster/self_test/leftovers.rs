@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     thread,
     time::Duration,
@@ -18,27 +18,28 @@ const REPORT: &str = "KUBECTL_GC_TEST_REPORT";
 /// Longer than the servers' supervisors are patient with them.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Not a test of its own: the process that the next test kills.
-#[test]
-#[ignore = "waits to be killed; another test runs it"]
-fn holds_a_cluster() {
-    let report = PathBuf::from(env::var_os(REPORT).expect("run by another test only"));
+/// What the process does that is to be killed.
+fn hold_a_cluster(report: &Path) {
     let cluster = Cluster::start(&Options::default());
     cluster.start_controllers(&[COLLECTOR]);
     let started = json!({"pids": cluster.pids(), "folder": cluster.folder()});
     let draft = report.with_extension("draft");
     fs::write(&draft, started.to_string()).unwrap();
     fs::rename(draft, report).unwrap();
-    // Not for ever, should the other test have been killed itself.
+    // Not for ever, should the test that waits for the report have been killed itself.
     thread::sleep(Duration::from_mins(5));
 }
 
+/// Starts this very test in another process, which starts a cluster and waits to be killed.
 #[test]
 fn nothing_outlives_a_killed_test_run() {
+    if let Some(report) = env::var_os(REPORT) {
+        return hold_a_cluster(Path::new(&report));
+    }
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report");
     let mut victim = Command::new(env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "self_test::leftovers::holds_a_cluster"])
+        .args(["--exact", "self_test::leftovers::nothing_outlives_a_killed_test_run"])
         .env(REPORT, &report)
         .stdout(Stdio::null())
         .spawn()

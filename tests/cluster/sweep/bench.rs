@@ -1,14 +1,16 @@
-//! Cascades of ten thousand objects: how long `sweep --watch` takes, and how much memory, beside the real collector.
-//! Both have 20 workers, no limit of requests, the same API server on the same machine, and take turns.
+//! Large cascades: how long `sweep --watch` takes, and how much memory, beside the real collector. Both have 20
+//! workers, no limit of requests, the same API server on the same machine, and take turns.
 //!
 //! ```console
-//! $ TIMES=3 cargo test --release --test cluster -- --ignored --nocapture cascades_beside_the_collector
+//! $ OBJECTS=10000 TIMES=3 cargo test --release --test cluster -- --ignored --nocapture cascades_beside_the_collector
 //! ```
 
 use std::{
     env,
     fmt::Write as _,
-    fs, thread,
+    fs,
+    sync::LazyLock,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -19,7 +21,9 @@ use crate::harness::{ADMIN, COLLECTOR, Cluster, Options, owner_reference, settle
 
 use super::seat::{Seat, SweepSettings};
 
-const MANY: usize = 10_000;
+/// How many objects a cascade takes, as `OBJECTS` says. With as few as it is by default it is seen that each cascade
+/// ends; for figures they are too few.
+static MANY: LazyLock<usize> = LazyLock::new(|| number("OBJECTS", 500));
 /// So many have dependents of their own in a tree.
 const BRANCHES: usize = 100;
 /// So many are created at a time.
@@ -54,8 +58,8 @@ impl Cascade {
 
     fn name(self) -> String {
         match self {
-            Cascade::Star(policy) => format!("1 → {MANY}, {policy}"),
-            Cascade::Tree(policy) => format!("1 → {BRANCHES} → {MANY}, {policy}"),
+            Cascade::Star(policy) => format!("1 → {}, {policy}", *MANY),
+            Cascade::Tree(policy) => format!("1 → {BRANCHES} → {}, {policy}", *MANY),
         }
     }
 }
@@ -109,10 +113,10 @@ fn crowd(
 fn build(cluster: &Cluster, cascade: Cascade, namespace: &str) -> Value {
     let root = cluster.create(config_map(namespace, "root", None));
     match cascade {
-        Cascade::Star(_) => drop(crowd(cluster, namespace, "leaf", MANY, &|_| root.clone())),
+        Cascade::Star(_) => drop(crowd(cluster, namespace, "leaf", *MANY, &|_| root.clone())),
         Cascade::Tree(_) => {
             let branches = crowd(cluster, namespace, "branch", BRANCHES, &|_| root.clone());
-            crowd(cluster, namespace, "leaf", MANY, &|number| branches[number % BRANCHES].clone());
+            crowd(cluster, namespace, "leaf", *MANY, &|number| branches[number % BRANCHES].clone());
         }
     }
     root
@@ -191,7 +195,7 @@ fn check(cluster: &Cluster, cascade: Cascade, namespace: &str, root: &Value) {
     let path = format!("/api/v1/namespaces/{namespace}/configmaps");
     if cascade.policy() == "Orphan" {
         let objects = cluster.list(&path);
-        assert_eq!(objects.len(), MANY);
+        assert_eq!(objects.len(), *MANY);
         assert!(
             objects.iter().all(|object| object["metadata"]["ownerReferences"].is_null()),
             "{} is referred to",
@@ -202,15 +206,20 @@ fn check(cluster: &Cluster, cascade: Cascade, namespace: &str, root: &Value) {
     assert!(cleared.is_success(), "{}", cleared.text());
 }
 
+/// A number that the environment says.
+fn number(name: &str, otherwise: usize) -> usize {
+    env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
+}
+
 fn in_the_middle<T: Copy + Ord>(mut values: Vec<T>) -> T {
     values.sort();
     values[values.len() / 2]
 }
 
 #[test]
-#[ignore = "for figures; takes a quarter of an hour"]
+#[ignore = "long: eight cascades, TIMES times"]
 fn cascades_beside_the_collector() {
-    let times: usize = env::var("TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(3);
+    let times = number("TIMES", 1);
     let only = env::var("SEAT").unwrap_or_default();
     let seats = [("collector", Seat::Collector), ("sweep", Seat::Sweep)];
     let seats: Vec<_> = seats.into_iter().filter(|(name, _)| only.is_empty() || *name == only).collect();
@@ -239,7 +248,7 @@ fn cascades_beside_the_collector() {
                 cascade.name(),
                 time.as_secs_f64(),
                 all.join(", "),
-                MANY as f64 / time.as_secs_f64(),
+                *MANY as f64 / time.as_secs_f64(),
                 of(&|took| took.processor).as_secs_f64(),
                 in_the_middle(runs.iter().map(|took| took.memory[0]).collect::<Vec<_>>()),
                 in_the_middle(runs.iter().map(|took| took.memory[1]).collect::<Vec<_>>()),

@@ -23,7 +23,7 @@ fn a_list_that_fails_is_a_gap() {
             Fault::status(503, "ServiceUnavailable"),
             "503 Service Unavailable: ServiceUnavailable, says the test's proxy",
         ),
-        (Fault::Hang, "timed out after 1s"),
+        (Fault::Hang, "timed out after 5s"),
         (garbage, "unreadable answer: "),
         (Fault::CutAfter(10), "the connection was lost"),
     ];
@@ -31,7 +31,7 @@ fn a_list_that_fails_is_a_gap() {
         let secrets = format!("/api/v1/namespaces/{}/secrets", trial.namespace);
         let spoilt = fault.clone();
         proxy.with(move |request| (request.path == secrets).then(|| spoilt.clone()));
-        let args = ["tree", "-o", "json", "-n", &trial.namespace, "--request-timeout=1s"];
+        let args = ["tree", "-o", "json", "-n", &trial.namespace, "--request-timeout=5s"];
         let ran = cluster.gc_with(proxy.kubeconfig(), &args);
         ran.expect(0);
         let mut document = ran.json();

@@ -47,7 +47,7 @@ fn whatever_comes_between_the_look_and_the_act_of_a_sweep_counts() {
 
 /// The judge is judged.
 #[test]
-#[ignore = "is about the tests themselves: cargo test --test cluster -- --ignored between"]
+#[ignore = "long: is about the tests themselves"]
 fn whatever_comes_between_the_look_and_the_act_of_the_collector_counts() {
     changes_between_look_and_act(Seat::Collector);
 }

@@ -61,7 +61,7 @@ fn a_sweep_that_watches_collects_like_the_collector() {
 /// What is there before anybody collects, what is seen late or never, and kinds that come and go: it takes the real
 /// collector minutes.
 #[test]
-#[ignore = "takes a minute, and is about the tests themselves: cargo test --test cluster -- --ignored from_the_start"]
+#[ignore = "long: is about the tests themselves, and waits for late watches"]
 fn the_collector_does_from_the_start_what_is_asked_of_a_sweep() {
     let cluster = cluster();
     from_the_start::play(Seat::Collector, &cluster);
@@ -72,6 +72,7 @@ fn the_collector_does_from_the_start_what_is_asked_of_a_sweep() {
 }
 
 #[test]
+#[ignore = "long: waits for late watches"]
 fn a_sweep_that_watches_collects_like_the_collector_from_the_start() {
     from_the_start::play(Seat::Sweep, &cluster());
 }
