@@ -23,6 +23,8 @@ pub mod graph;
 #[cfg(feature = "cluster")]
 pub mod metrics;
 pub mod model;
+#[cfg(feature = "cli")]
+pub mod operations;
 pub mod plan;
 #[cfg(feature = "cli")]
 pub mod render;

@@ -6,6 +6,7 @@ use crate::{
     archive::Saved,
     graph::OwnerGraph,
     model::{Mapping, ObjectId},
+    operations::{Discovered, LiveSession, OperationError, ReadScope},
     plan::Plan,
     render::{gaps, go_quote::visible, words::plural},
     server::Propagation,
@@ -15,22 +16,20 @@ use crate::{
 
 use super::{
     archiving::{Archiving, Goes, goes, placed},
-    args::{ArchiveArgs, GlobalArgs, SourceArgs, TargetArgs},
-    error::CliError,
-    plan::namespace_of,
+    args::{ArchiveArgs, GlobalArgs, TargetArgs},
     predict::{PlanOptions, PlanResult, predict, propagation_of},
     report::{Report, heading},
-    session::{ReadScope, Session},
 };
 
 /// While an archive is written, some of what goes may be replaced; so often it is found out anew what goes.
 const ROUNDS: usize = 5;
 
 /// Writes what a delete of the targets would remove.
-pub fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, CliError> {
+pub fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, OperationError> {
     let (targets, path) = targets_and_file(&args.targets)?;
     let mut archiving = Archiving::begin(&path)?;
-    let mut session = Session::open(global, &SourceArgs::default(), &targets, ReadScope::Everything)?;
+    let targets = global.targets(&targets)?;
+    let mut session = Discovered::connect(&global.cluster()?)?.read(&targets, ReadScope::Everything)?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
     let nothing_more = PlanOptions::default();
     for round in 1.. {
@@ -42,7 +41,7 @@ pub fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, CliError> 
             goes(&SimContext::new(&session.snapshot, &graph, args.assume.assume()), &plan)
         };
         if let Some(what) = gaps::describe(&goes.hidden).filter(|_| !args.allow_incomplete) {
-            return Err(CliError::MayLack {
+            return Err(OperationError::MayLack {
                 path: archiving.path().to_owned(),
                 what: what.trim_end_matches('.').to_owned(),
             });
@@ -57,9 +56,9 @@ pub fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, CliError> 
 }
 
 /// FILE is what stands last, behind the targets.
-fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), CliError> {
+fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), OperationError> {
     let usage = |why: &str| {
-        CliError::Usage(format!("{why}: kubectl gc archive TARGET... FILE, where FILE ends in .yaml or .yaml.gz"))
+        OperationError::Usage(format!("{why}: kubectl gc archive TARGET... FILE, where FILE ends in .yaml or .yaml.gz"))
     };
     let mut targets = args.clone();
     let Some(file) = targets.targets.pop() else {
@@ -83,9 +82,9 @@ fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), CliError
 
 /// Looks whether another object has taken the name of one that is gone, and so may go in its place. Says whether
 /// anything is otherwise now.
-fn recheck(session: &mut Session, plan: &Plan, gone: &[ObjectId], path: &str) -> Result<bool, CliError> {
+fn recheck(session: &mut LiveSession, plan: &Plan, gone: &[ObjectId], path: &str) -> Result<bool, OperationError> {
     if let Some(target) = plan.request.targets.iter().find(|target| gone.contains(target)) {
-        return Err(CliError::Moved { object: placed(&session.snapshot, *target), path: path.to_owned() });
+        return Err(OperationError::Moved { object: placed(&session.snapshot, *target), path: path.to_owned() });
     }
     let snapshot = &session.snapshot;
     let uids: Vec<_> = plan.request.targets.iter().map(|target| snapshot.object(*target).uid).collect();
@@ -97,7 +96,7 @@ fn recheck(session: &mut Session, plan: &Plan, gone: &[ObjectId], path: &str) ->
 }
 
 fn describe(
-    session: &Session,
+    session: &LiveSession,
     plan: &Plan,
     goes: &Goes,
     archiving: &Archiving,
@@ -106,7 +105,7 @@ fn describe(
 ) -> Report {
     let snapshot = &session.snapshot;
     let mut out =
-        heading(snapshot, namespace_of(session, &plan.request.targets).as_deref(), &[], " Nothing was deleted.");
+        heading(snapshot, session.namespace_of(&plan.request.targets).as_deref(), &[], " Nothing was deleted.");
     let bytes = thousands(usize::try_from(saved.bytes).unwrap_or(usize::MAX));
     let objects = count(saved.uids.len(), "object", "objects");
     let mut text = format!("Wrote {objects} to {} ({bytes} bytes).\n", archiving.path());

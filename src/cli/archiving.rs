@@ -13,12 +13,11 @@ use crate::{
     cluster::Whole,
     document::ObjectJson,
     model::{Gap, ObjectId, ResourceId, Snapshot, Symbol},
+    operations::{LiveSession, OperationError},
     plan::{Plan, may_hide, removed, unlisted},
     server::OwnDelete,
     simulate::SimContext,
 };
-
-use super::{error::CliError, session::Session};
 
 /// All that goes with a delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +64,7 @@ impl Archiving {
     ///
     /// # Errors
     /// Why not: see [`ArchiveWriter::create`].
-    pub fn begin(path: &Path) -> Result<Self, CliError> {
+    pub fn begin(path: &Path) -> Result<Self, OperationError> {
         let writer = ArchiveWriter::create(path)?;
         let now = jiff::Timestamp::now();
         let time = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string();
@@ -86,12 +85,12 @@ impl Archiving {
     ///
     /// # Errors
     /// As [`begin`](Self::begin); what is there and no archive that can be believed is never replaced.
-    pub fn begin_or_resume(path: &Path) -> Result<(Self, Option<Header>), CliError> {
+    pub fn begin_or_resume(path: &Path) -> Result<(Self, Option<Header>), OperationError> {
         let exists = match Self::begin(path) {
-            Err(CliError::Archive(error)) if matches!(*error, ArchiveError::Exists { .. }) => error,
+            Err(OperationError::Archive(error)) if matches!(*error, ArchiveError::Exists { .. }) => error,
             begun => return begun.map(|begun| (begun, None)),
         };
-        let Ok((writer, header)) = ArchiveWriter::resume(path) else { return Err(CliError::Archive(exists)) };
+        let Ok((writer, header)) = ArchiveWriter::resume(path) else { return Err(OperationError::Archive(exists)) };
         let gone = header.gone.iter().map(|name| (name.uid.clone(), name.clone())).collect();
         let (path, time) = (path.display().to_string(), header.time.clone());
         let (left_out, hidden) = (header.left_out.clone(), header.gaps.clone());
@@ -125,8 +124,8 @@ impl Archiving {
     /// more: it went, or another has taken its name. What that changes about what goes is for the caller to find out.
     ///
     /// # Errors
-    /// [`CliError::NotArchived`] names everything that can't be read. Nothing is to be saved then, and nothing deleted.
-    pub fn take(&mut self, session: &Session, goes: &Goes) -> Result<Vec<ObjectId>, CliError> {
+    /// [`OperationError::NotArchived`] names everything that can't be read. Nothing is to be saved then, and nothing deleted.
+    pub fn take(&mut self, session: &LiveSession, goes: &Goes) -> Result<Vec<ObjectId>, OperationError> {
         let snapshot = &session.snapshot;
         let (mut gone, mut failures) = (Vec::new(), Vec::new());
         let lacking: Vec<ObjectId> = goes
@@ -154,7 +153,7 @@ impl Archiving {
         }
         failures.sort();
         if !failures.is_empty() {
-            return Err(CliError::NotArchived { path: self.path.clone(), failures });
+            return Err(OperationError::NotArchived { path: self.path.clone(), failures });
         }
         for id in &gone {
             let name = ObjectName::from(ObjectJson::of(snapshot, *id));
@@ -168,7 +167,7 @@ impl Archiving {
     /// Objects of a resource that no snapshot has. Events tell of what was, and nobody would bring them back.
     fn take_unlisted(
         &mut self,
-        session: &Session,
+        session: &LiveSession,
         namespace: Symbol,
         resource: ResourceId,
     ) -> Result<Result<(), (String, String)>, ArchiveError> {
@@ -200,7 +199,7 @@ impl Archiving {
     ///
     /// # Errors
     /// See [`ArchiveWriter::save`].
-    pub fn save(&mut self, snapshot: &Snapshot, plan: &Plan) -> Result<Saved, CliError> {
+    pub fn save(&mut self, snapshot: &Snapshot, plan: &Plan) -> Result<Saved, OperationError> {
         let targets = plan.request.targets.iter().map(|id| ObjectJson::of(snapshot, *id).into()).collect();
         let header = Header {
             targets,

@@ -4,9 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use crate::{cluster::ConnectionOptions, wording::shell_word};
-
-use super::error::CliError;
+use crate::{cluster::ConnectionOptions, operations::OperationError, wording::shell_word};
 
 /// The flags as typed.
 #[derive(Clone, Debug, Default, Args)]
@@ -218,9 +216,9 @@ fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
 ///
 /// # Errors
 /// When it is no time, with the flag that it was given for.
-pub(super) fn time_of(flag: &str, text: &str) -> Result<Option<Duration>, CliError> {
+pub(super) fn time_of(flag: &str, text: &str) -> Result<Option<Duration>, OperationError> {
     request_timeout(text).map_err(|_| {
-        CliError::Usage(format!("{flag}={text} is no time: give one as in kubectl (30s, 5m), or 0 for no limit"))
+        OperationError::Usage(format!("{flag}={text} is no time: give one as in kubectl (30s, 5m), or 0 for no limit"))
     })
 }
 

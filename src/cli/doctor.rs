@@ -6,6 +6,7 @@ use crate::{
     act::{Probe, ProbeError},
     doctor::{Code, Diagnosis, Limit, Probed},
     model::{effects::Severity, nearest::nearest, type_names::did_you_mean},
+    operations::{Opening, OperationError, ReadScope, Session},
     render::{
         self,
         doctor::{CodesDocument, DoctorView, looked_at, write_codes},
@@ -18,12 +19,9 @@ use crate::{
 use super::{
     args::{DoctorArgs, DoctorFormat, FailOnArg, GlobalArgs, SourceArgs, TargetArgs},
     colour,
-    error::CliError,
     examine::{Examination, ExaminationScope},
     exit::Exit,
-    plan::namespace_of,
     report::{Report, heading, terminal_width},
-    session::{ReadScope, Session},
     sweep::scope,
     tree::in_memory,
     watch::{Look, found, watch},
@@ -33,19 +31,19 @@ use super::{
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Finds what is wrong.
-pub fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, CliError> {
+pub fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, OperationError> {
     if args.list_codes {
         return list_codes(global, args.output);
     }
-    let only = args.only.iter().map(|name| named(name)).collect::<Result<Vec<Code>, CliError>>()?;
+    let only = args.only.iter().map(|name| named(name)).collect::<Result<Vec<Code>, OperationError>>()?;
     if args.probe && !args.source.from.is_empty() {
-        return Err(CliError::Usage("--probe asks a cluster: it can't go with --from".to_owned()));
+        return Err(OperationError::Usage("--probe asks a cluster: it can't go with --from".to_owned()));
     }
     if !args.watch {
         return Ok(look(global, args, &only)?.report);
     }
     if !args.source.from.is_empty() {
-        return Err(CliError::Usage(
+        return Err(OperationError::Usage(
             "--watch looks at a cluster: it can't go with --from, where nothing changes".to_owned(),
         ));
     }
@@ -53,14 +51,20 @@ pub fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, CliError> {
 }
 
 /// One look at everything.
-fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, CliError> {
-    let mut session = Session::open(global, &args.source, &scope(global, &args.targets), ReadScope::Diagnosis)?;
-    // Looking again may give objects other numbers: what is asked about is named before.
-    if let Some(targets) = &session.targets {
-        session.namespace = namespace_of(&session, targets);
-    }
+fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, OperationError> {
+    let (source, targets) = global.configuration(&args.source, &scope(global, &args.targets))?;
+    let (mut session, probe): (Box<Session>, _) = match Opening::of(&source)? {
+        Opening::Cluster(discovered) if args.probe => {
+            let mut session = discovered.read(&targets, ReadScope::Diagnosis)?;
+            session.narrow_namespace();
+            let probe = session.probe(PATIENCE);
+            (Box::new(session), Some(probe))
+        }
+        opening => (opening.read(&targets, ReadScope::Diagnosis)?, None),
+    };
+    // Before objects are read again: their ids may change then.
+    session.narrow_namespace();
     let asked = ExaminationScope { limit: limit(&mut session), only: only.to_vec() };
-    let probe = if args.probe { session.probe(PATIENCE) } else { None };
     let ProbeOutcome { probed, note, failed } = probe.map(told_by).unwrap_or_default();
     let diagnosis = Examination::new(&mut session, asked, global.connection.kubectl(), probed).diagnosis();
     let mut report = report(global, args, only, &session, &diagnosis, probed)?;
@@ -111,13 +115,13 @@ fn limit(session: &mut Session) -> Limit {
 }
 
 /// Every code there is; for that nothing is read.
-fn list_codes(global: &GlobalArgs, output: Option<DoctorFormat>) -> Result<Report, CliError> {
+fn list_codes(global: &GlobalArgs, output: Option<DoctorFormat>) -> Result<Report, OperationError> {
     let out = match output {
         Some(DoctorFormat::Json) => render::document::json(&CodesDocument::new()).into_bytes(),
         Some(DoctorFormat::Yaml) => render::document::yaml(&CodesDocument::new()).into_bytes(),
         Some(DoctorFormat::Name) => Code::ALL.map(|code| format!("{}\n", code.name())).concat().into_bytes(),
         Some(DoctorFormat::Remedies) => {
-            return Err(CliError::Usage(
+            return Err(OperationError::Usage(
                 "--list-codes has no remedies: leave out -o remedies, or --list-codes".to_owned(),
             ));
         }
@@ -132,10 +136,13 @@ fn list_codes(global: &GlobalArgs, output: Option<DoctorFormat>) -> Result<Repor
     Ok(Report::of(out))
 }
 
-fn named(name: &str) -> Result<Code, CliError> {
+fn named(name: &str) -> Result<Code, OperationError> {
     Code::named(name).ok_or_else(|| {
         let near = nearest(name, Code::ALL.map(|code| (code.name().to_owned(), code.name())));
-        CliError::Usage(format!("there is no code {name:?}{} (--list-codes prints them all)", did_you_mean(&near)))
+        OperationError::Usage(format!(
+            "there is no code {name:?}{} (--list-codes prints them all)",
+            did_you_mean(&near)
+        ))
     })
 }
 
@@ -167,7 +174,7 @@ fn report(
     session: &Session,
     diagnosis: &Diagnosis,
     probed: Option<Probed>,
-) -> Result<Report, CliError> {
+) -> Result<Report, OperationError> {
     let snapshot = &session.snapshot;
     let namespace = session.namespace.as_deref();
     let view = DoctorView {

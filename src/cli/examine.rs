@@ -12,13 +12,11 @@ use crate::{
     },
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol},
+    operations::Session,
     simulate::{Assume, Projection, SimContext},
 };
 
-use super::{
-    predict::{ROUNDS, fetch},
-    session::Session,
-};
+use super::predict::ROUNDS;
 
 /// What is wrong has to last this long before it is told: a collector and controllers that work deal with most within
 /// moments, and what they have not got round to yet is no finding.
@@ -213,7 +211,7 @@ impl<'s> Examination<'s> {
         }
         self.session.fetch_setters(&unread);
         let describe = unread.iter().any(|id| self.session.snapshot.facts.setters(*id).is_some());
-        fetch(self.session, &wanted.needs) || describe
+        self.session.fetch(&wanted.needs) || describe
     }
 
     /// Looks at every one of some objects that wasn't looked at yet. Says whether anything had changed.

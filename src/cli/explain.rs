@@ -3,6 +3,7 @@
 use crate::{
     doctor::Limit,
     graph::OwnerGraph,
+    operations::{OperationError, ReadScope},
     render::{self, explain::ExplainView, style::Style},
 };
 
@@ -10,23 +11,22 @@ use super::{
     args::{ExplainArgs, ExplainFormat, GlobalArgs},
     colour,
     doctor::again,
-    error::CliError,
     examine::{Examination, ExaminationScope, Named},
     exit::Exit,
-    plan::namespace_of,
     report::{Report, heading, terminal_width},
-    session::{ReadScope, Session},
     tree::in_memory,
 };
 
 /// Tells the story of each target.
-pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, CliError> {
+pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
     if args.targets.targets.is_empty() && args.targets.filenames.is_empty() {
-        return Err(CliError::Usage("explain tells one object's story: name a TARGET, such as pod/web-0".to_owned()));
+        return Err(OperationError::Usage(
+            "explain tells one object's story: name a TARGET, such as pod/web-0".to_owned(),
+        ));
     }
-    let mut session = Session::open(global, &args.source, &args.targets, ReadScope::Diagnosis)?;
+    let mut session = global.open(&args.source, &args.targets, ReadScope::Diagnosis)?;
     let targets = session.targets.clone().unwrap_or_default();
-    let namespace = namespace_of(&session, &targets);
+    let namespace = session.namespace_of(&targets);
     let named: Vec<Named> = targets.iter().map(|id| Named::of(&session.snapshot, *id)).collect();
     let asked =
         ExaminationScope { limit: Limit::Objects(named.iter().map(|named| named.uid).collect()), only: Vec::new() };

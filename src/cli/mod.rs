@@ -5,10 +5,10 @@ pub mod archiving;
 pub mod args;
 pub mod colour;
 pub mod completion;
+mod config;
 pub mod connection;
 pub mod delete;
 pub mod doctor;
-pub mod error;
 pub mod examine;
 pub mod exit;
 pub mod explain;
@@ -19,10 +19,8 @@ pub mod prompt;
 pub mod report;
 pub mod resources;
 pub mod restore;
-pub mod session;
 pub mod snapshot;
 pub mod sweep;
-pub mod targets;
 pub mod tree;
 pub mod version;
 pub mod watch;
@@ -34,9 +32,10 @@ use std::{
 
 use clap::{Parser, error::ErrorKind};
 
+use crate::operations::OperationError;
+
 use self::{
     args::{Cli, Command},
-    error::CliError,
     exit::Exit,
     report::{Report, describe_error},
 };
@@ -75,7 +74,7 @@ fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     joined
 }
 
-fn dispatch(cli: &Cli) -> Result<Report, CliError> {
+fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
     let mut report = match &cli.command {
         Command::Tree(args) => tree::run(&cli.global, args),
         Command::Plan(args) => plan::run(&cli.global, args),

@@ -2,7 +2,8 @@
 
 use crate::{
     graph::OwnerGraph,
-    model::{ObjectId, Symbol},
+    model::ObjectId,
+    operations::{Opening, OperationError, ReadScope, Session},
     plan::plan,
     render::{
         self, document,
@@ -18,11 +19,9 @@ use crate::{
 use super::{
     args::{GlobalArgs, PlanArgs, PlanFormat},
     colour,
-    error::CliError,
     exit::Exit,
-    predict::{PlanOptions, PlanResult, ROUNDS, fetch, grace_period, predict, propagation_of},
+    predict::{PlanOptions, PlanResult, ROUNDS, grace_period, predict, propagation_of},
     report::{Report, heading, terminal_width},
-    session::{ReadScope, Session},
     tree::in_memory,
 };
 
@@ -30,13 +29,13 @@ use super::{
 const WORST: usize = 20;
 
 /// Foretells a delete, or without targets the delete of every root.
-pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, CliError> {
+pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, OperationError> {
     let grace = grace_period(&args.grace)?;
     require_targets(args)?;
-    let (mut session, asked) =
-        Session::open_asked(global, &args.source, &args.targets, ReadScope::Everything, |resources| {
-            PlanOptions::of(resources, &args.keep, &args.gates)
-        })?;
+    let (source, targets) = global.configuration(&args.source, &args.targets)?;
+    let opening = Opening::of(&source)?;
+    let asked = PlanOptions::of(opening.resources(), &args.keep, &args.gates)?;
+    let mut session = opening.read(&targets, ReadScope::Everything)?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
     let assume = args.assume.assume();
     match session.targets.clone() {
@@ -50,26 +49,31 @@ pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, CliError> {
 }
 
 /// Gates judge one delete, and what is kept is kept from one.
-fn require_targets(args: &PlanArgs) -> Result<(), CliError> {
+fn require_targets(args: &PlanArgs) -> Result<(), OperationError> {
     if !args.targets.targets.is_empty() || !args.targets.filenames.is_empty() {
         return Ok(());
     }
     if !args.gates.deny.is_empty() || args.gates.max.is_some() {
-        return Err(CliError::Usage(
+        return Err(OperationError::Usage(
             "--deny and --max judge one delete: name a TARGET, such as deployment/web".to_owned(),
         ));
     }
     if !args.keep.keep.is_empty() {
-        return Err(CliError::Usage(
+        return Err(OperationError::Usage(
             "--keep is for what one delete would take: name a TARGET, such as deployment/web".to_owned(),
         ));
     }
     Ok(())
 }
 
-fn tell(global: &GlobalArgs, args: &PlanArgs, session: &Session, result: &PlanResult) -> Result<Report, CliError> {
+fn tell(
+    global: &GlobalArgs,
+    args: &PlanArgs,
+    session: &Session,
+    result: &PlanResult,
+) -> Result<Report, OperationError> {
     let PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes } = result;
-    let namespace = namespace_of(session, &plan.request.targets);
+    let namespace = session.namespace_of(&plan.request.targets);
     let graph = OwnerGraph::new(&session.snapshot);
     let view = PlanView::new(&session.snapshot, &graph, plan, instead, namespace.as_deref())
         .with_unlisted_contents(unlisted_contents)
@@ -97,7 +101,7 @@ fn report(
     namespace: Option<&str>,
     result: &impl render::plan::PlanReport,
     bad_news: bool,
-) -> Result<Report, CliError> {
+) -> Result<Report, OperationError> {
     let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
     let options = text_options(args.output, args.targets.all, &style);
     let out = in_form(args.output, result, &options, || {
@@ -116,7 +120,7 @@ pub(super) fn in_form(
     result: &impl render::plan::PlanReport,
     options: &Options<'_>,
     heading: impl FnOnce() -> Vec<u8>,
-) -> Result<Vec<u8>, CliError> {
+) -> Result<Vec<u8>, OperationError> {
     Ok(match form {
         Some(PlanFormat::Json) => document::json(&result.document()).into_bytes(),
         Some(PlanFormat::Yaml) => document::yaml(&result.document()).into_bytes(),
@@ -127,17 +131,6 @@ pub(super) fn in_form(
             out
         }
     })
-}
-
-/// Where the targets are, which in a dump may be known although nobody said it.
-pub(super) fn namespace_of(session: &Session, targets: &[ObjectId]) -> Option<String> {
-    let mut namespaces: Vec<Symbol> = targets.iter().map(|target| session.snapshot.object(*target).namespace).collect();
-    namespaces.dedup();
-    match namespaces.as_slice() {
-        [namespace] if !namespace.is_empty() => Some(session.snapshot.text(*namespace).to_owned()),
-        [_] => None,
-        _ => session.namespace.clone(),
-    }
 }
 
 /// How text is written: folded, unless it is to be wide or `all` of it is wanted.
@@ -153,7 +146,7 @@ fn radius(
     session: &mut Session,
     propagation: Propagation,
     assume: Assume,
-) -> Result<Report, CliError> {
+) -> Result<Report, OperationError> {
     let namespace = session.namespace_symbol();
     let mut round = 0;
     let rows = loop {
@@ -174,7 +167,7 @@ fn radius(
             rows.extend(row);
         }
         round += 1;
-        if round > ROUNDS || !fetch(session, &needs) {
+        if round > ROUNDS || !session.fetch(&needs) {
             break rows;
         }
     };

@@ -5,21 +5,20 @@ use rustc_hash::FxHashSet;
 use crate::{
     graph::OwnerGraph,
     model::{ObjectId, Resources, Snapshot},
+    operations::{
+        OperationError, Session,
+        targets::{KeepQuery, KeepTargets, TargetError},
+    },
     plan::{
         GateViolation, Gates, KeepPlan, Plan, Summary, Unkeepable, UnlistedContents, explore, gate_violations, keep,
         plan, unlisted_contents,
     },
     render::plan::{Kept, unkeepable_told},
     server::Propagation,
-    simulate::{Assume, Needs, Request, SimContext},
+    simulate::{Assume, Request, SimContext},
 };
 
-use super::{
-    args::{GateArgs, GraceArgs, KeepArgs, PropagationArg},
-    error::CliError,
-    session::Session,
-    targets::{KeepQuery, KeepTargets, TargetError},
-};
+use super::args::{GateArgs, GraceArgs, KeepArgs, PropagationArg};
 
 /// What a plan needs to know leads to more that it needs to know, but not for ever: each round reads another level of
 /// owners.
@@ -37,7 +36,7 @@ impl PlanOptions {
     ///
     /// # Errors
     /// A type that isn't served, and what can't be understood.
-    pub fn of(resources: &Resources, keep: &KeepArgs, gates: &GateArgs) -> Result<Self, CliError> {
+    pub fn of(resources: &Resources, keep: &KeepArgs, gates: &GateArgs) -> Result<Self, OperationError> {
         let keep =
             keep.keep.iter().map(|text| KeepQuery::parse(text, resources)).collect::<Result<Vec<_>, TargetError>>()?;
         let mut deny = Vec::new();
@@ -77,12 +76,12 @@ pub fn predict(
     request: &Request,
     assume: Assume,
     asked: &PlanOptions,
-) -> Result<PlanResult, CliError> {
+) -> Result<PlanResult, OperationError> {
     let wanted = KeepSelection::of(session, request, asked)?;
     let SimulationResult { keeping, instead } = play(session, request, assume, &wanted)?;
     let KeepPlan { plan, kept, stays, lost, .. } = keeping;
     if !lost.is_empty() {
-        return Err(CliError::Unkeepable(
+        return Err(OperationError::Unkeepable(
             lost.iter().map(|(object, why)| unkeepable_told(&session.snapshot, *object, why)).collect(),
         ));
     }
@@ -106,7 +105,7 @@ pub fn predict(
 ///
 /// # Errors
 /// One line for each such target.
-pub fn refuse_orphaning_in_vain(snapshot: &Snapshot, plan: &Plan) -> Result<(), CliError> {
+pub fn refuse_orphaning_in_vain(snapshot: &Snapshot, plan: &Plan) -> Result<(), OperationError> {
     let propagation = plan.request.propagation;
     let in_vain = plan.notes.iter().filter(|note| note.kind.saves_nothing(propagation));
     let describe: Vec<String> = in_vain
@@ -118,14 +117,14 @@ pub fn refuse_orphaning_in_vain(snapshot: &Snapshot, plan: &Plan) -> Result<(), 
             )
         })
         .collect();
-    if describe.is_empty() { Ok(()) } else { Err(CliError::Unkeepable(describe)) }
+    if describe.is_empty() { Ok(()) } else { Err(OperationError::Unkeepable(describe)) }
 }
 
 /// The objects that are to be kept, by what asks for them.
 struct KeepSelection(Vec<(String, KeepTargets)>);
 
 impl KeepSelection {
-    fn of(session: &mut Session, request: &Request, asked: &PlanOptions) -> Result<Self, CliError> {
+    fn of(session: &mut Session, request: &Request, asked: &PlanOptions) -> Result<Self, OperationError> {
         let mut wanted = Vec::with_capacity(asked.keep.len());
         for query in &asked.keep {
             let keep_targets = session.keep_targets(query, &request.targets)?;
@@ -139,7 +138,7 @@ impl KeepSelection {
                 .map(|object| unkeepable_told(&session.snapshot, *object, &Unkeepable::Terminating))
                 .collect();
             if !late.is_empty() {
-                return Err(CliError::Unkeepable(late));
+                return Err(OperationError::Unkeepable(late));
             }
             wanted.push((query.text.clone(), keep_targets));
         }
@@ -189,7 +188,7 @@ fn play(
     request: &Request,
     assume: Assume,
     wanted: &KeepSelection,
-) -> Result<SimulationResult, CliError> {
+) -> Result<SimulationResult, OperationError> {
     let others = [Propagation::Background, Propagation::Foreground, Propagation::Orphan]
         .into_iter()
         .filter(|propagation| *propagation != request.propagation);
@@ -199,7 +198,7 @@ fn play(
         let stage = SimContext::new(&session.snapshot, &graph, assume);
         let keeping = keep(&stage, request, &wanted, explore);
         if let Some((object, why)) = keeping.plan.refused.first() {
-            return Err(CliError::Refused { object: session.snapshot.short_name(*object), why });
+            return Err(OperationError::Refused { object: session.snapshot.short_name(*object), why });
         }
         let mut needs = keeping.needs.clone();
         let instead = others.clone().map(|propagation| {
@@ -208,23 +207,11 @@ fn play(
             (propagation, other.plan.summary)
         });
         let instead: Vec<_> = instead.collect();
-        if round == ROUNDS || !fetch(session, &needs) {
+        if round == ROUNDS || !session.fetch(&needs) {
             return Ok(SimulationResult { keeping, instead });
         }
     }
     unreachable!("the last round returns")
-}
-
-/// Reads what is needed. Says whether that made a difference.
-pub(super) fn fetch(session: &mut Session, needs: &Needs) -> bool {
-    if needs.is_empty() {
-        return false;
-    }
-    let known = |session: &Session| {
-        (session.snapshot.facts.len(), session.snapshot.len(), session.snapshot.confirmed_absent().count())
-    };
-    let before = known(session);
-    session.fetch(needs) && known(session) != before
 }
 
 /// The policy that an argument means.
@@ -240,12 +227,14 @@ pub(super) fn propagation_of(argument: PropagationArg) -> Propagation {
 ///
 /// # Errors
 /// Flags that contradict each other.
-pub(super) fn grace_period(args: &GraceArgs) -> Result<Option<i64>, CliError> {
+pub(super) fn grace_period(args: &GraceArgs) -> Result<Option<i64>, OperationError> {
     if args.now && args.grace_period >= 0 {
-        return Err(CliError::Grace("--now and --grace-period contradict each other: give one of them"));
+        return Err(OperationError::Grace("--now and --grace-period contradict each other: give one of them"));
     }
     if args.force && (args.grace_period > 0 || args.now) {
-        return Err(CliError::Grace("--force means no grace: it can't go with --now or a --grace-period above 0"));
+        return Err(OperationError::Grace(
+            "--force means no grace: it can't go with --now or a --grace-period above 0",
+        ));
     }
     Ok(match (args.force, args.now, args.grace_period) {
         (true, ..) => Some(0),
@@ -264,7 +253,7 @@ mod tests {
     #[test]
     fn grace_flags_mean_what_they_mean_in_kubectl() {
         let grace = |grace_period, now, force| grace_period_of(grace_period, now, force).map_err(|_| ());
-        fn grace_period_of(grace_period: i64, now: bool, force: bool) -> Result<Option<i64>, CliError> {
+        fn grace_period_of(grace_period: i64, now: bool, force: bool) -> Result<Option<i64>, OperationError> {
             super::grace_period(&GraceArgs { grace_period, now, force })
         }
         assert_eq!(grace(-1, false, false), Ok(None));

@@ -4,10 +4,11 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::{
     model::{Gap, Snapshot},
+    operations::{OperationError, targets::TargetError},
     render::{gaps, go_quote::visible, header::header, words::wrapped},
 };
 
-use super::{error::CliError, exit::Exit, targets::TargetError};
+use super::exit::Exit;
 
 /// A command's output and how it ended.
 #[derive(Debug)]
@@ -66,15 +67,15 @@ pub fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[String], mo
 }
 
 /// An error as it is told: nothing in it is obeyed by a terminal, and only what has lines of its own makes any.
-pub fn describe_error(error: &CliError) -> String {
+pub fn describe_error(error: &OperationError) -> String {
     let text = error.to_string();
     match error {
-        CliError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
+        OperationError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
             missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")
         }
         // What can't be kept is told line by line. What a credential plugin says comes from this machine, in as many
         // lines as it likes.
-        CliError::Connect(_) | CliError::Unkeepable(_) | CliError::Keep(_) => {
+        OperationError::Connect(_) | OperationError::Unkeepable(_) | OperationError::Keep(_) => {
             text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
         }
         _ => visible(&text).into_owned(),

@@ -4,24 +4,25 @@ use std::collections::BTreeMap;
 
 use crate::{
     model::{ResourceId, Snapshot},
+    operations::{Opening, OperationError, ReadScope, TargetConfig},
     render::{document, resources::ResourcesView, style::Style},
 };
 
 use super::{
     args::{GlobalArgs, ResourcesArgs, TableFormat},
     colour,
-    error::CliError,
     report::{Report, heading, terminal_width},
-    session::{ReadScope, Session},
     tree::in_memory,
 };
 
 /// Lists what can be deleted, and what of that the collector watches.
-pub fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, CliError> {
+pub fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, OperationError> {
+    let opening = Opening::of(&global.source(&args.source)?)?;
     let snapshot = if args.count {
-        Session::open_whole(global, &args.source, ReadScope::Everything)?.snapshot
+        let namespace = global.connection.namespace().map(str::to_owned);
+        opening.read(&TargetConfig::scope(namespace), ReadScope::Everything)?.snapshot
     } else {
-        Session::discover_only(global, &args.source)?
+        opening.into_snapshot()
     };
     let counts = args.count.then(|| counts(&snapshot));
     let view = ResourcesView { resources: &snapshot.resources, gaps: &snapshot.gaps, counts: counts.as_ref() };

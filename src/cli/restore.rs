@@ -12,6 +12,7 @@ use crate::{
     archive::{Archive, ArchiveError, Header, LeftOut},
     cluster::Connection,
     model::{Gap, Mapping, Resources},
+    operations::{Discovered, OperationError, live::Cluster},
     render::{document, go_quote::visible, restore::RestoreView, style::Style},
     restore::{Item, Outcome, RestorePlan, Restored, ToDo},
     wording::{count, shell_word},
@@ -20,23 +21,21 @@ use crate::{
 use super::{
     args::{DocumentFormat, DryRunArg, GlobalArgs, RestoreArgs},
     colour,
-    error::CliError,
     exit::Exit,
     progress::Steps,
     prompt::{self, can_ask, is_yes},
     report::{Report, terminal_width},
-    session::Live,
     tree::in_memory,
 };
 
 /// Brings back what an archive holds.
-pub fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, CliError> {
+pub fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, OperationError> {
     // What is wrong with the file shows before anything else is looked at.
     let archive = Archive::open(&args.archive)?;
     let objects: Vec<Value> = archive.objects()?.collect::<Result<_, ArchiveError>>()?;
-    let plan = RestorePlan::new(objects, args.all).map_err(|malformed| CliError::Refusal(malformed.to_string()))?;
-    let live = Live::open(global)?;
-    let (resources, gaps) = live.discover()?;
+    let plan =
+        RestorePlan::new(objects, args.all).map_err(|malformed| OperationError::Refusal(malformed.to_string()))?;
+    let Discovered { cluster: live, resources, gaps } = Discovered::connect(&global.cluster()?)?;
     let again = again(global, args);
     let run = Restore { global, args, header: archive.header(), plan, live, resources, gaps, again };
     run.run()
@@ -54,7 +53,7 @@ struct Restore<'a> {
     args: &'a RestoreArgs,
     header: &'a Header,
     plan: RestorePlan,
-    live: Live,
+    live: Cluster,
     /// What is served before anything is created.
     resources: Resources,
     gaps: Vec<Gap>,
@@ -62,7 +61,7 @@ struct Restore<'a> {
 }
 
 impl Restore<'_> {
-    fn run(&self) -> Result<Report, CliError> {
+    fn run(&self) -> Result<Report, OperationError> {
         match self.args.consent.dry_run {
             DryRunArg::Client => self.report(Mode::Foreseen, &self.go(Mode::Foreseen, false)),
             DryRunArg::Server => self.report(Mode::Judged, &self.go(Mode::Judged, false)),
@@ -91,7 +90,7 @@ impl Restore<'_> {
     ///
     /// # Errors
     /// Where the API server would forbid any of what is to be created, all of which is told at once.
-    fn check_access(&self, foreseen: &[Restored]) -> Result<Option<String>, CliError> {
+    fn check_access(&self, foreseen: &[Restored]) -> Result<Option<String>, OperationError> {
         // What the archive itself defines is served by the time it is needed.
         let served = self.resources.iter().map(|(_, resource)| resource.clone());
         let defined = self.plan.items.iter().flat_map(Item::defines);
@@ -102,7 +101,7 @@ impl Restore<'_> {
             None => Ok(verdicts
                 .unknown
                 .map(|why| format!("Whether you may do this could not be found out beforehand ({why})."))),
-            Some(forbidden) => Err(CliError::Refusal(format!("nothing was restored: you may not {forbidden}"))),
+            Some(forbidden) => Err(OperationError::Refusal(format!("nothing was restored: you may not {forbidden}"))),
         }
     }
 
@@ -110,7 +109,7 @@ impl Restore<'_> {
     ///
     /// # Errors
     /// Where the answer is no, or there is nobody to answer.
-    fn ask(&self, foreseen: &[Restored]) -> Result<(), CliError> {
+    fn ask(&self, foreseen: &[Restored]) -> Result<(), OperationError> {
         let create = foreseen.iter().filter(|restored| restored.outcome == Outcome::Foreseen).count();
         let complete = foreseen.iter().filter(|restored| restored.to_do != ToDo::default()).count();
         if create + complete == 0 {
@@ -120,11 +119,11 @@ impl Restore<'_> {
         if !can_ask() {
             let why =
                 "nothing was restored: there is no terminal to ask on; give --yes if it is to be done without asking";
-            return Err(CliError::Refusal(why.to_owned()));
+            return Err(OperationError::Refusal(why.to_owned()));
         }
         let style = Style::new(colour::wanted(self.global.color, &io::stderr()));
         let text = self.text(Mode::Foreseen, foreseen, &style)?;
-        io::stderr().write_all(&text).and_then(|()| io::stderr().write_all(b"\n")).map_err(CliError::Print)?;
+        io::stderr().write_all(&text).and_then(|()| io::stderr().write_all(b"\n")).map_err(OperationError::Print)?;
         let place = place(&self.live.connection);
         let what = match create {
             0 => format!("Complete {} that an earlier restore has created", count(complete, "object", "objects")),
@@ -133,11 +132,11 @@ impl Restore<'_> {
         let prompt = format!("{what} in {place}? [y/N]");
         match is_yes(&prompt::line(&visible(&prompt))) {
             true => Ok(()),
-            false => Err(CliError::Refusal("nothing was restored: that was no yes".to_owned())),
+            false => Err(OperationError::Refusal("nothing was restored: that was no yes".to_owned())),
         }
     }
 
-    fn report(&self, mode: Mode, restored: &[Restored]) -> Result<Report, CliError> {
+    fn report(&self, mode: Mode, restored: &[Restored]) -> Result<Report, OperationError> {
         let view = self.view(mode, restored);
         let data = match self.args.output {
             Some(DocumentFormat::Json) => document::json(&view.document()).into_bytes(),
@@ -157,7 +156,7 @@ impl Restore<'_> {
         RestoreView { plan: &self.plan, restored, mode, resources, gaps, again }
     }
 
-    fn text(&self, mode: Mode, restored: &[Restored], style: &Style) -> Result<Vec<u8>, CliError> {
+    fn text(&self, mode: Mode, restored: &[Restored], style: &Style) -> Result<Vec<u8>, OperationError> {
         let nothing = if mode == Mode::Earnest { "" } else { " Nothing was changed." };
         let mut heading = place(&self.live.connection);
         heading[..1].make_ascii_uppercase();

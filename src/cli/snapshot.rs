@@ -6,23 +6,23 @@ use crate::{
     dump,
     graph::{Address, OwnerGraph},
     model::{Object, ObjectId, Presence, Snapshot, facts::has_facts},
+    operations::{Discovered, OperationError, ReadScope, TargetConfig},
     simulate::Needs,
 };
 
 use super::{
-    args::{GlobalArgs, SnapshotArgs, SourceArgs},
-    error::CliError,
+    args::{GlobalArgs, SnapshotArgs},
     prompt::can_ask,
     report::Report,
-    session::{ReadScope, Session},
 };
 
 /// Writes the cluster's metadata into one file.
-pub fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, CliError> {
+pub fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, OperationError> {
     if let Some(path) = &args.output {
         check(path, args.force)?;
     }
-    let mut session = Session::open_whole(global, &SourceArgs::default(), ReadScope::Diagnosis)?;
+    let mut session = Discovered::connect(&global.cluster()?)?
+        .read(&TargetConfig::scope(global.connection.namespace().map(str::to_owned)), ReadScope::Diagnosis)?;
     session.fetch(&everything(&session.snapshot));
     session.fetch_setters(&held(&session.snapshot));
     let snapshot = &session.snapshot;
@@ -79,9 +79,9 @@ fn held(snapshot: &Snapshot) -> Vec<ObjectId> {
 }
 
 /// What would keep the file from being written is told before a whole cluster is read for it.
-fn check(path: &Path, force: bool) -> Result<(), CliError> {
+fn check(path: &Path, force: bool) -> Result<(), OperationError> {
     let unwritable = |why: String| {
-        Err(CliError::Unwritable { path: path.display().to_string(), source: std::io::Error::other(why) })
+        Err(OperationError::Unwritable { path: path.display().to_string(), source: std::io::Error::other(why) })
     };
     if path.is_dir() {
         return unwritable("it is a folder".to_owned());
@@ -95,8 +95,8 @@ fn check(path: &Path, force: bool) -> Result<(), CliError> {
     }
 }
 
-fn confirm_replacing(path: &Path) -> Result<(), CliError> {
-    let exists = || CliError::Exists(path.display().to_string());
+fn confirm_replacing(path: &Path) -> Result<(), OperationError> {
+    let exists = || OperationError::Exists(path.display().to_string());
     if !can_ask() {
         return Err(exists());
     }

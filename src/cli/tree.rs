@@ -2,6 +2,7 @@
 
 use crate::{
     graph::OwnerGraph,
+    operations::{OperationError, ReadScope},
     render::{
         style::Style,
         tree as render,
@@ -13,18 +14,16 @@ use crate::{
 use super::{
     args::{GlobalArgs, TreeArgs, TreeFormat},
     colour,
-    error::CliError,
     report::{Report, heading, terminal_width},
-    session::{ReadScope, Session},
 };
 
 /// Shows who owns whom.
-pub fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, CliError> {
+pub fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, OperationError> {
     let has_targets = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
     if args.owners && !has_targets {
-        return Err(CliError::Usage("--owners goes up from a TARGET: name one, such as pod/web-0".to_owned()));
+        return Err(OperationError::Usage("--owners goes up from a TARGET: name one, such as pod/web-0".to_owned()));
     }
-    let mut session = Session::open(global, &args.source, &args.targets, ReadScope::Namespace)?;
+    let mut session = global.open(&args.source, &args.targets, ReadScope::Namespace)?;
     let namespace = session.namespace_symbol();
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
@@ -58,6 +57,6 @@ pub fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, CliError> {
 }
 
 /// Writing to memory doesn't fail; if it ever did, it would have to be told.
-pub(super) fn in_memory(source: std::io::Error) -> CliError {
-    CliError::Unwritable { path: "memory".to_owned(), source }
+pub(super) fn in_memory(source: std::io::Error) -> OperationError {
+    OperationError::Unwritable { path: "memory".to_owned(), source }
 }

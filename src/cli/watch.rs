@@ -6,10 +6,9 @@ use std::{
     time::Duration,
 };
 
-use crate::{doctor::Diagnosis, model::Snapshot};
+use crate::{doctor::Diagnosis, model::Snapshot, operations::OperationError};
 
 use super::{
-    error::CliError,
     exit::Exit,
     report::{Report, describe_error, print_data},
 };
@@ -35,7 +34,10 @@ pub fn found(snapshot: &Snapshot, diagnosis: &Diagnosis) -> BTreeSet<String> {
 
 /// Looks until nobody listens any more, and prints whenever something has changed. What goes wrong on the way is told,
 /// and tried again; only the first look has to come about.
-pub fn watch(interval: Duration, mut look: impl FnMut() -> Result<Look, CliError>) -> Result<Report, CliError> {
+pub fn watch(
+    interval: Duration,
+    mut look: impl FnMut() -> Result<Look, OperationError>,
+) -> Result<Report, OperationError> {
     let mut before = look()?;
     if !print(&before, None) {
         return Ok(over(&before));
@@ -101,7 +103,7 @@ mod tests {
     /// The first look must come about; later ones are tried again.
     #[test]
     fn only_the_first_look_has_to_come_about() {
-        let failed = || Err(CliError::Usage("no".to_owned()));
+        let failed = || Err(OperationError::Usage("no".to_owned()));
         assert!(watch(Duration::ZERO, failed).is_err());
         let mut looks = 0;
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -117,7 +119,7 @@ mod tests {
         assert!(caught.is_err() && looks == 4);
     }
 
-    fn failed_look() -> Result<Look, CliError> {
-        Err(CliError::Usage("gone".to_owned()))
+    fn failed_look() -> Result<Look, OperationError> {
+        Err(OperationError::Usage("gone".to_owned()))
     }
 }

@@ -6,16 +6,13 @@ use crate::{
     archive::Header,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
+    operations::{LiveSession, OperationError},
     plan::Plan,
     simulate::SimContext,
     wording::count,
 };
 
-use super::super::{
-    archiving::{Archiving, goes},
-    error::CliError,
-    session::Session,
-};
+use super::super::archiving::{Archiving, goes};
 use super::config::DeleteConfig;
 
 /// What goes, whole, in a file.
@@ -33,7 +30,7 @@ impl Archived {
     ///
     /// # Errors
     /// Why not.
-    pub fn begin(path: &Path) -> Result<Self, CliError> {
+    pub fn begin(path: &Path) -> Result<Self, OperationError> {
         let (archiving, resumed) = Archiving::begin_or_resume(path)?;
         Ok(Archived { path: path.to_owned(), archiving, resumed, saved: false })
     }
@@ -45,7 +42,7 @@ impl Archived {
 
     /// # Errors
     /// Where the archive that is there was written for the delete of something else: nothing is added to that.
-    pub fn check(&self, snapshot: &Snapshot, targets: &[ObjectId]) -> Result<(), CliError> {
+    pub fn check(&self, snapshot: &Snapshot, targets: &[ObjectId]) -> Result<(), OperationError> {
         let Some(resumed) = &self.resumed else { return Ok(()) };
         let here = Header::new(snapshot, String::new());
         // The same name is not the same object: what was archived of that one would be lost.
@@ -57,7 +54,7 @@ impl Archived {
             return Ok(());
         }
         let why = "nothing was deleted: it is an archive of something else; give --archive another name";
-        Err(CliError::Refusal(format!("{}: {why}", self.path.display())))
+        Err(OperationError::Refusal(format!("{}: {why}", self.path.display())))
     }
 
     /// Takes what it lacks of all that goes, and saves it. Says whether there was anything to take.
@@ -66,18 +63,18 @@ impl Archived {
     /// What can't be archived, or written: nothing is to be deleted then.
     pub fn complete(
         &mut self,
-        session: &Session,
+        session: &LiveSession,
         plan: &Plan,
         order: &DeleteConfig,
         incomplete: bool,
-    ) -> Result<bool, CliError> {
+    ) -> Result<bool, OperationError> {
         let goes = {
             let graph = OwnerGraph::new(&session.snapshot);
             goes(&SimContext::new(&session.snapshot, &graph, order.assume), plan)
         };
         if !goes.hidden.is_empty() && !incomplete {
             let what = goes.hidden.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            return Err(CliError::MayLack { path: self.archiving.path().to_owned(), what });
+            return Err(OperationError::MayLack { path: self.archiving.path().to_owned(), what });
         }
         if self.saved && self.archiving.has(&session.snapshot, &goes.objects) {
             return Ok(false);

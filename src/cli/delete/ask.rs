@@ -4,13 +4,13 @@ use std::io::Write as _;
 
 use crate::{
     model::{Snapshot, effects::EffectKind},
+    operations::OperationError,
     plan::{ConfirmationReason, Consent, Plan},
     render::{go_quote::visible, header::header, words::wrapped},
     wording::count,
 };
 
 use super::super::{
-    error::CliError,
     prompt::{self, can_ask, is_yes},
     report::terminal_width,
 };
@@ -94,11 +94,11 @@ impl Question {
     ///
     /// # Errors
     /// Where there is no terminal to ask on: nobody is taken to have agreed.
-    pub fn ask(&self) -> Result<Answer, CliError> {
+    pub fn ask(&self) -> Result<Answer, OperationError> {
         if !can_ask() {
             let why =
                 "nothing was deleted: there is no terminal to ask on; give --yes if it is to be done without asking";
-            return Err(CliError::Refusal(why.to_owned()));
+            return Err(OperationError::Refusal(why.to_owned()));
         }
         let lines = wrapped(self.preface.split(' '), terminal_width().unwrap_or(usize::MAX));
         // Nobody is left to tell when standard error is closed.

@@ -5,16 +5,15 @@ use std::collections::BTreeSet;
 use crate::{
     act::Access,
     model::{ObjectId, Snapshot},
+    operations::{LiveSession, OperationError},
     plan::{Incomplete, Plan},
     simulate::Request,
     wording::{count, named},
 };
 
-use super::super::{error::CliError, session::Session};
-
 /// # Errors
 /// Where something that could not be read may change what goes, unless that is allowed.
-pub fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), CliError> {
+pub fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), OperationError> {
     let missing = Incomplete::of(snapshot, plan);
     if allowed || !missing.matters() {
         return Ok(());
@@ -30,15 +29,15 @@ pub fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), C
         );
     }
     why += " See that they can be read, or give --allow-incomplete.";
-    Err(CliError::Refusal(why))
+    Err(OperationError::Refusal(why))
 }
 
 /// # Errors
 /// Where the API server would forbid any of this, all of which is told at once.
-pub fn allowed(session: &Session, wanted: &BTreeSet<Access>) -> Result<Option<String>, CliError> {
-    let Some(verdicts) = session.review(wanted) else { return Ok(None) };
+pub fn allowed(session: &LiveSession, wanted: &BTreeSet<Access>) -> Result<Option<String>, OperationError> {
+    let verdicts = session.review(wanted);
     if let Some(forbidden) = verdicts.forbidden(&session.snapshot.resources) {
-        return Err(CliError::Refusal(format!("nothing was deleted: you may not {forbidden}")));
+        return Err(OperationError::Refusal(format!("nothing was deleted: you may not {forbidden}")));
     }
     let unknown = |why| format!("Whether you may do this could not be found out beforehand ({why}).");
     Ok(verdicts.unknown.map(unknown))

@@ -2,12 +2,11 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::{act::Deletion, server::Propagation, simulate::Assume};
+use crate::{act::Deletion, operations::OperationError, server::Propagation, simulate::Assume};
 
 use super::super::{
     args::{DeleteArgs, DryRunArg, TargetArgs},
     connection::time_of,
-    error::CliError,
     predict::{grace_period, propagation_of},
 };
 
@@ -27,16 +26,16 @@ pub struct DeleteConfig {
 impl DeleteConfig {
     /// # Errors
     /// What makes no sense, or can't work whatever the cluster says.
-    pub fn read(args: &DeleteArgs) -> Result<Self, CliError> {
+    pub fn read(args: &DeleteArgs) -> Result<Self, OperationError> {
         let named = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
         if !named {
             let why =
                 "what is to be deleted? Give a TARGET: TYPE/NAME, TYPE NAME, TYPE with -l or --all, or -f MANIFEST";
-            return Err(CliError::Usage(why.to_owned()));
+            return Err(OperationError::Usage(why.to_owned()));
         }
         let timeout = time_of("--timeout", &args.timeout)?;
         if timeout.is_some() && !args.wait {
-            return Err(CliError::Usage(
+            return Err(OperationError::Usage(
                 "--timeout says how long to wait, and --wait=false not to: give one of them".to_owned(),
             ));
         }

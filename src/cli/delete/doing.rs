@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::{
     act::{DetachedObject, FollowEvent, Followed, KeepError, Released, Sent},
     model::Identity,
+    operations::LiveSession,
     plan::{
         Plan, PlanTracker,
         tracker::{Blocker, Progress},
@@ -18,7 +19,7 @@ use crate::{
     wording::{age, count, thousands},
 };
 
-use super::{super::session::Session, config::DeleteConfig};
+use super::config::DeleteConfig;
 
 /// Piped, progress is told no more often.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
@@ -45,7 +46,7 @@ pub struct Done {
 /// # Errors
 /// What can't be kept; nothing was deleted then.
 pub fn carry_out(
-    session: &mut Session,
+    session: &mut LiveSession,
     plan: &Plan,
     order: &DeleteConfig,
     wait: bool,
@@ -67,7 +68,7 @@ pub fn carry_out(
         let mut telling = FollowReporter::new(begun);
         let followed = session.follow(course, &sent, order.assume, order.timeout, &mut |event| telling.describe(event));
         telling.end();
-        followed
+        Some(followed)
     } else {
         None
     };
@@ -76,7 +77,7 @@ pub fn carry_out(
 
 /// Takes the guards from what was kept. Says of what, and what is to be told of the rest.
 fn release(
-    session: &Session,
+    session: &LiveSession,
     plan: &Plan,
     order: &DeleteConfig,
     detached: &[DetachedObject],

@@ -13,6 +13,7 @@ use crate::{
     act::{Answered, Sent},
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, Presence, Snapshot, Symbol},
+    operations::{Discovered, LiveSession, OperationError, ReadScope},
     plan::{Consent, Summary},
     render::{
         deletion::DeletionView,
@@ -34,14 +35,12 @@ use self::{
     config::DeleteConfig,
 };
 use super::{
-    args::{DeleteArgs, DryRunArg, GlobalArgs, PlanFormat, SourceArgs},
+    args::{DeleteArgs, DryRunArg, GlobalArgs, PlanFormat},
     colour,
-    error::CliError,
     exit::Exit,
-    plan::{in_form, namespace_of, text_options},
+    plan::{in_form, text_options},
     predict::{PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
     report::{Report, describe_error, heading, print_data},
-    session::{ReadScope, Session},
     tree::in_memory,
 };
 
@@ -49,16 +48,16 @@ use super::{
 const ROUNDS: usize = 20;
 
 /// Plans, shows, asks, deletes and follows.
-pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, CliError> {
+pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, OperationError> {
     let mut order = DeleteConfig::read(args)?;
     let archived =
         order.archive.as_deref().filter(|_| order.dry_run == DryRunArg::None).map(Archived::begin).transpose()?;
     // A command that was cut short may have deleted some of its targets already.
     order.targets.ignore_not_found |= archived.as_ref().is_some_and(Archived::resumed);
-    let (mut session, asked) =
-        Session::open_asked(global, &SourceArgs::default(), &order.targets, ReadScope::Everything, |resources| {
-            PlanOptions::of(resources, &args.keep, &args.gates)
-        })?;
+    let targets = global.targets(&order.targets)?;
+    let discovered = Discovered::connect(&global.cluster()?)?;
+    let asked = PlanOptions::of(&discovered.resources, &args.keep, &args.gates)?;
+    let mut session = discovered.read(&targets, ReadScope::Everything)?;
     if order.dry_run == DryRunArg::None {
         // From the moment it was listed on, nothing that happens is missed.
         session.watch();
@@ -87,7 +86,7 @@ struct Delete<'a> {
     global: &'a GlobalArgs,
     args: &'a DeleteArgs,
     order: DeleteConfig,
-    session: Session,
+    session: LiveSession,
     asked: PlanOptions,
     /// What is to be deleted.
     targets: Vec<Target>,
@@ -127,7 +126,7 @@ enum Decision {
 }
 
 impl Delete<'_> {
-    fn run(mut self) -> Result<Report, CliError> {
+    fn run(mut self) -> Result<Report, OperationError> {
         match self.decide()? {
             Decision::Stop(mut report) => {
                 report.notes.splice(..0, self.notes);
@@ -138,7 +137,7 @@ impl Delete<'_> {
     }
 
     /// Plans, shows and asks, until what was agreed to is what would happen now.
-    fn decide(&mut self) -> Result<Decision, CliError> {
+    fn decide(&mut self) -> Result<Decision, OperationError> {
         let mut rounds = 0;
         loop {
             let targets = self.targets_now()?;
@@ -208,7 +207,7 @@ impl Delete<'_> {
                 let why = format!(
                     "nothing was deleted: what goes has changed {ROUNDS} times while it was looked at; try again when it is quieter"
                 );
-                return Err(CliError::Refusal(why));
+                return Err(OperationError::Refusal(why));
             }
         }
     }
@@ -218,7 +217,7 @@ impl Delete<'_> {
     ///
     /// # Errors
     /// Where something new may have been missed, unless that is allowed.
-    fn catch_up(&mut self) -> Result<bool, CliError> {
+    fn catch_up(&mut self) -> Result<bool, OperationError> {
         let forgotten = std::mem::take(&mut self.forgot);
         let mut changed = self.session.catch_up();
         let all = self.session.lost();
@@ -229,7 +228,7 @@ impl Delete<'_> {
             let missed = format!("new {name} may have been missed since they were listed ({})", lost.reason);
             if !self.args.allow_incomplete {
                 let why = format!("nothing was deleted: {missed}; try again, or give --allow-incomplete");
-                return Err(CliError::Refusal(why));
+                return Err(OperationError::Refusal(why));
             }
             self.notes.push(format!("{missed}."));
             let objects = self.session.snapshot.objects();
@@ -241,7 +240,7 @@ impl Delete<'_> {
     }
 
     /// What is said where no target is there.
-    fn nothing_there(&self) -> Result<Report, CliError> {
+    fn nothing_there(&self) -> Result<Report, OperationError> {
         let nothing = "Nothing is deleted: no such object is there.";
         if self.args.output.is_none_or(|form| form == PlanFormat::Wide) {
             return Ok(Report::of(format!("{nothing}\n")));
@@ -266,7 +265,7 @@ impl Delete<'_> {
     }
 
     /// What came of it, in the form that was asked for.
-    fn in_form(&self, view: &DeletionView<'_>) -> Result<Vec<u8>, CliError> {
+    fn in_form(&self, view: &DeletionView<'_>) -> Result<Vec<u8>, OperationError> {
         let mut out = Vec::new();
         match self.args.output {
             Some(PlanFormat::Json) => out = document::json(&view.document()).into_bytes(),
@@ -284,9 +283,9 @@ impl Delete<'_> {
     }
 
     /// Does it, and says what came of it.
-    fn carry_out(mut self, result: &PlanResult) -> Result<Report, CliError> {
+    fn carry_out(mut self, result: &PlanResult) -> Result<Report, OperationError> {
         let plan = &result.plan;
-        let namespace = namespace_of(&self.session, &plan.request.targets);
+        let namespace = self.session.namespace_of(&plan.request.targets);
         let kubectl = self.global.connection.kubectl();
         let done = doing::carry_out(&mut self.session, plan, &self.order, self.args.wait, &kubectl)?;
         self.notes.extend(done.unfinished.iter().cloned());
@@ -319,7 +318,7 @@ impl Delete<'_> {
     ///
     /// # Errors
     /// Where another object has taken the name of one: nobody has agreed to delete that.
-    fn targets_now(&mut self) -> Result<Vec<ObjectId>, CliError> {
+    fn targets_now(&mut self) -> Result<Vec<ObjectId>, OperationError> {
         let snapshot = &self.session.snapshot;
         let (there, gone): (Vec<Target>, Vec<Target>) =
             self.targets.iter().cloned().partition(|target| snapshot.by_uid(target.uid).is_some());
@@ -329,7 +328,7 @@ impl Delete<'_> {
                     "nothing was deleted: {} was replaced meanwhile by another object of its name",
                     target.name
                 );
-                return Err(CliError::Refusal(why));
+                return Err(OperationError::Refusal(why));
             }
             self.notes.push(format!("{} is gone already.", target.name));
         }
@@ -339,7 +338,7 @@ impl Delete<'_> {
     }
 
     /// Shows the plan, where text is wanted, or where somebody is to be asked about it.
-    fn show(&self, result: &PlanResult) -> Result<(), CliError> {
+    fn show(&self, result: &PlanResult) -> Result<(), OperationError> {
         let document = self.args.output.is_some_and(|form| form != PlanFormat::Wide);
         if document && self.args.consent.yes {
             return Ok(());
@@ -354,9 +353,9 @@ impl Delete<'_> {
             &style,
         )?;
         if to_stdout {
-            print_data(&text).map_err(CliError::Print)
+            print_data(&text).map_err(OperationError::Print)
         } else {
-            std::io::stderr().write_all(&text).map_err(CliError::Print)
+            std::io::stderr().write_all(&text).map_err(OperationError::Print)
         }
     }
 
@@ -367,10 +366,10 @@ impl Delete<'_> {
         form: Option<PlanFormat>,
         more: &str,
         style: &Style,
-    ) -> Result<Vec<u8>, CliError> {
+    ) -> Result<Vec<u8>, OperationError> {
         let snapshot = &self.session.snapshot;
         let PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes: _ } = result;
-        let namespace = namespace_of(&self.session, &plan.request.targets);
+        let namespace = self.session.namespace_of(&plan.request.targets);
         let graph = OwnerGraph::new(snapshot);
         let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref())
             .with_unlisted_contents(unlisted_contents)
@@ -381,7 +380,7 @@ impl Delete<'_> {
     }
 
     /// What would happen, and whether it could be done.
-    fn try_out(&mut self, result: &PlanResult) -> Result<Report, CliError> {
+    fn try_out(&mut self, result: &PlanResult) -> Result<Report, OperationError> {
         let style = Style::new(colour::wanted(self.global.color, &std::io::stdout()));
         let mut report = Report::of(self.describe(result, self.args.output, " Nothing was changed.", &style)?)
             .with_gaps(&self.session.snapshot.gaps);
@@ -428,7 +427,7 @@ impl Delete<'_> {
 
     /// # Errors
     /// Where it can't be done: something is not known that has to be, or not allowed.
-    fn check(&mut self, result: &PlanResult) -> Result<(), CliError> {
+    fn check(&mut self, result: &PlanResult) -> Result<(), OperationError> {
         let snapshot = &self.session.snapshot;
         refuse_orphaning_in_vain(snapshot, &result.plan)?;
         clear::complete(snapshot, &result.plan, self.args.allow_incomplete)?;
@@ -438,9 +437,9 @@ impl Delete<'_> {
     }
 
     /// Asks, and archives first where that is the answer.
-    fn ask(&mut self, result: &PlanResult, consent: Consent) -> Result<bool, CliError> {
+    fn ask(&mut self, result: &PlanResult, consent: Consent) -> Result<bool, OperationError> {
         let snapshot = &self.session.snapshot;
-        let namespace = namespace_of(&self.session, &result.plan.request.targets);
+        let namespace = self.session.namespace_of(&result.plan.request.targets);
         let question = Question::about(snapshot, &result.plan, consent, namespace.as_deref(), self.archived.is_some());
         match question.ask()? {
             Answer::Yes => Ok(true),

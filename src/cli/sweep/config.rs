@@ -5,9 +5,10 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     cluster::Connection,
     metrics::{Listen, Metrics},
+    operations::OperationError,
 };
 
-use super::super::{args::SweepArgs, connection::time_of, error::CliError};
+use super::super::{args::SweepArgs, connection::time_of};
 
 /// A sweep as it was ordered.
 #[derive(Clone, Debug)]
@@ -29,18 +30,18 @@ pub struct SweepConfig {
 impl SweepConfig {
     /// # Errors
     /// What makes no sense, or can't work whatever the cluster says.
-    pub fn read(args: &SweepArgs) -> Result<Self, CliError> {
+    pub fn read(args: &SweepArgs) -> Result<Self, OperationError> {
         if !args.dry_run && !args.source.from.is_empty() {
             let why = "--from reads files, and there is nothing to sweep in them: give --dry-run, which shows what a sweep would do";
-            return Err(CliError::Usage(why.to_owned()));
+            return Err(OperationError::Usage(why.to_owned()));
         }
         let resync = time_of("--resync", &args.watching.resync)?.ok_or_else(|| {
             let why = "--resync=0 would never find what is new: give a time as in kubectl (30s, 5m)";
-            CliError::Usage(why.to_owned())
+            OperationError::Usage(why.to_owned())
         })?;
         let metrics = args.watching.metrics_bind_address.as_deref().map(|address| {
             let address = address.parse::<Listen>();
-            address.map_err(|why| CliError::Usage(format!("--metrics-bind-address: {why}")))
+            address.map_err(|why| OperationError::Usage(format!("--metrics-bind-address: {why}")))
         });
         Ok(SweepConfig {
             workers: usize::from(args.load.workers),

@@ -8,9 +8,10 @@ mod serve;
 mod watch;
 mod words;
 
+use crate::operations::OperationError;
+
 use super::{
     args::{GlobalArgs, SweepArgs, TargetArgs},
-    error::CliError,
     report::Report,
 };
 
@@ -19,7 +20,7 @@ pub use role::{Role, role};
 pub use serve::serve;
 
 /// Shows what one pass would do, does it, or keeps on.
-pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
+pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationError> {
     if args.print_role {
         return Ok(Report::of(role(if args.watching.watch { Role::Watch } else { Role::Pass })));
     }

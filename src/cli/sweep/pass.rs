@@ -8,6 +8,7 @@ use crate::{
     act::Settings,
     collector::live::Limit,
     model::{Identity, ObjectId},
+    operations::{Discovered, LiveSession, OperationError, ReadScope, live::SweepSettings},
     plan::{Consent, Incomplete, Plan, PlanTracker},
     render::{
         deletion::DeletionView,
@@ -27,12 +28,10 @@ use super::{
         args::{GlobalArgs, PlanFormat, SweepArgs},
         colour,
         delete::{FollowReporter, PlanFingerprint},
-        error::CliError,
         exit::Exit,
-        plan::{in_form, namespace_of, text_options},
+        plan::{in_form, text_options},
         prompt::{self, can_ask, is_yes},
         report::{Report, heading, print_data},
-        session::{ReadScope, Session, SweepSettings},
         tree::in_memory,
     },
     SweepConfig,
@@ -44,8 +43,9 @@ use super::{
 const ROUNDS: usize = 20;
 
 /// Sweeps once.
-pub fn pass(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) -> Result<Report, CliError> {
-    let mut session = Session::open(global, &args.source, &scope(global, &args.targets), ReadScope::Everything)?;
+pub fn pass(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) -> Result<Report, OperationError> {
+    let targets = global.targets(&scope(global, &args.targets))?;
+    let mut session = Discovered::connect(&global.cluster()?)?.read(&targets, ReadScope::Everything)?;
     if args.trust_missing_apis {
         session.trust_missing_apis();
     }
@@ -62,7 +62,7 @@ struct Pass<'a> {
     global: &'a GlobalArgs,
     args: &'a SweepArgs,
     order: &'a SweepConfig,
-    session: Session,
+    session: LiveSession,
     /// The uids that the pass is limited to, if targets were named: numbers change with every look.
     targets: Option<Vec<String>>,
     shown: Option<PlanFingerprint>,
@@ -70,7 +70,7 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn run(mut self) -> Result<Report, CliError> {
+    fn run(mut self) -> Result<Report, OperationError> {
         for _ in 0..ROUNDS {
             self.session.targets = self.targets_now();
             let limit = limit(&self.session);
@@ -110,7 +110,7 @@ impl Pass<'_> {
         let why = format!(
             "nothing was changed: what is to be done has changed {ROUNDS} times while it was looked at; try again, or use --watch"
         );
-        Err(CliError::Refusal(why))
+        Err(OperationError::Refusal(why))
     }
 
     /// The objects that the pass is limited to, as far as they are there.
@@ -123,7 +123,7 @@ impl Pass<'_> {
     /// # Errors
     /// Where dependents that nobody has seen may be lost: who frees an owner of them, or lets it go, would leave them
     /// to be collected.
-    fn refuse_what_is_not_clear(&self, plan: &Plan) -> Result<(), CliError> {
+    fn refuse_what_is_not_clear(&self, plan: &Plan) -> Result<(), OperationError> {
         let missing = Incomplete::of(&self.session.snapshot, plan);
         if missing.unseen.is_empty() || plan.outcomes.is_empty() {
             return Ok(());
@@ -134,10 +134,10 @@ impl Pass<'_> {
              or limit the sweep to what has nothing to do with it (-n, TARGET)",
             named(&unseen)
         );
-        Err(CliError::Refusal(why))
+        Err(OperationError::Refusal(why))
     }
 
-    fn show(&self, plan: &Plan, limit: Option<&[ObjectId]>) -> Result<(), CliError> {
+    fn show(&self, plan: &Plan, limit: Option<&[ObjectId]>) -> Result<(), OperationError> {
         let document = self.args.output.is_some_and(|form| form != PlanFormat::Wide);
         if document && self.args.yes {
             return Ok(());
@@ -155,23 +155,23 @@ impl Pass<'_> {
             heading(snapshot, namespace.as_deref(), &[], &format!("{}{again}", limited(limit)))
         })?;
         let printed = if document { std::io::stderr().write_all(&text) } else { print_data(&text) };
-        printed.map_err(CliError::Print)
+        printed.map_err(OperationError::Print)
     }
 
     fn namespace(&self) -> Option<String> {
         match &self.session.targets {
-            Some(targets) => namespace_of(&self.session, targets),
+            Some(targets) => self.session.namespace_of(targets),
             None => self.session.namespace.clone(),
         }
     }
 
     /// # Errors
     /// Where there is no terminal to ask on: nobody is taken to have agreed.
-    fn ask(&self, plan: &Plan) -> Result<bool, CliError> {
+    fn ask(&self, plan: &Plan) -> Result<bool, OperationError> {
         if !can_ask() {
             let why =
                 "nothing was changed: there is no terminal to ask on; give --yes if it is to be done without asking";
-            return Err(CliError::Refusal(why.to_owned()));
+            return Err(OperationError::Refusal(why.to_owned()));
         }
         let place = visible(&header(&self.session.snapshot, self.namespace().as_deref(), &[])).into_owned();
         // Nobody is left to tell when standard error is closed.
@@ -179,7 +179,7 @@ impl Pass<'_> {
         Ok(is_yes(&prompt::line(&format!("Sweep {}? [y/N]", count(plan.outcomes.len(), "object", "objects")))))
     }
 
-    fn nothing_to_do(&self, plan: &Plan) -> Result<Report, CliError> {
+    fn nothing_to_do(&self, plan: &Plan) -> Result<Report, OperationError> {
         let mut report = Report::of(Vec::new()).with_gaps(&self.session.snapshot.gaps);
         if self.args.output.is_some_and(|form| form != PlanFormat::Wide) {
             report.data = self.describe(self.document(plan), None);
@@ -191,7 +191,7 @@ impl Pass<'_> {
     }
 
     /// Does it, and says what came of it.
-    fn carry_out(mut self, plan: &Plan, limit: Option<&[ObjectId]>) -> Result<Report, CliError> {
+    fn carry_out(mut self, plan: &Plan, limit: Option<&[ObjectId]>) -> Result<Report, OperationError> {
         let begun = Instant::now();
         let document = self.document(plan);
         let mut course = PlanTracker::new(&self.session.snapshot, plan);
@@ -222,20 +222,19 @@ impl Pass<'_> {
         telling.end();
         let namespace = self.namespace();
         let kubectl = self.global.connection.kubectl();
-        let failing = swept.as_ref().map(|swept| swept.failing.as_slice()).unwrap_or_default();
         let view = DeletionView {
             propagation: Propagation::Background,
             namespace: namespace.as_deref(),
             gaps: &self.session.snapshot.gaps,
             planned: plan.summary,
             sent: &[],
-            followed: swept.as_ref().map(|swept| &swept.followed),
+            followed: Some(&swept.followed),
             took: begun.elapsed(),
             kept: &[],
             unfinished: &[],
             archive: None,
             kubectl: &kubectl,
-            sweep: Some(failing),
+            sweep: Some(&swept.failing),
         };
         let out = match self.args.output {
             None | Some(PlanFormat::Wide) => {

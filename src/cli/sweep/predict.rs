@@ -3,6 +3,7 @@
 use crate::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
+    operations::{OperationError, ReadScope, Session},
     plan::{Plan, Uncertainty, explore, plan},
     render::{
         plan::{PlanView, SweepView},
@@ -15,19 +16,17 @@ use super::{
     super::{
         args::{GlobalArgs, SweepArgs},
         colour,
-        error::CliError,
         exit::Exit,
-        plan::{in_form, namespace_of, text_options},
-        predict::{ROUNDS, fetch},
+        plan::{in_form, text_options},
+        predict::ROUNDS,
         report::{Report, heading},
-        session::{ReadScope, Session},
     },
     scope,
 };
 
 /// Foretells one pass of the collector.
-pub fn show(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, CliError> {
-    let mut session = Session::open(global, &args.source, &scope(global, &args.targets), ReadScope::Everything)?;
+pub fn show(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationError> {
+    let mut session = global.open(&args.source, &scope(global, &args.targets), ReadScope::Everything)?;
     if args.trust_missing_apis {
         session.trust_missing_apis();
     }
@@ -86,7 +85,7 @@ pub(super) fn graph_of(snapshot: &Snapshot, trusts_missing_apis: bool) -> OwnerG
 /// Reads what is needed, and asks whether what lists lack is really not there. Says whether that made a difference.
 fn learn(session: &mut Session, needs: &Needs) -> bool {
     let moved = session.confirm(&needs.absences);
-    fetch(session, needs) || moved
+    session.fetch(needs) || moved
 }
 
 fn report(
@@ -95,10 +94,10 @@ fn report(
     session: &Session,
     limit: Option<&[ObjectId]>,
     plan: &Plan,
-) -> Result<Report, CliError> {
+) -> Result<Report, OperationError> {
     let snapshot = &session.snapshot;
     let namespace = match &session.targets {
-        Some(targets) => namespace_of(session, targets),
+        Some(targets) => session.namespace_of(targets),
         None => session.namespace.clone(),
     };
     let graph = graph_of(snapshot, args.trust_missing_apis);

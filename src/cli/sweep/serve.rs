@@ -2,16 +2,19 @@
 
 use std::io::{self, Write as _};
 
-use crate::metrics::{Health, Metrics, bind};
+use crate::{
+    metrics::{Health, Metrics, bind},
+    operations::OperationError,
+};
 
-use super::{super::error::CliError, SweepConfig};
+use super::SweepConfig;
 
 /// Serves what was asked for, if anything was, from now until the runtime ends, and says on standard error where. To be
 /// called before any work is done.
 ///
 /// # Errors
 /// When the address can't be had.
-pub async fn serve(order: &SweepConfig, metrics: &Metrics, health: &Health) -> Result<(), CliError> {
+pub async fn serve(order: &SweepConfig, metrics: &Metrics, health: &Health) -> Result<(), OperationError> {
     let Some(address) = &order.metrics else { return Ok(()) };
     let bound = bind(address).await?;
     // Nobody is left to tell when standard error is closed.

@@ -15,6 +15,7 @@ use crate::{
     collector::{Reason, live::Limit},
     metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome},
     model::Identity,
+    operations::{OperationError, ReadScope, live::Cluster},
     render::go_quote::visible,
     wording::count,
 };
@@ -22,9 +23,7 @@ use crate::{
 use super::{
     super::{
         args::{GlobalArgs, SweepArgs},
-        error::CliError,
         report::Report,
-        session::{Live, ReadScope, Session},
     },
     SweepConfig, scope, serve, words,
 };
@@ -38,8 +37,8 @@ const MOST_OBJECTS: usize = 10_000;
 const NAMED: usize = 8;
 
 /// Sweeps until SIGTERM or SIGINT.
-pub fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) -> Result<Report, CliError> {
-    let live = Live::open(global)?;
+pub fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) -> Result<Report, OperationError> {
+    let live = Cluster::connect(&global.cluster()?)?;
     let (metrics, health) = (Metrics::new(), Health::new(PATIENCE));
     let requests = Arc::new(metrics.requests(&live.connection.endpoint().server));
     let reading = live.connection.clone().also_telling(requests);
@@ -61,12 +60,12 @@ pub fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) -> Resu
 }
 
 /// Done at the first SIGTERM or SIGINT.
-fn ended() -> Result<impl Future<Output = ()>, CliError> {
+fn ended() -> Result<impl Future<Output = ()>, OperationError> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Runtime)?;
-        let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::Runtime)?;
+        let mut terminated = signal(SignalKind::terminate()).map_err(OperationError::Runtime)?;
+        let mut interrupted = signal(SignalKind::interrupt()).map_err(OperationError::Runtime)?;
         Ok(async move {
             tokio::select! {
                 _ = terminated.recv() => {}
@@ -79,10 +78,10 @@ fn ended() -> Result<impl Future<Output = ()>, CliError> {
 }
 
 /// What may be written to.
-fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, CliError> {
+fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, OperationError> {
     if !args.targets.targets.is_empty() || !args.targets.filenames.is_empty() {
         // Which objects these are is found out once, in the beginning.
-        let session = Session::open(global, &args.source, &scope(global, &args.targets), ReadScope::Everything)?;
+        let session = global.open(&args.source, &scope(global, &args.targets), ReadScope::Everything)?;
         let targets = session.targets.iter().flatten();
         return Ok(Limit::Uids(targets.map(|target| Identity::of(&session.snapshot, *target).uid).collect()));
     }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::{TargetQuery, args, resources};
-use crate::cli::targets::{TargetError, TypedQuery, manifest};
+use crate::operations::targets::{TargetError, TypedQuery, manifest};
 
 fn names(text: &str) -> String {
     match manifest::objects("m.yaml", text) {

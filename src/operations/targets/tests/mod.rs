@@ -6,15 +6,12 @@ mod parse;
 mod resolve;
 mod selectors;
 
-use super::{NamespaceChoice, TargetError, TargetQuery, TypedQuery};
-use crate::{
-    cli::args::TargetArgs,
-    model::{ListRecord, Origin, RawObject, Resources, Snapshot, SnapshotBuilder, well_known},
-};
+use super::{NamespaceChoice, TargetError, TargetQuery, TargetWords, TypedQuery};
+use crate::model::{ListRecord, Origin, RawObject, Resources, Snapshot, SnapshotBuilder, well_known};
 
 /// The arguments as a shell would split them, quotes left out.
-fn args(line: &str) -> TargetArgs {
-    let mut args = TargetArgs::default();
+fn args(line: &str) -> TargetWords {
+    let mut args = TargetWords::default();
     let mut words =
         line.split(' ').filter(|word| !word.is_empty()).map(|word| word.replace('_', " ").replace("''", ""));
     while let Some(word) = words.next() {

@@ -1,5 +1,5 @@
 use super::{TargetQuery, args, error, resources, typed};
-use crate::cli::targets::{Form, What};
+use crate::operations::targets::{Form, What};
 
 /// The targets as `TYPE/NAME`, or as types and the selectors.
 fn parsed(line: &str) -> String {

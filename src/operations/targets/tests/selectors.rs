@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::cli::targets::{FieldSelector, LabelSelector};
+use crate::operations::targets::{FieldSelector, LabelSelector};
 
 fn matches(selector: &str, labels: &str) -> bool {
     let labels: Vec<(&str, &str)> = labels.split(' ').filter_map(|label| label.split_once('=')).collect();

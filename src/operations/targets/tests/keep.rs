@@ -1,7 +1,7 @@
 use super::{NamespaceChoice, cluster, dump, one, resources, show, snapshot};
 use crate::{
-    cli::targets::KeepQuery,
     model::{Snapshot, SnapshotBuilder},
+    operations::targets::KeepQuery,
 };
 
 const SHOP: &str = "

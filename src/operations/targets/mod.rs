@@ -25,6 +25,21 @@ pub use selector::{LabelSelector, SelectorError};
 
 use crate::model::{ResourceId, Resources};
 
+/// The arguments that name targets, as they were typed.
+#[derive(Clone, Debug, Default)]
+pub struct TargetWords {
+    /// `TYPE/NAME…`, `TYPE NAME…` or `TYPE[,TYPE…]`
+    pub targets: Vec<String>,
+    /// `-l`
+    pub selector: Option<String>,
+    pub field_selector: Option<String>,
+    pub all: bool,
+    /// `-f`: manifests, folders of them, or `-`
+    pub filenames: Vec<String>,
+    /// `-R`
+    pub recursive: bool,
+}
+
 /// What was asked for, with types as they were typed.
 #[derive(Clone, Debug)]
 pub struct TargetQuery {

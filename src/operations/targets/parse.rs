@@ -1,11 +1,10 @@
 //! From the arguments to a query, as the resource builder of kubectl's cli-runtime reads them.
 
-use super::{FieldSelector, Form, LabelSelector, Selection, TargetError, TargetQuery, TypeName, manifest};
-use crate::cli::args::TargetArgs;
+use super::{FieldSelector, Form, LabelSelector, Selection, TargetError, TargetQuery, TargetWords, TypeName, manifest};
 
 impl TargetQuery {
     /// What the arguments ask for; `None` when they name no target at all. Reads the manifests of `-f`.
-    pub fn parse(args: &TargetArgs) -> Result<Option<TargetQuery>, TargetError> {
+    pub fn parse(args: &TargetWords) -> Result<Option<TargetQuery>, TargetError> {
         // As in kubectl an empty selector selects nothing rather than everything: an unset variable must not mean
         // "all".
         let labels = given(args.selector.as_deref());

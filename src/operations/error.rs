@@ -4,19 +4,17 @@ use crate::{
     act::KeepError, archive::ArchiveError, cluster::ConnectError, dump::DumpError, metrics::ServeError, wording::count,
 };
 
-use super::{connection::TimeoutError, targets::TargetError};
+use super::targets::TargetError;
 
 /// Why a command could not be done: exit code 1.
 #[derive(Debug, thiserror::Error)]
-pub enum CliError {
+pub enum OperationError {
     #[error(transparent)]
     Connect(Box<ConnectError>),
     #[error(transparent)]
     Dump(Box<DumpError>),
     #[error(transparent)]
     Target(Box<TargetError>),
-    #[error(transparent)]
-    Timeout(#[from] TimeoutError),
     /// The namespace that was asked for is not in the dump.
     #[error("no namespace {namespace:?} in the dump; it holds {}", .known.join(", "))]
     NamespaceNotInDump { namespace: String, known: Vec<String> },
@@ -75,27 +73,27 @@ pub enum CliError {
     Runtime(std::io::Error),
 }
 
-impl From<ConnectError> for CliError {
+impl From<ConnectError> for OperationError {
     fn from(error: ConnectError) -> Self {
-        CliError::Connect(Box::new(error))
+        OperationError::Connect(Box::new(error))
     }
 }
 
-impl From<DumpError> for CliError {
+impl From<DumpError> for OperationError {
     fn from(error: DumpError) -> Self {
-        CliError::Dump(Box::new(error))
+        OperationError::Dump(Box::new(error))
     }
 }
 
-impl From<ArchiveError> for CliError {
+impl From<ArchiveError> for OperationError {
     fn from(error: ArchiveError) -> Self {
-        CliError::Archive(Box::new(error))
+        OperationError::Archive(Box::new(error))
     }
 }
 
-impl From<TargetError> for CliError {
+impl From<TargetError> for OperationError {
     fn from(error: TargetError) -> Self {
-        CliError::Target(Box::new(error))
+        OperationError::Target(Box::new(error))
     }
 }
 

@@ -1,0 +1,97 @@
+//! From raw arguments to checked configuration.
+
+use std::sync::Arc;
+
+use crate::{
+    cluster::Progress,
+    operations::targets::{TargetQuery, TargetWords},
+    operations::{ClusterConfig, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig},
+};
+
+use super::{
+    args::{GlobalArgs, SourceArgs, TargetArgs},
+    progress::ReadProgress,
+};
+
+impl GlobalArgs {
+    /// # Errors
+    /// What makes no sense in the connection flags.
+    pub(super) fn cluster(&self) -> Result<ClusterConfig, OperationError> {
+        let options = self.connection.options().map_err(|why| OperationError::Usage(why.to_string()))?;
+        let progress = ReadProgress::new(self.connection.verbosity);
+        Ok(ClusterConfig {
+            options,
+            namespace: self.connection.namespace().map(str::to_owned),
+            progress: progress.map(|progress| Arc::new(progress) as Arc<dyn Progress>),
+        })
+    }
+
+    /// The files of `--from`, or the cluster.
+    ///
+    /// # Errors
+    /// What makes no sense in the flags; those of a connection are checked even if none is opened.
+    pub(super) fn source(&self, source: &SourceArgs) -> Result<SourceConfig, OperationError> {
+        let cluster = self.cluster()?;
+        if source.from.iter().any(String::is_empty) {
+            return Err(OperationError::Usage("--from is empty: give a file, a folder or -".to_owned()));
+        }
+        Ok(match source.from.is_empty() {
+            true => SourceConfig::Cluster(Box::new(cluster)),
+            false => SourceConfig::Dump { paths: source.from.clone(), assume_complete: source.assume_complete },
+        })
+    }
+
+    /// Reads the manifests of `-f`.
+    ///
+    /// # Errors
+    /// What makes no sense, or can't be read.
+    pub(super) fn targets(&self, args: &TargetArgs) -> Result<TargetConfig, OperationError> {
+        let words = TargetWords {
+            targets: args.targets.clone(),
+            selector: args.selector.clone(),
+            field_selector: args.field_selector.clone(),
+            all: args.all,
+            filenames: args.filenames.clone(),
+            recursive: args.recursive,
+        };
+        // As in kubectl, all namespaces win over one.
+        let namespace = self.connection.namespace().filter(|_| !args.all_namespaces);
+        Ok(TargetConfig {
+            query: TargetQuery::parse(&words)?,
+            namespace: namespace.map(str::to_owned),
+            all_namespaces: args.all_namespaces,
+            ignore_not_found: args.ignore_not_found,
+        })
+    }
+
+    /// Where to read, and what it is about.
+    ///
+    /// # Errors
+    /// What makes no sense.
+    pub(super) fn configuration(
+        &self,
+        source: &SourceArgs,
+        targets: &TargetArgs,
+    ) -> Result<(SourceConfig, TargetConfig), OperationError> {
+        if source.from.iter().any(|from| from == "-") && targets.filenames.iter().any(|file| file == "-") {
+            return Err(OperationError::Usage(
+                "standard input can't be both --from and -f: give a file for one of them".to_owned(),
+            ));
+        }
+        Ok((self.source(source)?, self.targets(targets)?))
+    }
+
+    /// Checks the arguments and reads what a command on these targets needs.
+    ///
+    /// # Errors
+    /// Whatever leaves nothing to show.
+    pub(super) fn open(
+        &self,
+        source: &SourceArgs,
+        targets: &TargetArgs,
+        scope: ReadScope,
+    ) -> Result<Box<Session>, OperationError> {
+        let (source, targets) = self.configuration(source, targets)?;
+        Opening::of(&source)?.read(&targets, scope)
+    }
+}

@@ -1,0 +1,358 @@
+//! A cluster that is open: reading on, writing, and following what comes of it.
+
+use std::{
+    collections::BTreeSet,
+    future,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use tokio::{runtime::Runtime, sync::watch};
+
+use crate::{
+    act::{
+        Access, Deletion, DetachedObject, FollowEvent, Followed, Following, KeepError, Probe, ProbeError, Released,
+        Sent, Settings, Sweeper, Verdicts, cut, delete, follow, probe, put_back, release, review,
+    },
+    cluster::{Connection, LostWatch, Watches, Whole},
+    collector::live::KindId,
+    model::{
+        Coordinate, Identity, ObjectEvent, ObjectId, OwnerEvent, RecheckResult, Resource, ResourceId, Snapshot, Symbol,
+    },
+    plan::{Plan, PlanTracker},
+    simulate::{Assume, Cut},
+};
+
+use super::session::{Session, Source};
+
+/// How long what is on its way is waited for: on a healthy line events take milliseconds.
+const ON_ITS_WAY: Duration = Duration::from_millis(100);
+
+/// How long nothing may move before what nobody is known to finish is called stuck: operators take their time.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// And at most so long where there is a time-out, half of which is waited.
+const LONGEST_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether a sweep goes on in vain, and for how long that has to be so.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+const IN_VAIN: Duration = Duration::from_secs(10);
+/// How long the work of a sweep that is under way may take to come to its end.
+const TO_STOP: Duration = Duration::from_secs(15);
+
+/// Whether somebody has pressed Ctrl-C. None before anybody wants to know: then it ends the process, as ever.
+static INTERRUPTED: OnceLock<watch::Receiver<bool>> = OnceLock::new();
+
+/// An open connection, and what drives it.
+pub struct Cluster {
+    pub runtime: Runtime,
+    pub connection: Connection,
+    pub(super) watches: Option<Watches>,
+}
+
+/// A cluster's objects: only this can write.
+pub type LiveSession = Session<Cluster>;
+
+impl Source for Cluster {
+    fn is_live(&self) -> bool {
+        true
+    }
+
+    fn trust_missing_apis(&mut self) {
+        self.connection.trust_missing_apis();
+    }
+
+    fn look_up(&self, snapshot: &mut Snapshot, coordinates: &[Coordinate]) {
+        self.runtime.block_on(self.connection.look_up(snapshot, coordinates));
+    }
+
+    fn fetch_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
+        self.runtime.block_on(self.connection.fetch_facts(snapshot, objects));
+    }
+
+    fn fetch_setters(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
+        self.runtime.block_on(self.connection.fetch_setters(snapshot, objects));
+    }
+
+    fn recheck(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) -> bool {
+        let seen = self.runtime.block_on(self.connection.recheck(snapshot, objects));
+        let changed = seen.iter().any(|(_, again)| *again != RecheckResult::Same);
+        if changed {
+            snapshot.update(seen);
+        }
+        changed
+    }
+
+    fn owner_events(&self) -> Result<Vec<OwnerEvent>, String> {
+        self.runtime.block_on(self.connection.invalid_owner_events())
+    }
+
+    fn count(&self, resource: &Resource, namespace: &str) -> Option<u64> {
+        self.runtime.block_on(self.connection.count(resource, namespace))
+    }
+}
+
+impl Cluster {
+    /// From now on the first Ctrl-C stops what is under way in good order; the second ends the process.
+    fn hear_interrupts(&self) {
+        INTERRUPTED.get_or_init(|| {
+            let (heard, receiver) = watch::channel(false);
+            self.runtime.spawn(async move {
+                while tokio::signal::ctrl_c().await.is_ok() {
+                    if heard.send_replace(true) {
+                        std::process::exit(130);
+                    }
+                }
+                // No signal handler: keep the channel open, so that waiting for an interrupt never ends.
+                heard.closed().await;
+            });
+            receiver
+        });
+    }
+
+    fn watches(&mut self, snapshot: &Snapshot) -> &Watches {
+        watching(&mut self.watches, &self.runtime, &self.connection, snapshot)
+    }
+}
+
+/// The watches of what the snapshot has listed, begun if there are none yet.
+fn watching<'a>(
+    watches: &'a mut Option<Watches>,
+    runtime: &Runtime,
+    connection: &Connection,
+    snapshot: &Snapshot,
+) -> &'a Watches {
+    let _runtime = runtime.enter();
+    watches.get_or_insert_with(|| connection.watch(snapshot))
+}
+
+impl LiveSession {
+    pub fn connection(&self) -> &Connection {
+        &self.source.connection
+    }
+
+    /// See [`Cluster::hear_interrupts`].
+    pub fn hear_interrupts(&self) {
+        self.source.hear_interrupts();
+    }
+
+    /// Begins to watch everything that was listed, from where the lists ended: nothing is listed again.
+    pub fn watch(&mut self) {
+        self.source.watches(&self.snapshot);
+    }
+
+    /// Applies what watches have reported so far. Returns whether anything that is kept has changed: **ids may change
+    /// then**, and whatever was built on the snapshot has to be built again.
+    ///
+    /// The latest events may not have arrived; [`Session::recheck`] is sure of the objects that it is given. What was
+    /// missed is in [`LiveSession::lost`].
+    pub fn catch_up(&mut self) -> bool {
+        self.source.runtime.block_on(async { tokio::time::sleep(ON_ITS_WAY).await });
+        let seen = self.source.watches(&self.snapshot).seen();
+        self.snapshot.apply_events(seen)
+    }
+
+    /// Which watches have missed events since [`LiveSession::watch`].
+    pub fn lost(&self) -> Vec<LostWatch> {
+        self.source.watches.as_ref().map(Watches::lost).unwrap_or_default()
+    }
+
+    /// Asks with a throw-away object whether a collector runs.
+    ///
+    /// # Errors
+    /// Why that could not be found out.
+    pub fn probe(&self, patience: Duration) -> Result<Probe, ProbeError> {
+        let Cluster { runtime, connection, .. } = &self.source;
+        let namespace = self.namespace.as_deref().unwrap_or(connection.default_namespace());
+        runtime.block_on(probe(connection, namespace, patience))
+    }
+
+    /// Asks whether the user may do this.
+    pub fn review(&self, wanted: &BTreeSet<Access>) -> Verdicts {
+        let Cluster { runtime, connection, .. } = &self.source;
+        runtime.block_on(review(connection, &self.snapshot.resources, wanted))
+    }
+
+    /// Reads objects whole.
+    ///
+    /// # Errors
+    /// The first that `each` returns.
+    pub fn fetch_whole<E>(
+        &self,
+        objects: &[ObjectId],
+        each: impl FnMut(ObjectId, Whole) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Cluster { runtime, connection, .. } = &self.source;
+        runtime.block_on(connection.fetch_whole(&self.snapshot, objects, each))
+    }
+
+    /// Lists whole what no snapshot has: see [`Connection::list_whole`].
+    ///
+    /// # Errors
+    /// Outside: why they can't be listed. Inside: the first that `each` returns.
+    pub fn list_whole<E: Send>(
+        &self,
+        resource: ResourceId,
+        namespace: Symbol,
+        each: &mut (dyn FnMut(serde_json::Value) -> Result<(), E> + Send),
+    ) -> Result<Result<(), E>, String> {
+        let (resource, namespace) = (self.snapshot.resources.get(resource), self.snapshot.text(namespace));
+        let Cluster { runtime, connection, .. } = &self.source;
+        runtime.block_on(connection.list_whole(resource, namespace, each))
+    }
+
+    /// Removes owner references from what is to be kept ([`cut`]).
+    ///
+    /// # Errors
+    /// What can't be kept; all references are restored then, or the error names those that are not.
+    pub fn cut(&self, cuts: &[Cut]) -> Result<Vec<DetachedObject>, KeepError> {
+        let Cluster { runtime, connection, .. } = &self.source;
+        runtime.block_on(cut(connection, &self.snapshot, cuts))
+    }
+
+    /// Puts references back, where nothing is deleted after all ([`put_back`]).
+    pub fn put_back(&self, detached: &[DetachedObject]) -> Vec<(String, String)> {
+        let Cluster { runtime, connection, .. } = &self.source;
+        runtime.block_on(put_back(connection, &self.snapshot, detached))
+    }
+
+    /// Removes the guards of what was kept ([`release`]) once that is safe; `None` after an interrupt, or where that
+    /// took longer than `patience`.
+    ///
+    /// # Errors
+    /// The first object that could not be released.
+    pub fn release(
+        &self,
+        plan: &Plan,
+        detached: &[DetachedObject],
+        patience: Duration,
+    ) -> Result<Option<Vec<(ObjectId, Released)>>, KeepError> {
+        let Cluster { runtime, connection, .. } = &self.source;
+        runtime.block_on(async {
+            tokio::select! {
+                released = release(connection, &self.snapshot, plan, detached, patience) => released.map(Some),
+                () = interrupted() => Ok(None),
+            }
+        })
+    }
+
+    /// Deletes these objects one after the other ([`delete`]). An interrupt stops it after the one that is under way.
+    pub fn delete(&self, targets: &[ObjectId], deletion: &Deletion, observer: &mut dyn FnMut(&Sent)) -> Vec<Sent> {
+        let Cluster { runtime, connection, .. } = &self.source;
+        runtime.block_on(delete(connection, &self.snapshot, targets, deletion, interrupted(), observer))
+    }
+
+    /// Follows a plan to its end ([`follow`]), for so long at most. An interrupt ends it.
+    ///
+    /// The plan was made on the snapshot as it is now: between [`LiveSession::catch_up`] and this, it must not change.
+    pub fn follow(
+        &mut self,
+        course: PlanTracker,
+        sent: &[Sent],
+        assume: Assume,
+        timeout: Option<Duration>,
+        observer: &mut dyn FnMut(FollowEvent),
+    ) -> Followed {
+        let Session { snapshot, source: Cluster { runtime, connection, watches }, .. } = self;
+        let watches = watching(watches, runtime, connection, snapshot);
+        let following = Following { connection, watches, assume, timeout, patience: patience(timeout) };
+        runtime.block_on(follow(following, snapshot, course, sent, interrupted(), observer))
+    }
+}
+
+/// What came of a sweep.
+pub struct SweepResult {
+    pub followed: Followed,
+    /// What was tried in vain to its end, and why.
+    pub failing: Vec<(Identity, String)>,
+}
+
+/// How to sweep.
+pub struct SweepSettings {
+    pub settings: Settings,
+    /// Requests a second, and how many at once after a pause.
+    pub rate: (f64, u32),
+    pub assume: Assume,
+    pub timeout: Option<Duration>,
+}
+
+impl LiveSession {
+    /// Does the collector's work from the state that the plan was made on, and follows what comes of it until nothing
+    /// is left to do, or nothing that is left can be done. An interrupt ends it.
+    ///
+    /// Between [`LiveSession::catch_up`] and this, the snapshot must not change.
+    pub fn sweep(
+        &mut self,
+        course: PlanTracker,
+        sweeping: SweepSettings,
+        observer: &mut dyn FnMut(FollowEvent),
+    ) -> SweepResult {
+        let Session { snapshot, source: Cluster { runtime, connection, watches }, .. } = self;
+        let watches = watching(watches, runtime, connection, snapshot);
+        let SweepSettings { settings, rate: (qps, burst), assume, timeout } = sweeping;
+        let patience = patience(timeout);
+        let limited = connection.clone().with_limits(qps, burst);
+        runtime.block_on(async {
+            let sweeper = Arc::new(Sweeper::new(limited, settings, Arc::new(())));
+            sweeper.serve(snapshot.resources.clone(), &snapshot.gaps);
+            let kinds: Vec<KindId> = snapshot.resources.iter().map(|(_, resource)| sweeper.kind(resource)).collect();
+            let watched = |id: ResourceId| snapshot.resources.not_watched(id).is_none();
+            sweeper.tell(|graph| {
+                for (id, object) in snapshot.objects().filter(|(_, object)| watched(object.resource)) {
+                    graph.see(kinds[object.resource.index()], &snapshot.raw(id));
+                }
+            });
+            let mut seen = watches.tap();
+            let listening = tokio::spawn({
+                let sweeper = sweeper.clone();
+                async move {
+                    while let Some(ObjectEvent { resource, object, gone }) = seen.recv().await {
+                        sweeper.tell(|graph| {
+                            if gone { graph.gone(&object.uid) } else { graph.see(kinds[resource.index()], &object) }
+                        });
+                    }
+                }
+            });
+            sweeper.begin();
+            let following = Following { connection, watches, assume, timeout, patience };
+            let in_vain = in_vain(&sweeper);
+            let ends = async {
+                tokio::select! {
+                    () = interrupted() => {}
+                    () = in_vain => {}
+                }
+            };
+            let followed = follow(following, snapshot, course, &[], ends, observer).await;
+            listening.abort();
+            let failing = sweeper.standing().failing;
+            // Whoever waits for a server that doesn't answer isn't waited for.
+            drop(tokio::time::timeout(TO_STOP, sweeper.stop()).await);
+            SweepResult { followed, failing }
+        })
+    }
+}
+
+/// Done when nothing has got on for some time but what is tried again and again in vain.
+async fn in_vain(sweeper: &Sweeper) {
+    loop {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        let standing = sweeper.standing();
+        if !standing.failing.is_empty() && standing.idle && standing.quiet >= IN_VAIN {
+            return;
+        }
+    }
+}
+
+/// How long nothing may move before what nobody is known to finish is called stuck.
+fn patience(timeout: Option<Duration>) -> Duration {
+    timeout.map_or(PATIENCE, |timeout| (timeout / 2).clamp(PATIENCE, LONGEST_PATIENCE))
+}
+
+/// Done when somebody has pressed Ctrl-C since [`LiveSession::hear_interrupts`]; from the second time on, the process ends
+/// at once.
+async fn interrupted() {
+    match INTERRUPTED.get() {
+        // Who is heard once is heard until the end.
+        Some(heard) => drop(heard.clone().wait_for(|heard| *heard).await),
+        None => future::pending::<()>().await,
+    }
+}

@@ -1,0 +1,262 @@
+//! Opening: from checked configuration to a snapshot and the objects that are meant.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use crate::{
+    cluster::{Connection, ConnectionOptions, Progress, Scope},
+    dump,
+    model::{Gap, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_whole},
+};
+
+use super::{
+    OperationError,
+    live::{Cluster, LiveSession},
+    session::{Dump, Session, add_gaps},
+    targets::{NamespaceChoice, ServerSelection, TargetQuery, TypedQuery},
+};
+
+/// How much of a cluster a command has to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadScope {
+    /// The namespace of the targets and what is cluster-scoped; everything for targets that are cluster-scoped.
+    Namespace,
+    /// Everything, because a dependent in the wrong place can decide an outcome.
+    Everything,
+    /// Everything, and the facts of what the API server asks and passes requests on to ([`read_whole`]).
+    Diagnosis,
+}
+
+/// Which cluster to read, and how.
+#[derive(Clone)]
+pub struct ClusterConfig {
+    pub options: ConnectionOptions,
+    /// The namespace that replaces the kubeconfig's.
+    pub namespace: Option<String>,
+    /// Is informed of every list and request.
+    pub progress: Option<Arc<dyn Progress>>,
+}
+
+/// Where objects are read from.
+#[derive(Clone)]
+pub enum SourceConfig {
+    Cluster(Box<ClusterConfig>),
+    /// Files, folders and `-`.
+    Dump {
+        paths: Vec<String>,
+        assume_complete: bool,
+    },
+}
+
+/// Which objects a command is about.
+#[derive(Clone, Debug, Default)]
+pub struct TargetConfig {
+    /// `None`: no target was named.
+    pub query: Option<TargetQuery>,
+    /// The namespace that was asked for; `None` with `all_namespaces`.
+    pub namespace: Option<String>,
+    pub all_namespaces: bool,
+    /// Whether targets that verifiably don't exist are left out, rather than an error.
+    pub ignore_not_found: bool,
+}
+
+impl TargetConfig {
+    /// No targets: the namespace, or everything.
+    pub fn scope(namespace: Option<String>) -> Self {
+        TargetConfig { all_namespaces: namespace.is_none(), namespace, ..TargetConfig::default() }
+    }
+
+    fn choice(&self, default: NamespaceChoice) -> NamespaceChoice {
+        match &self.namespace {
+            Some(namespace) => NamespaceChoice::One(namespace.clone()),
+            None if self.all_namespaces => NamespaceChoice::All,
+            None => default,
+        }
+    }
+
+    fn typed(&self, resources: &Resources) -> Result<Option<TypedQuery>, OperationError> {
+        let query = self.query.clone().map(|query| query.with_types(resources)).transpose()?;
+        if let (Some(query), Some(namespace)) = (&query, &self.namespace) {
+            query.check_namespace(namespace)?;
+        }
+        Ok(query)
+    }
+}
+
+/// A source whose resources are known, and none of whose lists was read if it is a cluster.
+pub enum Opening {
+    Cluster(Discovered),
+    Dump(Snapshot),
+}
+
+impl Opening {
+    /// Connects and discovers, or reads files.
+    ///
+    /// # Errors
+    /// Why the source can't be used.
+    pub fn of(source: &SourceConfig) -> Result<Self, OperationError> {
+        Ok(match source {
+            SourceConfig::Cluster(cluster) => Opening::Cluster(Discovered::connect(cluster)?),
+            SourceConfig::Dump { paths, assume_complete } => Opening::Dump(dump::read(paths, *assume_complete)?),
+        })
+    }
+
+    pub fn resources(&self) -> &Resources {
+        match self {
+            Opening::Cluster(discovered) => &discovered.resources,
+            Opening::Dump(snapshot) => &snapshot.resources,
+        }
+    }
+
+    /// Reads what a command on these targets needs. Resolves types before it reads any list.
+    ///
+    /// # Errors
+    /// Whatever leaves nothing to show. What can't be read is a gap of the snapshot.
+    pub fn read(self, targets: &TargetConfig, scope: ReadScope) -> Result<Box<Session>, OperationError> {
+        Ok(match self {
+            Opening::Cluster(discovered) => Box::new(discovered.read(targets, scope)?),
+            Opening::Dump(snapshot) => Box::new(read_dump(snapshot, targets)?),
+        })
+    }
+
+    /// What is served, and where that comes from: of a cluster without any list.
+    pub fn into_snapshot(self) -> Snapshot {
+        match self {
+            Opening::Dump(snapshot) => snapshot,
+            Opening::Cluster(Discovered { cluster, resources, gaps }) => {
+                let mut builder = SnapshotBuilder::new(cluster.connection.origin(), resources);
+                gaps.into_iter().for_each(|gap| builder.gap(gap));
+                builder.build()
+            }
+        }
+    }
+}
+
+/// A cluster of which discovery was read.
+pub struct Discovered {
+    pub cluster: Cluster,
+    pub resources: Resources,
+    pub gaps: Vec<Gap>,
+}
+
+impl Discovered {
+    /// # Errors
+    /// Why there is no connection, or why the served resources could not be read.
+    pub fn connect(config: &ClusterConfig) -> Result<Self, OperationError> {
+        let cluster = Cluster::connect(config)?;
+        let (resources, gaps) = cluster.runtime.block_on(cluster.connection.discover())?;
+        Ok(Discovered { cluster, resources, gaps })
+    }
+
+    /// As [`Opening::read`].
+    ///
+    /// # Errors
+    /// Whatever leaves nothing to show.
+    pub fn read(self, targets: &TargetConfig, scope: ReadScope) -> Result<LiveSession, OperationError> {
+        let Discovered { cluster, resources, gaps } = self;
+        let query = targets.typed(&resources)?;
+        let namespace = targets.namespace.as_deref().unwrap_or(cluster.connection.default_namespace()).to_owned();
+        let choice = targets.choice(NamespaceChoice::One(namespace.clone()));
+        let namespace = (!targets.all_namespaces).then_some(namespace);
+        let selected = select(&cluster, &resources, query.as_ref(), namespace.as_deref())?;
+        let lists = match (scope, &namespace) {
+            (ReadScope::Namespace, Some(namespace)) => scope_of(query.as_ref(), &resources, namespace),
+            _ => Scope::Everything,
+        };
+        let is_whole =
+            |resource: &Resource| scope == ReadScope::Diagnosis && read_whole(&resource.group, &resource.kind);
+        let whole: Vec<ResourceId> =
+            resources.deletable().filter(|(_, resource)| is_whole(resource)).map(|(id, _)| id).collect();
+        let mut snapshot = cluster.runtime.block_on(cluster.connection.read(resources, &lists, &whole))?;
+        add_gaps(&mut snapshot, gaps);
+        if let Some(query) = &query {
+            let unread = query.unread(&mut snapshot, &choice);
+            cluster.runtime.block_on(cluster.connection.look_up(&mut snapshot, &unread));
+        }
+        let resolve = |query: TypedQuery| match targets.ignore_not_found {
+            true => query.resolve_present(&snapshot, &choice, &selected),
+            false => query.resolve(&snapshot, &choice, &selected),
+        };
+        let targets = query.map(resolve).transpose()?;
+        if let Some(namespace) = namespace.as_deref().filter(|_| targets.is_none()) {
+            require_live_namespace(&snapshot, namespace)?;
+        }
+        Ok(Session { snapshot, namespace, targets, source: cluster })
+    }
+}
+
+impl Cluster {
+    /// # Errors
+    /// Why there is no connection.
+    pub fn connect(config: &ClusterConfig) -> Result<Self, OperationError> {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(OperationError::Runtime)?;
+        let mut connection = runtime.block_on(Connection::open(&config.options))?;
+        if let Some(namespace) = &config.namespace {
+            connection = connection.with_fallback_namespace(namespace);
+        }
+        if let Some(progress) = &config.progress {
+            connection = connection.with_progress(progress.clone());
+        }
+        Ok(Cluster { runtime, connection, watches: None })
+    }
+}
+
+fn read_dump(snapshot: Snapshot, targets: &TargetConfig) -> Result<Session<Dump>, OperationError> {
+    let query = targets.typed(&snapshot.resources)?;
+    let choice = targets.choice(NamespaceChoice::WhereverUnique);
+    let found = query.map(|query| query.resolve(&snapshot, &choice, &[])).transpose()?;
+    if let (None, Some(namespace)) = (&found, &targets.namespace) {
+        require_namespace(&snapshot, namespace)?;
+    }
+    Ok(Session { snapshot, namespace: targets.namespace.clone(), targets: found, source: Dump })
+}
+
+/// The uids that only the server can select.
+fn select(
+    cluster: &Cluster,
+    resources: &Resources,
+    query: Option<&TypedQuery>,
+    namespace: Option<&str>,
+) -> Result<Vec<(ResourceId, Vec<String>)>, OperationError> {
+    let selections = query.map(TypedQuery::server_selections).unwrap_or_default();
+    let select = |selection: ServerSelection| {
+        let labels = selection.labels.as_deref();
+        let namespace = namespace.filter(|_| resources.get(selection.resource).namespaced);
+        let uids = cluster.connection.select(resources, selection.resource, namespace, labels, Some(&selection.fields));
+        Ok((selection.resource, cluster.runtime.block_on(uids)?))
+    };
+    selections.into_iter().map(select).collect()
+}
+
+/// What has to be read of a cluster to look at these targets where they are.
+fn scope_of(query: Option<&TypedQuery>, resources: &Resources, namespace: &str) -> Scope {
+    let elsewhere =
+        |query: &TypedQuery| query.any_cluster_scoped(resources) || query.own_namespaces().any(|own| own != namespace);
+    if query.is_some_and(elsewhere) { Scope::Everything } else { Scope::Namespace(namespace.to_owned()) }
+}
+
+/// A namespace that verifiably doesn't exist is a typing error; an empty answer would hide it.
+fn require_live_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), OperationError> {
+    let absent = match snapshot.resources.by_group_kind("", "Namespace") {
+        Some(resource) if snapshot.covers(resource, None) => !snapshot
+            .objects()
+            .any(|(_, object)| object.resource == resource && snapshot.text(object.name) == namespace),
+        _ => false,
+    };
+    if absent { Err(OperationError::NamespaceNotFound(namespace.to_owned())) } else { Ok(()) }
+}
+
+fn require_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), OperationError> {
+    let known: BTreeSet<&str> = snapshot
+        .objects()
+        .filter(|(_, object)| !object.namespace.is_empty())
+        .map(|(_, object)| snapshot.text(object.namespace))
+        .collect();
+    if known.contains(namespace) {
+        return Ok(());
+    }
+    Err(OperationError::NamespaceNotInDump {
+        namespace: namespace.to_owned(),
+        known: known.into_iter().map(str::to_owned).collect(),
+    })
+}
