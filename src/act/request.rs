@@ -113,7 +113,7 @@ async fn once_as(
 fn may_have_been_done(failure: &Failure) -> bool {
     match failure {
         Failure::Refused(refusal) => !refusal.status.is_client_error(),
-        Failure::Unconnected(_) | Failure::Credentials(_) => false,
+        Failure::Unconnected(_) | Failure::Credentials(_) | Failure::InvalidName => false,
         Failure::Interrupted(_) | Failure::TimedOut(_) | Failure::Malformed(_) => true,
     }
 }

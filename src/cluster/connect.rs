@@ -155,7 +155,7 @@ impl Connection {
             Failure::Refused(refusal) if refusal.status == http::StatusCode::UNAUTHORIZED => {
                 Some(ConnectError::Unauthorized { endpoint })
             }
-            Failure::Refused(_) | Failure::Malformed(_) => None,
+            Failure::Refused(_) | Failure::InvalidName | Failure::Malformed(_) => None,
         }
     }
 }

@@ -6,7 +6,7 @@ use futures::StreamExt as _;
 use rustc_hash::FxHashMap;
 
 use crate::model::{
-    Fact, ObjectId, RawObject, Resource, ResourceId, Snapshot,
+    Fact, ObjectId, RawObject, Resource, ResourceId, Snapshot, Symbol,
     facts::{has_facts, read_facts},
     gaps::Gaps,
 };
@@ -14,9 +14,9 @@ use crate::model::{
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
-    facts_protobuf, json,
-    look_up::AT_ONCE,
-    named::{GONE, Named},
+    facts_protobuf,
+    get_object::{AT_ONCE, GONE},
+    json,
     pages::TakePages,
     path, protobuf,
     request::{JSON, WHOLE},
@@ -25,41 +25,19 @@ use super::{
 /// From how many objects of one kind in one namespace on the whole list is cheaper than asking for each.
 const LIST_FROM: usize = 9;
 
-/// Objects of one kind in one namespace.
-struct Batch {
-    resource: Resource,
-    namespace: String,
-    /// By uid, with the name.
-    wanted: FxHashMap<String, (ObjectId, String)>,
+/// One request, and which objects' facts it is to bring.
+enum Request<'s> {
+    One(ObjectId),
+    /// The list of one kind in one namespace.
+    List {
+        resource: &'s Resource,
+        namespace: &'s str,
+        wanted: Vec<ObjectId>,
+    },
 }
 
-impl Batch {
-    /// Its objects one by one.
-    fn into_named(self) -> impl Iterator<Item = Named> {
-        let Batch { resource, namespace, wanted } = self;
-        let named = move |(uid, (object, name))| Named {
-            object,
-            resource: resource.clone(),
-            namespace: namespace.clone(),
-            name,
-            uid,
-        };
-        wanted.into_iter().map(named)
-    }
-}
-
-/// One request, and what it is to bring.
-enum Request {
-    All(Batch),
-    One(Named),
-}
-
-/// What came of one request: facts, and objects of which there are none.
-#[derive(Default)]
-struct Outcome {
-    facts: Vec<(ObjectId, Fact)>,
-    missing: Vec<(Named, String)>,
-}
+/// Each object with its facts, or the reason of a gap.
+type Answers = Vec<(ObjectId, Result<Fact, String>)>;
 
 const FACTLESS: &str = "its spec or status is missing";
 
@@ -73,88 +51,87 @@ impl Connection {
     /// known yet. What can't be read stays unknown and becomes a gap; so does what is not the same object any more.
     pub async fn fetch_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         self.fetch_pods_of_nodes(snapshot, objects).await;
-        let requests = plan(snapshot, objects);
-        let mut outcomes = futures::stream::iter(requests)
-            .map(async |request| match request {
-                Request::All(batch) => self.fetch_all(batch).await,
-                Request::One(named) => self.fetch_one(named).await,
-            })
-            .buffer_unordered(AT_ONCE);
+        let asked = &*snapshot;
+        let answers = futures::stream::iter(plan(asked, objects)).map(async |request| match request {
+            Request::One(id) => vec![(id, self.fetch_one(asked, id).await)],
+            Request::List { resource, namespace, wanted } => self.list_facts(asked, resource, namespace, wanted).await,
+        });
+        let answers: Vec<Answers> = answers.buffer_unordered(AT_ONCE).collect().await;
         let mut gaps = Gaps::default();
-        while let Some(outcome) = outcomes.next().await {
-            for (object, fact) in outcome.facts {
-                snapshot.learn(object, fact);
-            }
-            for (named, reason) in outcome.missing {
-                named.missing(reason, &mut gaps);
+        for (id, fact) in answers.into_iter().flatten() {
+            match fact {
+                Ok(fact) => snapshot.learn(id, fact),
+                Err(reason) => gaps.add_object(snapshot, snapshot.object(id).coordinate(), reason),
             }
         }
         gaps.record(snapshot);
     }
 
-    async fn fetch_one(&self, named: Named) -> Outcome {
-        match self.get_named(&named, form(&named.resource), |answer| read_one(answer, &named.resource)).await {
-            Ok(Some(fact)) => Outcome { facts: vec![(named.object, fact)], missing: Vec::new() },
-            Ok(None) => Outcome { facts: Vec::new(), missing: vec![(named, FACTLESS.to_owned())] },
-            Err(reason) => Outcome { facts: Vec::new(), missing: vec![(named, reason)] },
-        }
+    async fn fetch_one(&self, snapshot: &Snapshot, id: ObjectId) -> Result<Fact, String> {
+        let resource = snapshot.resources.get(snapshot.object(id).resource);
+        let read = |answer: &Answer, metadata: RawObject<'_>| read_one(answer, &metadata, resource);
+        let current = self.get_current(snapshot, id, form(resource), read).await.map_err(|error| error.to_string())?;
+        current.same()?.ok_or_else(|| FACTLESS.to_owned())
     }
 
-    async fn fetch_all(&self, batch: Batch) -> Outcome {
-        let url = path::of_resource(&batch.resource, Some(&batch.namespace));
-        let form = form(&batch.resource);
-        let mut taker = FromList { batch, facts: FxHashMap::default() };
-        let failure = self.get_pages(&url, "", form, &mut taker).await.err();
-        let FromList { mut batch, facts } = taker;
+    async fn list_facts(
+        &self,
+        snapshot: &Snapshot,
+        resource: &Resource,
+        namespace: &str,
+        wanted: Vec<ObjectId>,
+    ) -> Answers {
+        let url = path::of_resource(resource, Some(namespace));
+        let by_uid = wanted.iter().map(|id| (snapshot.text(snapshot.object(*id).uid), *id)).collect();
+        let mut taker = FromList { resource, wanted: by_uid, facts: FxHashMap::default() };
+        let failure = self.get_pages(&url, "", form(resource), &mut taker).await.err();
         let reason = failure.map_or_else(|| GONE.to_owned(), |failure| failure.to_string());
-        batch.wanted.retain(|_, (object, _)| !facts.contains_key(object));
-        let missing = batch.into_named().map(|named| (named, reason.clone()));
-        Outcome { missing: missing.collect(), facts: facts.into_iter().collect() }
+        let mut fact = |id| taker.facts.remove(&id).ok_or_else(|| reason.clone());
+        wanted.into_iter().map(|id| (id, fact(id))).collect()
     }
 }
 
 /// Decides what is asked for one by one and what in lists.
-fn plan(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Request> {
-    let mut batches: BTreeMap<(ResourceId, String), Batch> = BTreeMap::new();
+fn plan<'s>(snapshot: &'s Snapshot, objects: &[ObjectId]) -> Vec<Request<'s>> {
+    let mut batches: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();
     for id in objects {
         let object = snapshot.object(*id);
         let resource = snapshot.resources.get(object.resource);
         let finalizers = object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer));
-        if snapshot.facts.get(*id).is_some() || !has_facts(&resource.group, &resource.kind, finalizers) {
-            continue;
+        if snapshot.facts.get(*id).is_none() && has_facts(&resource.group, &resource.kind, finalizers) {
+            batches.entry((object.resource, object.namespace)).or_default().push(*id);
         }
-        let namespace = snapshot.text(object.namespace).to_owned();
-        let batch = batches.entry((object.resource, namespace.clone())).or_insert_with(|| Batch {
-            resource: resource.clone(),
-            namespace,
-            wanted: FxHashMap::default(),
-        });
-        batch.wanted.insert(snapshot.text(object.uid).to_owned(), (*id, snapshot.text(object.name).to_owned()));
     }
     let mut requests = Vec::new();
-    for batch in batches.into_values() {
-        if batch.wanted.len() >= LIST_FROM {
-            requests.push(Request::All(batch));
+    for ((resource, namespace), mut wanted) in batches {
+        wanted.sort_unstable();
+        wanted.dedup();
+        if wanted.len() >= LIST_FROM {
+            let (resource, namespace) = (snapshot.resources.get(resource), snapshot.text(namespace));
+            requests.push(Request::List { resource, namespace, wanted });
         } else {
-            requests.extend(batch.into_named().map(Request::One));
+            requests.extend(wanted.into_iter().map(Request::One));
         }
     }
     requests
 }
 
 /// Takes the wanted objects' facts from a list.
-struct FromList {
-    batch: Batch,
+struct FromList<'s> {
+    resource: &'s Resource,
+    /// By uid.
+    wanted: FxHashMap<&'s str, ObjectId>,
     facts: FxHashMap<ObjectId, Fact>,
 }
 
-impl TakePages for FromList {
+impl TakePages for FromList<'_> {
     fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-        let FromList { batch, facts } = self;
-        let (group, kind) = (batch.resource.group.as_str(), batch.resource.kind.as_str());
+        let FromList { resource, wanted, facts } = self;
+        let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
         if !answer.is_protobuf() {
             return json::read_items(&answer.body, &mut |item: serde_json::Value| {
-                if let Some((object, _)) = uid_of(&item).and_then(|uid| batch.wanted.get(uid))
+                let uid = item.pointer("/metadata/uid").and_then(serde_json::Value::as_str);
+                if let Some(object) = uid.and_then(|uid| wanted.get(uid))
                     && let Some(fact) = read_facts(group, kind, &item)
                 {
                     facts.insert(*object, fact);
@@ -165,7 +142,7 @@ impl TakePages for FromList {
         let mut metadata = RawObject::default();
         protobuf::read_items(&answer.body, |item| {
             protobuf::metadata(protobuf::at(item, &[1])?.unwrap_or_default(), &mut metadata)?;
-            if let Some((object, _)) = batch.wanted.get(&*metadata.uid)
+            if let Some(object) = wanted.get(&*metadata.uid)
                 && let Some(fact) = facts_protobuf::read_facts(group, kind, &metadata.name, item)?
             {
                 facts.insert(*object, fact);
@@ -178,21 +155,14 @@ impl TakePages for FromList {
     fn restart(&mut self) {}
 }
 
-/// Reads one whole object's uid and facts.
-fn read_one(answer: &Answer, resource: &Resource) -> Result<(String, Option<Fact>), Malformed> {
+/// Reads one whole object's facts.
+fn read_one(answer: &Answer, metadata: &RawObject<'_>, resource: &Resource) -> Result<Option<Fact>, Malformed> {
     let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
     if answer.is_protobuf() {
-        let metadata = protobuf::read_object(&answer.body)?;
         let whole = protobuf::open(&answer.body)?.raw;
-        let fact = facts_protobuf::read_facts(group, kind, &metadata.name, whole)?;
-        return Ok((metadata.uid.into_owned(), fact));
+        return facts_protobuf::read_facts(group, kind, &metadata.name, whole);
     }
-    let whole: serde_json::Value = serde_json::from_slice(&answer.body)?;
-    Ok((uid_of(&whole).unwrap_or_default().to_owned(), read_facts(group, kind, &whole)))
-}
-
-fn uid_of(object: &serde_json::Value) -> Option<&str> {
-    object.pointer("/metadata/uid")?.as_str()
+    Ok(read_facts(group, kind, &serde_json::from_slice(&answer.body)?))
 }
 
 #[cfg(test)]
@@ -218,7 +188,9 @@ mod tests {
     }
 
     fn pod(name: &str, uid: &str) -> String {
-        format!(r#"{{"metadata":{{"name":"{name}","uid":"{uid}"}},"spec":{{"nodeName":"n-{name}"}}}}"#)
+        format!(
+            r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"{uid}"}},"spec":{{"nodeName":"n-{name}"}}}}"#
+        )
     }
 
     #[tokio::test]
@@ -226,7 +198,9 @@ mod tests {
         let connection = serve(|asked| match asked.url.as_str() {
             "/api/v1/namespaces/shop/pods/p0" => json(200, pod("p0", "u0")),
             "/api/v1/namespaces/shop/pods/p1" => json(200, pod("p1", "another")),
-            "/api/v1/namespaces/shop/pods/p2" => refuse(404),
+            "/api/v1/namespaces/shop/pods/p2" => {
+                json(404, r#"{"kind":"Status","details":{"name":"p2","kind":"pods"}}"#)
+            }
             "/api/v1/namespaces/shop/pods/p3" => refuse(403),
             other => panic!("{other}"),
         });
@@ -268,7 +242,11 @@ mod tests {
         let connection = serve(|asked| {
             assert_eq!(asked.accept, JSON, "{}", asked.url);
             let lease = |name: &str| {
-                format!(r#"{{"metadata":{{"name":"{name}","uid":"{name}"}},"spec":{{"holderIdentity":"of-{name}"}}}}"#)
+                let namespace = if name == "l9" { "other" } else { "shop" };
+                format!(
+                    r#"{{"metadata":{{"name":"{name}","namespace":"{namespace}","uid":"{name}"}},
+                    "spec":{{"holderIdentity":"of-{name}"}}}}"#
+                )
             };
             match asked.url.as_str() {
                 "/apis/coordination.k8s.io/v1/namespaces/shop/leases?limit=500" => {

@@ -20,6 +20,8 @@ pub(crate) enum Failure {
     TimedOut(Duration),
     /// The credentials could not be renewed.
     Credentials(String),
+    /// Nothing was asked: no URL stands for the name, or for the namespace.
+    InvalidName,
     /// The answer makes no sense.
     Malformed(String),
 }
@@ -31,6 +33,7 @@ impl std::fmt::Display for Failure {
             Failure::Unconnected(why) | Failure::Interrupted(why) => f.write_str(why),
             Failure::TimedOut(limit) => write!(f, "timed out after {limit:?}"),
             Failure::Credentials(why) => write!(f, "no credentials: {why}"),
+            Failure::InvalidName => f.write_str("not the name of an object there can be"),
             Failure::Malformed(why) => write!(f, "unreadable answer: {why}"),
         }
     }

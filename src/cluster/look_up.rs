@@ -4,10 +4,7 @@ use futures::StreamExt as _;
 
 use crate::model::{Coordinate, Snapshot, gaps::Gaps};
 
-use super::{Connection, answer::Answer, failure::Failure, path, request::METADATA};
-
-/// How many objects are asked for at once: enough to hide the way there and back, few enough to go unnoticed.
-pub(super) const AT_ONCE: usize = 16;
+use super::{Connection, get_object::AT_ONCE, request::METADATA};
 
 impl Connection {
     /// GETs coordinates that no list covers, or that a list may be too old for, and records what is there, or that
@@ -18,55 +15,28 @@ impl Connection {
         let mut wanted = coordinates.to_vec();
         wanted.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
         wanted.dedup();
+        let asked = &*snapshot;
+        let answers = futures::stream::iter(wanted).map(async |coordinate| {
+            let found = self.get_object(asked, coordinate, METADATA, |_, metadata| Ok(metadata.into_owned()));
+            (coordinate, found.await)
+        });
+        let answers: Vec<_> = answers.buffer_unordered(AT_ONCE).collect().await;
         let mut gaps = Gaps::default();
-        let mut requests = Vec::new();
-        for coordinate in wanted {
-            let resource = snapshot.resources.get(coordinate.resource);
-            let (namespace, name) = (snapshot.text(coordinate.namespace), snapshot.text(coordinate.name));
-            match path::of_object(resource, namespace, name) {
-                Some(url) => requests.push((coordinate, url)),
-                None => {
-                    gaps.add(resource.full_name(), namespace, name, "not the name of an object there can be");
+        for (coordinate, answer) in answers {
+            match answer {
+                Ok(object) => {
+                    snapshot.found(coordinate.resource, &object);
+                }
+                Err(failure) if failure.proves_absence() || self.trusts_missing_apis && failure.is_missing_api() => {
+                    snapshot.confirm_absent(coordinate);
+                }
+                Err(failure) => {
+                    gaps.add_object(snapshot, coordinate, failure.to_string());
                     snapshot.leave_unanswered(coordinate);
                 }
             }
         }
-        let mut answers = futures::stream::iter(requests)
-            .map(async |(coordinate, url)| (coordinate, self.get(&url, METADATA).await))
-            .buffer_unordered(AT_ONCE);
-        while let Some((coordinate, answer)) = answers.next().await {
-            if let Err(failure) = record(snapshot, coordinate, answer, self.trusts_missing_apis) {
-                let resource = snapshot.resources.get(coordinate.resource).full_name();
-                let (namespace, name) = (snapshot.text(coordinate.namespace), snapshot.text(coordinate.name));
-                gaps.add(resource, namespace, name, failure.to_string());
-                snapshot.leave_unanswered(coordinate);
-            }
-        }
         gaps.record(snapshot);
-    }
-}
-
-fn record(
-    snapshot: &mut Snapshot,
-    coordinate: Coordinate,
-    answer: Result<Answer, Failure>,
-    trusts_missing_apis: bool,
-) -> Result<(), Failure> {
-    match answer {
-        Ok(answer) => {
-            let object = answer.read_object()?;
-            // An answer about something else is none.
-            if object.uid.is_empty() || object.name != snapshot.text(coordinate.name) {
-                return Err(Failure::Malformed("an object without its name and uid".to_owned()));
-            }
-            snapshot.found(coordinate.resource, &object);
-            Ok(())
-        }
-        Err(failure) if failure.proves_absence() || trusts_missing_apis && failure.is_missing_api() => {
-            snapshot.confirm_absent(coordinate);
-            Ok(())
-        }
-        Err(failure) => Err(failure),
     }
 }
 
@@ -109,7 +79,7 @@ mod tests {
             gaps,
             [
                 r#""", a/b: not the name of an object there can be"#,
-                "odd: unreadable answer: an object without its name and uid",
+                "odd: unreadable answer: another object than was asked for",
                 "secret: forbidden",
                 "unserved: not served any more (404 Not Found)",
             ]

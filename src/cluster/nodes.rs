@@ -4,7 +4,7 @@ use futures::StreamExt as _;
 
 use crate::model::{Fact, ObjectId, Snapshot, facts::NodeFacts, gaps::Gaps};
 
-use super::{Connection, look_up::AT_ONCE};
+use super::{Connection, get_object::AT_ONCE};
 
 impl Connection {
     /// Asks for the pods of those of these objects that are Nodes, and records them as the Nodes' facts. What can't be

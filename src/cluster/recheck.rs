@@ -11,8 +11,7 @@ use crate::model::{ObjectId, RawObject, RecheckResult, ResourceId, Snapshot, Sym
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
-    failure::Failure,
-    look_up::AT_ONCE,
+    get_object::{AT_ONCE, Current},
     pages::TakePages,
     path,
     request::{METADATA, METADATA_LIST},
@@ -66,13 +65,11 @@ impl Connection {
     }
 
     async fn look_at(&self, snapshot: &Snapshot, id: ObjectId) -> RecheckResult {
-        let object = snapshot.object(id);
-        let resource = snapshot.resources.get(object.resource);
-        let Some(url) = path::of_object(resource, snapshot.text(object.namespace), snapshot.text(object.name)) else {
-            return RecheckResult::Unanswered("not the name of an object there can be".to_owned());
-        };
-        read(snapshot, id, self.get(&url, METADATA).await)
-            .unwrap_or_else(|failure| RecheckResult::Unanswered(failure.to_string()))
+        match self.get_current(snapshot, id, METADATA, |_, metadata| Ok(compared(snapshot, id, &metadata))).await {
+            Ok(Current::Same(result) | Current::Replaced(result)) => result,
+            Ok(Current::Gone) => RecheckResult::Gone,
+            Err(failure) => RecheckResult::Unanswered(failure.to_string()),
+        }
     }
 }
 
@@ -99,20 +96,6 @@ impl TakePages for FromList<'_> {
     fn restart(&mut self) {
         self.seen.clear();
     }
-}
-
-fn read(snapshot: &Snapshot, id: ObjectId, answer: Result<Answer, Failure>) -> Result<RecheckResult, Failure> {
-    let answer = match answer {
-        Err(failure) if failure.proves_absence() => return Ok(RecheckResult::Gone),
-        answer => answer?,
-    };
-    let (object, raw) = (snapshot.object(id), answer.read_object()?);
-    // An answer about something else is none.
-    if raw.uid.is_empty() || raw.name != snapshot.text(object.name) || raw.namespace != snapshot.text(object.namespace)
-    {
-        return Err(Failure::Malformed("another object than was asked for".to_owned()));
-    }
-    Ok(compared(snapshot, id, &raw))
 }
 
 /// What is there now, beside what the snapshot has.

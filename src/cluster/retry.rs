@@ -33,9 +33,11 @@ pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Optio
         Failure::Interrupted(_) => (TRIES, None),
         Failure::Unconnected(_) if reached => (TRIES, None),
         // A timeout has already taken as long as anybody wanted to wait.
-        Failure::Unconnected(_) | Failure::TimedOut(_) | Failure::Credentials(_) | Failure::Malformed(_) => {
-            return None;
-        }
+        Failure::Unconnected(_)
+        | Failure::TimedOut(_)
+        | Failure::Credentials(_)
+        | Failure::InvalidName
+        | Failure::Malformed(_) => return None,
     };
     if tried >= tries {
         return None;

@@ -13,8 +13,7 @@ use crate::model::{
 use super::{
     Connection,
     answer::{Answer, Malformed},
-    look_up::AT_ONCE,
-    named::Named,
+    get_object::{AT_ONCE, Current},
     request::METADATA_IN_JSON,
 };
 
@@ -26,30 +25,27 @@ impl Connection {
             objects.iter().copied().filter(|id| snapshot.facts.setters(*id).is_none()).collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let requests: Vec<Named> = wanted.into_iter().map(|id| Named::of(snapshot, id)).collect();
-        let mut answers = futures::stream::iter(requests)
-            .map(async |named| {
-                let read = self.get_named(&named, METADATA_IN_JSON, read).await;
-                (named, read)
-            })
-            .buffer_unordered(AT_ONCE);
+        let asked = &*snapshot;
+        let answers = futures::stream::iter(wanted).map(async |id| {
+            let read = self.get_current(asked, id, METADATA_IN_JSON, |answer, _| read(answer));
+            (id, read.await)
+        });
+        let answers: Vec<_> = answers.buffer_unordered(AT_ONCE).collect().await;
         let mut gaps = Gaps::default();
-        while let Some((named, read)) = answers.next().await {
-            match read {
-                Ok(setters) => snapshot.facts.insert_setters(named.object, setters),
-                Err(reason) => named.missing(reason, &mut gaps),
+        for (id, answer) in answers {
+            match answer.map_err(|failure| failure.to_string()).and_then(Current::same) {
+                Ok(setters) => snapshot.facts.insert_setters(id, setters),
+                Err(reason) => gaps.add_object(snapshot, snapshot.object(id).coordinate(), reason),
             }
         }
         gaps.record(snapshot);
     }
 }
 
-/// An object's uid, and who set its finalizers: nobody, where the server keeps no managed fields of it.
-fn read(answer: &Answer) -> Result<(String, Vec<Setter>), Malformed> {
+/// Who set an object's finalizers: nobody, where the server keeps no managed fields of it.
+fn read(answer: &Answer) -> Result<Vec<Setter>, Malformed> {
     let object: Value = serde_json::from_slice(&answer.body)?;
-    let metadata = object.get("metadata").and_then(Value::as_object);
-    let uid = metadata.and_then(|metadata| metadata.get("uid")?.as_str());
-    Ok((uid.unwrap_or_default().to_owned(), metadata.and_then(read_setters).unwrap_or_default()))
+    Ok(object.get("metadata").and_then(Value::as_object).and_then(read_setters).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -65,8 +61,12 @@ mod tests {
         let connection = serve(|asked| {
             assert_eq!(asked.before, 0, "{}", asked.url);
             assert!(asked.accept.starts_with("application/json;as=PartialObjectMetadata;"), "{}", asked.accept);
-            let metadata = |uid: &str, more: &str| json(200, format!(r#"{{"metadata":{{"uid":"{uid}"{more}}}}}"#));
-            match asked.url.strip_prefix("/api/v1/namespaces/shop/pods/").unwrap_or_default() {
+            let name = asked.url.strip_prefix("/api/v1/namespaces/shop/pods/").unwrap_or_default();
+            let metadata = |uid: &str, more: &str| {
+                let body = format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"{uid}"{more}}}}}"#);
+                json(200, body)
+            };
+            match name {
                 "noted" => metadata(
                     "u-noted",
                     r#","managedFields":[{"manager":"acme","time":"2026-01-31T08:00:00Z",
@@ -74,7 +74,8 @@ mod tests {
                 ),
                 "nobody" => metadata("u-nobody", ""),
                 "replaced" => metadata("another", ""),
-                "gone" => refuse(404),
+                "gone" => json(404, r#"{"kind":"Status","details":{"name":"gone","kind":"pods"}}"#),
+                "unserved" => refuse(404),
                 "secret" => refuse(403),
                 "garbage" => json(200, "garbage"),
                 other => panic!("{other}"),
@@ -82,15 +83,16 @@ mod tests {
         });
         let mut builder =
             SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
-        let ids = ["noted", "nobody", "replaced", "gone", "secret", "garbage", "asked-for-by-nobody"].map(|name| {
-            let uid = format!("u-{name}");
-            let object =
-                RawObject { namespace: "shop".into(), name: name.into(), uid: uid.into(), ..RawObject::default() };
-            builder.add(ResourceId(0), &object)
-        });
+        let ids =
+            ["noted", "nobody", "replaced", "gone", "unserved", "secret", "garbage", "not-asked-for"].map(|name| {
+                let uid = format!("u-{name}");
+                let object =
+                    RawObject { namespace: "shop".into(), name: name.into(), uid: uid.into(), ..RawObject::default() };
+                builder.add(ResourceId(0), &object)
+            });
         let mut snapshot = builder.build();
         let connection = connection.await;
-        connection.fetch_setters(&mut snapshot, &[&ids[..6], &ids[..6]].concat()).await;
+        connection.fetch_setters(&mut snapshot, &[&ids[..7], &ids[..7]].concat()).await;
         let setter =
             Setter { finalizer: "acme.io/x".to_owned(), manager: "acme".to_owned(), time: Some(1_769_846_400) };
         assert_eq!(snapshot.facts.setters(ids[0]), Some(&[setter][..]));
@@ -102,7 +104,8 @@ mod tests {
             [
                 "pods in namespace shop (garbage: unreadable answer: expected value at line 1 column 1)",
                 "pods in namespace shop (gone, replaced: gone since it was listed)",
-                "pods in namespace shop (secret: forbidden)"
+                "pods in namespace shop (secret: forbidden)",
+                "pods in namespace shop (unserved: not served any more (404 Not Found))"
             ]
         );
         // What is known is not asked for again.

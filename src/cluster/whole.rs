@@ -4,14 +4,13 @@
 use futures::StreamExt as _;
 use serde_json::Value;
 
-use crate::model::{ObjectId, Resource, Snapshot};
+use crate::model::{ObjectId, RawObject, Resource, Snapshot};
 
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
-    failure::Failure,
+    get_object::{AT_ONCE, Current},
     json,
-    look_up::AT_ONCE,
     pages::TakePages,
     path,
     request::JSON,
@@ -48,15 +47,14 @@ impl Connection {
     }
 
     async fn whole(&self, snapshot: &Snapshot, id: ObjectId) -> Whole {
-        let object = snapshot.object(id);
-        let (namespace, name) = (snapshot.text(object.namespace), snapshot.text(object.name));
-        let Some(url) = path::of_object(snapshot.resources.get(object.resource), namespace, name) else {
-            return Whole::Unreadable("not the name of an object there can be".to_owned());
+        let read = |answer: &Answer, _: RawObject<'_>| {
+            let mut value: Value = serde_json::from_slice(&answer.body)?;
+            name_kind(&mut value, snapshot.resources.get(snapshot.object(id).resource));
+            Ok(Whole::Object(Box::new(value)))
         };
-        match self.get(&url, JSON).await {
-            Ok(answer) => read(snapshot, id, &answer)
-                .unwrap_or_else(|malformed| Whole::Unreadable(Failure::from(malformed).to_string())),
-            Err(failure) if failure.proves_absence() => Whole::Gone,
+        match self.get_current(snapshot, id, JSON, read).await {
+            Ok(Current::Same(whole)) => whole,
+            Ok(Current::Replaced(_) | Current::Gone) => Whole::Gone,
             Err(failure) => Whole::Unreadable(failure.in_full()),
         }
     }
@@ -80,25 +78,6 @@ impl Connection {
             Err(failure) => Err(failure.in_full()),
         }
     }
-}
-
-fn read(snapshot: &Snapshot, id: ObjectId, answer: &Answer) -> Result<Whole, Malformed> {
-    let mut value: Value = serde_json::from_slice(&answer.body)?;
-    let object = snapshot.object(id);
-    let text_at = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    // An answer about something else is none.
-    let uid = text_at("/metadata/uid");
-    if uid.is_empty()
-        || text_at("/metadata/name") != snapshot.text(object.name)
-        || text_at("/metadata/namespace") != snapshot.text(object.namespace)
-    {
-        return Err(Malformed::new("another object than was asked for"));
-    }
-    if uid != snapshot.text(object.uid) {
-        return Ok(Whole::Gone);
-    }
-    name_kind(&mut value, snapshot.resources.get(object.resource));
-    Ok(Whole::Object(Box::new(value)))
 }
 
 /// An object on a list may leave it to the list to say what kind it is of.
@@ -170,7 +149,13 @@ mod tests {
             "unserved" => refuse(404),
             "odd" => json(200, pod("another", "u-odd")),
             "broken" => json(200, r#"{"metadata":{"name":"broken","namesp"#),
-            "deep" => json(200, format!("{}{}", "[".repeat(200), "]".repeat(200))),
+            "deep" => {
+                let spec = format!("{}{}", "[".repeat(200), "]".repeat(200));
+                json(
+                    200,
+                    format!(r#"{{"metadata":{{"name":"deep","namespace":"shop","uid":"u-deep"}},"spec":{spec}}}"#),
+                )
+            }
             _ => json(403, r#"{"kind":"Status","message":"pods \"secret\" is forbidden","code":403}"#),
         });
         let connection = connection.await;

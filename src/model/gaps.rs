@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Gap, Snapshot};
+use super::{Coordinate, Gap, Snapshot};
 
 /// Collects what could not be read of single objects.
 #[derive(Default)]
@@ -18,6 +18,11 @@ impl Gaps {
             !name.is_empty() && !name.contains(|character: char| character.is_control() || character.is_whitespace());
         let name = if plain { name.to_owned() } else { format!("{name:?}") };
         self.found.entry((resource, namespace.to_owned(), reason.into())).or_default().push(name);
+    }
+
+    pub(crate) fn add_object(&mut self, snapshot: &Snapshot, at: Coordinate, reason: impl Into<String>) {
+        let resource = snapshot.resources.get(at.resource).full_name();
+        self.add(resource, snapshot.text(at.namespace), snapshot.text(at.name), reason);
     }
 
     /// The gaps, each with the first names.

@@ -204,7 +204,7 @@ fn a_list_may_help(failure: &Failure) -> bool {
     let passes = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE, StatusCode::UNAUTHORIZED];
     match failure {
         Failure::Refused(refusal) => !passes.contains(&refusal.status),
-        Failure::Malformed(_) => true,
+        Failure::InvalidName | Failure::Malformed(_) => true,
         Failure::Unconnected(_) | Failure::Interrupted(_) | Failure::TimedOut(_) | Failure::Credentials(_) => false,
     }
 }

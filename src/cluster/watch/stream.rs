@@ -108,7 +108,7 @@ fn is_final(failure: &Failure) -> bool {
             ];
             refusal.status.is_client_error() && !passes.contains(&refusal.status)
         }
-        Failure::Malformed(_) => true,
+        Failure::InvalidName | Failure::Malformed(_) => true,
         Failure::Unconnected(_) | Failure::Interrupted(_) | Failure::TimedOut(_) | Failure::Credentials(_) => false,
     }
 }

@@ -67,8 +67,7 @@ impl Snapshot {
                 }
                 RecheckResult::Gone => None,
                 RecheckResult::Unanswered(reason) => {
-                    let resource = self.resources.get(coordinate.resource).full_name();
-                    gaps.add(resource, self.text(coordinate.namespace), self.text(coordinate.name), reason);
+                    gaps.add_object(self, coordinate, reason);
                     self.leave_unanswered(coordinate);
                     continue;
                 }

@@ -1,0 +1,77 @@
+//! Reading one object, and making sure that the answer is about the object that was asked for.
+
+use crate::model::{Coordinate, ObjectId, RawObject, Snapshot};
+
+use super::{
+    Connection,
+    answer::{Answer, Malformed},
+    failure::Failure,
+    path,
+};
+
+/// How many objects are asked for at once: enough to hide the latency, few enough not to load the API server.
+pub(super) const AT_ONCE: usize = 16;
+
+/// Why an object that a list showed can't be read.
+pub(super) const GONE: &str = "gone since it was listed";
+
+/// What is now in the place of an object that a snapshot has.
+pub(super) enum Current<T> {
+    /// The same object (equal uid).
+    Same(T),
+    /// Another object: same coordinate, other uid.
+    Replaced(T),
+    /// No object: the API server says so of this very name.
+    Gone,
+}
+
+impl<T> Current<T> {
+    /// What was read of the same object; else the reason of a gap.
+    pub(super) fn same(self) -> Result<T, String> {
+        match self {
+            Current::Same(found) => Ok(found),
+            Current::Replaced(_) | Current::Gone => Err(GONE.to_owned()),
+        }
+    }
+}
+
+impl Connection {
+    /// GETs the object at a coordinate and reads it from the answer. An answer without a uid, or about another name or
+    /// namespace, is a failure.
+    pub(super) async fn get_object<T>(
+        &self,
+        snapshot: &Snapshot,
+        at: Coordinate,
+        accept: &str,
+        read: impl FnOnce(&Answer, RawObject<'_>) -> Result<T, Malformed>,
+    ) -> Result<T, Failure> {
+        let (namespace, name) = (snapshot.text(at.namespace), snapshot.text(at.name));
+        let url = path::of_object(snapshot.resources.get(at.resource), namespace, name).ok_or(Failure::InvalidName)?;
+        let answer = self.get(&url, accept).await?;
+        let metadata = answer.read_object()?;
+        if metadata.uid.is_empty() || metadata.name != name || metadata.namespace != namespace {
+            return Err(Failure::Malformed("another object than was asked for".to_owned()));
+        }
+        Ok(read(&answer, metadata)?)
+    }
+
+    /// GETs what is now in the place of an object of the snapshot.
+    pub(super) async fn get_current<T>(
+        &self,
+        snapshot: &Snapshot,
+        id: ObjectId,
+        accept: &str,
+        read: impl FnOnce(&Answer, RawObject<'_>) -> Result<T, Malformed>,
+    ) -> Result<Current<T>, Failure> {
+        let object = snapshot.object(id);
+        let uid = snapshot.text(object.uid);
+        let read = |answer: &Answer, metadata: RawObject<'_>| {
+            let current = if metadata.uid == uid { Current::Same } else { Current::Replaced };
+            Ok(current(read(answer, metadata)?))
+        };
+        match self.get_object(snapshot, object.coordinate(), accept, read).await {
+            Err(failure) if failure.proves_absence() => Ok(Current::Gone),
+            current => current,
+        }
+    }
+}
