@@ -1,14 +1,12 @@
-//! The order in which objects can be created one after the other.
+//! The order in which archived objects can be created one after the other: that of a restore.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use rustc_hash::FxHashMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::restore;
+use crate::restore::{self, Need};
 
 /// What decides an object's place.
 #[derive(Clone, Debug)]
-pub struct ArchiveEntry {
+pub(super) struct ArchiveEntry {
     pub uid: String,
     /// The uids that its owner references name.
     pub owners: Vec<String>,
@@ -16,58 +14,26 @@ pub struct ArchiveEntry {
 }
 
 /// How early a kind is to be created, which is the same for whoever creates it with kubectl and for a restore.
-pub fn rank(api_version: &str, kind: &str) -> u8 {
+pub(super) fn rank(api_version: &str, kind: &str) -> u8 {
     restore::rank(api_version.split_once('/').map_or("", |(group, _)| group), kind)
 }
 
 /// The indices in an order in which every object comes after its owners among them; apart from that by rank, and as
-/// they were given. A circle of owners is begun with one of them, which can't be helped.
-pub fn creatable(objects: &[ArchiveEntry]) -> Vec<usize> {
+/// they were given. A circle of owners is opened at one of them.
+pub(super) fn creatable(objects: &[ArchiveEntry]) -> Vec<usize> {
     let by_uid: FxHashMap<&str, usize> =
         objects.iter().enumerate().map(|(index, object)| (object.uid.as_str(), index)).collect();
-    let owners_of = |index: usize| objects[index].owners.iter().filter_map(|uid| by_uid.get(uid.as_str()).copied());
-    let mut waits_for = vec![0usize; objects.len()];
-    let mut dependents: Vec<Vec<usize>> = vec![Vec::new(); objects.len()];
-    for (index, waits) in waits_for.iter_mut().enumerate() {
-        for owner in owners_of(index) {
-            *waits += 1;
-            dependents[owner].push(index);
-        }
-    }
-    let place = |index: usize| Reverse((objects[index].rank, index));
-    let mut ready: BinaryHeap<_> = (0..objects.len()).filter(|index| waits_for[*index] == 0).map(place).collect();
-    let (mut order, mut placed) = (Vec::with_capacity(objects.len()), vec![false; objects.len()]);
-    let mut first_unplaced = 0;
-    loop {
-        let next = match ready.pop() {
-            Some(Reverse((_, index))) => index,
-            None => {
-                while placed.get(first_unplaced).is_some_and(|placed| *placed) {
-                    first_unplaced += 1;
-                }
-                if first_unplaced == objects.len() {
-                    return order;
-                }
-                // All that is left waits for circles: up from any of it leads into one.
-                let mut passed = FxHashSet::default();
-                let mut above = first_unplaced;
-                while passed.insert(above) {
-                    above = owners_of(above).find(|owner| !placed[*owner]).unwrap_or(above);
-                }
-                above
-            }
+    let needs = |object: &ArchiveEntry| {
+        let owners = object.owners.iter().enumerate();
+        let need = |(reference, uid): (usize, &String)| {
+            Some(Need { item: *by_uid.get(uid.as_str())?, reference: Some(reference) })
         };
-        if std::mem::replace(&mut placed[next], true) {
-            continue;
-        }
-        order.push(next);
-        for dependent in &dependents[next] {
-            waits_for[*dependent] -= 1;
-            if waits_for[*dependent] == 0 && !placed[*dependent] {
-                ready.push(place(*dependent));
-            }
-        }
-    }
+        owners.filter_map(need).collect()
+    };
+    let needs: Vec<Vec<Need>> = objects.iter().map(needs).collect();
+    let ranks: Vec<u8> = objects.iter().map(|object| object.rank).collect();
+    let all: Vec<usize> = (0..objects.len()).collect();
+    restore::creation_order(&all, &ranks, &needs).steps.into_iter().flatten().collect()
 }
 
 #[cfg(test)]
@@ -102,9 +68,9 @@ mod tests {
     fn circles_are_begun_somewhere_and_nothing_is_lost() {
         assert_eq!(
             ordered(&["below 4 <- b", "a 4 <- b", "b 4 <- a", "self 4 <- self", "free 4"]),
-            ["free", "b", "below", "a", "self"]
+            ["self", "free", "a", "b", "below"]
         );
-        assert_eq!(ordered(&["b 4 <- a", "a 3 <- b", "leaf 4 <- b"]), ["b", "a", "leaf"]);
+        assert_eq!(ordered(&["b 4 <- a", "a 3 <- b", "leaf 4 <- b"]), ["a", "b", "leaf"]);
         assert_eq!(ordered(&["self 4 <- self"]), ["self"]);
     }
 

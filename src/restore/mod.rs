@@ -22,6 +22,6 @@ pub use compare::{Difference, differences};
 pub use left_out::LeftOut;
 pub use lost::{Lost, lost};
 #[cfg(feature = "dump")]
-pub(crate) use order::rank;
+pub(crate) use order::{Need, creation_order, rank};
 pub use outcome::{Detached, Outcome, Restored, ToDo};
 pub use plan::{Item, ItemId, Owner, RestorePlan};

@@ -62,7 +62,7 @@ pub(crate) fn rank(group: &str, kind: &str) -> u8 {
 
 /// What has to be there before an object is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Need {
+pub(crate) struct Need {
     /// Who is needed.
     pub item: usize,
     /// Which of the object's owner references it is; none for its namespace and its definition, without which it can't
@@ -72,7 +72,7 @@ pub(super) struct Need {
 
 /// An order.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct CreationOrder {
+pub(crate) struct CreationOrder {
     /// What is created together, one after the other.
     pub steps: Vec<Vec<usize>>,
     /// References that close a circle of owners: an object, and which of its references. They are added when all are
@@ -81,7 +81,7 @@ pub(super) struct CreationOrder {
 }
 
 /// Finds an order. `ranks` and `needs` are by item; only those in `wanted` are created, and only they are needed.
-pub(super) fn order(wanted: &[usize], ranks: &[u8], needs: &[Vec<Need>]) -> CreationOrder {
+pub(crate) fn creation_order(wanted: &[usize], ranks: &[u8], needs: &[Vec<Need>]) -> CreationOrder {
     let mut search = Search::new(wanted, ranks, needs);
     loop {
         search.take_all_ready();
@@ -219,7 +219,7 @@ mod tests {
 
     fn found(ranks: &[u8], needs: &[Vec<Need>]) -> (Vec<Vec<usize>>, Vec<(usize, usize)>) {
         let wanted: Vec<usize> = (0..ranks.len()).collect();
-        let CreationOrder { steps, mut closing } = order(&wanted, ranks, needs);
+        let CreationOrder { steps, mut closing } = creation_order(&wanted, ranks, needs);
         closing.sort_unstable();
         (steps, closing)
     }

@@ -11,7 +11,7 @@ use super::{
     archived::{Archived, Malformed, OwnerReference, Place},
     fields::as_created,
     left_out::{LeftOut, why_left_out},
-    order::{CreationOrder, LATEST, Need, order, rank},
+    order::{CreationOrder, LATEST, Need, creation_order, rank},
 };
 
 /// The index of an object in its [`RestorePlan`]: where it stands in the archive, from zero.
@@ -140,7 +140,7 @@ fn in_order(items: &[Item]) -> CreationOrder {
     };
     let ranks: Vec<u8> = items.iter().map(rank_of).collect();
     let needs: Vec<Vec<Need>> = items.iter().map(needs_of).collect();
-    order(&wanted, &ranks, &needs)
+    creation_order(&wanted, &ranks, &needs)
 }
 
 /// Objects whose place another of the archive has taken: one was archived, went, and was made anew before the archive
