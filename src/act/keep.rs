@@ -19,18 +19,17 @@
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
-    cluster::{Connection, Failure, path, retry},
+    cluster::{Connection, Failure, path},
     doctor::commands::Commands,
     model::{ObjectId, Reference, Snapshot},
     plan::{Plan, adopters_of},
     simulate::Cut,
 };
 
-use super::request::{merge_patch, once};
+use super::update::{self, Change, Step, UpdateError, Updater, get, is_terminating, references};
 
 /// So many times an object is read and patched again that somebody else writes to.
 const TRIES: u32 = 30;
@@ -253,13 +252,6 @@ struct KeptObject<'a> {
     uid: &'a str,
 }
 
-/// What was read of an object.
-struct Seen {
-    version: String,
-    terminating: bool,
-    references: Vec<Value>,
-}
-
 impl<'a> KeptObject<'a> {
     fn of(connection: &'a Connection, snapshot: &'a Snapshot, cut: &'a Cut) -> Self {
         let object = snapshot.object(cut.object);
@@ -281,27 +273,49 @@ impl<'a> KeptObject<'a> {
         KeepError { object: self.name.clone(), place: self.place.clone(), why, left }
     }
 
+    /// Reads it and writes the owner references that `wanted` makes of those it has, until nobody else writes in
+    /// between. `wanted` also sees whether it is terminating.
+    async fn update<T>(
+        &self,
+        mut wanted: impl FnMut(&[Value], bool) -> Result<(Vec<Value>, T), KeepFailure>,
+    ) -> Result<T, KeepFailure> {
+        let failed = |doing, failure: Failure| KeepFailure::Failed { doing, reason: failure.in_full() };
+        let path = self.path(self.cut.object).map_err(|failure| failed("reading", failure))?;
+        let (connection, uid) = (self.connection, self.uid);
+        let updater = Updater { connection, path: &path, url: &path, uid, tries: TRIES };
+        let step = |object: &Value| {
+            let (wanted, result) = wanted(references(object), is_terminating(object))?;
+            let is_done = wanted == references(object);
+            Ok(if is_done { Step::Done(result) } else { Step::Write(Change::References(wanted), result) })
+        };
+        updater.update(None, step).await.map_err(|error| match error {
+            UpdateError::Gone => KeepFailure::Gone,
+            UpdateError::Reading(failure) => failed("reading", failure),
+            UpdateError::Writing(failure) => failed("patching", failure),
+            UpdateError::Unstable(_) => KeepFailure::Unstable,
+            UpdateError::Stopped(why) => why,
+        })
+    }
+
     /// Cuts it, unless that is done already. Says whether anything was written.
     async fn loosen(&self) -> Result<(bool, DetachedObject), KeepFailure> {
         // A write may have been done although its answer was lost: what was there before it is what was seen first.
         let mut before = None;
-        for _ in 0..TRIES {
-            let seen = self.read().await?;
-            if seen.terminating {
+        let wanted = |live: &[Value], terminating| {
+            if terminating {
                 return Err(KeepFailure::Terminating);
             }
-            let (wanted, guarded) = self.wanted(&seen.references)?;
-            let is_done = wanted == seen.references;
+            let (wanted, guarded) = self.wanted(live)?;
+            let is_done = wanted == live;
             if !is_done || before.is_none() {
-                before = Some(seen.references.clone());
+                before = Some(live.to_vec());
             }
-            if is_done || self.write(&seen, &wanted).await? {
-                let (object, loses) = (self.cut.object, self.cut.loses.clone());
-                let before = Value::Array(before.unwrap_or_default());
-                return Ok((!is_done, DetachedObject { object, loses, before, now: Value::Array(wanted), guarded }));
-            }
-        }
-        Err(KeepFailure::Unstable)
+            Ok((wanted.clone(), (!is_done, wanted, guarded)))
+        };
+        let (written, now, guarded) = self.update(wanted).await?;
+        let (object, loses) = (self.cut.object, self.cut.loses.clone());
+        let before = Value::Array(before.unwrap_or_default());
+        Ok((written, DetachedObject { object, loses, before, now: Value::Array(now), guarded }))
     }
 
     /// The references that it is to have: what it doesn't lose, and the guard, unless another controller stays.
@@ -351,20 +365,13 @@ impl<'a> KeptObject<'a> {
     }
 
     async fn put_back(&self, done: &DetachedObject) -> Result<(), KeepFailure> {
-        for _ in 0..TRIES {
-            let seen = self.read().await?;
-            let before = done.before.as_array().map_or(&[][..], Vec::as_slice);
-            if seen.references == before {
-                return Ok(());
-            }
-            if Value::Array(seen.references.clone()) != done.now {
-                return Err(KeepFailure::Changed("somebody else has written them".to_owned()));
-            }
-            if self.write(&seen, before).await? {
-                return Ok(());
-            }
-        }
-        Err(KeepFailure::Unstable)
+        let before = done.before.as_array().map_or(&[][..], Vec::as_slice);
+        let now = done.now.as_array().map_or(&[][..], Vec::as_slice);
+        let wanted = |live: &[Value], _| match live == before || live == now {
+            true => Ok((before.to_vec(), ())),
+            false => Err(KeepFailure::Changed("somebody else has written them".to_owned())),
+        };
+        self.update(wanted).await
     }
 
     async fn release(&self, plan: &Plan, done: &DetachedObject, until: Instant) -> Result<Released, KeepFailure> {
@@ -377,28 +384,19 @@ impl<'a> KeptObject<'a> {
             }
         }
         let guard = done.guarded.then(|| self.guard());
-        for _ in 0..TRIES {
-            let seen = match self.read().await {
-                Ok(seen) => seen,
-                Err(KeepFailure::Gone) => return Ok(Released::Lost),
-                Err(why) => return Err(why),
-            };
-            if seen.terminating {
-                return Ok(Released::Lost);
+        let dies =
+            |reference: &Value| self.cut.loses.iter().any(|lost| reference["uid"] == self.snapshot.text(lost.uid));
+        let wanted = |live: &[Value], terminating| {
+            if terminating {
+                return Ok((live.to_vec(), Released::Lost));
             }
-            let dies =
-                |reference: &Value| self.cut.loses.iter().any(|lost| reference["uid"] == self.snapshot.text(lost.uid));
-            let wanted: Vec<Value> = seen
-                .references
-                .iter()
-                .filter(|reference| Some(*reference) != guard.as_ref() && !dies(reference))
-                .cloned()
-                .collect();
-            if wanted == seen.references || self.write(&seen, &wanted).await? {
-                return Ok(Released::Free);
-            }
+            let stays = |reference: &&Value| Some(*reference) != guard.as_ref() && !dies(reference);
+            Ok((live.iter().filter(stays).cloned().collect(), Released::Free))
+        };
+        match self.update(wanted).await {
+            Err(KeepFailure::Gone) => Ok(Released::Lost),
+            released => released,
         }
-        Err(KeepFailure::Unstable)
     }
 
     /// Everybody who goes and would adopt it while they live: its former owners, and controllers in its namespace that
@@ -424,49 +422,12 @@ impl<'a> KeptObject<'a> {
 
     /// Whether an object is there and not terminating.
     async fn lives(&self, other: ObjectId) -> Result<bool, KeepFailure> {
-        match self.get(other).await {
-            Ok(object) => {
-                let is_it = object["metadata"]["uid"] == self.snapshot.text(self.snapshot.object(other).uid);
-                Ok(is_it && object["metadata"]["deletionTimestamp"].is_null())
-            }
-            Err(failure) if failure.proves_absence() => Ok(false),
+        let uid = self.snapshot.text(self.snapshot.object(other).uid);
+        let found = async { get(self.connection, &self.path(other)?).await };
+        match found.await {
+            Ok(found) => Ok(found.is_some_and(|object| update::uid(&object) == uid && !is_terminating(&object))),
             Err(failure) => {
                 Err(KeepFailure::Failed { doing: "looking at who would take back", reason: failure.in_full() })
-            }
-        }
-    }
-
-    async fn read(&self) -> Result<Seen, KeepFailure> {
-        let object = match self.get(self.cut.object).await {
-            Ok(object) => object,
-            Err(failure) if failure.proves_absence() => return Err(KeepFailure::Gone),
-            Err(failure) => return Err(KeepFailure::Failed { doing: "reading", reason: failure.in_full() }),
-        };
-        let metadata = &object["metadata"];
-        if metadata["uid"] != self.uid {
-            return Err(KeepFailure::Gone);
-        }
-        Ok(Seen {
-            version: metadata["resourceVersion"].as_str().unwrap_or_default().to_owned(),
-            terminating: !metadata["deletionTimestamp"].is_null(),
-            references: metadata["ownerReferences"].as_array().cloned().unwrap_or_default(),
-        })
-    }
-
-    async fn get(&self, object: ObjectId) -> Result<Value, Failure> {
-        let path = self.path(object)?;
-        let mut tried = 0;
-        loop {
-            tried += 1;
-            let failure = match once(self.connection, &Method::GET, &path, None).await {
-                Ok(answer) => {
-                    return serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()));
-                }
-                Err(failure) => failure,
-            };
-            match retry::pause_after(&failure, tried, true) {
-                Some(pause) => tokio::time::sleep(pause).await,
-                None => return Err(failure),
             }
         }
     }
@@ -475,28 +436,7 @@ impl<'a> KeptObject<'a> {
         let found = self.snapshot.object(object);
         let resource = self.snapshot.resources.get(found.resource);
         let (namespace, name) = (self.snapshot.text(found.namespace), self.snapshot.text(found.name));
-        path::of_object(resource, namespace, name)
-            .ok_or_else(|| Failure::Malformed(format!("{name:?} is no name that can be asked for")))
-    }
-
-    /// Writes its references if nothing about it has changed since it was seen. Says whether they are written:
-    /// otherwise it has to be read again, also where an answer was lost.
-    async fn write(&self, seen: &Seen, references: &[Value]) -> Result<bool, KeepFailure> {
-        let body =
-            json!({"metadata": {"uid": self.uid, "resourceVersion": seen.version, "ownerReferences": references}});
-        let failed = |failure: Failure| KeepFailure::Failed { doing: "patching", reason: failure.in_full() };
-        let path = self.path(self.cut.object).map_err(failed)?;
-        match merge_patch(self.connection, &path, &body).await {
-            Ok(_) => Ok(true),
-            Err(failure) if failure.status() == Some(StatusCode::CONFLICT) || failure.proves_absence() => Ok(false),
-            Err(failure) => match retry::pause_after(&failure, 1, true) {
-                Some(pause) => {
-                    tokio::time::sleep(pause).await;
-                    Ok(false)
-                }
-                None => Err(failed(failure)),
-            },
-        }
+        path::of_object(resource, namespace, name).ok_or(Failure::InvalidName)
     }
 }
 

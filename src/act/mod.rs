@@ -21,6 +21,7 @@ mod probe_tests;
 mod request;
 mod restore;
 mod sweep;
+mod update;
 
 pub use access::{Access, Denied, Verdicts, review};
 pub use complain::Complaints;

@@ -9,7 +9,7 @@ use super::delete::Deletion;
 
 pub(super) const JSON: &str = "application/json";
 /// A list of operations, of which the first that can't be done undoes all.
-const JSON_PATCH: &str = "application/json-patch+json";
+pub(super) const JSON_PATCH: &str = "application/json-patch+json";
 
 /// An object of which what is missing stays as it is.
 pub(super) const MERGE_PATCH: &str = "application/merge-patch+json";
@@ -42,16 +42,7 @@ pub(super) async fn persist(
     persist_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
 }
 
-/// Sends a JSON patch like [`persist`]. It says by `test` operations which state of which object it means.
-pub(super) async fn json_patch(
-    connection: &Connection,
-    path: &str,
-    operations: &Value,
-) -> Result<Answer, RequestError> {
-    persist_as(connection, &Method::PATCH, path, Some((JSON_PATCH, operations)), JSON).await
-}
-
-/// The same with a body of this content type, and an answer in one of the forms that are accepted.
+/// Sends a request like [`persist`], with a body of this content type, and an answer in one of the forms that are accepted.
 pub(super) async fn persist_as(
     connection: &Connection,
     method: &Method,
@@ -86,13 +77,7 @@ pub(super) async fn once(
     once_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
 }
 
-/// Sends a JSON merge patch once. What it says of `metadata.uid` and `metadata.resourceVersion` has to be so, or else
-/// the answer is 409.
-pub(super) async fn merge_patch(connection: &Connection, path: &str, body: &Value) -> Result<Answer, Failure> {
-    once_as(connection, &Method::PATCH, path, Some((MERGE_PATCH, body)), JSON).await
-}
-
-async fn once_as(
+pub(super) async fn once_as(
     connection: &Connection,
     method: &Method,
     path: &str,
@@ -168,7 +153,7 @@ mod tests {
     #[tokio::test]
     async fn what_came_of_it_is_known_or_said_to_be_not() {
         let lost = serve(|asked| if asked.before == 0 { refuse(0) } else { refuse(409) }).await;
-        let undone = json_patch(&lost, POD, &json!([])).await.map(|_| ()).unwrap_err();
+        let undone = persist(&lost, &Method::PATCH, POD, Some(&json!([]))).await.map(|_| ()).unwrap_err();
         assert!(undone.unsure && undone.failure.status().is_some_and(|status| status == 409));
         let refused = serve(|asked| if asked.before == 0 { refuse(403) } else { panic!("it was asked again") }).await;
         let undone = persist(&refused, &Method::DELETE, POD, None).await.map(|_| ()).unwrap_err();

@@ -14,7 +14,7 @@ use crate::{
 };
 
 use self::correlate::{Correlator, Entry};
-use super::request::{merge_patch, persist};
+use super::request::{JSON, MERGE_PATCH, once_as, persist};
 
 /// Who complains. Whoever looks for the collector's complaints finds these, too.
 const COMPONENT: &str = "garbage-collector-controller";
@@ -61,7 +61,7 @@ impl Complaints {
         let namespace = if dependent.namespace.is_empty() { "default" } else { dependent.namespace.as_str() };
         if let Some(path) = path::of_object(&self.events, namespace, &entry.name).filter(|_| entry.count > 1) {
             let more = json!({"count": entry.count, "lastTimestamp": time(entry.last), "message": entry.message});
-            match merge_patch(&self.connection, &path, &more).await {
+            match once_as(&self.connection, &Method::PATCH, &path, Some((MERGE_PATCH, &more)), JSON).await {
                 // It has expired: it is made anew, and goes on counting.
                 Err(failure) if failure.status() == Some(StatusCode::NOT_FOUND) => {}
                 done => return done.map(drop),

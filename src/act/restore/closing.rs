@@ -1,22 +1,19 @@
 //! References that close a circle of owners: they are added when all of the circle is there.
 
-use http::StatusCode;
-use serde_json::{Value, json};
+use std::convert::Infallible;
+
+use serde_json::Value;
 
 use crate::{
-    act::request::json_patch,
-    cluster::{Failure, path},
+    act::update::{Change, Step, UpdateError, Updater, references},
+    cluster::path,
     restore::ItemId,
 };
 
-use super::{
-    Mode, Run,
-    live::{self, manager},
-    owners::Stop,
-};
+use super::{Mode, Run, managed_fields::manager, owners::Stop};
 
 /// How often a reference is added to an object that others write to.
-const TRIES: usize = 5;
+const TRIES: u32 = 5;
 
 impl Run<'_> {
     /// Adds them all. What can't be added is told with its object.
@@ -47,28 +44,23 @@ impl Run<'_> {
         let resource = self.resource(&place.api_version, &place.kind);
         let path = resource.and_then(|resource| path::of_object(resource, &place.namespace, &place.name));
         let Some(path) = path else { return Err("its kind is not served any more".to_owned()) };
-        let mut failure = None;
-        for _ in 0..TRIES {
-            let there = live::get(self.connection, &path).await.map_err(|failure| failure.in_full())?;
-            let there = there.filter(|there| Some(live::uid(there)) == self.uid_of(item));
-            let there = there.ok_or_else(|| "it was deleted again".to_owned())?;
-            let current = there["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
+        let gone = || "it was deleted again".to_owned();
+        let uid = self.uid_of(item).ok_or_else(gone)?;
+        let url = format!("{path}?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
+        let updater = Updater { connection: self.connection, path: &path, url: &url, uid, tries: TRIES };
+        let step = |there: &Value| {
+            let current = references(there);
             if current.iter().any(|reference| reference["uid"] == written["uid"]) {
-                return Ok(());
+                return Ok(Step::Done(()));
             }
-            let patch = json!([
-                {"op": "test", "path": "/metadata/uid", "value": there["metadata"]["uid"]},
-                {"op": "test", "path": "/metadata/resourceVersion", "value": there["metadata"]["resourceVersion"]},
-                {"op": "add", "path": "/metadata/ownerReferences", "value": self.in_order(item, index, &written, current)},
-            ]);
-            let url = format!("{path}?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
-            match json_patch(self.connection, &url, &patch).await {
-                Ok(_) => return Ok(()),
-                Err(undone) if is_conflict(&undone.failure) => failure = Some(undone.failure),
-                Err(undone) => return Err(undone.failure.in_full()),
+            Ok(Step::Write(Change::References(self.in_order(item, index, &written, current.to_vec())), ()))
+        };
+        updater.update(None, step).await.map_err(|error: UpdateError<Infallible>| match error {
+            UpdateError::Gone => gone(),
+            UpdateError::Reading(failure) | UpdateError::Writing(failure) | UpdateError::Unstable(failure) => {
+                failure.in_full()
             }
-        }
-        Err(failure.map_or_else(String::new, |failure| failure.in_full()))
+        })
     }
 
     /// The references that there are with one more, which comes where it was in the archive.
@@ -82,9 +74,4 @@ impl Run<'_> {
         current.insert(at, written.clone());
         current
     }
-}
-
-/// Whether somebody has written beside, or this was done and its answer got lost.
-fn is_conflict(failure: &Failure) -> bool {
-    matches!(failure.status(), Some(StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY))
 }

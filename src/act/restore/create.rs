@@ -1,13 +1,16 @@
 //! One object's turn: what is there already is compared, and what isn't is created, its status with it.
 
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{
-    act::request::{json_patch, once},
+    act::{
+        request::once,
+        update::{self, Change, Step, UpdateError, Updater, is_terminating},
+    },
     cluster::{Failure, path, retry},
     model::Resource,
     restore::{Item, ItemId, Outcome, Restored, ToDo, differences},
@@ -15,7 +18,7 @@ use crate::{
 
 use super::{
     Mode, Run,
-    live::{self, has_written_status, is_copy_of, is_terminating, manager},
+    managed_fields::{has_written_status, is_copy_of, manager},
     owners::{References, Stop},
 };
 
@@ -24,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(250);
 /// How often a status is put back that others write beside.
-const STATUS_TRIES: usize = 5;
+const STATUS_TRIES: u32 = 5;
 
 impl Run<'_> {
     pub(super) async fn try_to_bring(&self, item: ItemId) -> Result<Restored, Stop> {
@@ -72,7 +75,7 @@ impl Run<'_> {
     }
 
     async fn get(&self, path: &str) -> Result<Option<Value>, Stop> {
-        live::get(self.connection, path)
+        update::get(self.connection, path)
             .await
             .map_err(|failure| Stop::Failed(format!("whether it is there can't be told: {}", failure.in_full())))
     }
@@ -80,7 +83,7 @@ impl Run<'_> {
     /// What is there in an object's place.
     async fn compare(&self, item: ItemId, resource: &Resource, path: &str, there: &Value) -> Result<Restored, Stop> {
         let archived = &self.item(item).archived;
-        let uid = live::uid(there).to_owned();
+        let uid = update::uid(there).to_owned();
         if is_terminating(there) {
             return Err("it is there, and is being deleted: run this again when it is gone".to_owned().into());
         }
@@ -97,7 +100,7 @@ impl Run<'_> {
             }
             return Ok(restored);
         }
-        let references = self.mapped(item, live::uid(there));
+        let references = self.mapped(item, update::uid(there));
         let differences = differences(&archived.place, &archived.whole, &references, there);
         if !differences.is_empty() {
             restored.outcome = Outcome::Different(differences);
@@ -126,7 +129,7 @@ impl Run<'_> {
         if self.mode == Mode::Judged {
             return Ok(Restored { detached: references.detached, unfinished, ..Restored::absent(Outcome::Foreseen) });
         }
-        let uid = Some(live::uid(&there).to_owned());
+        let uid = Some(update::uid(&there).to_owned());
         unfinished.extend(self.put_status(item, resource, path, there).await.err());
         Ok(Restored { uid, detached: references.detached, unfinished, ..Restored::absent(Outcome::Created) })
     }
@@ -149,7 +152,7 @@ impl Run<'_> {
                 }
             }
             let failure = match once(self.connection, &Method::POST, url, Some(&body)).await {
-                Ok(answer) => return Ok((live::read(&answer), references)),
+                Ok(answer) => return Ok((update::read(&answer), references)),
                 Err(failure) => failure,
             };
             let may_pass = passes(&failure) || is_unserved(&failure) && !it.needs.is_empty();
@@ -186,36 +189,21 @@ impl Run<'_> {
 
     /// Puts back the status of an object that a restore has created, unless somebody has written one since. The error
     /// says why not.
-    async fn put_status(&self, item: ItemId, resource: &Resource, path: &str, mut there: Value) -> Result<(), String> {
+    async fn put_status(&self, item: ItemId, resource: &Resource, path: &str, there: Value) -> Result<(), String> {
         let Some(status) = &self.item(item).status else { return Ok(()) };
         let url = format!("{path}/status?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
-        let not_put = |failure: &Failure| Err(format!("its status could not be put back: {}", failure.in_full()));
-        for tried in 1.. {
-            if !self.lacks_status(item, resource, &there) {
-                return Ok(());
+        let uid = update::uid(&there).to_owned();
+        let updater = Updater { connection: self.connection, path, url: &url, uid: &uid, tries: STATUS_TRIES };
+        let step = |there: &Value| match self.lacks_status(item, resource, there) {
+            true => Ok(Step::Write(Change::Status(status.clone()), ())),
+            false => Ok(Step::Done(())),
+        };
+        updater.update(Some(there), step).await.map_err(|error: UpdateError<Infallible>| match error {
+            UpdateError::Gone => "it was deleted again: find out who does that, and run this again".to_owned(),
+            UpdateError::Reading(failure) | UpdateError::Writing(failure) | UpdateError::Unstable(failure) => {
+                format!("its status could not be put back: {}", failure.in_full())
             }
-            let patch = json!([
-                {"op": "test", "path": "/metadata/uid", "value": there["metadata"]["uid"]},
-                {"op": "test", "path": "/metadata/resourceVersion", "value": there["metadata"]["resourceVersion"]},
-                {"op": "add", "path": "/status", "value": status},
-            ]);
-            let failure = match json_patch(self.connection, &url, &patch).await {
-                Ok(_) => return Ok(()),
-                Err(undone) => undone.failure,
-            };
-            // Somebody has written beside, or this was done and its answer got lost.
-            let passes = matches!(failure.status(), Some(StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY));
-            if !passes || tried >= STATUS_TRIES {
-                return not_put(&failure);
-            }
-            let uid = there["metadata"]["uid"].clone();
-            match live::get(self.connection, path).await {
-                Ok(Some(again)) if again["metadata"]["uid"] == uid => there = again,
-                Ok(_) => return Err("it was deleted again: find out who does that, and run this again".to_owned()),
-                Err(failure) => return not_put(&failure),
-            }
-        }
-        Ok(())
+        })
     }
 }
 
@@ -243,7 +231,7 @@ fn passes(failure: &Failure) -> bool {
 
 /// A kind is known to discovery a moment before it is served.
 fn is_unserved(failure: &Failure) -> bool {
-    matches!(failure, Failure::Refused(refusal) if refusal.status == StatusCode::NOT_FOUND && !refusal.names_object)
+    failure.is_missing_api()
 }
 
 /// Why an object was not created, and what to do about it.

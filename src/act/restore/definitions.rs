@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::{cluster::path, model::Resource, restore::ItemId};
+use crate::{act::update, cluster::path, model::Resource, restore::ItemId};
 
-use super::{Mode, Run, live};
+use super::{Mode, Run};
 
 /// How long a definition may take to be established, and its kind to be served.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -65,7 +65,7 @@ impl Run<'_> {
             return Ok(());
         };
         loop {
-            let why = match live::get(self.connection, &path).await {
+            let why = match update::get(self.connection, &path).await {
                 Ok(Some(there)) => {
                     let conditions: Vec<_> = there["status"]["conditions"].as_array().into_iter().flatten().collect();
                     let is = |kind: &str, status: &str| {

@@ -6,7 +6,7 @@
 mod closing;
 mod create;
 mod definitions;
-mod live;
+mod managed_fields;
 mod namespaces;
 mod owners;
 #[cfg(test)]

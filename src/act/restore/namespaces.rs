@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use futures::StreamExt as _;
 
-use crate::{cluster::path, restore::Item};
+use crate::{act::update, cluster::path, restore::Item};
 
-use super::{AT_ONCE, Run, live};
+use super::{AT_ONCE, Run};
 
 impl Run<'_> {
     /// Finds out which of them are not there: nothing in those can be created. Where that can't be told, each object
@@ -26,7 +26,7 @@ impl Run<'_> {
             wanted.filter(|namespace| !namespace.is_empty() && !archived.contains(namespace)).collect();
         let paths = wanted.into_iter().filter_map(|name| Some((name, path::of_object(resource, "", name)?)));
         let looks =
-            futures::stream::iter(paths).map(async |(name, path)| (name, live::get(self.connection, &path).await));
+            futures::stream::iter(paths).map(async |(name, path)| (name, update::get(self.connection, &path).await));
         let found: Vec<_> = looks.buffer_unordered(AT_ONCE).collect().await;
         let missing = found.into_iter().filter(|(_, there)| matches!(there, Ok(None)));
         self.missing_namespaces = missing.map(|(name, _)| name.to_owned()).collect();

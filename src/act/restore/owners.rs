@@ -7,14 +7,12 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::{
+    act::update::{self, is_terminating},
     cluster::path,
     restore::{Detached, ItemId, Outcome, Owner, OwnerReference},
 };
 
-use super::{
-    Mode, Run,
-    live::{self, is_terminating},
-};
+use super::{Mode, Run};
 
 /// How long controllers are given to make anew what others belong to: they have just been restored themselves.
 const REMADE_WITHIN: Duration = Duration::from_secs(10);
@@ -96,7 +94,7 @@ impl Run<'_> {
             }
             Found::NotThere(why) => return Ok(Err(why)),
         };
-        let uid = live::uid(&there);
+        let uid = update::uid(&there);
         if wanted.is_some_and(|wanted| wanted != uid) {
             return match owner {
                 Owner::Archived(_) => {
@@ -140,7 +138,7 @@ impl Run<'_> {
             // An owner in a namespace can't own what is in none (R4.2); and some names stand for no object.
             return Ok(Found::NotThere(format!("there can be no {}/{} that owns it", place.kind, place.name)));
         };
-        match live::get(self.connection, &path).await {
+        match update::get(self.connection, &path).await {
             Ok(Some(object)) => Ok(Found::There(object)),
             Ok(None) => Ok(Found::NotThere(format!("{place} is not there"))),
             Err(failure) => {

@@ -8,6 +8,7 @@ use crate::{
     act::{
         delete::Deletion,
         request::{JSON, MERGE_PATCH, delete_options, persist_as},
+        update::metadata_patch,
     },
     cluster::{Failure as Trouble, METADATA},
     collector::{Answer, Ask, Class, Failure, GraphView as _, Identity as Coordinates, Reason},
@@ -78,6 +79,22 @@ impl WorkItem {
     fn version(&self, number: u32) -> Option<&str> {
         self.versions.get(number as usize).map(String::as_str)
     }
+}
+
+/// One write of an item, with its body.
+pub(super) enum Write<'a> {
+    /// With DeleteOptions.
+    Delete(&'a Value),
+    /// With what is to be merged into the item.
+    Patch(&'a Value),
+}
+
+/// What a write led to.
+pub(super) enum Sent {
+    Done,
+    /// The item has another uid or version by now. Nothing was written.
+    Conflict,
+    Failed(Trouble),
 }
 
 /// What is at a place.
@@ -212,16 +229,10 @@ impl Shared {
             if let Some(version) = version {
                 body["preconditions"]["resourceVersion"] = json!(version);
             }
-            let sent = persist_as(&self.connection, &Method::DELETE, &path, Some((JSON, &body)), JSON).await;
-            match sent {
-                Ok(_) => {
-                    self.written(worked, What::Deleted(propagation), reason);
-                    // What has become of it is observed: the rules don't go by this answer.
-                    return Answer::Deleted(DeleteAnswer::Removed);
-                }
-                Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
-                    self.observer.not_written(What::Deleted(propagation), reason, WriteFailure::Conflict);
-                    self.distrust(worked);
+            match self.send(worked, &path, Write::Delete(&body), What::Deleted(propagation), reason).await {
+                // What has become of it is observed: the rules don't go by this answer.
+                Sent::Done => return Answer::Deleted(DeleteAnswer::Removed),
+                Sent::Conflict => {
                     if options.version.is_some() {
                         return Answer::Deleted(DeleteAnswer::Conflict);
                     }
@@ -233,7 +244,7 @@ impl Shared {
                         answer => return answer,
                     }
                 }
-                Err(undone) => return self.unwritten(worked, What::Deleted(propagation), reason, undone.failure),
+                Sent::Failed(trouble) => return self.unwritten(worked, What::Deleted(propagation), reason, trouble),
             }
         }
         Answer::Deleted(DeleteAnswer::Conflict)
@@ -268,24 +279,18 @@ impl Shared {
         {
             return finished;
         }
-        let sent = persist_as(&self.connection, &Method::PATCH, &path, Some((MERGE_PATCH, &body)), METADATA).await;
         let what = match patch {
             Patch::StripByUid(_) => What::Stripped,
             Patch::SetOwners { .. } | Patch::MergeOwners(_) => What::Unblocked,
             Patch::RemoveFinalizer { .. } => What::Finalized,
         };
-        match sent {
-            Ok(_) => {
-                self.written(worked, what, reason);
+        match self.send(worked, &path, Write::Patch(&body), what, reason).await {
+            Sent::Done => {
                 worked.item = Some(after.clone());
                 Answer::Patched(PatchAnswer::Updated(after))
             }
-            Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
-                self.observer.not_written(what, reason, WriteFailure::Conflict);
-                self.distrust(worked);
-                Answer::Patched(PatchAnswer::Conflict)
-            }
-            Err(undone) => self.unwritten(worked, what, reason, undone.failure),
+            Sent::Conflict => Answer::Patched(PatchAnswer::Conflict),
+            Sent::Failed(trouble) => self.unwritten(worked, what, reason, trouble),
         }
     }
 
@@ -314,6 +319,33 @@ impl Shared {
         Answer::Patched(PatchAnswer::Conflict)
     }
 
+    /// Sends a write of the item. After it, and after a conflict, what was seen of the item is old.
+    pub(super) async fn send(
+        &self,
+        worked: &mut WorkItem,
+        path: &str,
+        write: Write<'_>,
+        what: What,
+        reason: &Reason,
+    ) -> Sent {
+        let (method, body, accept) = match write {
+            Write::Delete(options) => (Method::DELETE, (JSON, options), JSON),
+            Write::Patch(merged) => (Method::PATCH, (MERGE_PATCH, merged), METADATA),
+        };
+        match persist_as(&self.connection, &method, path, Some(body), accept).await {
+            Ok(_) => {
+                self.written(worked, what, reason);
+                Sent::Done
+            }
+            Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
+                self.observer.not_written(what, reason, WriteFailure::Conflict);
+                self.distrust(worked);
+                Sent::Conflict
+            }
+            Err(undone) => Sent::Failed(undone.failure),
+        }
+    }
+
     pub(super) fn unwritten(
         &self,
         worked: &mut WorkItem,
@@ -332,12 +364,12 @@ impl Shared {
     }
 
     /// What was seen of the item is old.
-    pub(super) fn distrust(&self, worked: &mut WorkItem) {
+    fn distrust(&self, worked: &mut WorkItem) {
         worked.distrusts = true;
         self.lock().live.distrust(worked.node);
     }
 
-    pub(super) fn written(&self, worked: &WorkItem, what: What, reason: &Reason) {
+    fn written(&self, worked: &WorkItem, what: What, reason: &Reason) {
         let object = self.change(|state| {
             state.moved = Some(std::time::Instant::now());
             // It is another now than was seen.
@@ -350,17 +382,14 @@ impl Shared {
 
 /// The patch that makes of an item what it is to be: only what differs, and under which uid and version that is meant.
 fn body(state: &State, worked: &WorkItem, item: &Stored<'_>, after: &Stored<'_>) -> Value {
-    let mut metadata = json!({ "uid": state.live.text(worked.coordinates.uid) });
-    if let Some(version) = worked.version(item.version) {
-        metadata["resourceVersion"] = json!(version);
-    }
+    let mut metadata = json!({});
     if after.owners != item.owners {
         metadata["ownerReferences"] = after.owners.iter().map(|reference| written_out(state, reference)).collect();
     }
     if after.finalizers != item.finalizers {
         metadata["finalizers"] = after.finalizers.iter().map(|finalizer| json!(state.live.text(*finalizer))).collect();
     }
-    json!({ "metadata": metadata })
+    metadata_patch(state.live.text(worked.coordinates.uid), worked.version(item.version), metadata)
 }
 
 fn written_out(state: &State, reference: &Reference) -> Value {

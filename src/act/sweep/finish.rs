@@ -8,20 +8,17 @@
 //! always (R1.7); but nobody can add a finalizer to a terminating object, and this one was read a moment ago without
 //! any other.
 
-use http::{Method, StatusCode};
+use http::StatusCode;
 
 use crate::{
-    act::{
-        delete::Deletion,
-        request::{JSON, delete_options, persist_as},
-    },
+    act::{delete::Deletion, request::delete_options},
     collector::{Answer, Reason},
     server::{PatchAnswer, Propagation, Stored},
 };
 
 use super::{
-    asking::WorkItem,
-    observer::{What, WriteFailure},
+    asking::{Sent, WorkItem, Write},
+    observer::What,
     state::Shared,
 };
 
@@ -47,23 +44,19 @@ impl Shared {
             return None;
         }
         let body = delete_options(&Deletion::by(Propagation::Background), &uid);
-        let undone = match persist_as(&self.connection, &Method::DELETE, path, Some((JSON, &body)), JSON).await {
-            Ok(_) => {
-                self.written(worked, What::Finalized, reason);
-                return Some(Answer::Patched(PatchAnswer::Removed));
-            }
-            Err(undone) => undone,
-        };
-        match undone.failure.status() {
-            Some(StatusCode::CONFLICT) => {
-                self.observer.not_written(What::Finalized, reason, WriteFailure::Conflict);
-                self.distrust(worked);
-                Some(Answer::Patched(PatchAnswer::Conflict))
-            }
+        match self.send(worked, path, Write::Delete(&body), What::Finalized, reason).await {
+            Sent::Done => Some(Answer::Patched(PatchAnswer::Removed)),
+            Sent::Conflict => Some(Answer::Patched(PatchAnswer::Conflict)),
             // What admission or a role has against a DELETE it may not have against the PATCH, which is what the
             // original sends.
-            Some(status) if status.is_client_error() && status != StatusCode::NOT_FOUND => None,
-            _ => Some(self.unwritten(worked, What::Finalized, reason, undone.failure)),
+            Sent::Failed(trouble)
+                if trouble
+                    .status()
+                    .is_some_and(|status| status.is_client_error() && status != StatusCode::NOT_FOUND) =>
+            {
+                None
+            }
+            Sent::Failed(trouble) => Some(self.unwritten(worked, What::Finalized, reason, trouble)),
         }
     }
 }
