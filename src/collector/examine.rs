@@ -39,7 +39,7 @@ pub enum Reason {
 pub enum Ask {
     /// GET the item, by the coordinates the collector knows it under.
     Item(Identity),
-    /// Look up this reference of the item (3.4).
+    /// Look up this reference of the item (3.4), from where the item is taken to be ([`Examination::namespace`]).
     Owner(Reference),
     /// DELETE the item.
     Delete(DeleteOptions, Reason),
@@ -102,6 +102,9 @@ pub enum Finish {
 pub struct Examination<'a> {
     /// The item.
     pub node: NodeId,
+    /// What the item was known as when it was taken from the queue; none where nothing was known of it. An informer
+    /// that shows it later makes another node of it (R3.4), and this look goes on with the old one.
+    identity: Option<Identity>,
     state: State<'a>,
 }
 
@@ -120,16 +123,29 @@ enum State<'a> {
 impl<'a> Examination<'a> {
     /// Starts on an item taken from the queue: gates G0 and G1.
     pub fn begin(collector: &impl GraphView<'a>, node: NodeId) -> (Self, Progress) {
-        let examination = Examination { node, state: State::Item };
+        let identity = collector.identity(node);
+        let examination = Examination { node, identity, state: State::Item };
         // G1: an object on its way out is dealt with when it is gone.
         let on_its_way_out = collector.being_deleted(node) && !collector.deleting_dependents(node);
-        let progress = match collector.identity(node) {
+        let progress = match identity {
             // G0: nothing is known of it any more.
             None => Progress::Finished(Finish::Forget),
             _ if on_its_way_out || collector.known(node) == Known::Gone => Progress::Finished(Finish::Forget),
             Some(identity) => Progress::Ask(Ask::Item(identity)),
         };
         (examination, progress)
+    }
+
+    /// The namespace in which the collector takes the item to be, and looks for its owners. What no informer has shown
+    /// yet is taken to be where its first dependent is, even if it is cluster-scoped (R3.2).
+    pub fn namespace(&self) -> Symbol {
+        self.identity.map_or(Symbol::EMPTY, |identity| identity.namespace)
+    }
+
+    /// Whether an informer has shown the item under other coordinates meanwhile (R3.4). This look knows nothing of the
+    /// new node.
+    fn is_replaced(&self, collector: &impl GraphView<'a>) -> bool {
+        collector.known(self.node) == Known::Observed && collector.identity(self.node) != self.identity
     }
 
     /// Takes the answer to what was asked last.
@@ -155,7 +171,7 @@ impl<'a> Examination<'a> {
                 if options.version.is_some() =>
             {
                 self.state = State::Reread { options, owners, reason };
-                self.ask_item(collector)
+                self.ask_item()
             }
             (State::Delete { .. }, Answer::Deleted(DeleteAnswer::Conflict)) => Progress::Finished(Finish::RetrySoon),
             (State::Delete { .. }, Answer::Deleted(_)) => self.succeeded(collector),
@@ -168,12 +184,10 @@ impl<'a> Examination<'a> {
                 self.state = State::Delete { options, owners, reason: reason.clone() };
                 Progress::Ask(Ask::Delete(options, reason))
             }
-            (State::Item | State::Reread { .. } | State::Delete { .. }, Answer::NotFound) => {
-                match collector.identity(self.node) {
-                    Some(identity) => Progress::Finished(Finish::Absent(identity)),
-                    None => Progress::Finished(Finish::Forget),
-                }
-            }
+            (State::Item | State::Reread { .. } | State::Delete { .. }, Answer::NotFound) => match self.identity {
+                Some(identity) => Progress::Finished(Finish::Absent(identity)),
+                None => Progress::Finished(Finish::Forget),
+            },
             (State::FinalizerItem, Answer::Found(item)) => {
                 if !item.has_finalizer(Symbol::FOREGROUND) {
                     return self.succeeded(collector);
@@ -185,7 +199,7 @@ impl<'a> Examination<'a> {
             (State::FinalizerItem, Answer::NotFound) => self.succeeded(collector),
             (State::FinalizerPatch, Answer::Patched(PatchAnswer::Conflict)) => {
                 self.state = State::FinalizerItem;
-                self.ask_item(collector)
+                self.ask_item()
             }
             (State::Strip | State::FinalizerPatch, Answer::Patched(answer)) if answer != PatchAnswer::Conflict => {
                 self.succeeded(collector)
@@ -197,11 +211,11 @@ impl<'a> Examination<'a> {
 
     /// The item is there: G3 to G5.
     fn found(&mut self, collector: &mut impl GraphView<'a>, item: Stored<'a>) -> Progress {
-        if collector.deleting_dependents(self.node) {
+        if collector.deleting_dependents(self.node) && !self.is_replaced(collector) {
             let blocking = collector.blocking_dependents(self.node);
             if blocking.is_empty() {
                 self.state = State::FinalizerItem;
-                return self.ask_item(collector);
+                return self.ask_item();
             }
             for dependent in blocking {
                 if !collector.deleting_dependents(dependent) {
@@ -267,8 +281,8 @@ impl<'a> Examination<'a> {
         Progress::Ask(Ask::Delete(options, reason))
     }
 
-    fn ask_item(&self, collector: &impl GraphView<'a>) -> Progress {
-        match collector.identity(self.node) {
+    fn ask_item(&self) -> Progress {
+        match self.identity {
             Some(identity) => Progress::Ask(Ask::Item(identity)),
             None => Progress::Finished(Finish::Forget),
         }

@@ -18,8 +18,12 @@ use crate::{
 };
 
 use crate::simulate::{
-    Blockers, Cause, Lists, Parts, Refused, Request, SimContext, Start, World, actors::ContentOrder, all_that_rests_on,
-    begin, delays::with_one_delay, interleaving::Interleaving, order_sensitivity::order_sensitive,
+    Blockers, Cause, Lists, Parts, Refused, Request, SimContext, Start, World,
+    actors::ContentOrder,
+    all_that_rests_on, begin,
+    delays::{with_one_delay, with_the_first_delayed},
+    interleaving::Interleaving,
+    order_sensitivity::order_sensitive,
 };
 
 use super::{
@@ -39,6 +43,8 @@ const ORDERS_WITHOUT_NEWS: u64 = 400;
 const MOST_STEPS_FOR_MORE_ENDS: u64 = 1_000_000;
 /// And so many on orders in which one thing takes longer.
 const MOST_STEPS_WITH_DELAYS: u64 = 300_000;
+/// And so many on first lists that show one object late.
+const MOST_STEPS_ON_LATE_LISTS: u64 = 1_000_000;
 /// So many orders in which a namespace's content, or a definition's instances, are deleted; and the steps that are
 /// spent on them.
 const MOST_CONTENT_ORDERS: u64 = 36;
@@ -87,6 +93,7 @@ fn search(stage: &SimContext<'_>, request: &Request) -> Plan {
     }
     if request.start == Start::Restarted {
         search.delay(&begin(stage, request, Lists::new(1)).0);
+        search.list_late();
     }
     search.build_plan()
 }
@@ -216,6 +223,32 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
                 self.meet(end);
                 self.others.len() < MOST_ENDS
             });
+        }
+    }
+
+    /// A collector that works while its first lists have not shown it one of the objects yet.
+    fn list_late(&mut self) {
+        let before = self.spent;
+        for (late, object) in self.stage.snapshot.objects() {
+            let node = NodeId::from(late);
+            let depended_on = !self.stage.graph.dependents(node).is_empty();
+            let is_listed = self.stage.snapshot.resources.not_watched(object.resource).is_none();
+            if !is_listed
+                || (object.owners.is_empty() && !depended_on)
+                || self.stage.graph.by_uid(object.uid) != Some(node)
+            {
+                continue;
+            }
+            for start in World::restarted_before_seeing(self.stage, late) {
+                if self.spent - before > MOST_STEPS_ON_LATE_LISTS {
+                    self.cut_short = true;
+                    return;
+                }
+                with_the_first_delayed(&start, |end| {
+                    self.meet(end);
+                    self.others.len() < MOST_ENDS
+                });
+            }
         }
     }
 

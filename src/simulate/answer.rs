@@ -4,20 +4,22 @@ use crate::{
     collector::{Answer, Ask, Class, Failure, Identity, Known},
     graph::{Address, Dangling, NodeId, Verdict},
     model::{Coordinate, ObjectId, Presence, Reference, ResourceId, Symbol},
-    server::{PatchAnswer, kinds::protected},
+    server::{Patch, PatchAnswer, kinds::protected},
 };
 
 use super::{cause::Cause, world::World};
 
 impl<'a> World<'_, 'a> {
-    /// Does what a worker asked for and says what the API server answered.
-    pub(super) fn answer(&mut self, node: NodeId, ask: &Ask) -> Answer<'a> {
+    /// Does what a worker asked for and says what the API server answered. `namespace` is where the worker takes the
+    /// item to be.
+    pub(super) fn answer(&mut self, node: NodeId, namespace: Symbol, ask: &Ask) -> Answer<'a> {
+        let namespace = match self.stage.graph.object(node) {
+            Some(object) if self.knows_scopes => self.stage.snapshot.object(object).namespace,
+            _ => namespace,
+        };
         match ask {
             Ask::Item(identity) => self.read_item(node, identity),
-            Ask::Owner(reference) => {
-                let namespace = self.namespace_of(node);
-                Answer::Owner(Class::of(self.verdict(reference, namespace)))
-            }
+            Ask::Owner(reference) => Answer::Owner(Class::of(self.verdict(reference, namespace))),
             Ask::Delete(options, reason) => match self.stage.graph.object(node) {
                 Some(object) if protected(self.stage.snapshot, object).is_some() => Answer::Failed(Failure::Refused),
                 Some(object) => self
@@ -26,6 +28,7 @@ impl<'a> World<'_, 'a> {
                 None => Answer::NotFound,
             },
             Ask::Patch(patch, reason) => match self.stage.graph.object(node) {
+                Some(object) if self.reads_elsewhere(object, namespace, patch) => Answer::Failed(Failure::Refused),
                 Some(object) => match self.patch(object, patch, Cause::Collector(reason.clone())) {
                     None => Answer::NotFound,
                     Some(PatchAnswer::Invalid) => Answer::Failed(Failure::Refused),
@@ -36,11 +39,13 @@ impl<'a> World<'_, 'a> {
         }
     }
 
-    fn namespace_of(&self, node: NodeId) -> Symbol {
-        match self.stage.graph.object(node) {
-            Some(object) => self.stage.snapshot.object(object).namespace,
-            None => self.collector.identity(node).map_or(Symbol::EMPTY, |identity| identity.namespace),
-        }
+    /// Whether a patch fails because the collector reads the object in a namespace that it isn't in. It reads only what
+    /// it can't merge strategically, and doesn't ask for the scope of the kind then (`getMetadata`).
+    fn reads_elsewhere(&self, object: ObjectId, namespace: Symbol, patch: &Patch) -> bool {
+        let replaces_references = matches!(patch, Patch::StripByUid(_) | Patch::SetOwners { .. });
+        replaces_references
+            && !self.stage.rules(object).strategic_merge
+            && self.stage.snapshot.object(object).namespace != namespace
     }
 
     fn read_item(&mut self, node: NodeId, identity: &Identity) -> Answer<'a> {

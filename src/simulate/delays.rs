@@ -83,6 +83,12 @@ fn stride(length: u64, most_steps: u64) -> u64 {
     stride
 }
 
+/// Calls `with` with the end of every order in which what would come first is held back. The same `with`, the same
+/// start.
+pub fn with_the_first_delayed<'s, 'a>(start: &World<'s, 'a>, with: impl FnMut(World<'s, 'a>) -> bool) {
+    with_one_delay(start, 0, u64::MAX, with);
+}
+
 impl World<'_, '_> {
     /// What the next step belongs to; none when everything rests but other actors.
     fn next_process(&self) -> Option<Process> {

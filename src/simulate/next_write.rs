@@ -109,7 +109,7 @@ fn examine(world: &mut World<'_, '_>, node: NodeId) -> Next {
             Ask::Owner(_) => looked_up += 1,
             Ask::Item(_) => {}
         }
-        let answer = world.answer(node, &ask);
+        let answer = world.answer(node, examination.namespace(), &ask);
         said = Some(answer.clone());
         progress = examination.answer(&mut world.collector, answer);
     }

@@ -37,6 +37,7 @@ pub fn order_sensitive(end: &World<'_, '_>, request: &Request) -> Vec<ObjectId> 
         is_open: FxHashSet::default(),
         order_sensitive: BTreeSet::new(),
         cuts: FxHashMap::default(),
+        listing: request.start == Start::Restarted,
     };
     for cut in &request.cuts {
         survey.cuts.insert(cut.object, cut.leaves(&survey.object(cut.object).owners));
@@ -80,6 +81,8 @@ struct Survey<'w, 's, 'a> {
     order_sensitive: BTreeSet<ObjectId>,
     /// What those have left whose references are cut before anything is deleted.
     cuts: FxHashMap<ObjectId, Vec<Reference>>,
+    /// Whether the collector may begin to work before it has seen everything.
+    listing: bool,
 }
 
 impl Survey<'_, '_, '_> {
@@ -198,6 +201,30 @@ impl Survey<'_, '_, '_> {
     }
 
     fn by_the_collector(&self, id: ObjectId) -> Option<PossibleDeletion> {
+        let fates = self.taken_to_be_in(id).into_iter().filter_map(|namespace| self.looked_at_in(id, namespace));
+        fates.reduce(|one, other| PossibleDeletion {
+            foreground: one.foreground || other.foreground,
+            background: one.background || other.background,
+            asked: one.asked || other.asked,
+        })
+    }
+
+    /// The namespaces in which the collector may take an object to be when it looks for its owners (R3.2): other than
+    /// its own only while no informer has shown the object.
+    fn taken_to_be_in(&self, id: ObjectId) -> Vec<Symbol> {
+        let namespace = self.object(id).namespace;
+        let mut all = vec![namespace];
+        if namespace.is_empty() && !self.end.knows_scopes && (self.listing || !self.end.collector.watches(id)) {
+            let dependents = self.end.stage.graph.dependents(id.into());
+            all.extend(dependents.iter().map(|dependent| self.object(*dependent).namespace));
+            all.sort_unstable();
+            all.dedup();
+        }
+        all
+    }
+
+    /// Whether a look at an object from this namespace may make the collector delete it, and how.
+    fn looked_at_in(&self, id: ObjectId, namespace: Symbol) -> Option<PossibleDeletion> {
         let object = self.object(id);
         let references = self.references(id);
         if object.terminating() || references.is_empty() {
@@ -205,7 +232,7 @@ impl Survey<'_, '_, '_> {
         }
         let unblocked = self.may_unblock(id);
         let finds: Vec<LookupResult> =
-            references.iter().map(|reference| self.finds(reference, object, unblocked)).collect();
+            references.iter().map(|reference| self.finds(reference, namespace, unblocked)).collect();
         if finds.iter().any(|finds| finds.error || finds.solid_for_good) {
             return None;
         }
@@ -223,9 +250,9 @@ impl Survey<'_, '_, '_> {
         })
     }
 
-    fn finds(&self, reference: &Reference, holder: &Object, unblocked: bool) -> LookupResult {
+    fn finds(&self, reference: &Reference, namespace: Symbol, unblocked: bool) -> LookupResult {
         let stage = self.end.stage;
-        let (owner, waits) = match Verdict::of(stage.snapshot, stage.graph, reference, holder.namespace) {
+        let (owner, waits) = match Verdict::of(stage.snapshot, stage.graph, reference, namespace) {
             Verdict::Dangling(_) => return LookupResult { dangling: true, ..LookupResult::default() },
             Verdict::Unmappable | Verdict::InvalidScope | Verdict::Doubted | Verdict::Unknown => {
                 return LookupResult { error: true, ..LookupResult::default() };
@@ -262,6 +289,7 @@ impl Survey<'_, '_, '_> {
         };
         for object in reached {
             if self.is_odd(object)
+                || self.taken_to_be_in(object).len() > 1
                 || self.is_ambiguous(object, request)
                 || self.may_come_too_late(object)
                 || self.races_with_orphaning(object)

@@ -2,7 +2,7 @@
 //! collector produce. Other orders are tried in [`super::orders`].
 
 use crate::{
-    collector::{Answer, Ask, Examination, Finish, Orphaning, Progress},
+    collector::{Answer, Ask, Examination, Finish, GraphView as _, Orphaning, Progress},
     graph::NodeId,
 };
 
@@ -133,7 +133,7 @@ impl<'a> World<'_, 'a> {
     fn work(&mut self, task: Task<'a>) {
         match task {
             Task::Examine(mut examination, ask) => {
-                let answer = self.answer(examination.node, &ask);
+                let answer = self.answer(examination.node, examination.namespace(), &ask);
                 let progress = examination.answer(&mut self.collector, answer);
                 self.continue_examination(examination, progress);
             }
@@ -159,7 +159,7 @@ impl<'a> World<'_, 'a> {
             self.tasks.push_back(Task::Orphan(orphaning, None));
             return;
         } else if let Some(ask) = ask {
-            let answer = self.answer(orphaning.node, &ask);
+            let answer = self.answer(orphaning.node, self.collector.namespace(orphaning.node), &ask);
             orphaning.answer(&self.collector, answer)
         } else {
             orphaning.finish(&self.collector)

@@ -113,12 +113,15 @@ impl<'s, 'a> World<'s, 'a> {
             Start::Restarted => return World::restarted(stage, lists),
             Start::Sweep => Collector::sweeping(stage.snapshot, stage.graph),
         };
-        World::with_collector(stage, collector)
+        let mut world = World::with_collector(stage, collector);
+        world.knows_scopes = start == Start::Sweep;
+        world
     }
 
     /// A world at rest, but for these nodes, which the collector has queued.
     pub(crate) fn with_queued(&self, to_delete: &[NodeId], to_orphan: &[NodeId]) -> Self {
         let mut world = World::at_rest(self.stage);
+        world.knows_scopes = self.knows_scopes;
         world.only.clone_from(&self.only);
         for node in to_delete {
             world.collector.to_delete.add(*node);
@@ -134,6 +137,12 @@ impl<'s, 'a> World<'s, 'a> {
         let Some(seen) = lists.seen_before_work(order.len()) else {
             return World::with_collector(stage, Collector::restarted(stage.snapshot, stage.graph, order));
         };
+        World::listing(stage, order, seen)
+    }
+
+    /// The world as a restarted collector finds it that begins to work when so many objects of its first lists are in
+    /// its graph.
+    fn listing(stage: &'s SimContext<'a>, order: Vec<ObjectId>, seen: usize) -> Self {
         let mut world = World::with_collector(stage, Collector::starting(stage.snapshot, stage.graph));
         let mut listed = order.into_iter().map(|object| Event { node: object.into(), kind: EventKind::Listed });
         for event in listed.by_ref().take(seen) {
@@ -141,5 +150,28 @@ impl<'s, 'a> World<'s, 'a> {
         }
         world.events.extend(listed);
         world
+    }
+
+    /// The same for a collector whose first lists show one object last, when it has already begun to work: one world
+    /// for each of the namespaces in which it may take that object to be, by the dependent that it has seen first
+    /// (R3.2).
+    pub(crate) fn restarted_before_seeing(stage: &'s SimContext<'a>, late: ObjectId) -> Vec<Self> {
+        let snapshot = stage.snapshot;
+        let order: Vec<ObjectId> = Lists::default().order(stage).into_iter().filter(|object| *object != late).collect();
+        let mut first_of_each: Vec<ObjectId> = Vec::new();
+        for dependent in stage.graph.dependents(late.into()) {
+            let namespace = |object: ObjectId| snapshot.object(object).namespace;
+            if *dependent != late && first_of_each.iter().all(|first| namespace(*first) != namespace(*dependent)) {
+                first_of_each.push(*dependent);
+            }
+        }
+        let beginning_with = |first: Option<ObjectId>| {
+            let others = order.iter().copied().filter(|object| Some(*object) != first);
+            World::listing(stage, first.into_iter().chain(others).chain([late]).collect(), order.len())
+        };
+        match first_of_each.as_slice() {
+            [] => vec![beginning_with(None)],
+            each => each.iter().map(|first| beginning_with(Some(*first))).collect(),
+        }
     }
 }

@@ -167,6 +167,9 @@ pub struct World<'s, 'a> {
     /// Namespaces whose `spec.finalizers` the namespace controller has taken its own from (R9.12).
     pub(crate) finalized_namespaces: FxHashSet<ObjectId>,
     pub collector: Collector<'a>,
+    /// Whether the collector looks for the owners of an object from where that is, as a sweep does. The original takes
+    /// what no informer has shown it to be where its first dependent is (R3.2).
+    pub(crate) knows_scopes: bool,
     /// What the collector may write to; unset: everything.
     pub(crate) only: Option<Only>,
     /// What the user still has to cut, before the first DELETE.
@@ -202,6 +205,7 @@ impl<'s, 'a> World<'s, 'a> {
             store: FxHashMap::default(),
             finalized_namespaces: FxHashSet::default(),
             collector,
+            knows_scopes: false,
             only: None,
             cuts: VecDeque::new(),
             requests: VecDeque::new(),

@@ -692,6 +692,26 @@ const ROWS: &[Row] = &[
         "Hidden/h Deleted, ConfigMap/c Deleted",
     ),
     row(
+        "R2.7, R3.2 a cluster-scoped object that no informer sees has its owners looked for where its dependent is",
+        "
+        ConfigMap o
+        HiddenRegion h <- ConfigMap/o
+        Secret s <- HiddenRegion/h",
+        "ConfigMap/o",
+        Background,
+        "ConfigMap/o Deleted, HiddenRegion/h Deleted, Secret/s Deleted",
+    ),
+    row(
+        "R2.7, 3.4 and nowhere if its dependent is cluster-scoped, too",
+        "
+        ConfigMap o
+        HiddenRegion h <- ConfigMap/o
+        Region r <- HiddenRegion/h",
+        "ConfigMap/o",
+        Background,
+        "ConfigMap/o Deleted",
+    ),
+    row(
         "R9.10 a pod that was terminating before holds its namespace until the kubelet ends it",
         "
         Node n1

@@ -174,6 +174,83 @@ const ROWS: &[Row] = &[
         BOTH,
         "Pod/a Orphaned/Deleted, Region/b Deleted",
     ),
+    (
+        "R3.2 a cluster-scoped object that no list has shown yet is taken to be in its dependent's namespace; found by random graphs",
+        "
+        ClusterRole a <- ConfigMap/gone!
+        Secret b <- ClusterRole/a!",
+        &[Restarted],
+        "ClusterRole/a Unchanged/Deleted, Secret/b Unchanged/Deleted",
+    ),
+    (
+        "R3.2 in a sweep, the lists have shown it before",
+        "
+        ClusterRole a <- ConfigMap/gone!
+        Secret b <- ClusterRole/a!",
+        &[Sweep],
+        "",
+    ),
+    (
+        "R3.2 with two references, and a finalizer (full 95)",
+        "
+        ClusterRole a fin=acme.io/x <- ConfigMap/gone! ConfigMap/gone@uid=other~
+        Secret b <- ClusterRole/a! ConfigMap/gone!",
+        &[Restarted],
+        "ClusterRole/a Unchanged/Terminating, Secret/b Detached",
+    ),
+    (
+        "R3.2 its owner is in the namespace of that dependent",
+        "
+        ConfigMap o
+        ClusterRole a <- ConfigMap/o!
+        Secret b <- ClusterRole/a!",
+        &[Restarted],
+        "",
+    ),
+    (
+        "R3.2 its owner is in the namespace of another dependent: the first that is seen decides",
+        "
+        ConfigMap o
+        ClusterRole a <- ConfigMap/o!
+        Secret b <- ClusterRole/a!
+        Secret other:c <- ClusterRole/a!",
+        &[Restarted],
+        "ClusterRole/a Unchanged/Deleted, Secret/b Unchanged/Deleted, Secret/c Unchanged/Deleted",
+    ),
+    (
+        "R3.2 its dependents are cluster-scoped",
+        "
+        ClusterRole a <- ConfigMap/gone!
+        Region b <- ClusterRole/a!",
+        &[Restarted],
+        "",
+    ),
+    (
+        "R3.2 one of two owners is there: the other reference goes",
+        "
+        ConfigMap o
+        ClusterRole a <- ConfigMap/o! ConfigMap/gone!
+        Secret b <- ClusterRole/a!",
+        &[Restarted],
+        "ClusterRole/a Unchanged/Detached",
+    ),
+    (
+        "R3.2 but not where references are dropped by a merge of the whole list: that is read from where the object isn't",
+        "
+        ConfigMap o
+        Region a <- ConfigMap/o! ConfigMap/gone!
+        Secret b <- Region/a!",
+        &[Restarted],
+        "",
+    ),
+    (
+        "R3.13 an owner that isn't served stops this look, too",
+        "
+        ClusterRole a <- ConfigMap/gone! ConfigMap/gone@version=v9
+        Secret b <- ClusterRole/a!",
+        &[Restarted],
+        "",
+    ),
 ];
 
 #[test]

@@ -40,6 +40,7 @@ pub const KINDS: &[Kind] = &[
     kind("acme.io/v1", "Region", "regions", false),
     // Neither listed nor watched, as some aggregated APIs are.
     kind(HIDDEN_API, HIDDEN, "hiddens", true),
+    kind(HIDDEN_API, HIDDEN_REGION, "hiddenregions", false),
     // And deleted as a collection at least.
     kind(HIDDEN_API, SEALED, "sealed", true),
     kind("v1", "Event", "events", true),
@@ -48,6 +49,8 @@ pub const KINDS: &[Kind] = &[
 
 /// The kind that can't be listed.
 pub const HIDDEN: &str = "Hidden";
+/// The cluster-scoped kind that can't be listed.
+pub const HIDDEN_REGION: &str = "HiddenRegion";
 /// The kind that can be deleted without being listed.
 pub const SEALED: &str = "Sealed";
 const HIDDEN_API: &str = "odd.io/v1";

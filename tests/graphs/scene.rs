@@ -8,7 +8,7 @@ use kubectl_gc::model::{
 
 use super::{
     end::Written,
-    kinds::{HIDDEN, KINDS, Kind, SEALED},
+    kinds::{HIDDEN, HIDDEN_REGION, KINDS, Kind, SEALED},
     text::{Graph, Line},
 };
 
@@ -122,7 +122,7 @@ fn resources() -> Resources {
     let all = KINDS.iter().map(|kind| {
         let (group, version) = kind.api_version.rsplit_once('/').unwrap_or(("", kind.api_version));
         let verbs: &[&str] = match kind.name {
-            HIDDEN => &["get", "delete", "patch"],
+            HIDDEN | HIDDEN_REGION => &["get", "delete", "patch"],
             SEALED => &["get", "delete", "deletecollection", "patch"],
             _ => &["get", "list", "watch", "delete", "patch"],
         };

@@ -30,7 +30,7 @@ const VERSIONED_TRIES: u32 = 6;
 #[derive(Debug)]
 pub(super) struct WorkItem {
     node: NodeId,
-    /// The coordinates under which the item was taken up.
+    /// The coordinates under which the item was taken up; once it was read, with the namespace that it really is in.
     coordinates: Coordinates,
     /// The resourceVersions that were read, which `Stored::version` counts.
     versions: Vec<String>,
@@ -135,6 +135,10 @@ impl Shared {
                 if raw.uid != state.live.text(coordinates.uid) {
                     return Answer::NotFound;
                 }
+                worked.coordinates = state.live.as_read(coordinates, &raw);
+                if !state.live.may_write_to(&worked.coordinates) {
+                    return Answer::Failed(Failure::Refused);
+                }
                 let item = state.live.stored(&raw, worked.versions.len() as u32);
                 worked.versions.push(raw.resource_version.into_owned());
                 (worked.item, worked.whole) = (Some(item.clone()), true);
@@ -155,6 +159,8 @@ impl Shared {
             let coordinates = Coordinates::named_by(reference, namespace);
             (coordinates, state.place(&coordinates))
         };
+        // A list kind has no path, in whatever namespace it is looked for: nothing is remembered of that.
+        let is_somewhere = matches!(place, Place::At { .. });
         let (there, namespaced) = self.look(worked, place).await?;
         let mut state = self.lock();
         if let Found::Object(raw) = there
@@ -163,8 +169,10 @@ impl Shared {
             let waiting = state.live.stored(&raw, 0).waiting();
             return Ok(if waiting { Class::Waiting } else { Class::Solid });
         }
-        let namespace = if namespaced { coordinates.namespace } else { Symbol::EMPTY };
-        state.live.set_absent(Coordinates { namespace, ..coordinates });
+        if is_somewhere {
+            let namespace = if namespaced { coordinates.namespace } else { Symbol::EMPTY };
+            state.live.set_absent(Coordinates { namespace, ..coordinates });
+        }
         Ok(Class::Dangling)
     }
 

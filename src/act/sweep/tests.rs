@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::*;
 use crate::{
     cluster::testing::{RecordedRequest, Say, json as say, pods, refuse, serve},
-    model::RawReference,
+    model::{RawReference, Resource},
 };
 
 /// All that was written, and nothing more is for so long: the tries of a sweeper double from five milliseconds on.
@@ -38,6 +38,28 @@ fn pod(name: &str, version: u32, owners: &[Value], rest: &Value) -> Value {
     });
     metadata.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata})
+}
+
+/// A kind outside of all namespaces. Its list is not complete.
+fn regions() -> Resource {
+    Resource {
+        group: "acme.io".to_owned(),
+        version: "v1".to_owned(),
+        plural: "regions".to_owned(),
+        kind: "Region".to_owned(),
+        ..Resource::default()
+    }
+}
+
+/// A reference to a region.
+fn to_region(name: &str) -> Value {
+    json!({"apiVersion": "acme.io/v1", "kind": "Region", "name": name, "uid": format!("u-{name}")})
+}
+
+/// A region as it is.
+fn region(name: &str, owners: &[Value]) -> Value {
+    let metadata = json!({"name": name, "uid": format!("u-{name}"), "resourceVersion": "9", "ownerReferences": owners});
+    json!({"apiVersion": "acme.io/v1", "kind": "Region", "metadata": metadata})
 }
 
 fn waiting(more: &[&str]) -> Value {
@@ -103,11 +125,11 @@ impl Scene {
             answer
         });
         let sweeper = Sweeper::new(connection.await, settings, Arc::new(()));
-        sweeper.serve(Resources::new(vec![pods()], Vec::new()), &[]);
-        let kind = sweeper.kind(&pods());
+        sweeper.serve(Resources::new(vec![pods(), regions()], Vec::new()), &[]);
+        let (kind, regions) = (sweeper.kind(&pods()), sweeper.kind(&regions()));
         sweeper.tell(|live| live.begin_list(kind));
         for object in seen {
-            see(&sweeper, kind, &object);
+            see(&sweeper, if object["kind"] == "Region" { regions } else { kind }, &object);
         }
         sweeper.tell(|live| live.end_list(kind));
         sweeper.begin();
@@ -404,4 +426,53 @@ async fn limits_hold() {
         let expected: &[&str] = if all_of_shop { &["dependent", "lost"] } else { &["dependent"] };
         assert_eq!(names.into_iter().collect::<Vec<_>>(), expected, "the owner keeps its finalizer: {writes:#?}");
     }
+}
+
+/// R3.2: what no list has shown is known by what its first dependent calls it, and taken to be where that is. A sweep
+/// looks for its owners from where it really is: a cluster-scoped object has none in a namespace, and is left alone
+/// (3.4 step 3).
+#[tokio::test]
+async fn a_cluster_scoped_object_is_not_in_its_dependents_namespace() {
+    let hub = region("hub", &[to("never")]);
+    let scene =
+        Scene::begin([pod("dependent", 4, &[to_region("hub")], &none())], settings(), move |name, asked| {
+            match (asked.method.as_str(), name) {
+                ("GET", "hub") => there(&hub),
+                _ => panic!("{} {}", asked.method, asked.url),
+            }
+        });
+    scene.await.writes(0).await;
+}
+
+/// Nor is it within the limits of a sweep of that namespace, whatever has become of its owners.
+#[tokio::test]
+async fn a_limit_to_a_namespace_holds_for_what_nobody_has_shown() {
+    for (limit, writes) in [(Limit::Namespace("shop".to_owned()), 0), (Limit::None, 2)] {
+        let hub = region("hub", &[to_region("never")]);
+        let limited = Settings { limit, ..settings() };
+        let scene =
+            Scene::begin([pod("dependent", 4, &[to_region("hub")], &none())], limited, move |name, asked| {
+                match (asked.method.as_str(), name) {
+                    ("GET", "hub") => there(&hub),
+                    ("GET", "never") => gone(),
+                    ("DELETE", "hub" | "dependent") => say(200, "{}"),
+                    _ => panic!("{} {}", asked.method, asked.url),
+                }
+            });
+        scene.await.writes(writes).await;
+    }
+}
+
+/// Where a path doesn't exist, nothing is absent outside of all namespaces: what is in none can't be owned by something
+/// that is (3.4 step 3), whoever was looked at before.
+#[tokio::test]
+async fn an_absence_in_a_namespace_says_nothing_of_other_scopes() {
+    let list = json!({"apiVersion": "v1", "kind": "PodList", "name": "never", "uid": "u-never"});
+    let trusting = Settings { trust_missing_apis: true, workers: 1, ..settings() };
+    let seen = [pod("lost", 7, std::slice::from_ref(&list), &none()), region("hub", &[list])];
+    let scene = Scene::begin(seen, trusting, move |name, asked| match (asked.method.as_str(), name) {
+        ("DELETE", "lost") => say(200, "{}"),
+        _ => panic!("{} {}", asked.method, asked.url),
+    });
+    scene.await.writes(1).await;
 }

@@ -167,12 +167,22 @@ impl Live {
 
     /// Whether an object may be written to.
     pub fn may_write(&self, node: NodeId) -> bool {
-        let identity = &self.nodes[node.index()].identity;
+        self.may_write_to(&self.nodes[node.index()].identity)
+    }
+
+    /// The same for an object with these coordinates. Those of an owner that is only named may be wrong about its
+    /// namespace (R3.2).
+    pub fn may_write_to(&self, identity: &Identity) -> bool {
         match &self.limit {
             Limit::None => true,
             Limit::Namespace(namespace) => self.text(identity.namespace) == namespace,
             Limit::Uids(uids) => uids.contains(self.text(identity.uid)),
         }
+    }
+
+    /// The coordinates of an object that was read: where it is, and not where its dependents are (R3.2).
+    pub fn as_read(&mut self, coordinates: &Identity, raw: &RawObject<'_>) -> Identity {
+        Identity { namespace: self.strings.intern(&raw.namespace), ..*coordinates }
     }
 
     /// What is known to be absent, as far as references of a holder in `namespace` go (R3.11).
