@@ -12,7 +12,7 @@ use crate::{
 use super::{
     decide::{Class, Decision, decide},
     graph_view::GraphView,
-    overlay::{Identity, Known},
+    identity::{Identity, Known},
 };
 
 /// Why the collector writes.

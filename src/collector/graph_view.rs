@@ -11,7 +11,7 @@ use crate::{
     server::Stored,
 };
 
-use super::overlay::{Identity, Known};
+use super::identity::{Identity, Known};
 
 /// The collector's graph with its queues. `'a` is how long what it borrows lives.
 pub trait GraphView<'a> {

@@ -7,6 +7,7 @@
 pub mod decide;
 pub mod examine;
 pub mod graph_view;
+mod identity;
 pub mod live;
 pub mod observe;
 pub mod orphan;
@@ -17,7 +18,8 @@ mod restart;
 pub use decide::{Class, Decision, decide};
 pub use examine::{Answer, Ask, Examination, Failure, Finish, Progress, Reason};
 pub use graph_view::GraphView;
+pub use identity::{Identity, Known};
 pub use observe::{Event, EventKind};
 pub use orphan::Orphaning;
-pub use overlay::{Collector, Identity, Known, Node};
+pub use overlay::{Collector, Node};
 pub use queue::Queue;

@@ -12,7 +12,8 @@ use crate::{
 
 use super::{
     graph_view::GraphView,
-    overlay::{Collector, Identity, Known},
+    identity::{Identity, Known},
+    overlay::Collector,
 };
 
 /// Something the collector is told.

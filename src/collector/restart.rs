@@ -9,8 +9,9 @@ use crate::{
 };
 
 use super::{
+    identity::Known,
     observe::{Event, EventKind, observe_first},
-    overlay::{Collector, Known, Node},
+    overlay::{Collector, Node},
 };
 
 impl<'a> Collector<'a> {

@@ -21,13 +21,11 @@ pub use events::OwnerEvent;
 pub use facts::{Fact, Facts};
 pub use gap::Gap;
 pub use identity::Identity;
-pub use object::{
-    DEFINITION_FINALIZER, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Object, ObjectId, RawObject, RawReference,
-};
+pub use object::{Coordinate, Object, ObjectId, RawObject, RawReference};
 pub use object_event::ObjectEvent;
 pub use recheck::RecheckResult;
 pub use reference::Reference;
 pub use resources::{Mapping, NotWatched, Resource, ResourceId, Resources};
-pub use snapshot::{Coordinate, ListRecord, Origin, Presence, Snapshot, SnapshotBuilder};
-pub use strings::{Strings, Symbol};
+pub use snapshot::{ListRecord, Origin, Presence, Snapshot, SnapshotBuilder};
+pub use strings::{DEFINITION_FINALIZER, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Strings, Symbol};
 pub use type_names::UnknownType;

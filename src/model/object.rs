@@ -2,15 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{reference::Reference, resources::ResourceId, snapshot::Coordinate, strings::Symbol};
-
-/// The finalizer that makes the collector delete dependents first (section 5 of the rules).
-pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
-/// The finalizer that makes the collector free the dependents (section 6 of the rules).
-pub const ORPHAN_FINALIZER: &str = "orphan";
-
-/// The finalizer that holds a CustomResourceDefinition until its instances are gone (R1.26).
-pub const DEFINITION_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
+use super::{reference::Reference, resources::ResourceId, strings::Symbol};
 
 /// The index of an object in its snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,6 +13,16 @@ impl ObjectId {
     pub fn index(self) -> usize {
         self.0 as usize
     }
+}
+
+/// Where an object is looked for: what the API server's URL says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Coordinate {
+    /// The picked version of the resource ([`Resources::picked`]).
+    pub resource: ResourceId,
+    /// Empty for cluster scope.
+    pub namespace: Symbol,
+    pub name: Symbol,
 }
 
 /// What is kept of an object: the metadata that decides what a delete does to it, and its labels for selectors.

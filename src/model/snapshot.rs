@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     facts::{Fact, Facts},
     gap::{Gap, conversion_failed, undecodable},
-    object::{Object, ObjectId, RawObject, RawReference},
+    object::{Coordinate, Object, ObjectId, RawObject, RawReference},
     reference::Reference,
     resources::{ResourceId, Resources},
     strings::{Strings, Symbol},
@@ -48,16 +48,6 @@ pub struct ListRecord {
     pub resource_version: String,
     /// Why it could not be read; `None` when it is complete.
     pub failure: Option<String>,
-}
-
-/// Where an object is looked for: what the API server's URL says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Coordinate {
-    /// The picked version of the resource ([`Resources::picked`]).
-    pub resource: ResourceId,
-    /// Empty for cluster scope.
-    pub namespace: Symbol,
-    pub name: Symbol,
 }
 
 /// What a look-up by coordinate says.

@@ -3,7 +3,12 @@
 use serde::Serialize;
 use string_interner::{DefaultHashBuilder, StringInterner, backend::StringBackend, symbol::SymbolU32};
 
-use super::object::{DEFINITION_FINALIZER, FOREGROUND_FINALIZER, ORPHAN_FINALIZER};
+/// The finalizer that makes the collector delete dependents first (section 5 of the rules).
+pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
+/// The finalizer that makes the collector free the dependents (section 6 of the rules).
+pub const ORPHAN_FINALIZER: &str = "orphan";
+/// The finalizer that holds a CustomResourceDefinition until its instances are gone (R1.26).
+pub const DEFINITION_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// A string of one [`Strings`]; two symbols of the same `Strings` are equal exactly when their texts are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

@@ -16,8 +16,8 @@ use crate::{
 };
 
 use super::{
-    outcome::{Outcome, OutcomeKind, Plan, Uncertainty},
-    side_effects::Afterwards,
+    outcome::{Outcome, Plan, Uncertainty},
+    reaction::Afterwards,
 };
 
 /// A delete that keeps something.
@@ -330,8 +330,7 @@ fn reason(outcome: &Outcome) -> Unkeepable {
         Some(Uncertainty::Bound) => return Unkeepable::Unexplored,
         Some(Uncertainty::Order) | None => {}
     }
-    let goes = |kind| matches!(kind, OutcomeKind::Deleted | OutcomeKind::Terminating);
     let others = outcome.alternatives.iter().map(|other| (other.kind, &other.because));
     let mut ends = std::iter::once((outcome.kind, &outcome.because)).chain(others);
-    Unkeepable::OtherReason(ends.find(|(kind, _)| goes(*kind)).and_then(|(_, because)| because.clone()))
+    Unkeepable::OtherReason(ends.find(|(kind, _)| kind.removes()).and_then(|(_, because)| because.clone()))
 }

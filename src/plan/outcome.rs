@@ -7,7 +7,10 @@ use crate::{
     simulate::{Assumption, BlockedBy, Cause, Needs, Refused, Request, SimContext, State},
 };
 
-use super::side_effects::{Afterwards, Note, OutsideEffect};
+use super::{
+    note::Note,
+    reaction::{Afterwards, OutsideEffect},
+};
 
 /// What becomes of an object: the first that fits (design, section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,6 +40,11 @@ impl OutcomeKind {
             OutcomeKind::Unblocked => "Unblocked",
             OutcomeKind::Unchanged => "Unchanged",
         }
+    }
+
+    /// Whether the object is gone or on its way out. A deletionTimestamp can't be taken back.
+    pub fn removes(self) -> bool {
+        matches!(self, OutcomeKind::Deleted | OutcomeKind::Terminating)
     }
 }
 
@@ -99,9 +107,13 @@ impl Outcome {
     /// Whether the object goes in any end, or is set terminating in one, which can't be taken back; or might, as far as
     /// is known.
     pub fn may_be_removed(&self) -> bool {
-        let goes = |kind: OutcomeKind| matches!(kind, OutcomeKind::Deleted | OutcomeKind::Terminating);
         let unknown = matches!(self.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound));
-        goes(self.kind) || self.alternatives.iter().any(|other| goes(other.kind)) || unknown
+        self.kind.removes() || self.alternatives.iter().any(|other| other.kind.removes()) || unknown
+    }
+
+    /// Whether a living controller certainly recreates the object once it is deleted.
+    pub fn recreated(&self) -> bool {
+        self.kind.removes() && self.afterwards.iter().any(|reaction| reaction.recreates())
     }
 
     /// The outcome of an object that a plan doesn't touch.

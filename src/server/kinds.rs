@@ -2,7 +2,7 @@
 
 use crate::model::{ObjectId, Resource, Snapshot};
 
-use super::delete::Propagation;
+use super::propagation::Propagation;
 
 /// A kind with a DELETE of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,11 @@
 pub mod delete;
 pub mod kinds;
 pub mod patch;
+mod propagation;
 pub mod stored;
 
-pub use delete::{DeleteAnswer, DeleteOptions, Propagation, delete};
+pub use delete::{DeleteAnswer, DeleteOptions, delete};
 pub use kinds::{KindRules, OwnDelete};
 pub use patch::{Patch, PatchAnswer, patch};
+pub use propagation::Propagation;
 pub use stored::Stored;

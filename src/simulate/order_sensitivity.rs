@@ -25,7 +25,11 @@ use crate::{
     server::{OwnDelete, Propagation, Stored},
 };
 
-use super::{cause::Cause, request::Request, start::Start, world::World};
+use super::{
+    cause::Cause,
+    request::{Request, Start},
+    world::World,
+};
 
 /// The objects whose ends might come out differently in another order than the one that led to the end of this world.
 pub fn order_sensitive(end: &World<'_, '_>, request: &Request) -> Vec<ObjectId> {

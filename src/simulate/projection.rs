@@ -14,7 +14,8 @@ use crate::{
 use super::{
     Cause, Change,
     blockers::{BlockedBy, Blockers, State},
-    start::{Lists, Only, Start},
+    request::{Only, Start},
+    start::Lists,
     uncertainty::uncertain_objects,
     world::{Needs, SimContext, World},
 };

@@ -1,13 +1,12 @@
 //! What a simulation is asked to play: a delete, or the collector's own work.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
 use crate::{
     model::{ObjectId, Reference},
-    server::{DeleteOptions, Propagation, kinds::protected},
-};
-
-use super::{
-    start::{Lists, Only, Start},
-    world::{SimContext, World},
+    server::Propagation,
 };
 
 /// Targets that the API server refuses to delete, and why.
@@ -61,24 +60,31 @@ impl Request {
     }
 }
 
-/// The world before anything happens, and the targets that the API server refuses.
-pub fn begin<'s, 'a>(stage: &'s SimContext<'a>, request: &Request, lists: Lists) -> (World<'s, 'a>, Refused) {
-    let mut world = World::started(stage, request.start, lists);
-    world.only.clone_from(&request.only);
-    world.cuts.extend(request.cuts.iter().cloned());
-    let mut refused = Vec::new();
-    for target in &request.targets {
-        match protected(stage.snapshot, *target) {
-            Some(why) => refused.push((*target, why)),
-            None => {
-                let options = DeleteOptions {
-                    propagation: Some(request.propagation),
-                    grace: request.grace,
-                    ..DeleteOptions::default()
-                };
-                world.requests.push_back((*target, options));
-            }
-        }
+/// What the collector has been doing before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Start {
+    /// It has dealt with everything and waits for what happens next (R8.8): a delete under a running collector.
+    #[default]
+    AtRest,
+    /// It has just been started (R8.10): a controller that comes up on this state.
+    Restarted,
+    /// It looks at all it may have anything to do with: what `sweep` does.
+    Sweep,
+}
+
+/// The objects that a collector may write to. All others it only reads: whether they are there decides as ever, but
+/// nobody examines them, frees their dependents or takes a finalizer from them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Only(Arc<FxHashSet<ObjectId>>);
+
+impl Only {
+    /// These objects.
+    pub fn new(objects: impl IntoIterator<Item = ObjectId>) -> Self {
+        Only(Arc::new(objects.into_iter().collect()))
     }
-    (world, refused)
+
+    /// Whether an object is one of them.
+    pub fn contains(&self, object: ObjectId) -> bool {
+        self.0.contains(&object)
+    }
 }

@@ -20,8 +20,7 @@ use super::{
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
     index::Index,
-    request::Cut,
-    start::Only,
+    request::{Cut, Only},
 };
 
 /// The one of a Namespace's `spec.finalizers` that the namespace controller removes (R9.12).

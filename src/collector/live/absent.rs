@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
-use crate::collector::overlay::Identity;
+use crate::collector::identity::Identity;
 
 /// How many are kept. The original keeps 500; a look-up costs more than the memory.
 const MOST: usize = 8192;

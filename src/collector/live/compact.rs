@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::{
-    collector::overlay::{Identity, Known},
+    collector::identity::{Identity, Known},
     graph::NodeId,
     model::{Reference, Strings, Symbol},
 };

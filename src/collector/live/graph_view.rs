@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use crate::{
     collector::{
         graph_view::GraphView,
+        identity::{Identity, Known},
         observe::Was,
-        overlay::{Identity, Known},
     },
     graph::NodeId,
     model::{Reference, Symbol},

@@ -20,8 +20,8 @@ use crate::{
 
 use super::{
     graph_view::GraphView,
+    identity::{Identity, Known},
     observe::observe_absence,
-    overlay::{Identity, Known},
     queue::Queue,
 };
 

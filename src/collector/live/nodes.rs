@@ -4,8 +4,8 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     collector::{
+        identity::{Identity, Known},
         observe::Was,
-        overlay::{Identity, Known},
     },
     graph::NodeId,
     model::{Reference, Symbol},

@@ -7,42 +7,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::{Coordinate, Object, ObjectId, Presence, Resource, Symbol},
-    plan::outcome::{Outcome, OutcomeKind, Plan},
+    plan::{
+        outcome::{Outcome, OutcomeKind, Plan},
+        reaction::Afterwards,
+    },
 };
 
-use super::{SideEffects, Survival, goes};
-
-/// What somebody does with an object, or because of it, after the plan is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Afterwards {
-    /// This controller lives on and makes one like it.
-    Recreated { by: ObjectId },
-    /// It lives on and may make one like it.
-    MayBeRecreated { by: ObjectId },
-    /// This one of Kubernetes' own controllers keeps every namespace furnished with it.
-    KeptUp { by: &'static str },
-    /// The kubelet of this Node shows its static pod again.
-    MirroredAgain { node: ObjectId },
-    /// This controller makes a new owner for it, which adopts it.
-    Adopted { by: ObjectId },
-    /// A living controller in its namespace adopts it if its selector matches.
-    MayBeAdopted,
-    /// Somebody removes this object, too, although it refers to nothing.
-    Removes { object: ObjectId },
-}
-
-impl Outcome {
-    /// Whether what goes is made anew for sure.
-    pub fn recreated(&self) -> bool {
-        goes(self.kind)
-            && self.afterwards.iter().any(|after| {
-                matches!(
-                    after,
-                    Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } | Afterwards::MirroredAgain { .. }
-                )
-            })
-    }
-}
+use super::{SideEffects, Survival};
 
 /// What every namespace has, by kind and name, and who sees to it (pkg/controller/certificates/rootcacertpublisher,
 /// pkg/controller/serviceaccount/serviceaccounts_controller.go).
@@ -84,7 +55,7 @@ struct Controllers<'b, 's, 'a> {
 impl Controllers<'_, '_, '_> {
     fn after(&self, outcome: &Outcome) -> Vec<Afterwards> {
         let mut describe = Vec::new();
-        if goes(outcome.kind) {
+        if outcome.kind.removes() {
             describe.extend(self.recreated(outcome.object));
             describe.extend(self.removes(outcome));
         } else if matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached) {

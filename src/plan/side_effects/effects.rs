@@ -7,10 +7,13 @@ use crate::{
         ObjectId, Symbol,
         effects::{EffectKind, FinalizerEffect, Policy, PolicyEffect, known_finalizer},
     },
-    plan::outcome::{Outcome, Plan},
+    plan::{
+        outcome::{Outcome, Plan},
+        reaction::OutsideEffect,
+    },
 };
 
-use super::{OutsideEffect, SideEffects, always_goes, may_go};
+use super::{SideEffects, always_goes, may_go};
 
 /// `spec.type` of a Service that has a load balancer.
 const LOAD_BALANCER: &str = "LoadBalancer";

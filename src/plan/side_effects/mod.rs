@@ -7,40 +7,19 @@ mod effects;
 mod nodes;
 mod notes;
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashMap;
 
-use crate::model::{
-    ObjectId,
-    effects::{EffectKind, Severity},
+use crate::{
+    model::ObjectId,
+    simulate::{Needs, SimContext},
 };
 
-use crate::simulate::{Needs, SimContext};
+use super::{
+    outcome::{Outcome, OutcomeKind, Plan},
+    reaction::OutsideEffect,
+};
 
-use super::outcome::{Outcome, OutcomeKind, Plan};
-
-pub use controllers::{Afterwards, adopters_of};
-
-pub use notes::{Note, NoteKind};
-
-/// Something that happens outside the graph because an object goes, or may go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutsideEffect {
-    /// The object that goes.
-    pub object: ObjectId,
-    pub kind: EffectKind,
-    pub message: Cow<'static, str>,
-    /// Other objects that this is about: a claim's volume, a Node's pods.
-    pub related: Vec<ObjectId>,
-}
-
-impl OutsideEffect {
-    /// How bad it is.
-    pub fn severity(&self) -> Severity {
-        self.kind.severity()
-    }
-}
+pub use controllers::adopters_of;
 
 /// Whether an object is still there and not on its way out when a plan is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,18 +77,14 @@ impl<'s, 'a> SideEffects<'s, 'a> {
     }
 }
 
-fn goes(kind: OutcomeKind) -> bool {
-    matches!(kind, OutcomeKind::Deleted | OutcomeKind::Terminating)
-}
-
 /// Whether an object goes in some order of events, at least.
 fn may_go(outcome: &Outcome) -> bool {
-    goes(outcome.kind) || outcome.alternatives.iter().any(|other| goes(other.kind))
+    outcome.kind.removes() || outcome.alternatives.iter().any(|other| other.kind.removes())
 }
 
 /// Whether an object goes in every order of events.
 fn always_goes(outcome: &Outcome) -> bool {
-    goes(outcome.kind) && outcome.alternatives.iter().all(|other| goes(other.kind))
+    outcome.kind.removes() && outcome.alternatives.iter().all(|other| other.kind.removes())
 }
 
 fn fate_of(outcome: &Outcome) -> Survival {

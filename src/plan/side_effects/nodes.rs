@@ -1,8 +1,11 @@
 //! Pods of a Node that goes: no reference says so, and yet they follow it (R9.7).
 
-use crate::model::{ObjectId, effects::EffectKind};
+use crate::{
+    model::{ObjectId, effects::EffectKind},
+    plan::reaction::OutsideEffect,
+};
 
-use super::{OutsideEffect, SideEffects, Survival};
+use super::{SideEffects, Survival};
 
 impl SideEffects<'_, '_> {
     /// The pod garbage collector deletes whatever is bound to a Node that has been gone for 40 seconds.
