@@ -41,7 +41,7 @@ struct CameJson<'a> {
     seen: Option<SeenJson>,
     otherwise: Vec<OtherwiseJson<'a>>,
     blockers: Vec<BlockerJson<'a>>,
-    unlisted_contents: Vec<BesidesJson<'a>>,
+    besides: Vec<BesidesJson<'a>>,
 }
 
 /// The same of a sweep.
@@ -90,7 +90,7 @@ struct SeenJson {
 #[serde(rename_all = "camelCase")]
 struct OtherwiseJson<'a> {
     object: ObjectJson<'a>,
-    predicted: Vec<&'static str>,
+    foretold: Vec<&'static str>,
     came: &'static str,
     finalizers: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,11 +148,7 @@ impl<'a> CameJson<'a> {
             }),
             otherwise: followed.into_iter().flat_map(|followed| &followed.otherwise).map(OtherwiseJson::of).collect(),
             blockers: followed.into_iter().flat_map(|followed| &followed.blockers).map(BlockerJson::of).collect(),
-            unlisted_contents: followed
-                .into_iter()
-                .flat_map(|followed| &followed.outside)
-                .map(BesidesJson::of)
-                .collect(),
+            besides: followed.into_iter().flat_map(|followed| &followed.outside).map(BesidesJson::of).collect(),
         }
     }
 }
@@ -177,7 +173,7 @@ impl<'a> OtherwiseJson<'a> {
     fn of(otherwise: &'a UnexpectedOutcome) -> Self {
         OtherwiseJson {
             object: ObjectJson::named(&otherwise.object),
-            predicted: otherwise.predicted.iter().map(|kind| kind.name()).collect(),
+            foretold: otherwise.predicted.iter().map(|kind| kind.name()).collect(),
             came: otherwise.came.name(),
             finalizers: &otherwise.finalizers,
             uncertain_because: otherwise.uncertain.map(|because| because.name()),
