@@ -15,6 +15,13 @@ pub mod overlay;
 pub mod queue;
 mod restart;
 
+#[cfg(test)]
+mod decide_tests;
+#[cfg(test)]
+mod examine_tests;
+#[cfg(test)]
+mod orphan_tests;
+
 pub use decide::{Class, Decision, decide};
 pub use examine::{Answer, Ask, Examination, Failure, Finish, Progress, Reason};
 pub use graph_view::GraphView;

@@ -17,6 +17,13 @@ mod references;
 mod stuck;
 mod webhooks;
 
+#[cfg(test)]
+mod commands_tests;
+#[cfg(test)]
+mod diagnose_tests;
+#[cfg(test)]
+mod limit_tests;
+
 use crate::model::effects::Severity;
 
 pub use case::{Case, Probed, RecreatedDependent};

@@ -20,6 +20,13 @@ mod start;
 mod uncertainty;
 pub mod world;
 
+#[cfg(test)]
+mod next_write_tests;
+#[cfg(test)]
+mod order_sensitivity_tests;
+#[cfg(test)]
+mod parts_tests;
+
 pub use actors::Assumption;
 pub use blockers::{BlockedBy, Blockers, State};
 pub use built_in::BuiltIn;

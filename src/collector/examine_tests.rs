@@ -1,0 +1,128 @@
+use super::{Answer, Ask, Class, Collector, Examination, Failure, Finish, Progress, Reason};
+use crate::{
+    graph::{NodeId, OwnerGraph},
+    model::{ObjectId, Snapshot},
+    server::{DeleteAnswer, DeleteOptions, Patch, PatchAnswer, Propagation, Stored},
+    tree::fixture::{World, owner, terminating},
+};
+
+fn item(snapshot: &Snapshot, id: ObjectId) -> Answer<'_> {
+    Answer::Found(Stored::of(snapshot.object(id)))
+}
+
+/// An object whose owners are gone, examined up to its DELETE.
+fn up_to_the_delete<'a>(
+    (snapshot, graph): &'a (Snapshot, OwnerGraph),
+    id: ObjectId,
+) -> (Collector<'a>, Examination<'a>, DeleteOptions) {
+    let mut collector = Collector::at_rest(snapshot, graph);
+    let (mut examination, first) = Examination::begin(&collector, id.into());
+    assert!(matches!(first, Progress::Ask(Ask::Item(_))), "{first:?}");
+    let next = examination.answer(&mut collector, item(snapshot, id));
+    assert_eq!(next, Progress::Ask(Ask::Owner(snapshot.object(id).owners[0])));
+    match examination.answer(&mut collector, Answer::Owner(Ok(Class::Dangling))) {
+        Progress::Ask(Ask::Delete(options, Reason::NoOwnerLeft)) => (collector, examination, options),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn lost() -> ((Snapshot, OwnerGraph), ObjectId) {
+    let mut world = World::new();
+    let id = world.add("shop", "ConfigMap/lost", &["Secret/gone"]);
+    (world.build(), id)
+}
+
+/// G1: what is on its way out is dealt with when it is gone.
+#[test]
+fn what_is_terminating_is_not_even_read() {
+    let mut world = World::new();
+    let held = world.add_with("shop", "ConfigMap/held", vec![owner("Secret/gone")], terminating(&["acme.io/x"]));
+    let (snapshot, graph) = world.build();
+    let collector = Collector::at_rest(&snapshot, &graph);
+    assert_eq!(Examination::begin(&collector, held.into()).1, Progress::Finished(Finish::Forget));
+}
+
+/// R4.1 and R4.2: the DELETE names the version that was read. After a conflict it is repeated without a version only if
+/// the references are the same.
+#[test]
+fn a_conflict_makes_it_look_again() {
+    let (cluster, id) = lost();
+    let (snapshot, _) = &cluster;
+    let (mut collector, mut examination, options) = up_to_the_delete(&cluster, id);
+    let read = Stored::of(snapshot.object(id));
+    assert_eq!(options.version, Some(read.version));
+
+    let conflict = Answer::Deleted(DeleteAnswer::Conflict);
+    let again = examination.answer(&mut collector, conflict.clone());
+    assert!(matches!(again, Progress::Ask(Ask::Item(_))), "{again:?}");
+    // Somebody has written to it, but not to its references.
+    let written = Stored { version: read.version + 1, ..read.clone() };
+    let repeated = examination.clone().answer(&mut collector, Answer::Found(written.clone()));
+    let expected = DeleteOptions { version: None, propagation: Some(Propagation::Background), ..options };
+    assert_eq!(repeated, Progress::Ask(Ask::Delete(expected, Reason::NoOwnerLeft)));
+    // Somebody has given it another owner.
+    let adopted = Stored { owners: Vec::new().into(), ..written };
+    let dropped = examination.answer(&mut collector, Answer::Found(adopted));
+    assert_eq!(dropped, Progress::Finished(Finish::RetrySoon));
+}
+
+/// R3.13: a reference that can't be mapped stops the examination, however many others are gone.
+#[test]
+fn one_failed_look_up_aborts_the_item() {
+    let mut world = World::new();
+    let id = world.add("shop", "ConfigMap/it", &["Secret/gone", "Widget/unserved"]);
+    let (snapshot, graph) = world.build();
+    for (failure, finish) in [
+        (Failure::Unmappable, Finish::RetryAfterChange),
+        (Failure::InvalidScope, Finish::Forget),
+        (Failure::Unknown, Finish::Unknown),
+    ] {
+        let mut collector = Collector::at_rest(&snapshot, &graph);
+        let (mut examination, _) = Examination::begin(&collector, id.into());
+        examination.answer(&mut collector, item(&snapshot, id));
+        examination.answer(&mut collector, Answer::Owner(Ok(Class::Dangling)));
+        assert_eq!(examination.answer(&mut collector, Answer::Owner(Err(failure))), Progress::Finished(finish));
+    }
+}
+
+/// R5.11: before an object goes for a waiting owner although a dependent of its own waits, it stops blocking.
+#[test]
+fn in_a_circle_the_item_is_unblocked_before_it_is_deleted() {
+    let mut world = World::new();
+    let foreground = || terminating(&["foregroundDeletion"]);
+    world.add_with("shop", "Shop/a", vec![owner("Shop/b")], foreground());
+    let id = world.add("shop", "Shop/b", &["Shop/a"]);
+    let (snapshot, graph) = world.build();
+    let mut collector = Collector::at_rest(&snapshot, &graph);
+    let (mut examination, _) = Examination::begin(&collector, id.into());
+    examination.answer(&mut collector, item(&snapshot, id));
+    let first = examination.answer(&mut collector, Answer::Owner(Ok(Class::Waiting)));
+    let Progress::Ask(Ask::Patch(Patch::SetOwners { owners, .. }, Reason::CycleSuspected)) = first else {
+        panic!("{first:?}")
+    };
+    assert!(owners.iter().all(|reference| !reference.blocks()));
+    let second = examination.answer(&mut collector, Answer::Patched(PatchAnswer::Unchanged));
+    assert!(
+        matches!(&second, Progress::Ask(Ask::Delete(options, Reason::OwnerWaits))
+            if options.propagation == Some(Propagation::Foreground)),
+        "{second:?}"
+    );
+}
+
+/// 5.1: a waiting owner queues the dependents that block it, and nothing else.
+#[test]
+fn a_waiting_owner_queues_its_blocking_dependents() {
+    let mut world = World::new();
+    let waiting = world.add_with("shop", "Shop/a", Vec::new(), terminating(&["foregroundDeletion"]));
+    let blocks = world.add("shop", "ConfigMap/blocks", &["Shop/a"]);
+    let mut loose = owner("Shop/a");
+    loose.block_owner_deletion = None;
+    world.add_with("shop", "ConfigMap/loose", vec![loose], |_| {});
+    let (snapshot, graph) = world.build();
+    let mut collector = Collector::at_rest(&snapshot, &graph);
+    let (mut examination, _) = Examination::begin(&collector, waiting.into());
+    let end = examination.answer(&mut collector, item(&snapshot, waiting));
+    assert_eq!(end, Progress::Finished(Finish::Forget));
+    assert_eq!(collector.to_delete.iter().collect::<Vec<NodeId>>(), [blocks.into()]);
+    assert!(collector.has_dependents(waiting.into()));
+}

@@ -1,0 +1,72 @@
+use super::commands::Commands;
+use crate::{
+    model::ObjectId,
+    tree::fixture::{World, owner, terminating},
+};
+
+/// A command about some objects.
+fn command(world: World, make: impl FnOnce(Commands<'_>) -> String) -> String {
+    let (snapshot, _) = world.build();
+    make(Commands { snapshot: &snapshot, kubectl: "kubectl --context test" })
+}
+
+/// Objects of one kind and namespace go together. Nobody waits for what may be stuck, or minds what is gone by then.
+#[test]
+fn one_delete_takes_what_has_one_kind_and_namespace() {
+    let mut world = World::new();
+    let all: Vec<ObjectId> = [("shop", "Pod/b"), ("shop", "Pod/a"), ("other", "Pod/a"), ("", "Node/n")]
+        .map(|(namespace, name)| world.add(namespace, name, &[]))
+        .to_vec();
+    let commands = command(world, |commands| commands.delete(&all, "background").join("\n"));
+    let flags = "--cascade=background --wait=false --ignore-not-found";
+    let mut lines: Vec<String> = commands.lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(
+        lines,
+        [
+            format!("kubectl --context test delete nodes n {flags}"),
+            format!("kubectl --context test delete pods a -n other {flags}"),
+            format!("kubectl --context test delete pods b a -n shop {flags}"),
+        ]
+    );
+}
+
+/// A patch that drops references tests each uid first, and removes from the last place on, so that places stay right.
+#[test]
+fn references_are_dropped_only_if_they_are_what_they_were() {
+    let mut world = World::new();
+    let id = world.add("shop", "ConfigMap/a", &["Shop/x", "Shop/y", "Shop/z"]);
+    let patch = command(world, |commands| commands.drop_references(id, &[2, 0, 2]));
+    let of =
+        |op: &str, place: usize| patch.find(&format!("\"op\":\"{op}\",\"path\":\"/metadata/ownerReferences/{place}"));
+    let steps = [of("test", 0), of("test", 2), of("remove", 2), of("remove", 0)];
+    assert!(steps.iter().all(Option::is_some) && steps.is_sorted(), "{steps:?}: {patch}");
+    assert!(of("remove", 1).is_none() && patch.matches("\"remove\"").count() == 2, "{patch}");
+}
+
+/// A finalizer that is not there needs no command; one that is there is tested by its name.
+#[test]
+fn a_finalizer_is_removed_only_if_it_is_where_it_was() {
+    let mut world = World::new();
+    let held = world.add_with("shop", "ConfigMap/held", Vec::new(), terminating(&["acme.io/a", "acme.io/b"]));
+    let other = world.add_with("shop", "ConfigMap/other", vec![owner("Shop/x")], terminating(&["acme.io/c"]));
+    let (snapshot, _) = world.build();
+    let commands = Commands { snapshot: &snapshot, kubectl: "kubectl" };
+    let finalizer = |name: &str| snapshot.strings.find(name).expect("a name of the snapshot");
+    let patch = commands.remove_finalizer(held, finalizer("acme.io/b")).expect("it has it");
+    assert!(patch.contains("/metadata/finalizers/1\",\"value\":\"acme.io/b\""), "{patch}");
+    assert_eq!(commands.remove_finalizer(other, finalizer("acme.io/b")), None);
+}
+
+/// What must not happen unless the copy was saved is joined to it.
+#[test]
+fn an_object_is_deleted_only_after_it_was_saved() {
+    let mut world = World::new();
+    let id = world.add("shop", "ConfigMap/a", &[]);
+    assert_eq!(
+        command(world, |commands| commands.make_again(id)),
+        "kubectl --context test get configmaps/a -n shop -o json > configmaps-shop-a.json && \
+         kubectl --context test delete configmaps/a -n shop --cascade=background && \
+         kubectl --context test create -f configmaps-shop-a.json"
+    );
+}

@@ -1,0 +1,62 @@
+use rustc_hash::FxHashSet;
+
+use super::{Case, Code, Finding, Limit, diagnose};
+use crate::{
+    model::effects::Severity,
+    simulate::{Assume, Projection, SimContext},
+    tree::fixture::{World, owner, terminating},
+};
+
+/// What is found on a live cluster in which this has been so for long.
+fn found(world: World) -> Vec<Finding> {
+    let (snapshot, graph) = world.build();
+    let stage = SimContext::new(&snapshot, &graph, Assume::Known);
+    let projection = Projection::of(&stage);
+    let case = Case {
+        stage: &stage,
+        projection: &projection,
+        now: Some(10_000),
+        live: true,
+        fresh: &FxHashSet::default(),
+        limit: &Limit::Everything,
+        made: &[],
+        kubectl: "kubectl",
+        events: &[],
+        probed: None,
+    };
+    diagnose(&case).findings
+}
+
+#[test]
+fn a_healthy_family_has_no_findings() {
+    let mut world = World::new();
+    world.add("shop", "Deployment/web", &[]);
+    world.add("shop", "ReplicaSet/web", &["Deployment/web"]);
+    assert_eq!(found(world), []);
+}
+
+/// One cause is one finding: all that wait for one finalizer are in it.
+#[test]
+fn what_waits_for_one_finalizer_is_one_finding() {
+    let mut world = World::new();
+    world.add_with("shop", "Shop/top", Vec::new(), terminating(&["foregroundDeletion"]));
+    let held = terminating(&["acme.io/hold"]);
+    world.add_with("shop", "ConfigMap/held", vec![owner("Shop/top")], held);
+    let found = found(world);
+    let stuck: Vec<&Finding> = found.iter().filter(|finding| finding.code == Code::StuckFinalizer).collect();
+    assert_eq!(stuck.len(), 1, "{found:#?}");
+    assert_eq!(stuck[0].objects.len() + stuck[0].related.len(), 2, "{:#?}", stuck[0]);
+}
+
+/// The worst comes first; a remedy without a command is none.
+#[test]
+fn the_worst_comes_first() {
+    let mut world = World::new();
+    world.add("shop", "ConfigMap/lost", &["Shop/gone", "Shop/there"]);
+    world.add("shop", "Shop/there", &[]);
+    world.add_with("shop", "ConfigMap/held", Vec::new(), terminating(&["acme.io/hold"]));
+    let found = found(world);
+    let severities: Vec<Severity> = found.iter().map(|finding| finding.severity).collect();
+    assert!(severities.len() > 1 && severities.is_sorted(), "{severities:?}");
+    assert!(found.iter().flat_map(|finding| &finding.remedies).all(|remedy| !remedy.commands.is_empty()));
+}

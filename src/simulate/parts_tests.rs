@@ -1,0 +1,38 @@
+use super::{Assume, Lists, Parts, Request, SimContext, Start, begin};
+use crate::{
+    model::{ObjectId, RawReference},
+    tree::fixture::{World, owner},
+};
+
+/// Whether two objects belong to one part, by the pair.
+fn together(world: World, pairs: &[(ObjectId, ObjectId)]) -> Vec<bool> {
+    let (snapshot, graph) = world.build();
+    let context = SimContext::new(&snapshot, &graph, Assume::None);
+    let (world, _) = begin(&context, &Request::only_collect(Start::Sweep), Lists::default());
+    let parts = Parts::at_end_of(&world);
+    pairs.iter().map(|(one, other)| parts.of(*one) == parts.of(*other)).collect()
+}
+
+#[test]
+fn families_are_parts_of_their_own() {
+    let mut world = World::new();
+    let web = world.add("shop", "Deployment/web", &[]);
+    let set = world.add("shop", "ReplicaSet/web", &["Deployment/web"]);
+    let pod = world.add("shop", "Pod/web", &["ReplicaSet/web"]);
+    let api = world.add("shop", "Deployment/api", &[]);
+    let lost = world.add("shop", "Pod/lost", &["ReplicaSet/gone"]);
+    let same = world.add("shop", "Pod/lost-too", &["ReplicaSet/gone"]);
+    let pairs = [(web, pod), (set, pod), (web, api), (api, lost), (lost, same)];
+    // Who names the same missing owner hangs together: the collector has one node for it.
+    assert_eq!(together(world, &pairs), [true, true, false, false, true]);
+}
+
+/// A reference is looked up by its coordinates: whoever has the name decides what becomes of the holder.
+#[test]
+fn a_namesake_belongs_to_the_part() {
+    let mut world = World::new();
+    let namesake = world.add("shop", "Shop/a", &[]);
+    let stale = RawReference { uid: "older".into(), ..owner("Shop/a") };
+    let holder = world.add_with("shop", "ConfigMap/stale", vec![stale], |_| {});
+    assert_eq!(together(world, &[(namesake, holder)]), [true]);
+}
