@@ -3,26 +3,22 @@
 use std::path::PathBuf;
 
 use crate::{
-    archive::Saved,
-    graph::OwnerGraph,
-    model::{Mapping, ObjectId},
-    operations::{Discovered, LiveSession, OperationError, ReadScope},
-    plan::Plan,
-    render::{gaps, go_quote::visible, words::plural},
+    model::Mapping,
+    operations::{
+        Discovered, LiveSession, OperationError, ReadScope,
+        archive::{ArchiveConfig, Archived, archive},
+        archiving::Archiving,
+    },
+    render::{go_quote::visible, words::plural},
     server::Propagation,
-    simulate::{Request, SimContext},
     wording::{count, shell_word, thousands},
 };
 
 use super::{
-    archiving::{Archiving, Goes, goes, placed},
     args::{ArchiveArgs, GlobalArgs, TargetArgs},
-    predict::{PlanOptions, PlanResult, predict, propagation_of},
+    flags::propagation_of,
     report::{Report, heading},
 };
-
-/// While an archive is written, some of what goes may be replaced; so often it is found out anew what goes.
-const ROUNDS: usize = 5;
 
 /// Writes what a delete of the targets would remove.
 pub fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, OperationError> {
@@ -30,29 +26,13 @@ pub fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, OperationE
     let mut archiving = Archiving::begin(&path)?;
     let targets = global.targets(&targets)?;
     let mut session = Discovered::connect(&global.cluster()?)?.read(&targets, ReadScope::Everything)?;
-    let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
-    let nothing_more = PlanOptions::default();
-    for round in 1.. {
-        let targets = session.targets.clone().unwrap_or_default();
-        let PlanResult { plan, .. } =
-            predict(&mut session, &Request::delete(targets, propagation), args.assume.assume(), &nothing_more)?;
-        let goes = {
-            let graph = OwnerGraph::new(&session.snapshot);
-            goes(&SimContext::new(&session.snapshot, &graph, args.assume.assume()), &plan)
-        };
-        if let Some(what) = gaps::describe(&goes.hidden).filter(|_| !args.allow_incomplete) {
-            return Err(OperationError::MayLack {
-                path: archiving.path().to_owned(),
-                what: what.trim_end_matches('.').to_owned(),
-            });
-        }
-        let gone = archiving.take(&session, &goes)?;
-        if round == ROUNDS || !recheck(&mut session, &plan, &gone, archiving.path())? {
-            let saved = archiving.save(&session.snapshot, &plan)?;
-            return Ok(describe(&session, &plan, &goes, &archiving, &saved, &global.connection.kubectl()));
-        }
-    }
-    unreachable!("the last round returns")
+    let config = ArchiveConfig {
+        propagation: args.propagation.policy().map_or(Propagation::Background, propagation_of),
+        assume: args.assume.assume(),
+        allow_incomplete: args.allow_incomplete,
+    };
+    let archived = archive(&mut session, &mut archiving, &config)?;
+    Ok(describe(&session, &archived, &archiving, &global.connection.kubectl()))
 }
 
 /// FILE is what stands last, behind the targets.
@@ -80,29 +60,8 @@ fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), Operatio
     Ok((targets, PathBuf::from(file)))
 }
 
-/// Looks whether another object has taken the name of one that is gone, and so may go in its place. Says whether
-/// anything is otherwise now.
-fn recheck(session: &mut LiveSession, plan: &Plan, gone: &[ObjectId], path: &str) -> Result<bool, OperationError> {
-    if let Some(target) = plan.request.targets.iter().find(|target| gone.contains(target)) {
-        return Err(OperationError::Moved { object: placed(&session.snapshot, *target), path: path.to_owned() });
-    }
-    let snapshot = &session.snapshot;
-    let uids: Vec<_> = plan.request.targets.iter().map(|target| snapshot.object(*target).uid).collect();
-    if gone.is_empty() || !session.recheck(gone) {
-        return Ok(false);
-    }
-    session.targets = Some(uids.into_iter().filter_map(|uid| session.snapshot.by_uid(uid)).collect());
-    Ok(true)
-}
-
-fn describe(
-    session: &LiveSession,
-    plan: &Plan,
-    goes: &Goes,
-    archiving: &Archiving,
-    saved: &Saved,
-    kubectl: &str,
-) -> Report {
+fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, kubectl: &str) -> Report {
+    let Archived { plan, goes, saved } = archived;
     let snapshot = &session.snapshot;
     let mut out =
         heading(snapshot, session.namespace_of(&plan.request.targets).as_deref(), &[], " Nothing was deleted.");

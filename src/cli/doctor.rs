@@ -6,7 +6,11 @@ use crate::{
     act::{Probe, ProbeError},
     doctor::{Code, Diagnosis, Limit, Probed},
     model::{effects::Severity, nearest::nearest, type_names::did_you_mean},
-    operations::{Opening, OperationError, ReadScope, Session},
+    operations::{
+        Opening, OperationError, ReadScope, Session,
+        clock::SystemClock,
+        examine::{Examination, ExaminationScope},
+    },
     render::{
         self,
         doctor::{CodesDocument, DoctorView, looked_at, write_codes},
@@ -19,7 +23,6 @@ use crate::{
 use super::{
     args::{DoctorArgs, DoctorFormat, FailOnArg, GlobalArgs, SourceArgs, TargetArgs},
     colour,
-    examine::{Examination, ExaminationScope},
     exit::Exit,
     report::{Report, heading, terminal_width},
     sweep::scope,
@@ -66,7 +69,8 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
     session.narrow_namespace();
     let asked = ExaminationScope { limit: limit(&mut session), only: only.to_vec() };
     let ProbeOutcome { probed, note, failed } = probe.map(told_by).unwrap_or_default();
-    let diagnosis = Examination::new(&mut session, asked, global.connection.kubectl(), probed).diagnosis();
+    let diagnosis =
+        Examination::new(&mut session, &SystemClock::start(), asked, global.connection.kubectl(), probed).diagnosis();
     let mut report = report(global, args, only, &session, &diagnosis, probed)?;
     report.notes.extend(note);
     if failed {

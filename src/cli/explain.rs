@@ -3,7 +3,11 @@
 use crate::{
     doctor::Limit,
     graph::OwnerGraph,
-    operations::{OperationError, ReadScope},
+    operations::{
+        OperationError, ReadScope,
+        clock::SystemClock,
+        examine::{Examination, ExaminationScope, Named},
+    },
     render::{self, explain::ExplainView, style::Style},
 };
 
@@ -11,7 +15,6 @@ use super::{
     args::{ExplainArgs, ExplainFormat, GlobalArgs},
     colour,
     doctor::again,
-    examine::{Examination, ExaminationScope, Named},
     exit::Exit,
     report::{Report, heading, terminal_width},
     tree::in_memory,
@@ -30,7 +33,8 @@ pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     let named: Vec<Named> = targets.iter().map(|id| Named::of(&session.snapshot, *id)).collect();
     let asked =
         ExaminationScope { limit: Limit::Objects(named.iter().map(|named| named.uid).collect()), only: Vec::new() };
-    let explained = Examination::new(&mut session, asked, global.connection.kubectl(), None).explained(&named);
+    let explained = Examination::new(&mut session, &SystemClock::start(), asked, global.connection.kubectl(), None)
+        .explained(&named);
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
     let view = ExplainView {

@@ -1,7 +1,6 @@
 //! The command line: arguments in, reports out.
 
 pub mod archive;
-pub mod archiving;
 pub mod args;
 pub mod colour;
 pub mod completion;
@@ -9,11 +8,11 @@ mod config;
 pub mod connection;
 pub mod delete;
 pub mod doctor;
-pub mod examine;
 pub mod exit;
 pub mod explain;
+mod flags;
+mod follow;
 pub mod plan;
-pub mod predict;
 pub mod progress;
 pub mod prompt;
 pub mod report;

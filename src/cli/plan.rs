@@ -3,7 +3,11 @@
 use crate::{
     graph::OwnerGraph,
     model::ObjectId,
-    operations::{Opening, OperationError, ReadScope, Session},
+    operations::{
+        Opening, OperationError, ReadScope, Session,
+        complete::{ROUNDS, complete},
+        predict::{PlanOptions, PlanResult, predict},
+    },
     plan::plan,
     render::{
         self, document,
@@ -20,7 +24,7 @@ use super::{
     args::{GlobalArgs, PlanArgs, PlanFormat},
     colour,
     exit::Exit,
-    predict::{PlanOptions, PlanResult, ROUNDS, grace_period, predict, propagation_of},
+    flags::{grace_period, propagation_of},
     report::{Report, heading, terminal_width},
     tree::in_memory,
 };
@@ -34,7 +38,7 @@ pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, OperationErro
     require_targets(args)?;
     let (source, targets) = global.configuration(&args.source, &args.targets)?;
     let opening = Opening::of(&source)?;
-    let asked = PlanOptions::of(opening.resources(), &args.keep, &args.gates)?;
+    let asked = PlanOptions::of(opening.resources(), &args.keep.keep, &args.gates.deny, args.gates.max)?;
     let mut session = opening.read(&targets, ReadScope::Everything)?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
     let assume = args.assume.assume();
@@ -148,8 +152,7 @@ fn radius(
     assume: Assume,
 ) -> Result<Report, OperationError> {
     let namespace = session.namespace_symbol();
-    let mut round = 0;
-    let rows = loop {
+    let simulate = |session: &mut Session| {
         let graph = OwnerGraph::new(&session.snapshot);
         let stage = SimContext::new(&session.snapshot, &graph, assume);
         let mut needs = Needs::default();
@@ -166,11 +169,9 @@ fn radius(
             );
             rows.extend(row);
         }
-        round += 1;
-        if round > ROUNDS || !session.fetch(&needs) {
-            break rows;
-        }
+        Ok::<_, OperationError>((rows, needs))
     };
+    let (rows, _) = complete(ROUNDS, session, simulate, |session, (_, needs)| Ok(session.fetch(needs)))?;
     let snapshot = &session.snapshot;
     let most = (!args.targets.all).then_some(WORST);
     let stuck = rows.iter().any(|row| row.summary.stuck > 0);

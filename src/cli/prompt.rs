@@ -1,20 +1,46 @@
-//! Asking on the terminal, and what counts as a yes.
+//! Questions on the terminal.
 
-use std::io::{IsTerminal as _, stderr, stdin};
+use std::io::{IsTerminal as _, Write as _, stderr, stdin};
 
-/// Whether there is somebody to ask.
-pub fn can_ask() -> bool {
-    stdin().is_terminal() && stderr().is_terminal()
+use crate::{
+    operations::question::{Answer, Question, Terminal},
+    render::{go_quote::visible, words::wrapped},
+};
+
+use super::report::terminal_width;
+
+/// Standard input and standard error.
+pub(super) struct StdTerminal;
+
+impl Terminal for StdTerminal {
+    fn can_ask(&self) -> bool {
+        stdin().is_terminal() && stderr().is_terminal()
+    }
+
+    /// Line by line: the terminal stays as it is, whatever becomes of this process, and its own keys work.
+    fn ask(&mut self, preface: &str, prompt: &str) -> String {
+        if !preface.is_empty() {
+            let preface = visible(preface);
+            let lines = wrapped(preface.split(' '), terminal_width().unwrap_or(usize::MAX));
+            // Ignore errors: stderr may be closed.
+            let _ = writeln!(stderr(), "\n{}", lines.join("\n"));
+        }
+        let input = dialoguer::Input::<String>::new().with_prompt(visible(prompt)).allow_empty(true);
+        input.interact().unwrap_or_default()
+    }
+
+    fn say(&mut self, line: &str) {
+        // Ignore errors: stderr may be closed.
+        let _ = writeln!(stderr(), "{}", visible(line));
+    }
+
+    fn now(&self) -> jiff::Zoned {
+        jiff::Zoned::now()
+    }
 }
 
-/// Asks, and returns the line that was typed; nothing where input has ended or the terminal is gone, which is no yes.
-///
-/// Line by line: the terminal stays as it is, whatever becomes of this process, and its own keys work.
-pub fn line(prompt: &str) -> String {
-    dialoguer::Input::<String>::new().with_prompt(prompt).allow_empty(true).interact().unwrap_or_default()
-}
-
-/// Whether a line says yes.
-pub fn is_yes(line: &str) -> bool {
-    ["y", "yes"].contains(&line.trim().to_lowercase().as_str())
+/// Asks a question that is answered with yes or no.
+pub(super) fn confirm(prompt: String) -> bool {
+    let question = Question { prompt, ..Question::default() };
+    question.judge(&StdTerminal.ask("", &question.prompt)) == Answer::Yes
 }

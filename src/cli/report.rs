@@ -26,6 +26,12 @@ impl Report {
         Report { data: data.into(), notes: Vec::new(), exit: Exit::Fine }
     }
 
+    /// The user did not say yes.
+    pub fn declined() -> Self {
+        let notes = vec!["Nothing was changed: you did not answer yes.".to_owned()];
+        Report { data: Vec::new(), notes, exit: Exit::Failed }
+    }
+
     /// Adds what could not be read.
     pub fn with_gaps(mut self, gaps: &[Gap]) -> Self {
         self.notes.extend(gaps::describe(gaps));
@@ -68,7 +74,7 @@ pub fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[String], mo
 
 /// An error as it is told: nothing in it is obeyed by a terminal, and only what has lines of its own makes any.
 pub fn describe_error(error: &OperationError) -> String {
-    let text = error.to_string();
+    let text = format!("{error}{}", error.hint().unwrap_or_default());
     match error {
         OperationError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
             missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")

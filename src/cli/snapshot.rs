@@ -6,20 +6,22 @@ use crate::{
     dump,
     graph::{Address, OwnerGraph},
     model::{Object, ObjectId, Presence, Snapshot, facts::has_facts},
-    operations::{Discovered, OperationError, ReadScope, TargetConfig},
+    operations::{Discovered, OperationError, ReadScope, TargetConfig, question::Terminal as _},
     simulate::Needs,
 };
 
 use super::{
     args::{GlobalArgs, SnapshotArgs},
-    prompt::can_ask,
+    prompt::{StdTerminal, confirm},
     report::Report,
 };
 
 /// Writes the cluster's metadata into one file.
 pub fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, OperationError> {
-    if let Some(path) = &args.output {
-        check(path, args.force)?;
+    if let Some(path) = &args.output
+        && !check(path, args.force)?
+    {
+        return Ok(Report::declined());
     }
     let mut session = Discovered::connect(&global.cluster()?)?
         .read(&TargetConfig::scope(global.connection.namespace().map(str::to_owned)), ReadScope::Diagnosis)?;
@@ -78,8 +80,8 @@ fn held(snapshot: &Snapshot) -> Vec<ObjectId> {
     snapshot.objects().filter(|(_, object)| is_held(object)).map(|(id, _)| id).collect()
 }
 
-/// What would keep the file from being written is told before a whole cluster is read for it.
-fn check(path: &Path, force: bool) -> Result<(), OperationError> {
+/// Whether to write the file: asks if it exists. Finds out what is in the way before a whole cluster is read.
+fn check(path: &Path, force: bool) -> Result<bool, OperationError> {
     let unwritable = |why: String| {
         Err(OperationError::Unwritable { path: path.display().to_string(), source: std::io::Error::other(why) })
     };
@@ -90,20 +92,10 @@ fn check(path: &Path, force: bool) -> Result<(), OperationError> {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
             unwritable(format!("there is no folder {}", folder.display()))
         }
-        _ if path.exists() && !force => confirm_replacing(path),
-        _ => Ok(()),
-    }
-}
-
-fn confirm_replacing(path: &Path) -> Result<(), OperationError> {
-    let exists = || OperationError::Exists(path.display().to_string());
-    if !can_ask() {
-        return Err(exists());
-    }
-    let question =
-        dialoguer::Confirm::new().with_prompt(format!("{} exists. Replace it?", path.display())).default(false);
-    match question.interact() {
-        Ok(true) => Ok(()),
-        _ => Err(exists()),
+        _ if path.exists() && !force => match StdTerminal.can_ask() {
+            true => Ok(confirm(format!("{} exists. Replace it? [y/N]", path.display()))),
+            false => Err(OperationError::Exists(path.display().to_string())),
+        },
+        _ => Ok(true),
     }
 }

@@ -2,13 +2,65 @@
 //!
 //! No command-line parser and no terminal: questions, progress and time are inputs.
 
+mod access;
+pub mod approve;
+pub mod archive;
+pub mod archiving;
+pub mod clock;
+pub mod complete;
+pub mod delete;
 mod error;
+pub mod examine;
+pub mod fingerprint;
 pub mod live;
 pub mod open;
+pub mod predict;
+pub mod question;
+pub mod restore;
 pub mod session;
+pub mod sweep;
 pub mod targets;
 
-pub use error::OperationError;
+pub use error::{ErrorKind, OperationError};
 pub use live::LiveSession;
 pub use open::{ClusterConfig, Discovered, Opening, ReadScope, SourceConfig, TargetConfig};
-pub use session::{Session, Source};
+pub use session::{DumpSession, Session, Source};
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    /// Questions, progress and time are inputs here: no file names what parses a command line or drives a terminal.
+    #[test]
+    fn no_command_line_and_no_terminal() {
+        let forbidden = [
+            "clap",
+            "dialoguer",
+            "indicatif",
+            "owo_colors",
+            "terminal_size",
+            "IsTerminal",
+            "stdout",
+            "stderr",
+            "print!",
+            "println!",
+            "crate::cli",
+        ];
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/operations")];
+        let mut files = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if !path.ends_with("operations/mod.rs") {
+                    files += 1;
+                    let text = fs::read_to_string(&path).unwrap();
+                    let named: Vec<&str> = forbidden.into_iter().filter(|name| text.contains(name)).collect();
+                    assert!(named.is_empty(), "{} names {named:?}", path.display());
+                }
+            }
+        }
+        assert!(files > 20, "{files} files were read");
+    }
+}

@@ -11,7 +11,7 @@ use crate::{
 use super::{
     OperationError,
     live::{Cluster, LiveSession},
-    session::{Dump, Session, add_gaps},
+    session::{Dump, DumpSession, Session, add_gaps},
     targets::{NamespaceChoice, ServerSelection, TargetQuery, TypedQuery},
 };
 
@@ -201,7 +201,7 @@ impl Cluster {
     }
 }
 
-fn read_dump(snapshot: Snapshot, targets: &TargetConfig) -> Result<Session<Dump>, OperationError> {
+fn read_dump(snapshot: Snapshot, targets: &TargetConfig) -> Result<DumpSession, OperationError> {
     let query = targets.typed(&snapshot.resources)?;
     let choice = targets.choice(NamespaceChoice::WhereverUnique);
     let found = query.map(|query| query.resolve(&snapshot, &choice, &[])).transpose()?;

@@ -68,6 +68,9 @@ pub trait Source {
 /// Files: all that there is was read.
 pub struct Dump;
 
+/// A dump: nothing can be written.
+pub type DumpSession = Session<Dump>;
+
 impl Source for Dump {}
 
 impl<S: Source + ?Sized> Session<S> {

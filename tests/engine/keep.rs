@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use kubectl_gc::{
-    cli::predict::refuse_orphaning_in_vain,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
+    operations::predict::refuse_orphaning_in_vain,
     plan::{KeepPlan, OutcomeKind, Plan, Uncertainty, Unkeepable, explore, keep},
     server::Propagation::{self, Background, Foreground, Orphan},
     simulate::{Assume, Request, SimContext},

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     cluster::Connection,
     metrics::{Listen, Metrics},
-    operations::OperationError,
+    operations::{OperationError, sweep::SweepLoad},
 };
 
 use super::super::{args::SweepArgs, connection::time_of};
@@ -13,14 +13,7 @@ use super::super::{args::SweepArgs, connection::time_of};
 /// A sweep as it was ordered.
 #[derive(Clone, Debug)]
 pub struct SweepConfig {
-    /// How many objects are worked on at once.
-    pub workers: usize,
-    /// Requests a second; zero: no limit.
-    pub qps: f64,
-    /// How many requests may come at once after a pause.
-    pub burst: u32,
-    /// How long one pass may go on; none: to its end.
-    pub timeout: Option<Duration>,
+    pub load: SweepLoad,
     /// How often `--watch` looks for resources that are new or gone.
     pub resync: Duration,
     /// Where `--watch` tells how it gets on.
@@ -44,10 +37,12 @@ impl SweepConfig {
             address.map_err(|why| OperationError::Usage(format!("--metrics-bind-address: {why}")))
         });
         Ok(SweepConfig {
-            workers: usize::from(args.load.workers),
-            qps: args.load.qps,
-            burst: args.load.burst,
-            timeout: time_of("--timeout", &args.timeout)?,
+            load: SweepLoad {
+                workers: usize::from(args.load.workers),
+                qps: args.load.qps,
+                burst: args.load.burst,
+                timeout: time_of("--timeout", &args.timeout)?,
+            },
             resync,
             metrics: metrics.transpose()?,
         })
@@ -57,6 +52,6 @@ impl SweepConfig {
     #[must_use]
     pub fn within_limits(&self, connection: Connection, metrics: &Metrics) -> Connection {
         let requests = metrics.requests(&connection.endpoint().server);
-        connection.also_telling(Arc::new(requests)).with_limits(self.qps, self.burst)
+        connection.also_telling(Arc::new(requests)).with_limits(self.load.qps, self.load.burst)
     }
 }

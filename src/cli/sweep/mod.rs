@@ -1,14 +1,14 @@
 //! `kubectl gc sweep`: the collector's work, done from the client.
 
 mod config;
+mod dry_run;
 mod pass;
-mod predict;
 mod role;
 mod serve;
 mod watch;
 mod words;
 
-use crate::operations::OperationError;
+use crate::operations::{OperationError, sweep::SweepRules};
 
 use super::{
     args::{GlobalArgs, SweepArgs, TargetArgs},
@@ -25,10 +25,11 @@ pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationErr
         return Ok(Report::of(role(if args.watching.watch { Role::Watch } else { Role::Pass })));
     }
     let order = SweepConfig::read(args)?;
+    let rules = SweepRules { assume: args.assume.assume(), trust_missing_apis: args.trust_missing_apis };
     match (args.watching.watch, args.dry_run) {
         (true, _) => watch::watch(global, args, &order),
-        (false, true) => predict::show(global, args),
-        (false, false) => pass::pass(global, args, &order),
+        (false, true) => dry_run::show(global, args, rules),
+        (false, false) => pass::pass(global, args, &order, rules),
     }
 }
 

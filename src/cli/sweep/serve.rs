@@ -59,7 +59,7 @@ mod tests {
         let order = order("gc sweep --watch");
         assert_eq!(order.metrics, None);
         serve(&order, &Metrics::new(), &Health::new(Duration::from_secs(60))).await.unwrap();
-        assert_eq!((order.workers, order.qps, order.burst), (20, 50.0, 100));
-        assert_eq!((order.resync, order.timeout), (Duration::from_secs(30), None));
+        assert_eq!((order.load.workers, order.load.qps, order.load.burst), (20, 50.0, 100));
+        assert_eq!((order.resync, order.load.timeout), (Duration::from_secs(30), None));
     }
 }

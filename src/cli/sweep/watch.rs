@@ -43,8 +43,11 @@ pub fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) -> Resu
     let requests = Arc::new(metrics.requests(&live.connection.endpoint().server));
     let reading = live.connection.clone().also_telling(requests);
     let connection = order.within_limits(live.connection.clone(), &metrics);
-    let settings =
-        Settings { workers: order.workers, trust_missing_apis: args.trust_missing_apis, limit: limit(global, args)? };
+    let settings = Settings {
+        workers: order.load.workers,
+        trust_missing_apis: args.trust_missing_apis,
+        limit: limit(global, args)?,
+    };
     live.runtime.block_on(async {
         serve(order, &metrics, &health).await?;
         let ends = ended()?;

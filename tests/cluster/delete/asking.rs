@@ -28,7 +28,7 @@ fn anything_else_is_none() {
         terminal.types(answer);
         let (code, shown) = terminal.ends();
         assert_eq!(code, Some(1), "{answer:?}: {shown}");
-        assert!(shown.contains("Nothing was deleted"), "{answer:?}: {shown}");
+        assert!(shown.contains("Nothing was changed: you did not answer yes."), "{answer:?}: {shown}");
         assert_eq!(family.there(), ["leaf-0", "root"], "{answer:?}");
     }
 }

@@ -166,7 +166,7 @@ fn somebody_is_asked() {
         terminal.types(answer);
         let (code, shown) = terminal.ends();
         assert_eq!(code, Some(1), "{answer:?}: {shown}");
-        assert!(shown.contains("Nothing was changed: that was no yes."), "{answer:?}: {shown}");
+        assert!(shown.contains("Nothing was changed: you did not answer yes."), "{answer:?}: {shown}");
     }
     assert_eq!(there(&trial), ["lost-0", "lost-1"]);
     let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[]));

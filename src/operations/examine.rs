@@ -1,7 +1,7 @@
 //! How a diagnosis comes about: what it rests on is read, and on a live cluster nothing is said that wasn't so at every
 //! look.
 
-use std::time::{Duration, Instant};
+use std::{convert::Infallible, time::Duration};
 
 use rustc_hash::FxHashSet;
 
@@ -12,11 +12,14 @@ use crate::{
     },
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol},
-    operations::Session,
     simulate::{Assume, Projection, SimContext},
 };
 
-use super::predict::ROUNDS;
+use super::{
+    Session,
+    clock::Clock,
+    complete::{ROUNDS, complete},
+};
 
 /// What is wrong has to last this long before it is told: a collector and controllers that work deal with most within
 /// moments, and what they have not got round to yet is no finding.
@@ -57,6 +60,7 @@ impl Named {
 /// An examination of what a session has read.
 pub struct Examination<'s> {
     session: &'s mut Session,
+    clock: &'s dyn Clock,
     events: Vec<OwnerEvent>,
     probed: Option<Probed>,
     kubectl: String,
@@ -75,11 +79,17 @@ pub struct ExaminationScope {
 
 impl<'s> Examination<'s> {
     /// Begins. `kubectl` is how remedies call it, `probed` what a throw-away object told of the collector.
-    pub fn new(session: &'s mut Session, asked: ExaminationScope, kubectl: String, probed: Option<Probed>) -> Self {
+    pub fn new(
+        session: &'s mut Session,
+        clock: &'s dyn Clock,
+        asked: ExaminationScope,
+        kubectl: String,
+        probed: Option<Probed>,
+    ) -> Self {
         let events = session.owner_events();
         // A dump says nothing of where it is from.
         let kubectl = if session.is_live() { kubectl } else { "kubectl".to_owned() };
-        Examination { session, events, probed, kubectl, asked, fresh: FxHashSet::default(), made: Vec::new() }
+        Examination { session, clock, events, probed, kubectl, asked, fresh: FxHashSet::default(), made: Vec::new() }
     }
 
     /// The stories of these objects, those of them that are there at the last look, and what is wrong with them.
@@ -87,14 +97,14 @@ impl<'s> Examination<'s> {
         let ids =
             |snapshot: &Snapshot| -> Vec<ObjectId> { named.iter().filter_map(|named| named.find(snapshot)).collect() };
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
-        for round in 0.. {
-            let objects = ids(&self.session.snapshot);
-            let explained = self.with_case(|case| explain(case, &objects, &[]));
+        let look = |this: &mut Self| {
+            let objects = ids(&this.session.snapshot);
+            Ok::<_, Infallible>(this.with_case(|case| explain(case, &objects, &[])))
+        };
+        let Ok(_) = complete(ROUNDS, &mut self, look, |this, explained| {
             let spoken_of = explained.explanations.iter().flat_map(Explanation::spoken_of).collect();
-            if round == ROUNDS || !(self.read(&explained.wanted) || self.recheck(spoken_of, &mut looked_at)) {
-                break;
-            }
-        }
+            Ok(this.read(&explained.wanted) || this.recheck(spoken_of, &mut looked_at))
+        });
         let diagnosis = self.diagnosis();
         let objects = ids(&self.session.snapshot);
         self.with_case(|case| explain(case, &objects, &diagnosis.findings))
@@ -107,12 +117,12 @@ impl<'s> Examination<'s> {
         if !self.session.is_live() || diagnosis.findings.is_empty() {
             return diagnosis;
         }
-        let begun = Instant::now();
+        let begun = self.clock.elapsed();
         let first = suspicions(&self.session.snapshot, &diagnosis.findings);
         let others = in_the_way(&self.session.snapshot, &diagnosis.findings);
         let mut lasting = first.clone();
         loop {
-            std::thread::sleep(BETWEEN);
+            self.clock.sleep(BETWEEN);
             self.session.snapshot.facts.forget_what_passes();
             let diagnosis = self.look();
             let now = suspicions(&self.session.snapshot, &diagnosis.findings);
@@ -129,7 +139,8 @@ impl<'s> Examination<'s> {
             let busy = !worked_on.is_empty();
             lasting.retain(|(code, cause, _)| !worked_on.contains(&(*code, cause.as_str())));
             let may_pass = busy && lasting.iter().any(|(code, ..)| code.passes());
-            if lasting.is_empty() || begun.elapsed() >= if may_pass { LASTS_WHILE_BUSY } else { LASTS } {
+            let waited = self.clock.elapsed().saturating_sub(begun);
+            if lasting.is_empty() || waited >= if may_pass { LASTS_WHILE_BUSY } else { LASTS } {
                 return self.only(diagnosis, &lasting);
             }
         }
@@ -161,19 +172,19 @@ impl<'s> Examination<'s> {
     /// One look: everything is read that findings rest on, and every object that they speak of is looked at once.
     fn look(&mut self) -> Diagnosis {
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
-        for round in 0.. {
-            let diagnosis = self.diagnose();
-            let unknown = |made: &&RecreatedDependent| !self.made.contains(made);
+        let look = |this: &mut Self| {
+            let diagnosis = this.diagnose();
+            let unknown = |made: &&RecreatedDependent| !this.made.contains(made);
             let made: Vec<RecreatedDependent> = diagnosis.made.iter().filter(unknown).cloned().collect();
-            self.made.extend(made);
-            let spoken_of =
-                diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().chain(&finding.related)).copied();
-            let spoken_of = spoken_of.collect();
-            if round == ROUNDS || !(self.read(&diagnosis.wanted) || self.recheck(spoken_of, &mut looked_at)) {
-                return diagnosis;
-            }
-        }
-        unreachable!("the last round returns")
+            this.made.extend(made);
+            Ok::<_, Infallible>(diagnosis)
+        };
+        let Ok(diagnosis) = complete(ROUNDS, self, look, |this, diagnosis| {
+            let of_finding = |finding: &Finding| finding.objects.iter().chain(&finding.related).copied().collect();
+            let spoken_of = diagnosis.findings.iter().flat_map::<Vec<ObjectId>, _>(of_finding).collect();
+            Ok(this.read(&diagnosis.wanted) || this.recheck(spoken_of, &mut looked_at))
+        });
+        diagnosis
     }
 
     fn diagnose(&self) -> Diagnosis {
@@ -193,7 +204,7 @@ impl<'s> Examination<'s> {
         let stage = SimContext::new(snapshot, &graph, Assume::Known);
         let projection = Projection::of(&stage);
         let live = self.session.is_live();
-        let now = if live { Some(jiff::Timestamp::now().as_second()) } else { latest(snapshot) };
+        let now = if live { Some(self.clock.now()) } else { latest(snapshot) };
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
         let Examination { asked: ExaminationScope { limit, .. }, made, events, probed, kubectl, .. } = self;
         let (fresh, probed) = (&fresh, *probed);

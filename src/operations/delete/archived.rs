@@ -6,18 +6,19 @@ use crate::{
     archive::Header,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
-    operations::{LiveSession, OperationError},
     plan::Plan,
-    simulate::SimContext,
+    simulate::{Assume, SimContext},
     wording::count,
 };
 
-use super::super::archiving::{Archiving, goes};
-use super::config::DeleteConfig;
+use super::super::{
+    LiveSession, OperationError,
+    archiving::{Archiving, goes},
+};
 
 /// What goes, whole, in a file.
 pub struct Archived {
-    pub path: PathBuf,
+    path: PathBuf,
     archiving: Archiving,
     /// What it was written for, where it was there already.
     resumed: Option<Header>,
@@ -33,6 +34,11 @@ impl Archived {
     pub fn begin(path: &Path) -> Result<Self, OperationError> {
         let (archiving, resumed) = Archiving::begin_or_resume(path)?;
         Ok(Archived { path: path.to_owned(), archiving, resumed, saved: false })
+    }
+
+    /// Where it is, or will be.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Whether there was such an archive before.
@@ -53,8 +59,7 @@ impl Archived {
         if here.server == resumed.server && targets.iter().all(named) {
             return Ok(());
         }
-        let why = "nothing was deleted: it is an archive of something else; give --archive another name";
-        Err(OperationError::Refusal(format!("{}: {why}", self.path.display())))
+        Err(OperationError::OtherArchive(self.path.clone()))
     }
 
     /// Takes what it lacks of all that goes, and saves it. Says whether there was anything to take.
@@ -65,17 +70,14 @@ impl Archived {
         &mut self,
         session: &LiveSession,
         plan: &Plan,
-        order: &DeleteConfig,
-        incomplete: bool,
+        assume: Assume,
+        allow_incomplete: bool,
     ) -> Result<bool, OperationError> {
         let goes = {
             let graph = OwnerGraph::new(&session.snapshot);
-            goes(&SimContext::new(&session.snapshot, &graph, order.assume), plan)
+            goes(&SimContext::new(&session.snapshot, &graph, assume), plan)
         };
-        if !goes.hidden.is_empty() && !incomplete {
-            let what = goes.hidden.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            return Err(OperationError::MayLack { path: self.archiving.path().to_owned(), what });
-        }
+        goes.require_complete(self.archiving.path(), allow_incomplete)?;
         if self.saved && self.archiving.has(&session.snapshot, &goes.objects) {
             return Ok(false);
         }
@@ -99,9 +101,9 @@ impl Archived {
     }
 }
 
-/// A file that nobody has thought of, in the present folder.
-pub fn made_up(snapshot: &Snapshot, plan: &Plan) -> PathBuf {
-    let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S%.3f").to_string();
+/// A new file in the current folder, named after the first target and the time.
+pub fn default_path(snapshot: &Snapshot, plan: &Plan, now: &jiff::Zoned) -> PathBuf {
+    let now = now.strftime("%Y%m%d-%H%M%S%.3f").to_string();
     let safe = |text: &str| {
         text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect::<String>()
     };

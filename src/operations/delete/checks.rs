@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use crate::{
     act::Access,
     model::{ObjectId, Snapshot},
-    operations::{LiveSession, OperationError},
     plan::{Incomplete, Plan},
     simulate::Request,
-    wording::{count, named},
 };
+
+use super::super::{LiveSession, OperationError, access::require_allowed};
 
 /// # Errors
 /// Where something that could not be read may change what goes, unless that is allowed.
@@ -18,29 +18,14 @@ pub fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), O
     if allowed || !missing.matters() {
         return Ok(());
     }
-    let mut why = String::from("nothing was deleted: what could not be read may change what goes.");
-    if missing.uncertain > 0 {
-        why += &format!(" {} not certain.", count(missing.uncertain, "outcome is", "outcomes are"));
-    }
-    if !missing.unseen.is_empty() {
-        why += &format!(
-            " Dependents may be among {}.",
-            named(&missing.unseen.iter().map(ToString::to_string).collect::<Vec<_>>())
-        );
-    }
-    why += " See that they can be read, or give --allow-incomplete.";
-    Err(OperationError::Refusal(why))
+    let unseen = missing.unseen.iter().map(ToString::to_string).collect();
+    Err(OperationError::Incomplete { uncertain: missing.uncertain, unseen })
 }
 
 /// # Errors
 /// Where the API server would forbid any of this, all of which is told at once.
 pub fn allowed(session: &LiveSession, wanted: &BTreeSet<Access>) -> Result<Option<String>, OperationError> {
-    let verdicts = session.review(wanted);
-    if let Some(forbidden) = verdicts.forbidden(&session.snapshot.resources) {
-        return Err(OperationError::Refusal(format!("nothing was deleted: you may not {forbidden}")));
-    }
-    let unknown = |why| format!("Whether you may do this could not be found out beforehand ({why}).");
-    Ok(verdicts.unknown.map(unknown))
+    require_allowed(session.review(wanted), &session.snapshot.resources, "deleted")
 }
 
 /// What the user sends: a PATCH for each object that is kept, and a DELETE for each target. The cascade is the

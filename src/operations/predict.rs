@@ -1,28 +1,24 @@
-//! From the arguments of a delete to what it would do: what `plan` and `delete` share.
+//! What a delete would do: `plan`, `delete` and `archive` share this.
 
 use rustc_hash::FxHashSet;
 
 use crate::{
     graph::OwnerGraph,
     model::{ObjectId, Resources, Snapshot},
-    operations::{
-        OperationError, Session,
-        targets::{KeepQuery, KeepTargets, TargetError},
-    },
     plan::{
         GateViolation, Gates, KeepPlan, Plan, Summary, Unkeepable, UnlistedContents, explore, gate_violations, keep,
         plan, unlisted_contents,
     },
     render::plan::{Kept, unkeepable_told},
     server::Propagation,
-    simulate::{Assume, Request, SimContext},
+    simulate::{Assume, Needs, Request, SimContext},
 };
 
-use super::args::{GateArgs, GraceArgs, KeepArgs, PropagationArg};
-
-/// What a plan needs to know leads to more that it needs to know, but not for ever: each round reads another level of
-/// owners.
-pub(super) const ROUNDS: usize = 32;
+use super::{
+    OperationError, Session,
+    complete::{ROUNDS, complete},
+    targets::{KeepQuery, KeepTargets, TargetError},
+};
 
 /// What is asked of a delete beside its targets and its policy. Types are looked up before anything is read.
 #[derive(Clone, Debug, Default)]
@@ -32,22 +28,27 @@ pub struct PlanOptions {
 }
 
 impl PlanOptions {
-    /// What the arguments ask for.
+    /// Of each `--keep`, each type of `--deny`, and `--max`.
     ///
     /// # Errors
     /// A type that isn't served, and what can't be understood.
-    pub fn of(resources: &Resources, keep: &KeepArgs, gates: &GateArgs) -> Result<Self, OperationError> {
+    pub fn of(
+        resources: &Resources,
+        keep: &[String],
+        denied: &[String],
+        max: Option<usize>,
+    ) -> Result<Self, OperationError> {
         let keep =
-            keep.keep.iter().map(|text| KeepQuery::parse(text, resources)).collect::<Result<Vec<_>, TargetError>>()?;
+            keep.iter().map(|text| KeepQuery::parse(text, resources)).collect::<Result<Vec<_>, TargetError>>()?;
         let mut deny = Vec::new();
-        for text in &gates.deny {
+        for text in denied {
             for resource in resources.find_types(text).map_err(TargetError::from)? {
                 if !deny.contains(&resource) {
                     deny.push(resource);
                 }
             }
         }
-        Ok(PlanOptions { keep, gates: Gates { deny, max: gates.max } })
+        Ok(PlanOptions { keep, gates: Gates { deny, max } })
     }
 }
 
@@ -78,7 +79,7 @@ pub fn predict(
     asked: &PlanOptions,
 ) -> Result<PlanResult, OperationError> {
     let wanted = KeepSelection::of(session, request, asked)?;
-    let SimulationResult { keeping, instead } = play(session, request, assume, &wanted)?;
+    let SimulationResult { keeping, instead, .. } = play(session, request, assume, &wanted)?;
     let KeepPlan { plan, kept, stays, lost, .. } = keeping;
     if !lost.is_empty() {
         return Err(OperationError::Unkeepable(
@@ -175,14 +176,13 @@ impl KeepSelection {
     }
 }
 
-/// What came of playing it.
+/// A plan, and what the other policies would do with the same kept as far as possible.
 struct SimulationResult {
     keeping: KeepPlan,
-    /// What the other policies would do, with the same kept as far as that can be.
     instead: Vec<(Propagation, Summary)>,
+    needs: Needs,
 }
 
-/// Plays it again until nothing is missing that could be had.
 fn play(
     session: &mut Session,
     request: &Request,
@@ -193,7 +193,7 @@ fn play(
         .into_iter()
         .filter(|propagation| *propagation != request.propagation);
     let wanted = wanted.objects();
-    for round in 0.. {
+    let simulate = |session: &mut Session| {
         let graph = OwnerGraph::new(&session.snapshot);
         let stage = SimContext::new(&session.snapshot, &graph, assume);
         let keeping = keep(&stage, request, &wanted, explore);
@@ -206,64 +206,8 @@ fn play(
             needs.add(&other.needs);
             (propagation, other.plan.summary)
         });
-        let instead: Vec<_> = instead.collect();
-        if round == ROUNDS || !session.fetch(&needs) {
-            return Ok(SimulationResult { keeping, instead });
-        }
-    }
-    unreachable!("the last round returns")
-}
-
-/// The policy that an argument means.
-pub(super) fn propagation_of(argument: PropagationArg) -> Propagation {
-    match argument {
-        PropagationArg::Background => Propagation::Background,
-        PropagationArg::Foreground => Propagation::Foreground,
-        PropagationArg::Orphan => Propagation::Orphan,
-    }
-}
-
-/// What kubectl makes of its grace flags (R1.41); none leaves it to the pods.
-///
-/// # Errors
-/// Flags that contradict each other.
-pub(super) fn grace_period(args: &GraceArgs) -> Result<Option<i64>, OperationError> {
-    if args.now && args.grace_period >= 0 {
-        return Err(OperationError::Grace("--now and --grace-period contradict each other: give one of them"));
-    }
-    if args.force && (args.grace_period > 0 || args.now) {
-        return Err(OperationError::Grace(
-            "--force means no grace: it can't go with --now or a --grace-period above 0",
-        ));
-    }
-    Ok(match (args.force, args.now, args.grace_period) {
-        (true, ..) => Some(0),
-        (_, true, _) => Some(1),
-        // Without --force, kubectl turns 0 into 1.
-        (_, _, 0) => Some(1),
-        (_, _, seconds) if seconds > 0 => Some(seconds),
-        _ => None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn grace_flags_mean_what_they_mean_in_kubectl() {
-        let grace = |grace_period, now, force| grace_period_of(grace_period, now, force).map_err(|_| ());
-        fn grace_period_of(grace_period: i64, now: bool, force: bool) -> Result<Option<i64>, OperationError> {
-            super::grace_period(&GraceArgs { grace_period, now, force })
-        }
-        assert_eq!(grace(-1, false, false), Ok(None));
-        assert_eq!(grace(0, false, false), Ok(Some(1)));
-        assert_eq!(grace(7, false, false), Ok(Some(7)));
-        assert_eq!(grace(-1, true, false), Ok(Some(1)));
-        assert_eq!(grace(-1, false, true), Ok(Some(0)));
-        assert_eq!(grace(0, false, true), Ok(Some(0)));
-        assert_eq!(grace(7, false, true), Err(()));
-        assert_eq!(grace(7, true, false), Err(()));
-        assert_eq!(grace(-1, true, true), Err(()));
-    }
+        let instead = instead.collect();
+        Ok(SimulationResult { keeping, instead, needs })
+    };
+    complete(ROUNDS, session, simulate, |session, result| Ok(session.fetch(&result.needs)))
 }

@@ -13,11 +13,13 @@ use crate::{
     cluster::Whole,
     document::ObjectJson,
     model::{Gap, ObjectId, ResourceId, Snapshot, Symbol},
-    operations::{LiveSession, OperationError},
     plan::{Plan, may_hide, removed, unlisted},
+    render::gaps,
     server::OwnDelete,
     simulate::SimContext,
 };
+
+use super::{LiveSession, OperationError};
 
 /// All that goes with a delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +31,20 @@ pub struct Goes {
     pub unlisted: Vec<(Symbol, ResourceId)>,
     /// What could not be read, and may hold more of it.
     pub hidden: Vec<Gap>,
+}
+
+impl Goes {
+    /// # Errors
+    /// Where what could not be read may hold more that goes, unless that is allowed.
+    pub fn require_complete(&self, path: &str, allowed: bool) -> Result<(), OperationError> {
+        match gaps::describe(&self.hidden).filter(|_| !allowed) {
+            None => Ok(()),
+            Some(what) => {
+                let what = what.trim_end_matches('.').to_owned();
+                Err(OperationError::MayLack { path: path.to_owned(), what })
+            }
+        }
+    }
 }
 
 /// All that goes with the delete that was planned.
@@ -234,7 +250,7 @@ impl Archiving {
 }
 
 /// An object as an error names it.
-pub(super) fn placed(snapshot: &Snapshot, id: ObjectId) -> String {
+pub fn placed(snapshot: &Snapshot, id: ObjectId) -> String {
     let namespace = snapshot.object(id).namespace;
     let place =
         if namespace.is_empty() { String::new() } else { format!(" in namespace {}", snapshot.text(namespace)) };

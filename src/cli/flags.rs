@@ -1,0 +1,61 @@
+//! kubectl's flags of a delete: what they mean there.
+
+use crate::{operations::OperationError, server::Propagation};
+
+use super::args::{GraceArgs, PropagationArg};
+
+/// The policy that an argument means.
+pub(super) fn propagation_of(argument: PropagationArg) -> Propagation {
+    match argument {
+        PropagationArg::Background => Propagation::Background,
+        PropagationArg::Foreground => Propagation::Foreground,
+        PropagationArg::Orphan => Propagation::Orphan,
+    }
+}
+
+/// What kubectl makes of its grace flags (R1.41); none leaves it to the pods.
+///
+/// # Errors
+/// Flags that contradict each other.
+pub(super) fn grace_period(args: &GraceArgs) -> Result<Option<i64>, OperationError> {
+    if args.now && args.grace_period >= 0 {
+        return Err(OperationError::Usage(
+            "--now and --grace-period contradict each other: give one of them".to_owned(),
+        ));
+    }
+    if args.force && (args.grace_period > 0 || args.now) {
+        return Err(OperationError::Usage(
+            "--force means no grace: it can't go with --now or a --grace-period above 0".to_owned(),
+        ));
+    }
+    Ok(match (args.force, args.now, args.grace_period) {
+        (true, ..) => Some(0),
+        (_, true, _) => Some(1),
+        // Without --force, kubectl turns 0 into 1.
+        (_, _, 0) => Some(1),
+        (_, _, seconds) if seconds > 0 => Some(seconds),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grace_flags_mean_what_they_mean_in_kubectl() {
+        let grace = |grace_period, now, force| grace_period_of(grace_period, now, force).map_err(|_| ());
+        fn grace_period_of(grace_period: i64, now: bool, force: bool) -> Result<Option<i64>, OperationError> {
+            super::grace_period(&GraceArgs { grace_period, now, force })
+        }
+        assert_eq!(grace(-1, false, false), Ok(None));
+        assert_eq!(grace(0, false, false), Ok(Some(1)));
+        assert_eq!(grace(7, false, false), Ok(Some(7)));
+        assert_eq!(grace(-1, true, false), Ok(Some(1)));
+        assert_eq!(grace(-1, false, true), Ok(Some(0)));
+        assert_eq!(grace(0, false, true), Ok(Some(0)));
+        assert_eq!(grace(7, false, true), Err(()));
+        assert_eq!(grace(7, true, false), Err(()));
+        assert_eq!(grace(-1, true, true), Err(()));
+    }
+}

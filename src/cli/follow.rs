@@ -1,0 +1,118 @@
+//! How a cascade is followed on standard error: one line that changes on a terminal, plain lines elsewhere.
+
+use std::{
+    io::{IsTerminal as _, Write as _},
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{
+    act::FollowEvent,
+    plan::tracker::{Blocker, Progress},
+    render::{deletion::why, go_quote::visible},
+    wording::{age, count, thousands},
+};
+
+/// Piped, progress is told no more often.
+const BETWEEN_LINES: Duration = Duration::from_secs(5);
+/// So many of those that are waited for are named.
+const NAMED: usize = 3;
+
+/// How it gets on, on standard error: one line that changes on a terminal, and plain lines elsewhere.
+pub struct FollowReporter {
+    begun: Instant,
+    bar: Option<ProgressBar>,
+    last_line: Option<Instant>,
+}
+
+impl FollowReporter {
+    /// Nothing was told yet of what began then.
+    pub fn new(begun: Instant) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+            let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        FollowReporter { begun, bar, last_line: None }
+    }
+
+    /// Something happened.
+    pub fn describe(&mut self, event: FollowEvent) {
+        match event {
+            FollowEvent::Progress(progress) => self.progress(progress),
+            FollowEvent::Waiting { progress, quiet, blockers } => self.line(&waiting(progress, quiet, &blockers)),
+            FollowEvent::LostWatch { resource, lost } if lost.watched => {
+                self.line(&format!(
+                    "The watch of {resource} broke off ({}); its objects are asked for again.",
+                    lost.reason
+                ));
+            }
+            FollowEvent::LostWatch { resource, lost } => {
+                self.line(&format!(
+                    "{resource} can't be watched ({}): its objects are asked for now and then.",
+                    lost.reason
+                ));
+            }
+        }
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        let describe = in_words(progress);
+        match &self.bar {
+            Some(bar) => bar.set_message(describe),
+            None if self.last_line.is_none_or(|last| last.elapsed() >= BETWEEN_LINES) => {
+                let after = age(self.begun.elapsed().as_secs().try_into().unwrap_or(i64::MAX));
+                self.line(&format!("{describe}, after {after}"));
+            }
+            None => {}
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        self.last_line = Some(Instant::now());
+        // Nobody is left to tell when standard error is closed.
+        let tell = || drop(writeln!(std::io::stderr(), "{}", visible(text)));
+        match &self.bar {
+            Some(bar) => bar.suspend(tell),
+            None => tell(),
+        }
+    }
+
+    /// It is over.
+    pub fn end(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// `1,204 of 10,001 gone, 3 Terminating`
+fn in_words(progress: Progress) -> String {
+    // What was foretold to get stuck may go all the same.
+    let all = progress.to_go.max(progress.gone);
+    let mut describe = format!("{} of {} gone", thousands(progress.gone), thousands(all));
+    if progress.terminating > 0 {
+        describe += &format!(", {} Terminating", thousands(progress.terminating));
+    }
+    if progress.changed > 0 {
+        describe += &format!(", {} changed", thousands(progress.changed));
+    }
+    describe
+}
+
+/// What is waited for.
+fn waiting(progress: Progress, quiet: Duration, blockers: &[Blocker]) -> String {
+    let seconds = age(quiet.as_secs().try_into().unwrap_or(i64::MAX));
+    let (named, rest) = blockers.split_at(blockers.len().min(NAMED));
+    let mut describe: Vec<String> = named
+        .iter()
+        .map(|blocker| format!("{} ({})", blocker.object.short_name(), why(blocker, Some(&blocker.object.namespace))))
+        .collect();
+    if !rest.is_empty() {
+        describe.push(count(rest.len(), "other", "others"));
+    }
+    let what = if describe.is_empty() { "the collector".to_owned() } else { describe.join(", ") };
+    format!("{}; nothing has moved for {seconds}. Waiting for {what}", in_words(progress))
+}

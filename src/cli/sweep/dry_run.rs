@@ -1,0 +1,94 @@
+//! What a sweep would do: `--dry-run`.
+
+use crate::{
+    model::ObjectId,
+    operations::{
+        OperationError, ReadScope, Session,
+        sweep::{SweepRules, limit},
+    },
+    plan::{Plan, Uncertainty},
+    render::{
+        plan::{PlanView, SweepView},
+        style::Style,
+    },
+};
+
+use super::{
+    super::{
+        args::{GlobalArgs, SweepArgs},
+        colour,
+        exit::Exit,
+        plan::{in_form, text_options},
+        report::{Report, heading},
+    },
+    scope,
+};
+
+/// Predicts one pass of the collector.
+pub fn show(global: &GlobalArgs, args: &SweepArgs, rules: SweepRules) -> Result<Report, OperationError> {
+    let mut session = global.open(&args.source, &scope(global, &args.targets), ReadScope::Everything)?;
+    if rules.trust_missing_apis {
+        session.trust_missing_apis();
+    }
+    let limit = limit(&session);
+    let plan = rules.simulate(&mut session, limit.as_deref());
+    report(global, args, &session, rules, limit.as_deref(), &plan)
+}
+
+fn report(
+    global: &GlobalArgs,
+    args: &SweepArgs,
+    session: &Session,
+    rules: SweepRules,
+    limit: Option<&[ObjectId]>,
+    plan: &Plan,
+) -> Result<Report, OperationError> {
+    let snapshot = &session.snapshot;
+    let namespace = namespace(session);
+    let graph = rules.graph(snapshot);
+    let view = SweepView(PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref()));
+    let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
+    let options = text_options(args.output, args.targets.all, &style);
+    let out = in_form(args.output, &view, &options, || {
+        heading(snapshot, namespace.as_deref(), &args.source.from, &format!(" Nothing was changed.{}", limited(limit)))
+    })?;
+    let mut report = Report::of(out).with_gaps(&snapshot.gaps);
+    if let Some(uncertain) = uncertain(plan) {
+        report.notes.push(uncertain);
+        report.exit = Exit::Failed;
+    } else if plan.stuck() {
+        report.exit = Exit::BadNews;
+    }
+    Ok(report)
+}
+
+/// The namespace of the targets, or the one that is looked at.
+pub(super) fn namespace<S: crate::operations::Source + ?Sized>(session: &Session<S>) -> Option<String> {
+    match &session.targets {
+        Some(targets) => session.namespace_of(targets),
+        None => session.namespace.clone(),
+    }
+}
+
+/// How much may be touched, where that isn't all.
+pub(super) fn limited(limit: Option<&[ObjectId]>) -> String {
+    match limit {
+        None => String::new(),
+        Some([_]) => " One object may be touched.".to_owned(),
+        Some(objects) => format!(" {} objects may be touched.", objects.len()),
+    }
+}
+
+/// What is said where something unread decides what the sweep does: it would have to leave that alone.
+fn uncertain(plan: &Plan) -> Option<String> {
+    match plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(Uncertainty::Gap)).count() {
+        0 => None,
+        1 => Some(
+            "error: one outcome is not certain, because of what could not be read: a sweep would not touch it"
+                .to_owned(),
+        ),
+        some => Some(format!(
+            "error: {some} outcomes are not certain, because of what could not be read: a sweep would not touch them"
+        )),
+    }
+}

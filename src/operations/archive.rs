@@ -1,0 +1,78 @@
+//! Writing what a delete of the targets would remove, without deleting it.
+
+use crate::{
+    archive::Saved,
+    graph::OwnerGraph,
+    model::ObjectId,
+    plan::Plan,
+    server::Propagation,
+    simulate::{Assume, Request, SimContext},
+};
+
+use super::{
+    LiveSession, OperationError,
+    archiving::{Archiving, Goes, goes, placed},
+    complete::complete,
+    predict::{PlanOptions, PlanResult, predict},
+};
+
+/// While an archive is written, some of what goes may be replaced; so often it is planned again then.
+const ROUNDS: usize = 4;
+
+/// How to archive.
+#[derive(Clone, Copy, Debug)]
+pub struct ArchiveConfig {
+    pub propagation: Propagation,
+    pub assume: Assume,
+    pub allow_incomplete: bool,
+}
+
+/// What was archived.
+pub struct Archived {
+    pub plan: Plan,
+    pub goes: Goes,
+    pub saved: Saved,
+}
+
+/// Archives everything that a delete of the session's targets would remove.
+///
+/// # Errors
+/// What can't be archived; nothing is written then.
+pub fn archive(
+    session: &mut LiveSession,
+    archiving: &mut Archiving,
+    config: &ArchiveConfig,
+) -> Result<Archived, OperationError> {
+    let (path, options) = (archiving.path().to_owned(), PlanOptions::default());
+    let take = |session: &mut LiveSession| {
+        let targets = session.targets.clone().unwrap_or_default();
+        let PlanResult { plan, .. } =
+            predict(session, &Request::delete(targets, config.propagation), config.assume, &options)?;
+        let goes = {
+            let graph = OwnerGraph::new(&session.snapshot);
+            goes(&SimContext::new(&session.snapshot, &graph, config.assume), &plan)
+        };
+        goes.require_complete(&path, config.allow_incomplete)?;
+        let gone = archiving.take(session, &goes)?;
+        Ok((plan, goes, gone))
+    };
+    let (plan, goes, _) =
+        complete(ROUNDS, session, take, |session, (plan, _, gone)| recheck(session, plan, gone, &path))?;
+    let saved = archiving.save(&session.snapshot, &plan)?;
+    Ok(Archived { plan, goes, saved })
+}
+
+/// Reads again what is gone: another object may have taken its name, and may go in its place. Returns whether anything
+/// has changed.
+fn recheck(session: &mut LiveSession, plan: &Plan, gone: &[ObjectId], path: &str) -> Result<bool, OperationError> {
+    if let Some(target) = plan.request.targets.iter().find(|target| gone.contains(target)) {
+        return Err(OperationError::Moved { object: placed(&session.snapshot, *target), path: path.to_owned() });
+    }
+    let snapshot = &session.snapshot;
+    let uids: Vec<_> = plan.request.targets.iter().map(|target| snapshot.object(*target).uid).collect();
+    if gone.is_empty() || !session.recheck(gone) {
+        return Ok(false);
+    }
+    session.targets = Some(uids.into_iter().filter_map(|uid| session.snapshot.by_uid(uid)).collect());
+    Ok(true)
+}

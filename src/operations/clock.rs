@@ -1,0 +1,40 @@
+//! Time, as an input of loops that wait.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+pub trait Clock {
+    /// The time of day, in seconds since 1970.
+    fn now(&self) -> i64;
+
+    /// The time since this clock began.
+    fn elapsed(&self) -> Duration;
+
+    fn sleep(&self, time: Duration);
+}
+
+/// The time of this machine.
+pub struct SystemClock(Instant);
+
+impl SystemClock {
+    /// Begins now.
+    pub fn start() -> Self {
+        SystemClock(Instant::now())
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> i64 {
+        jiff::Timestamp::now().as_second()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn sleep(&self, time: Duration) {
+        thread::sleep(time);
+    }
+}

@@ -1,0 +1,116 @@
+//! The delete itself: the requests that the user sends, and following what comes of them.
+
+use std::time::Duration;
+
+use crate::{
+    act::{DetachedObject, FollowEvent, Followed, KeepError, Released, Sent},
+    model::Identity,
+    plan::{Plan, PlanTracker},
+};
+
+use super::{
+    super::{LiveSession, clock::Clock},
+    Delete,
+};
+
+/// How long former owners may take to let go of what is kept.
+const UNTIL_RELEASED: Duration = Duration::from_secs(60);
+
+/// What came of a delete.
+pub struct Done {
+    pub sent: Vec<Sent>,
+    pub followed: Option<Followed>,
+    pub took: Duration,
+    /// What was kept, and is as it is to be.
+    pub kept: Vec<Identity>,
+    /// What is to be told of what is kept and is not as it is to be.
+    pub unfinished: Vec<String>,
+}
+
+/// How to carry out a delete.
+pub struct CarryOut<'a> {
+    /// Whether to follow the cascade.
+    pub wait: bool,
+    /// How long to follow; `None`: to the end.
+    pub timeout: Option<Duration>,
+    /// How kubectl is called for this cluster.
+    pub kubectl: &'a str,
+    pub clock: &'a dyn Clock,
+}
+
+impl Delete {
+    /// Removes references from what is kept, sends the DELETEs, and follows the cascade.
+    ///
+    /// # Errors
+    /// What can't be kept; nothing was deleted then.
+    pub fn carry_out(
+        &mut self,
+        plan: &Plan,
+        how: &CarryOut<'_>,
+        observer: &mut dyn FnMut(FollowEvent),
+    ) -> Result<Done, KeepError> {
+        let (deletion, assume) = (self.deletion(false), self.config.assume);
+        let session = &mut self.session;
+        let begun = how.clock.elapsed();
+        let took = || how.clock.elapsed().saturating_sub(begun);
+        let course = PlanTracker::new(&session.snapshot, plan);
+        session.hear_interrupts();
+        let detached = session.cut(&plan.request.cuts)?;
+        let sent = session.delete(&plan.request.targets, &deletion, &mut |_| ());
+        // Where an answer got lost, the delete may have been done: what is kept stays detached then.
+        if !sent.iter().any(|sent| sent.answered.may_be_done()) {
+            let left = session.put_back(&detached).into_iter();
+            let unfinished = left.map(|(object, why)| format!("{object} {why}")).collect();
+            return Ok(Done { sent, followed: None, took: took(), kept: Vec::new(), unfinished });
+        }
+        let (kept, unfinished) = release(session, plan, how, &detached);
+        let followed = how.wait.then(|| session.follow(course, &sent, assume, how.timeout, observer));
+        Ok(Done { sent, followed, took: took(), kept, unfinished })
+    }
+}
+
+/// Takes the guards from what was kept. Says of what, and what is to be told of the rest.
+fn release(
+    session: &LiveSession,
+    plan: &Plan,
+    how: &CarryOut<'_>,
+    detached: &[DetachedObject],
+) -> (Vec<Identity>, Vec<String>) {
+    let snapshot = &session.snapshot;
+    let guarded = |one: &DetachedObject, why: &str| {
+        let name = snapshot.short_name(one.object);
+        let command = one.release_command(snapshot, how.kubectl)?;
+        Some(format!(
+            "{name} is kept, and has itself as its controller for now, because {why}. Take that away later with: {command}"
+        ))
+    };
+    if detached.is_empty() {
+        return Default::default();
+    }
+    let patience = how.timeout.unwrap_or(UNTIL_RELEASED).min(UNTIL_RELEASED);
+    let released = match session.release(plan, detached, patience) {
+        Ok(Some(released)) => released,
+        Ok(None) => {
+            return (Vec::new(), detached.iter().filter_map(|one| guarded(one, "nobody waited any longer")).collect());
+        }
+        Err(KeepError { object, place, why, .. }) => {
+            let mut unfinished = vec![format!("{object}{place} is kept, and could not be set free: {why}")];
+            unfinished.extend(detached.iter().filter_map(|one| guarded(one, "setting what is kept free was given up")));
+            return (Vec::new(), unfinished);
+        }
+    };
+    let (mut kept, mut unfinished) = (Vec::new(), Vec::new());
+    for ((object, released), one) in released.into_iter().zip(detached) {
+        match released {
+            Released::Free => kept.push(Identity::of(snapshot, object)),
+            Released::Guarded(owner) => {
+                let why = format!("{} is still there and would take it back", snapshot.short_name(owner));
+                unfinished.extend(guarded(one, &why));
+            }
+            Released::Lost => {
+                unfinished.push(format!("{} is gone: somebody else has deleted it.", snapshot.short_name(object)))
+            }
+        }
+    }
+    (kept, unfinished)
+}

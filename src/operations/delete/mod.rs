@@ -1,0 +1,210 @@
+//! A delete: planned, agreed to, carried out and followed.
+
+mod archived;
+mod carry_out;
+mod checks;
+
+use std::path::PathBuf;
+
+use crate::{
+    act::{Answered, Deletion},
+    model::{Coordinate, ObjectId, Presence, Snapshot, Symbol},
+    plan::Consent,
+    server::Propagation,
+    simulate::{Assume, Request},
+};
+
+pub use self::{
+    archived::Archived,
+    carry_out::{CarryOut, Done},
+};
+
+use super::{
+    ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, TargetConfig,
+    approve::{Proposal, World},
+    fingerprint::PlanFingerprint,
+    predict::{PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
+};
+
+/// How to delete.
+#[derive(Clone, Debug)]
+pub struct DeleteConfig {
+    pub propagation: Propagation,
+    pub grace: Option<i64>,
+    pub assume: Assume,
+    /// `--keep`, each as it was typed.
+    pub keep: Vec<String>,
+    /// The types of `--deny`.
+    pub deny: Vec<String>,
+    /// `--max`
+    pub max: Option<usize>,
+    /// Nothing is written to the cluster, nor to an archive.
+    pub dry_run: bool,
+    /// The archive to write before anything is deleted.
+    pub archive: Option<PathBuf>,
+    pub allow_incomplete: bool,
+    /// More objects than this have to be counted by whoever deletes them.
+    pub confirm_above: usize,
+}
+
+/// A delete that is being decided on.
+pub struct Delete {
+    pub session: LiveSession,
+    pub config: DeleteConfig,
+    /// The archive of everything that goes, if one is wanted.
+    pub archived: Option<Archived>,
+    options: PlanOptions,
+    targets: Vec<Target>,
+}
+
+/// What a delete would do, and what has to be typed before it.
+#[derive(Debug)]
+pub struct DeletePlan {
+    pub result: PlanResult,
+    pub consent: Consent,
+}
+
+/// An object to delete: ids change, the uid doesn't.
+#[derive(Clone, Debug)]
+struct Target {
+    uid: Symbol,
+    coordinate: Coordinate,
+    name: String,
+}
+
+impl Target {
+    fn of(snapshot: &Snapshot, object: ObjectId) -> Self {
+        let found = snapshot.object(object);
+        Target { uid: found.uid, coordinate: found.coordinate(), name: snapshot.short_name(object) }
+    }
+}
+
+impl Delete {
+    /// Begins the archive, and reads the cluster.
+    ///
+    /// # Errors
+    /// Why the archive can't be written, or the targets can't be read.
+    pub fn open(cluster: &ClusterConfig, targets: &TargetConfig, config: DeleteConfig) -> Result<Self, OperationError> {
+        let path = config.archive.as_deref().filter(|_| !config.dry_run);
+        let archived = path.map(Archived::begin).transpose()?;
+        // A command that was cut short may have deleted some of its targets already.
+        let resumed = archived.as_ref().is_some_and(Archived::resumed);
+        let targets = TargetConfig { ignore_not_found: targets.ignore_not_found || resumed, ..targets.clone() };
+        let discovered = Discovered::connect(cluster)?;
+        let options = PlanOptions::of(&discovered.resources, &config.keep, &config.deny, config.max)?;
+        let mut session = discovered.read(&targets, ReadScope::Everything)?;
+        if !config.dry_run {
+            // Watch from where the lists ended: nothing is missed.
+            session.watch();
+        }
+        let targets = session.targets.iter().flatten().map(|target| Target::of(&session.snapshot, *target)).collect();
+        Ok(Delete { session, config, archived, options, targets })
+    }
+
+    /// What each DELETE asks for.
+    fn deletion(&self, dry_run: bool) -> Deletion {
+        Deletion { propagation: self.config.propagation, grace: self.config.grace, dry_run }
+    }
+
+    /// The targets that exist.
+    ///
+    /// # Errors
+    /// Where another object has taken the name of one: nobody has agreed to delete that.
+    fn targets_now(&mut self, notes: &mut Vec<String>) -> Result<Vec<ObjectId>, OperationError> {
+        let snapshot = &self.session.snapshot;
+        let (there, gone): (Vec<Target>, Vec<Target>) =
+            self.targets.drain(..).partition(|target| snapshot.by_uid(target.uid).is_some());
+        for target in gone {
+            if let Presence::Present(_) = snapshot.look_up(target.coordinate) {
+                return Err(OperationError::Replaced { object: target.name });
+            }
+            notes.push(format!("{} is gone already.", target.name));
+        }
+        let found = there.iter().filter_map(|target| snapshot.by_uid(target.uid)).collect();
+        self.targets = there;
+        Ok(found)
+    }
+
+    /// What the API server has against the deletes: it runs each of them dry.
+    pub fn server_refusals(&mut self, targets: &[ObjectId]) -> Vec<String> {
+        let deletion = self.deletion(true);
+        let sent = targets.iter().flat_map(|target| self.session.delete(&[*target], &deletion, &mut |_| ()));
+        sent.filter_map(|sent| {
+            let name = sent.target.short_name();
+            match sent.answered {
+                Answered::Removed
+                | Answered::Accepted
+                | Answered::GoneBefore
+                | Answered::Replaced
+                | Answered::NotSent => None,
+                Answered::Refused { reason } => Some(format!("the API server refuses to delete {name}: {reason}")),
+                Answered::Unsure { reason } | Answered::Failed { reason } => {
+                    Some(format!("whether the API server would delete {name} is not known: {reason}"))
+                }
+            }
+        })
+        .collect()
+    }
+}
+
+impl Proposal for Delete {
+    type Plan = DeletePlan;
+    type Fingerprint = PlanFingerprint;
+
+    fn plan(&mut self, notes: &mut Vec<String>) -> Result<Option<DeletePlan>, OperationError> {
+        let targets = self.targets_now(notes)?;
+        if let Some(archived) = &self.archived {
+            archived.check(&self.session.snapshot, &targets)?;
+        }
+        if targets.is_empty() {
+            return Ok(None);
+        }
+        let request = Request { grace: self.config.grace, ..Request::delete(targets, self.config.propagation) };
+        let result = predict(&mut self.session, &request, self.config.assume, &self.options)?;
+        let news: Vec<String> = result.notes.iter().filter(|note| !notes.contains(note)).cloned().collect();
+        notes.extend(news);
+        let consent = Consent::to(&self.session.snapshot, &result.plan, self.config.confirm_above);
+        Ok(Some(DeletePlan { result, consent }))
+    }
+
+    fn fingerprint(&self, plan: &DeletePlan) -> PlanFingerprint {
+        PlanFingerprint::of(&self.session.snapshot, &plan.result.plan, plan.consent)
+    }
+
+    /// A gate forbids it.
+    fn is_settled(&self, plan: &DeletePlan) -> bool {
+        !plan.result.gate_violations.is_empty()
+    }
+
+    fn check(&mut self, plan: &DeletePlan, notes: &mut Vec<String>) -> Result<(), OperationError> {
+        let (snapshot, plan) = (&self.session.snapshot, &plan.result.plan);
+        refuse_orphaning_in_vain(snapshot, plan)?;
+        checks::complete(snapshot, plan, self.config.allow_incomplete)?;
+        notes.extend(checks::allowed(&self.session, &checks::requests(snapshot, &plan.request))?);
+        Ok(())
+    }
+
+    fn begin_archive(&mut self, plan: &DeletePlan, now: &jiff::Zoned) -> Result<Vec<String>, OperationError> {
+        let path = archived::default_path(&self.session.snapshot, &plan.result.plan, now);
+        self.archived = Some(Archived::begin(&path)?);
+        self.complete_archive(plan)?;
+        Ok(self.archived.as_ref().map(Archived::describe).unwrap_or_default())
+    }
+
+    fn complete_archive(&mut self, plan: &DeletePlan) -> Result<bool, OperationError> {
+        let DeleteConfig { assume, allow_incomplete, .. } = self.config;
+        let complete =
+            |archived: &mut Archived| archived.complete(&self.session, &plan.result.plan, assume, allow_incomplete);
+        self.archived.as_mut().map_or(Ok(false), complete)
+    }
+
+    fn time_has_passed(&mut self) {
+        if let Some(archived) = &mut self.archived {
+            archived.grow_stale();
+        }
+    }
+
+    fn world(&mut self) -> Option<&mut dyn World> {
+        Some(&mut self.session)
+    }
+}

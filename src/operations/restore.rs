@@ -1,0 +1,183 @@
+//! Bringing back what an archive holds: planned, agreed to and carried out.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    act::{Access, Mode, restore, review},
+    model::{Gap, Mapping, Resources},
+    restore::{Item, Outcome, RestorePlan, Restored, ToDo},
+};
+
+use super::{
+    ClusterConfig, Discovered, OperationError,
+    access::require_allowed,
+    approve::{Proposal, World},
+    live::Cluster,
+};
+
+/// A restore that is being decided on.
+pub struct Restore {
+    pub cluster: Cluster,
+    /// What is served before anything is created.
+    pub resources: Resources,
+    pub gaps: Vec<Gap>,
+    pub plan: RestorePlan,
+}
+
+impl Restore {
+    /// Connects and discovers.
+    ///
+    /// # Errors
+    /// Why there is no cluster to restore to.
+    pub fn open(cluster: &ClusterConfig, plan: RestorePlan) -> Result<Self, OperationError> {
+        let Discovered { cluster, resources, gaps } = Discovered::connect(cluster)?;
+        Ok(Restore { cluster, resources, gaps, plan })
+    }
+
+    /// Restores, or finds out what that would do. `step` is called after each object.
+    pub fn carry_out(&self, mode: Mode, step: &mut dyn FnMut()) -> Vec<Restored> {
+        let mut step = |_: usize, _: &Restored| step();
+        let restored = restore(&self.cluster.connection, &self.plan, self.resources.clone(), mode, &mut step);
+        self.cluster.runtime.block_on(restored)
+    }
+
+    /// # Errors
+    /// All that the API server would forbid.
+    fn require_allowed(&self, foreseen: &[Restored]) -> Result<Option<String>, OperationError> {
+        // What the archive itself defines is served by the time it is needed.
+        let served = self.resources.iter().map(|(_, resource)| resource.clone());
+        let defined = self.plan.items.iter().flat_map(Item::defines);
+        let resources = Resources::new(served.chain(defined).collect(), self.resources.preferred_versions().to_vec());
+        let wanted = wanted(&self.plan, &resources, foreseen);
+        let Cluster { runtime, connection, .. } = &self.cluster;
+        require_allowed(runtime.block_on(review(connection, &resources, &wanted)), &resources, "restored")
+    }
+}
+
+/// How many objects would be created, and how many of an earlier restore completed.
+pub fn to_write(foreseen: &[Restored]) -> (usize, usize) {
+    (
+        foreseen.iter().filter(|restored| restored.outcome == Outcome::Foreseen).count(),
+        foreseen.iter().filter(|restored| restored.to_do != ToDo::default()).count(),
+    )
+}
+
+impl Proposal for Restore {
+    type Plan = Vec<Restored>;
+    type Fingerprint = ();
+
+    fn plan(&mut self, notes: &mut Vec<String>) -> Result<Option<Vec<Restored>>, OperationError> {
+        let foreseen = self.carry_out(Mode::Foreseen, &mut || ());
+        notes.extend(self.require_allowed(&foreseen)?);
+        Ok(Some(foreseen))
+    }
+
+    fn fingerprint(&self, _: &Vec<Restored>) {}
+
+    /// Nothing will be written.
+    fn is_settled(&self, foreseen: &Vec<Restored>) -> bool {
+        to_write(foreseen) == (0, 0)
+    }
+
+    /// Every object is read again right before it is created.
+    fn world(&mut self) -> Option<&mut dyn World> {
+        None
+    }
+}
+
+/// What will be sent: whether each object is there, and, for what was foreseen of it, the object and what is patched
+/// beside it.
+fn wanted(plan: &RestorePlan, resources: &Resources, foreseen: &[Restored]) -> BTreeSet<Access> {
+    let mut wanted = BTreeSet::new();
+    for (id, (item, restored)) in plan.items.iter().zip(foreseen).enumerate() {
+        let place = &item.archived.place;
+        let Mapping::Served(resource) = resources.map(&place.api_version, &place.kind) else { continue };
+        if restored.is_left_out() {
+            continue;
+        }
+        let mut want = |verb, subresource| {
+            let (namespace, name) = (place.namespace.clone(), String::new());
+            wanted.insert(Access { verb, resource, subresource, namespace, name });
+        };
+        want("get", "");
+        // Where it can't be told whether it is there, it may have to be created.
+        let create = matches!(restored.outcome, Outcome::Foreseen | Outcome::Failed(_) | Outcome::Blocked(_));
+        let closes = plan.closing.range((id, 0)..=(id, usize::MAX)).next().is_some();
+        if create {
+            want("create", "");
+        }
+        if create && closes || restored.to_do.references {
+            want("patch", "");
+        }
+        if create && item.status.is_some() && resources.get(resource).has_status || restored.to_do.status {
+            want("patch", "status");
+        }
+    }
+    wanted
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The kinds `Plain` and, with a status subresource, `Rich`.
+    fn kinds() -> Resources {
+        let kind = |kind: &str, has_status| crate::model::Resource {
+            group: "acme.io".to_owned(),
+            version: "v1".to_owned(),
+            plural: kind.to_lowercase(),
+            kind: kind.to_owned(),
+            namespaced: true,
+            has_status,
+            ..Default::default()
+        };
+        Resources::new(vec![kind("Plain", false), kind("Rich", true)], Vec::new())
+    }
+
+    fn describe(plan: &RestorePlan, foreseen: &[Restored]) -> Vec<String> {
+        let kinds = kinds();
+        wanted(plan, &kinds, foreseen).iter().map(|access| access.describe(&kinds)).collect()
+    }
+
+    fn object(kind: &str, owners: &[&str]) -> Value {
+        let references =
+            owners.iter().map(|owner| json!({"apiVersion": "acme.io/v1", "kind": owner, "name": "a", "uid": owner}));
+        let references: Vec<Value> = references.collect();
+        json!({"apiVersion": "acme.io/v1", "kind": kind, "status": {"a": 1},
+               "metadata": {"name": "a", "namespace": "shop", "uid": kind, "ownerReferences": references}})
+    }
+
+    #[test]
+    fn whoever_restores_may_patch_only_what_is_patched() {
+        let absent = || Restored::absent(Outcome::Foreseen);
+        let plan = RestorePlan::new([object("Plain", &[]), object("Rich", &[])], false).unwrap();
+        assert_eq!(
+            describe(&plan, &[absent(), absent()]),
+            [
+                "create plain.acme.io in namespace shop",
+                "create rich.acme.io in namespace shop",
+                "get plain.acme.io in namespace shop",
+                "get rich.acme.io in namespace shop",
+                "patch rich.acme.io/status in namespace shop",
+            ]
+        );
+        // One of a circle is patched when the other is there.
+        let circle = RestorePlan::new([object("Plain", &["Rich"]), object("Rich", &["Plain"])], false).unwrap();
+        let closes = if circle.closing.contains(&(0, 0)) { "plain" } else { "rich" };
+        let patches = |foreseen: &[Restored]| -> Vec<String> {
+            describe(&circle, foreseen).into_iter().filter(|access| access.starts_with("patch")).collect()
+        };
+        let closed = format!("patch {closes}.acme.io in namespace shop");
+        assert!(patches(&[absent(), absent()]).contains(&closed));
+        // What an earlier run has done is not done again.
+        let back = |to_do| Restored { to_do, ..Restored::absent(Outcome::AlreadyBack) };
+        assert_eq!(patches(&[back(ToDo::default()), back(ToDo::default())]), [""; 0]);
+        let left = back(ToDo { status: true, references: true });
+        assert_eq!(
+            patches(&[back(ToDo::default()), left]),
+            ["patch rich.acme.io in namespace shop", "patch rich.acme.io/status in namespace shop"]
+        );
+    }
+}

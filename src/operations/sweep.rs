@@ -1,0 +1,189 @@
+//! One pass of the collector's work: planned, agreed to, carried out and followed.
+
+use std::time::Duration;
+
+use crate::{
+    act::{FollowEvent, Settings},
+    collector::live::Limit,
+    graph::OwnerGraph,
+    model::{Identity, ObjectId, ResourceId, Snapshot},
+    plan::{Consent, Incomplete, Plan, PlanTracker, explore, plan},
+    simulate::{Assume, Needs, Only, Request, SimContext, Start},
+};
+
+use super::{
+    ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, Session, TargetConfig,
+    approve::{Proposal, World},
+    complete::{ROUNDS, complete},
+    fingerprint::PlanFingerprint,
+    live::{SweepResult, SweepSettings},
+};
+
+/// What a sweep takes for granted.
+#[derive(Clone, Copy, Debug)]
+pub struct SweepRules {
+    pub assume: Assume,
+    /// Whether an API path that doesn't exist proves that its objects don't exist (R3.16).
+    pub trust_missing_apis: bool,
+}
+
+impl SweepRules {
+    /// Who owns whom, to a sweep: without `trust_missing_apis` it is stricter than the collector (R3.16).
+    pub fn graph(&self, snapshot: &Snapshot) -> OwnerGraph {
+        let graph = OwnerGraph::new(snapshot);
+        if self.trust_missing_apis { graph } else { graph.doubting_missing_apis() }
+    }
+
+    /// What a pass over these objects would do (`None`: over all), with everything read that it depends on.
+    pub fn simulate(&self, session: &mut Session, limit: Option<&[ObjectId]>) -> Plan {
+        let request = Request::only_collect(Start::Sweep);
+        let request = match limit {
+            Some(limit) => request.limited_to(Only::new(limit.iter().copied())),
+            None => request,
+        };
+        let play = |session: &mut Session, play: fn(&SimContext<'_>, &Request) -> Plan| {
+            let graph = self.graph(&session.snapshot);
+            Ok::<_, std::convert::Infallible>(play(&SimContext::new(&session.snapshot, &graph, self.assume), &request))
+        };
+        let learn = |session: &mut Session, plan: &Plan| Ok(learn(session, &plan.needs));
+        // One order of events finds nearly all that is missing; all orders are played once nothing is.
+        let Ok(plan) = complete(
+            ROUNDS,
+            session,
+            |session| {
+                complete(ROUNDS, session, |session| play(session, plan), learn)?;
+                play(session, explore)
+            },
+            learn,
+        );
+        plan
+    }
+}
+
+/// Reads what is needed, and looks up what the lists lack. Returns whether that taught anything.
+fn learn(session: &mut Session, needs: &Needs) -> bool {
+    let moved = session.confirm(&needs.absences);
+    session.fetch(needs) || moved
+}
+
+/// The objects that may be touched: the targets, or those of the namespace; `None`: all.
+pub fn limit(session: &Session) -> Option<Vec<ObjectId>> {
+    if let Some(targets) = &session.targets {
+        return Some(targets.clone());
+    }
+    let namespace = session.snapshot.strings.find(session.namespace.as_deref()?);
+    let objects = session.snapshot.objects();
+    Some(objects.filter(|(_, object)| Some(object.namespace) == namespace).map(|(id, _)| id).collect())
+}
+
+/// How much a pass may load the API server, and how long it may take.
+#[derive(Clone, Copy, Debug)]
+pub struct SweepLoad {
+    /// How many objects are worked on at once.
+    pub workers: usize,
+    /// Requests a second; zero: no limit.
+    pub qps: f64,
+    /// How many requests may come at once after a pause.
+    pub burst: u32,
+    /// How long one pass may take; `None`: to its end.
+    pub timeout: Option<Duration>,
+}
+
+/// A pass that is being decided on.
+pub struct SweepPass {
+    pub session: LiveSession,
+    pub rules: SweepRules,
+    /// The uids that the pass is limited to, if targets were named: ids change, uids don't.
+    targets: Option<Vec<String>>,
+}
+
+/// What a pass would do.
+#[derive(Debug)]
+pub struct SweepPlan {
+    pub plan: Plan,
+    /// The objects that may be touched; `None`: all.
+    pub limit: Option<Vec<ObjectId>>,
+}
+
+impl SweepPass {
+    /// Reads the cluster.
+    ///
+    /// # Errors
+    /// Why there is nothing to plan on.
+    pub fn open(cluster: &ClusterConfig, targets: &TargetConfig, rules: SweepRules) -> Result<Self, OperationError> {
+        let mut session = Discovered::connect(cluster)?.read(targets, ReadScope::Everything)?;
+        if rules.trust_missing_apis {
+            session.trust_missing_apis();
+        }
+        // Watch from where the lists ended: nothing is missed.
+        session.watch();
+        let uid = |target: &ObjectId| Identity::of(&session.snapshot, *target).uid;
+        let targets = session.targets.as_ref().map(|targets| targets.iter().map(uid).collect());
+        Ok(SweepPass { session, rules, targets })
+    }
+
+    /// Sweeps, and follows that until nothing is left to do.
+    pub fn carry_out(
+        &mut self,
+        plan: &SweepPlan,
+        load: &SweepLoad,
+        observer: &mut dyn FnMut(FollowEvent),
+    ) -> SweepResult {
+        let snapshot = &self.session.snapshot;
+        let mut course = PlanTracker::new(snapshot, &plan.plan);
+        if let Some(limit) = &plan.limit {
+            course = course.limited_to(limit.iter().map(|id| Identity::of(snapshot, *id).uid).collect());
+        }
+        if !self.rules.trust_missing_apis {
+            course = course.doubting_missing_apis();
+        }
+        let limit = match (&self.targets, &self.session.namespace) {
+            (Some(targets), _) => Limit::Uids(targets.iter().cloned().collect()),
+            (None, Some(namespace)) => Limit::Namespace(namespace.clone()),
+            (None, None) => Limit::None,
+        };
+        let settings = Settings { workers: load.workers, trust_missing_apis: self.rules.trust_missing_apis, limit };
+        let sweeping =
+            SweepSettings { settings, rate: (load.qps, load.burst), assume: self.rules.assume, timeout: load.timeout };
+        self.session.hear_interrupts();
+        self.session.sweep(course, sweeping, observer)
+    }
+}
+
+impl Proposal for SweepPass {
+    type Plan = SweepPlan;
+    type Fingerprint = PlanFingerprint;
+
+    /// Refuses where dependents may be among what could not be read: freeing or deleting an owner of them would have
+    /// them collected.
+    fn plan(&mut self, _notes: &mut Vec<String>) -> Result<Option<SweepPlan>, OperationError> {
+        let snapshot = &self.session.snapshot;
+        let existing = |uid: &String| snapshot.by_uid(snapshot.strings.find(uid)?);
+        self.session.targets = self.targets.as_ref().map(|targets| targets.iter().filter_map(existing).collect());
+        let limit = limit(&self.session);
+        let plan = self.rules.simulate(&mut self.session, limit.as_deref());
+        let missing = Incomplete::of(&self.session.snapshot, &plan);
+        if !missing.unseen.is_empty() && !plan.outcomes.is_empty() {
+            return Err(OperationError::UnseenDependents(missing.unseen.iter().map(ToString::to_string).collect()));
+        }
+        Ok(Some(SweepPlan { plan, limit }))
+    }
+
+    fn fingerprint(&self, plan: &SweepPlan) -> PlanFingerprint {
+        PlanFingerprint::of(&self.session.snapshot, &plan.plan, Consent::Yes)
+    }
+
+    /// There is nothing to do.
+    fn is_settled(&self, plan: &SweepPlan) -> bool {
+        plan.plan.outcomes.is_empty()
+    }
+
+    fn world(&mut self) -> Option<&mut dyn World> {
+        Some(&mut self.session)
+    }
+
+    /// What the collector doesn't watch has neither owners nor dependents.
+    fn concerns(&self, resource: ResourceId) -> bool {
+        self.session.snapshot.resources.not_watched(resource).is_none()
+    }
+}
