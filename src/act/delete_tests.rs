@@ -86,6 +86,7 @@ fn words(all: &[Sent]) -> Vec<String> {
     all.iter().map(|one| format!("{} {:?} {}", one.target.short_name(), one.answered, seen(one))).collect()
 }
 
+/// R1.5: a Status if the object is gone, the object if it stays.
 #[tokio::test]
 async fn answers_are_told_apart() {
     let names =

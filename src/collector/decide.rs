@@ -1,4 +1,4 @@
-//! From verdicts to an action: the table of 4.2.
+//! From verdicts to an action: the table of §4.2.
 
 use crate::{
     graph::Verdict,

@@ -1,5 +1,5 @@
-//! The examination of one queued object, as a state machine over look-ups and writes: sections 4 and 5, in the atoms of
-//! 8.2.
+//! The examination of one queued object, as a state machine over look-ups and writes: §4 and §5, in the atoms of
+//! §8.2.
 
 use std::borrow::Cow;
 
@@ -18,15 +18,15 @@ use super::{
 /// Why the collector writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Every owner is gone, or going without being waited for (4.2).
+    /// Every owner is gone, or going without being waited for (§4.2).
     NoOwnerLeft,
-    /// An owner waits for its dependents, and no other is solid (4.2).
+    /// An owner waits for its dependents, and no other is solid (§4.2).
     OwnerWaits,
     /// Owners with these uids are gone or waiting, and another is solid (R8.5).
     OtherOwnerSolid(Vec<Symbol>),
     /// One of its dependents is already being deleted in the foreground: a cycle is suspected (R5.10, R5.11).
     CycleSuspected,
-    /// No blocking dependent is left (5.1 step 3).
+    /// No blocking dependent is left (F3).
     DependentsGone,
     /// The owner with this uid is deleted with Orphan (R6.2).
     OwnerOrphans(Symbol),
@@ -39,7 +39,7 @@ pub enum Reason {
 pub enum Ask {
     /// GET the item, by the coordinates the collector knows it under.
     Item(Identity),
-    /// Look up this reference of the item (3.4), from where the item is taken to be ([`Examination::namespace`]).
+    /// Look up this reference of the item (§3.4), from where the item is taken to be ([`Examination::namespace`]).
     Owner(Reference),
     /// DELETE the item.
     Delete(DeleteOptions, Reason),
@@ -69,7 +69,7 @@ pub enum Failure {
     Unmappable,
     /// The API server refuses it to everybody: retried for ever (S7).
     Refused,
-    /// Never retried (3.4 step 3).
+    /// Never retried (L3).
     InvalidScope,
     /// It is not known what is there (R10.2).
     Unknown,

@@ -1,4 +1,4 @@
-//! What the collector's rules need to know of its graph, and do to it (section 3), whoever keeps it: an overlay on a
+//! What the collector's rules need to know of its graph, and do to it (§3), whoever keeps it: an overlay on a
 //! snapshot where a course of events is only played ([`Collector`](super::Collector)), and a graph that grows with what
 //! watches tell where it is not ([`Live`](super::live::Live)). The rules themselves ([`super::observe`],
 //! [`super::examine`], [`super::orphan`]) are the same.
@@ -15,7 +15,7 @@ use super::identity::{Identity, Known};
 
 /// The collector's graph with its queues. `'a` is how long what it borrows lives.
 pub trait GraphView<'a> {
-    /// How a node is known (3.1).
+    /// How a node is known (§3.1).
     fn known(&self, node: NodeId) -> Known;
     /// Whether it was seen terminating. Never taken back.
     fn being_deleted(&self, node: NodeId) -> bool;
@@ -33,15 +33,15 @@ pub trait GraphView<'a> {
     fn dependents(&self, node: NodeId) -> Vec<NodeId>;
     /// Whether any node depends on this one.
     fn has_dependents(&self, node: NodeId) -> bool;
-    /// The dependents whose references block a node (5.1).
+    /// The dependents whose references block a node (§5.1).
     fn blocking_dependents(&self, node: NodeId) -> Vec<NodeId>;
     /// The node of a uid, if the graph has or had one.
     fn by_uid(&self, uid: Symbol) -> Option<NodeId>;
     /// The node of a uid that somebody names as its owner.
     fn named(&mut self, uid: Symbol) -> Option<NodeId>;
-    /// Whether the API server merges references of the node's kind by uid (4.3).
+    /// Whether the API server merges references of the node's kind by uid (§4.3).
     fn merges_strategically(&self, node: NodeId) -> bool;
-    /// The references of an item that a patch is to switch to non-blocking. The original takes the graph's copy (4.3),
+    /// The references of an item that a patch is to switch to non-blocking. The original takes the graph's copy (§4.3),
     /// which may lag behind the item that was just read, so that its patch can take back what somebody wrote meanwhile.
     fn references_to_unblock(&self, node: NodeId, item: &Stored<'a>) -> Cow<'a, [Reference]>;
     /// What a symbol stands for.

@@ -2,7 +2,7 @@
 
 use crate::model::{Reference, Symbol};
 
-/// How the collector knows a node (3.1).
+/// How the collector knows a node (§3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
     /// Seen by an informer.

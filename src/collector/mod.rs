@@ -1,5 +1,4 @@
-//! The collector: what it has observed, what it has queued, and how it examines and decides (sections 2–6 of the
-//! rules).
+//! The collector: what it has observed, what it has queued, and how it examines and decides (§2 to §6).
 //!
 //! Nothing here talks to anything: an examination *asks* ([`Ask`]) and is told ([`Answer`]), so that a simulation and a
 //! real cluster can both give the answers.

@@ -1,4 +1,4 @@
-//! Events reach the graph and queue what they concern: the collector's graph builder (sections 3, 5.1, 6).
+//! Events reach the graph and queue what they concern: the collector's graph builder (§3, §5.1, §6).
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ pub enum EventKind<'a> {
     VirtualDeleted(Identity),
 }
 
-/// What the deletion of an object was doing when it was seen last: only what begins queues anything (5.1, R6.1).
+/// What the deletion of an object was doing when it was seen last: only what begins queues anything (§5.1, R6.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Was {
     pub orphaning: bool,
@@ -116,7 +116,7 @@ fn start_deletion<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId, stored: &St
     }
 }
 
-/// An owner is seen waiting: it and all that is known to depend on it are looked at (5.1 step 1).
+/// An owner is seen waiting: it and all that is known to depend on it are looked at (F1).
 fn begin_waiting<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId) {
     picture.set_deleting_dependents(id);
     for dependent in picture.dependents(id) {
@@ -172,7 +172,7 @@ fn check_added<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId, added: &[Refer
     }
 }
 
-/// A node goes: its dependents are looked at, and owners that were waiting for it (5.1 step 5 and 6).
+/// A node goes: its dependents are looked at, and owners that were waiting for it (F5, F6).
 pub(super) fn observe_deletion<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId) {
     if picture.known(id) == Known::Gone {
         return;
@@ -194,7 +194,7 @@ pub(super) fn observe_deletion<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId
     }
 }
 
-/// A look-up found nothing under the coordinates of a node (3.5).
+/// A look-up found nothing under the coordinates of a node (§3.5).
 pub(super) fn observe_absence<'a, P: GraphView<'a>>(picture: &mut P, id: NodeId, absent: Identity) {
     match picture.known(id) {
         Known::Gone => {}

@@ -1,4 +1,4 @@
-//! Freeing the dependents of an owner that is deleted with Orphan (section 6).
+//! Freeing the dependents of an owner that is deleted with Orphan (§6).
 
 use crate::{
     graph::NodeId,

@@ -120,7 +120,7 @@ impl Retries {
 }
 
 impl<'a> Collector<'a> {
-    /// The collector at rest on a snapshot: it has observed everything, and nothing is queued (8.1, R8.8).
+    /// The collector at rest on a snapshot: it has observed everything, and nothing is queued (§8.1, R8.8).
     pub fn at_rest(snapshot: &'a Snapshot, graph: &'a OwnerGraph) -> Self {
         Collector {
             snapshot,
@@ -236,7 +236,7 @@ impl<'a> Collector<'a> {
         self.members(id, |node| node.owners.iter().any(|reference| reference.uid == uid))
     }
 
-    /// The dependents whose references block a node (5.1).
+    /// The dependents whose references block a node (§5.1).
     pub fn blocking_dependents(&self, id: NodeId) -> Vec<ObjectId> {
         let node = self.node(id);
         if node.members.is_none() && node.blocking == 0 {
@@ -270,7 +270,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Whether the collector runs an informer for an object's kind (section 2).
+    /// Whether the collector runs an informer for an object's kind (§2).
     pub fn watches(&self, object: ObjectId) -> bool {
         self.snapshot.resources.not_watched(self.snapshot.object(object).resource).is_none()
     }

@@ -1,4 +1,4 @@
-//! The collector as it comes up: what the first lists of its informers queue, and what a sweep queues (8.1).
+//! The collector as it comes up: what the first lists of its informers queue, and what a sweep queues (§8.1).
 
 use std::borrow::Cow;
 

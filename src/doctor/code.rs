@@ -5,7 +5,7 @@ use crate::model::effects::Severity;
 /// What a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
-    // References (3.6).
+    // References (§3.6).
     OwnerAbsent,
     OwnerOtherUid,
     OwnerOtherName,
@@ -18,12 +18,12 @@ pub enum Code {
     OwnerDuplicated,
     OwnerUnread,
     SharedUid,
-    // Cycles (5.2, 5.3).
+    // Cycles (§5.2, §5.3).
     OwnershipCycle,
     SelfOwned,
     BlockingCycle,
     ForegroundDeadlock,
-    // Stuck deletions (5.4).
+    // Stuck deletions (§5.4).
     StuckFinalizer,
     SlowFinalizer,
     StuckOnNotServed,

@@ -41,13 +41,13 @@ pub(super) struct Turn {
 /// What it would write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Write {
-    /// A DELETE, because no owner is left or one waits for it (4.2).
+    /// A DELETE, because no owner is left or one waits for it (§4.2).
     Delete,
     /// A PATCH of its references (R8.5).
     References,
     /// A PATCH that takes an owner that is orphaned from them (R6.2).
     Free,
-    /// A PATCH that takes a finalizer of its own off, with nothing left to wait for (5.1, R6.4).
+    /// A PATCH that takes a finalizer of its own off, with nothing left to wait for (§5.1, R6.4).
     Finalizer,
 }
 

@@ -1,5 +1,5 @@
 //! Circles of ownership: those that nobody ever collects (R5.12), and those in which a foreground delete would wait for
-//! itself (5.3).
+//! itself (§5.3).
 
 use std::collections::BTreeMap;
 
@@ -269,7 +269,7 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
     }
 }
 
-/// Circles of deletions that wait for one another and for nothing else (5.3, S6, S14, S18).
+/// Circles of deletions that wait for one another and for nothing else (§5.3, S6, S14, S18).
 pub(super) fn deadlocks(snapshot: &Snapshot, projection: &Projection) -> Vec<Vec<ObjectId>> {
     let stuck: Vec<ObjectId> =
         snapshot.objects().map(|(id, _)| id).filter(|id| projection.waits_in_a_circle(*id)).collect();

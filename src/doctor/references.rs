@@ -1,4 +1,4 @@
-//! References that don't lead to their owner (3.4, 3.6), and what the collector makes of that.
+//! References that don't lead to their owner (§3.4, §3.6), and what the collector makes of that.
 
 use std::collections::{BTreeMap, BTreeSet};
 

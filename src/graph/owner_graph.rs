@@ -1,4 +1,4 @@
-//! The graph of uid edges that the collector keeps (section 0 of the rules): coordinates play no part in it.
+//! The graph of uid edges that the collector keeps (§0): coordinates play no part in it.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! What a look-up of one owner reference says: the table of 3.4, in the two halves that lie before and after the
+//! What a look-up of one owner reference says: the table of §3.4, in the two halves that lie before and after the
 //! answer.
 
 use crate::model::{Coordinate, Mapping, ObjectId, Presence, Reference, ResourceId, Resources, Snapshot, Symbol};
@@ -14,9 +14,9 @@ pub enum Address {
     NoSuchPath,
     /// The same to who doesn't take a path that doesn't exist for the absence of an object (R3.16).
     DoubtedPath,
-    /// No such version and kind is served, or no name is given: an error that is retried for ever (3.4 step 2, R3.13).
+    /// No such version and kind is served, or no name is given: an error that is retried for ever (L2, R3.13).
     Unmappable,
-    /// A cluster-scoped holder names an owner of a namespaced kind: an error that is never retried (3.4 step 3).
+    /// A cluster-scoped holder names an owner of a namespaced kind: an error that is never retried (L3).
     InvalidScope,
     /// It is not known whether its version and kind are served.
     Undiscovered,
@@ -25,22 +25,22 @@ pub enum Address {
 /// Why a reference is dangling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dangling {
-    /// Nothing is at its coordinates (3.4 step 4).
+    /// Nothing is at its coordinates (L4).
     Absent,
-    /// An object with another uid is there (3.4 step 6).
+    /// An object with another uid is there (L6).
     OtherUid(ObjectId),
     /// Its kind is a list kind (R3.15).
     ListKind,
 }
 
-/// What one reference of one holder turns out to be (3.4).
+/// What one reference of one holder turns out to be (§3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The owner is there and not waiting for its dependents (step 8).
+    /// The owner is there and not waiting for its dependents (L8).
     Solid(ObjectId),
-    /// The owner is there, terminating with the foreground finalizer (step 7).
+    /// The owner is there, terminating with the foreground finalizer (L7).
     Waiting(ObjectId),
-    /// The owner is verifiably not there (steps 4 and 6).
+    /// The owner is verifiably not there (L4, L6).
     Dangling(Dangling),
     /// See [`Address::Unmappable`].
     Unmappable,
@@ -48,12 +48,12 @@ pub enum Verdict {
     InvalidScope,
     /// See [`Address::DoubtedPath`]: it proves nothing, so that whoever holds it is left alone.
     Doubted,
-    /// It could not be read (step 5, R10.2).
+    /// It could not be read (L5, R10.2).
     Unknown,
 }
 
 impl Address {
-    /// Where `reference`, held by an object in `namespace` (empty: cluster-scoped), is looked up (3.4 steps 2–4).
+    /// Where `reference`, held by an object in `namespace` (empty: cluster-scoped), is looked up (L2–L4).
     pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> Address {
         match Address::mapped(&snapshot.resources, graph.mapping(reference), reference.name, namespace) {
             Address::NoSuchPath if graph.doubts_missing_apis() => Address::DoubtedPath,
@@ -119,7 +119,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict on a reference at whose coordinates there is this object (3.4 steps 6–8).
+    /// The verdict on a reference at whose coordinates there is this object (L6–L8).
     pub fn on(snapshot: &Snapshot, reference: &Reference, owner: ObjectId, waiting: bool) -> Verdict {
         if snapshot.object(owner).uid != reference.uid {
             Verdict::Dangling(Dangling::OtherUid(owner))

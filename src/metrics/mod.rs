@@ -55,7 +55,7 @@ pub enum Write {
     Unblock,
     /// It is freed from an owner that is deleted with Orphan (R6.2).
     Free,
-    /// Its owner's finalizer is removed: it has come to its end (5.1 step 3, R6.4).
+    /// Its owner's finalizer is removed: it has come to its end (F3, R6.4).
     Finish,
 }
 

@@ -11,7 +11,7 @@ pub struct Reference {
     pub kind: Symbol,
     /// The owner's name.
     pub name: Symbol,
-    /// The owner's uid: all that the collector's graph looks at (section 0 of the rules).
+    /// The owner's uid: all that the collector's graph looks at (§0).
     pub uid: Symbol,
     /// `controller`; unset is kept apart from `false`, because patches do (R4.9).
     pub controller: Option<bool>,

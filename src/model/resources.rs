@@ -1,4 +1,4 @@
-//! What a server serves: every resource in every version, which of them the collector works on (section 2 of the
+//! What a server serves: every resource in every version, which of them the collector works on (§2 of the
 //! rules), and how a reference's apiVersion and kind map to one of them (R3.13–R3.17).
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -91,7 +91,7 @@ impl std::fmt::Display for NotWatched {
     }
 }
 
-/// What a reference's apiVersion and kind lead to (3.4 step 2, R3.14, R3.15).
+/// What a reference's apiVersion and kind lead to (L2, R3.14, R3.15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
     /// This resource, in exactly the version asked for.

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use string_interner::{DefaultHashBuilder, StringInterner, backend::StringBackend, symbol::SymbolU32};
 
-/// The finalizer that makes the collector delete dependents first (section 5 of the rules).
+/// The finalizer that makes the collector delete dependents first (§5).
 pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
-/// The finalizer that makes the collector free the dependents (section 6 of the rules).
+/// The finalizer that makes the collector free the dependents (§6).
 pub const ORPHAN_FINALIZER: &str = "orphan";
 /// The finalizer that holds a CustomResourceDefinition until its instances are gone (R1.26).
 pub const DEFINITION_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -24,7 +24,7 @@ impl Symbol {
     /// The finalizer [`DEFINITION_FINALIZER`].
     pub const DEFINITION: Symbol = Symbol(3);
 
-    /// Whether this is one of the collector's own finalizers (1.3): foreground or orphan. Every other is a foreign one.
+    /// Whether this is one of the collector's own finalizers (§1.3): foreground or orphan. Every other is a foreign one.
     pub fn is_collectors_finalizer(self) -> bool {
         self == Symbol::FOREGROUND || self == Symbol::ORPHAN
     }

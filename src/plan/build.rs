@@ -95,7 +95,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         }
     }
 
-    /// What living controllers would do afterwards, which a plan doesn't play (9.1, 9.2).
+    /// What living controllers would do afterwards, which a plan doesn't play (§9.1, §9.2).
     fn not_taken_into_account(&self, outcomes: &[Outcome]) -> BTreeSet<Assumption> {
         let snapshot = self.world.stage.snapshot;
         let mut assumptions = BTreeSet::new();

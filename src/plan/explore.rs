@@ -1,4 +1,4 @@
-//! Whether a plan depends on the order of events (Appendix A): other orders are played, and ends that differ are told.
+//! Whether a plan depends on the order of events (§11): other orders are played, and ends that differ are told.
 //!
 //! What is called uncertain for this reason has been seen to end in two ways. Where the order can't matter
 //! (`confluence`), nothing is searched. Where it may, the search is not exhaustive: it plays as many orders as its

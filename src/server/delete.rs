@@ -1,4 +1,4 @@
-//! One DELETE request, as the API server answers it (1.2–1.7, 1.9).
+//! One DELETE request, as the API server answers it (§1.2–§1.7, §1.9).
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeleteOptions {
     pub propagation: Option<Propagation>,
-    /// `gracePeriodSeconds`; only pods look at it (1.5).
+    /// `gracePeriodSeconds`; only pods look at it (§1.5).
     pub grace: Option<i64>,
     /// `preconditions.uid` (R1.6).
     pub uid: Option<Symbol>,
@@ -140,7 +140,7 @@ fn grace_period(stored: &Stored<'_>, rules: KindRules, pod: Option<&PodFacts>, o
     Grace::Seconds(if seconds < 0 { 1 } else { seconds })
 }
 
-/// The finalizers after a DELETE: the table of 1.3, and R1.9 for their order.
+/// The finalizers after a DELETE: the table of §1.3, and R1.9 for their order.
 fn collector_finalizers<'a>(
     stored: &Stored<'a>,
     rules: KindRules,

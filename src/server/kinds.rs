@@ -1,4 +1,4 @@
-//! What the API server does differently for some kinds (1.5, 1.6, 1.9).
+//! What the API server does differently for some kinds (§1.5, §1.6, §1.9).
 
 use crate::model::{ObjectId, Resource, Snapshot};
 
@@ -18,14 +18,14 @@ pub enum OwnDelete {
 /// What the API server does for one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindRules {
-    /// The policy of a request that names none (1.6, R1.20).
+    /// The policy of a request that names none (§1.6, R1.20).
     pub default_policy: Propagation,
-    /// False for core Events, which never get a finalizer of the collector (1.3, priority 1).
+    /// False for core Events, which never get a finalizer of the collector (R1.44).
     pub collected: bool,
-    /// Pods: deleted with a grace period (1.5).
+    /// Pods: deleted with a grace period (§1.5).
     pub graceful: bool,
     pub own_delete: OwnDelete,
-    /// Built-in kinds understand strategic merge patches; custom resources answer 415 (4.3).
+    /// Built-in kinds understand strategic merge patches; custom resources answer 415 (§4.3).
     pub strategic_merge: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the API server holds of an object, and what it does on one DELETE or PATCH (section 1 of the rules).
+//! What the API server holds of an object, and what it does on one DELETE or PATCH (§1).
 
 pub mod delete;
 pub mod kinds;

@@ -1,4 +1,4 @@
-//! One PATCH, as the API server answers it (1.8, 4.3, 4.4).
+//! One PATCH, as the API server answers it (§1.8, §4.3, §4.4).
 
 use std::borrow::Cow;
 

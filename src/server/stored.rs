@@ -37,7 +37,7 @@ impl<'a> Stored<'a> {
         self.finalizers.contains(&finalizer)
     }
 
-    /// Terminating with the foreground finalizer: dependents see it as a waiting owner (3.4 step 7).
+    /// Terminating with the foreground finalizer: dependents see it as a waiting owner (L7).
     pub fn waiting(&self) -> bool {
         self.terminating && self.has_finalizer(Symbol::FOREGROUND)
     }

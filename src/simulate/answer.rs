@@ -68,7 +68,7 @@ impl<'a> World<'_, 'a> {
         }
     }
 
-    /// What a reference of a holder in `namespace` turns out to be at this moment (3.4).
+    /// What a reference of a holder in `namespace` turns out to be at this moment (§3.4).
     pub fn verdict(&mut self, reference: &Reference, namespace: Symbol) -> Verdict {
         let coordinate = match Address::of(self.stage.snapshot, self.stage.graph, reference, namespace).coordinate() {
             Ok(coordinate) => coordinate,

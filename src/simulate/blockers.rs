@@ -1,4 +1,4 @@
-//! What holds the objects that stay terminating, and whether anybody will finish them (5.4).
+//! What holds the objects that stay terminating, and whether anybody will finish them (§5.4).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -134,12 +134,12 @@ impl Blockers {
         self.own.get(&object).copied()
     }
 
-    /// Whether an object only waits for what waits for it in turn, or for such a circle (5.3).
+    /// Whether an object only waits for what waits for it in turn, or for such a circle (§5.3).
     pub fn waits_in_a_circle(&self, object: ObjectId) -> bool {
         self.waits_for.contains_key(&object) && !self.states.contains_key(&object)
     }
 
-    /// Whether it will go. Whoever waits in a circle, with no cause outside of it, is stuck (5.3).
+    /// Whether it will go. Whoever waits in a circle, with no cause outside of it, is stuck (§5.3).
     pub fn state(&self, object: ObjectId) -> State {
         self.states.get(&object).copied().unwrap_or(State::Stuck)
     }

@@ -16,7 +16,7 @@ pub enum Cause {
     Collector(Reason),
     /// The kubelet, when a pod's grace period is over (R9.6).
     Kubelet,
-    /// A controller that removes its own finalizer (9.5).
+    /// A controller that removes its own finalizer (§9.5).
     KnownFinalizer(Symbol),
     /// The namespace controller, for what is in a terminating namespace (R9.9).
     Namespace(ObjectId),

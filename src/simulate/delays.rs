@@ -133,7 +133,7 @@ impl World<'_, '_> {
         true
     }
 
-    /// Which informer an event comes from: events of one keep their order (8.2), and what the collector tells itself is
+    /// Which informer an event comes from: events of one keep their order (§8.2), and what the collector tells itself is
     /// one more.
     pub(crate) fn informer(&self, place: usize) -> Option<ResourceId> {
         let event = self.events.get(place)?;

@@ -1,4 +1,4 @@
-//! Other orders in which the same atoms could happen (8.2). An outcome that comes out differently in one of them
+//! Other orders in which the same atoms could happen (§8.2). An outcome that comes out differently in one of them
 //! depends on the order.
 //!
 //! Every order that is tried here could be the real one: events of different kinds overtake each other, workers and
@@ -80,7 +80,7 @@ impl Interleaving {
         let place = self.dice.below(waiting);
         match step {
             Step::Observe => {
-                // Events of one informer keep their order (8.2); what the collector tells itself is one more channel.
+                // Events of one informer keep their order (§8.2); what the collector tells itself is one more channel.
                 let informer = world.informer(place);
                 let oldest = (0..=place).find(|earlier| world.informer(*earlier) == informer).unwrap_or(place);
                 if let Some(event) = world.events.remove(oldest) {

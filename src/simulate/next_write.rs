@@ -13,7 +13,7 @@ use super::world::{Needs, SimContext, World};
 /// The first thing that the collector's look at an object comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// It deletes it, with this policy (4.2).
+    /// It deletes it, with this policy (§4.2).
     Delete(Propagation, Reason),
     /// It lets it no longer block its owners, and then deletes it in the foreground (R5.10, R5.11).
     Unblock,
@@ -21,9 +21,9 @@ pub enum Next {
     DropReferences(Vec<Symbol>),
     /// It frees these dependents of their references to the object, and then takes the orphan finalizer (6).
     FreeDependents(Vec<ObjectId>),
-    /// It takes a finalizer of its own (5.1 step 3, R6.4).
+    /// It takes a finalizer of its own (F3, R6.4).
     TakeFinalizer(Symbol),
-    /// It waits for these dependents to go, and looks at those again that it has not begun with (5.1 step 4).
+    /// It waits for these dependents to go, and looks at those again that it has not begun with (F4).
     WaitForDependents(Vec<ObjectId>),
     /// Nothing.
     Nothing(NoAction),
@@ -34,7 +34,7 @@ pub enum Next {
 pub enum NoAction {
     /// Nobody owns it (G4).
     NoOwners,
-    /// Every owner is there, and none waits for its dependents (4.2, first row).
+    /// Every owner is there, and none waits for its dependents (D1).
     OwnersSolid,
     /// It is on its way out, and dealt with when it is gone (G1, R8.3).
     OnItsWayOut,
@@ -44,7 +44,7 @@ pub enum NoAction {
     SharedUid(ObjectId),
     /// It fails on the reference at this place, and tries again for ever (R3.13).
     Unmappable(usize),
-    /// It fails on the reference at this place, and gives up (3.4 step 3).
+    /// It fails on the reference at this place, and gives up (L3).
     InvalidScope(usize),
     /// What decides it could not be read: a reference, by its place, or the object itself (R10.2).
     Unread(Option<usize>),

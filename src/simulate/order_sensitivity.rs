@@ -171,7 +171,7 @@ impl Survey<'_, '_, '_> {
                 }
                 OwnDelete::Definition => {
                     for instance in stage.instances(object).map_or(&[][..], |resource| stage.of_resource(resource)) {
-                        // Without a policy: its own finalizers decide (1.3).
+                        // Without a policy: its own finalizers decide (§1.3).
                         let foreground = self.object(*instance).finalizers.contains(&Symbol::FOREGROUND);
                         self.asked(
                             *instance,
@@ -197,7 +197,7 @@ impl Survey<'_, '_, '_> {
         self.references(object).iter().filter_map(owner).collect()
     }
 
-    /// Whether the collector may delete an object, and how (4.2).
+    /// Whether the collector may delete an object, and how (§4.2).
     fn look_at(&mut self, id: ObjectId) {
         if let Some(fate) = self.by_the_collector(id) {
             self.may_be_deleted(id, fate);

@@ -143,7 +143,7 @@ impl Projection {
         self.held.own_state(object)
     }
 
-    /// Whether an object only waits for what waits for it in turn, or for such a circle (5.3).
+    /// Whether an object only waits for what waits for it in turn, or for such a circle (§5.3).
     pub fn waits_in_a_circle(&self, object: ObjectId) -> bool {
         self.held.waits_in_a_circle(object)
     }

@@ -1,4 +1,4 @@
-//! Which atom comes next (8.2), in the one order that is played first: the one that a quick network and a patient
+//! Which atom comes next (§8.2), in the one order that is played first: the one that a quick network and a patient
 //! collector produce. Other orders are tried in [`super::orders`].
 
 use crate::{
@@ -148,7 +148,7 @@ impl<'a> World<'_, 'a> {
         }
     }
 
-    /// One patch of an orphaning: a dependent's references, or the finalizer once none is pending (section 6).
+    /// One patch of an orphaning: a dependent's references, or the finalizer once none is pending (§6).
     fn orphan(&mut self, mut orphaning: Orphaning, ask: Option<Ask>) {
         let progress = if let Some(dependent) = orphaning.pending.last().copied() {
             let (patch, reason) = orphaning.free(&self.collector);

@@ -1,4 +1,4 @@
-//! Where a course of events begins: what the collector has queued tells its uses apart (8.1).
+//! Where a course of events begins: what the collector has queued tells its uses apart (§8.1).
 
 use std::collections::BTreeMap;
 

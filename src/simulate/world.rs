@@ -29,7 +29,7 @@ pub const NAMESPACE_FINALIZER: &str = "kubernetes";
 /// Which other actors are taken to do their part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Assume {
-    /// The kubelet ends pods where their Node exists, and known controllers remove their own finalizers (9.5).
+    /// The kubelet ends pods where their Node exists, and known controllers remove their own finalizers (§9.5).
     #[default]
     Known,
     /// No kubelet ends a pod, and no controller removes its finalizer. The namespace controller and the clean-up of
@@ -192,7 +192,7 @@ pub struct World<'s, 'a> {
 }
 
 impl<'s, 'a> World<'s, 'a> {
-    /// The world at rest (8.1).
+    /// The world at rest (§8.1).
     pub fn at_rest(stage: &'s SimContext<'a>) -> Self {
         World::with_collector(stage, Collector::at_rest(stage.snapshot, stage.graph))
     }

@@ -13,9 +13,9 @@ use super::{
 /// What a terminating object waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Its dependents go first (section 5 of the rules).
+    /// Its dependents go first (§5).
     pub foreground: bool,
-    /// Its dependents are being freed (section 6 of the rules).
+    /// Its dependents are being freed (§6).
     pub orphaning: bool,
     /// The finalizers that are not the collector's.
     pub finalizers: Vec<Symbol>,

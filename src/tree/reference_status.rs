@@ -1,4 +1,4 @@
-//! How a reference stands: the verdict of a look-up (3.4), told apart by what is wrong with it.
+//! How a reference stands: the verdict of a look-up (§3.4), told apart by what is wrong with it.
 
 use crate::{
     graph::{Dangling, OwnerGraph, Verdict},
@@ -10,7 +10,7 @@ use crate::{
 pub enum ReferenceStatus {
     /// The owner is there.
     Solid,
-    /// The owner is there and waits for its dependents to go (3.4 step 7).
+    /// The owner is there and waits for its dependents to go (L7).
     Waiting,
     /// Nothing is at the coordinates, and no object that was read has the uid.
     Absent,
@@ -26,7 +26,7 @@ pub enum ReferenceStatus {
     ListKind,
     /// The kind is not served in this version (R3.13).
     NotServed,
-    /// The holder is cluster-scoped, the owner's kind namespaced (3.4 step 3).
+    /// The holder is cluster-scoped, the owner's kind namespaced (L3).
     InvalidScope,
     /// It could not be read (R10.2).
     Unread,

@@ -24,6 +24,7 @@ fn leftovers(cluster: &Cluster, namespace: &str) -> Vec<Value> {
     cluster.list(&format!("/api/v1/namespaces/{namespace}/configmaps?{label}"))
 }
 
+/// R10.3.
 #[test]
 fn a_running_collector_is_seen() {
     let cluster = shared();
@@ -43,6 +44,7 @@ fn a_missing_collector_is_seen() {
     assert_eq!(leftovers(cluster, &namespace), [] as [Value; 0]);
 }
 
+/// R1.10.
 #[test]
 fn an_api_server_without_garbage_collection_is_told_apart() {
     let cluster = Cluster::start(&Options {

@@ -59,6 +59,7 @@ fn denied(connection: &Connection, runtime: &Runtime, verbs: &[&'static str]) ->
 
 const VERBS: [&str; 5] = ["get", "list", "watch", "patch", "delete"];
 
+/// R10.4.
 #[test]
 fn the_example_lets_a_sweep_do_all_it_does() {
     let runtime = Runtime::new().expect("a runtime");

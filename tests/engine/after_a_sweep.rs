@@ -29,6 +29,7 @@ fn predicted(graph: &Graph, start: Start) -> (End, bool) {
 /// Where an object that was in its owner's way names that twice, and the last reference doesn't block, nobody looks at
 /// the owner again when it lets go (R3.10): that waits for the next pass, or for a collector to come up. Nothing else
 /// does.
+/// R8.6.
 #[test]
 fn what_a_sweep_leaves_is_at_rest() {
     let mut overlooked = 0;

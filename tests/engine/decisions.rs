@@ -1,4 +1,4 @@
-//! The table of 4.2, row by row, and the picks of sections 2 and 3.4.
+//! The table of §4.2, row by row, and the picks of §2 and §3.4.
 
 use kubectl_gc::{
     collector::{Decision, decide, decide::Class},
@@ -36,13 +36,17 @@ fn every_row_of_the_decision_table() {
     let (fg, orphan) = (Symbol::FOREGROUND, Symbol::ORPHAN);
     let rows: &[(&str, bool, &[Symbol], Decision)] = &[
         ("", true, &[], Decision::Keep),
+        // D1
         ("S", true, &[], Decision::Keep),
         ("SS", false, &[orphan], Decision::Keep),
+        // D2
         ("SD", false, &[], Decision::Strip(vec![uids[1]])),
         ("WS", true, &[fg], Decision::Strip(vec![uids[0]])),
         ("SWD", true, &[], Decision::Strip(vec![uids[2], uids[1]])),
+        // D3
         ("W", true, &[], Decision::DeleteForWaitingOwner),
         ("WD", true, &[orphan], Decision::DeleteForWaitingOwner),
+        // D4, D5, D6
         ("W", false, &[], Decision::Delete(Background)),
         ("W", false, &[orphan], Decision::Delete(Orphan)),
         ("D", true, &[], Decision::Delete(Background)),

@@ -170,27 +170,27 @@ const ROWS: &[Row] = &[
         stays",
     ),
     (
-        "4.2 the only owner is there",
+        "§4.2 the only owner is there",
         "
         Shop a
         ConfigMap b <- Shop/a!",
         "ConfigMap/b",
         "
-        Solid Would 3.4 step 8
-        Nothing(OwnersSolid) (OnChange, 4.2)
+        Solid Would L8
+        Nothing(OwnersSolid) (OnChange, D1)
         stays
         if Background Shop/a: goes, Orphan Shop/a: 0 left",
     ),
     (
-        "4.2 two owners are there: either keeps it",
+        "§4.2 two owners are there: either keeps it",
         "
         Shop a
         Shop b
         ConfigMap c <- Shop/a Shop/b!",
         "ConfigMap/c",
         "
-        Solid No 3.4 step 8, Solid Would 3.4 step 8
-        Nothing(OwnersSolid) (OnChange, 4.2)
+        Solid No L8, Solid Would L8
+        Nothing(OwnersSolid) (OnChange, D1)
         stays
         if Background Shop/a: 1 left, Background Shop/b: 1 left, Background Shop/a + Shop/b: goes",
     ),
@@ -200,19 +200,19 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/gone!",
         "ConfigMap/b",
         "
-        Absent Nobody 3.4 step 4
+        Absent Nobody L4
         Delete Background (Queued, R8.4)
         goes
         if 1 references dropped of ConfigMap/b: 0 left",
     ),
     (
-        "3.4 step 6 the owner's name is taken",
+        "L6 the owner's name is taken",
         "
         Shop a
         ConfigMap b <- Shop/a@uid=before",
         "ConfigMap/b",
         "
-        OtherUid No 3.4 step 6
+        OtherUid No L6
         Delete Background (Queued, R8.4)
         goes
         if 1 references dropped of ConfigMap/b: 0 left",
@@ -260,7 +260,7 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/a@version=acme.io/v9! Shop/gone",
         "ConfigMap/b",
         "
-        NotServed Would R3.13, Absent No 3.4 step 4
+        NotServed Would R3.13, Absent No L4
         Nothing(Unmappable(0)) (Retried, R3.13)
         stays
         if 2 references dropped of ConfigMap/b: 0 left, Foreground Shop/a: stays",
@@ -272,19 +272,19 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/gone@version=acme.io/v9! Shop/a",
         "ConfigMap/b",
         "
-        NotServed Nobody R3.13, Solid No 3.4 step 8
+        NotServed Nobody R3.13, Solid No L8
         Nothing(Unmappable(0)) (OnChange, R3.13)
         stays",
     ),
     (
-        "3.4 step 3 a cluster-scoped object of a namespaced owner",
+        "L3 a cluster-scoped object of a namespaced owner",
         "
         Shop a
         Region b <- Shop/a!",
         "Region/b",
         "
-        InvalidScope Would 3.4 step 3
-        Nothing(InvalidScope(0)) (OnChange, 3.4 step 3)
+        InvalidScope Would L3
+        Nothing(InvalidScope(0)) (OnChange, L3)
         stays
         if 1 references dropped of Region/b: 0 left, Foreground Shop/a: stays",
     ),
@@ -306,7 +306,7 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/gone Shop/a!",
         "ConfigMap/b",
         "
-        Absent No 3.4 step 4, Solid Would 3.4 step 8
+        Absent No L4, Solid Would L8
         DropReferences absent-Shop-gone (Queued, R8.5)
         changes, 1 left
         if Background Shop/a: goes",
@@ -318,32 +318,32 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/a Shop/a@name=b!",
         "ConfigMap/b",
         "
-        Solid No 3.4 step 8, OtherName Would R3.8
+        Solid No L8, OtherName Would R3.8
         DropReferences Shop-a (Queued, R4.8)
         changes, 0 left",
     ),
     (
-        "5.1 the owner waits",
+        "§5.1 the owner waits",
         "
         Shop a T=0 fin=foregroundDeletion
         ConfigMap b <- Shop/a!
         Secret c <- ConfigMap/b!",
         "ConfigMap/b",
         "
-        Waiting Now 3.4 step 7
-        Delete Foreground (Queued, 5.1 step 2)
+        Waiting Now L7
+        Delete Foreground (Queued, F2)
         goes
         held up: Shop/a",
     ),
     (
-        "5.1 and it is a leaf",
+        "§5.1 and it is a leaf",
         "
         Shop a T=0 fin=foregroundDeletion
         ConfigMap b <- Shop/a!",
         "ConfigMap/b",
         "
-        Waiting Now 3.4 step 7
-        Delete Background (Queued, 5.1 step 2)
+        Waiting Now L7
+        Delete Background (Queued, F2)
         goes
         held up: Shop/a",
     ),
@@ -355,8 +355,8 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/a",
         "ConfigMap/b",
         "
-        Waiting No 3.4 step 7
-        Delete Background (QueuedUnlessRestarted, 5.1 step 2)
+        Waiting No L7
+        Delete Background (QueuedUnlessRestarted, F2)
         goes",
     ),
     (
@@ -367,7 +367,7 @@ const ROWS: &[Row] = &[
         Secret c T=0 fin=foregroundDeletion,acme.io/x <- ConfigMap/b!",
         "ConfigMap/b",
         "
-        Waiting Now 3.4 step 7
+        Waiting Now L7
         Unblock (Queued, R5.10)
         goes
         held up: Shop/a",
@@ -380,7 +380,7 @@ const ROWS: &[Row] = &[
         "ConfigMap/b",
         "
         Solid Would R4.6
-        Nothing(OwnersSolid) (OnChange, 4.2)
+        Nothing(OwnersSolid) (OnChange, D1)
         stays
         if acme.io/x of Shop/a: goes, Orphan Shop/a: 0 left",
     ),
@@ -392,7 +392,7 @@ const ROWS: &[Row] = &[
         "ConfigMap/b",
         "
         Solid Would R4.6
-        Nothing(OwnersSolid) (OnChange, 4.2)
+        Nothing(OwnersSolid) (OnChange, D1)
         changes, 0 left",
     ),
     (
@@ -402,7 +402,7 @@ const ROWS: &[Row] = &[
         Secret c <- ConfigMap/b",
         "ConfigMap/b",
         "
-        Absent No 3.4 step 4
+        Absent No L4
         Delete Orphan (Queued, R8.4)
         goes
         if 1 references dropped of ConfigMap/b: 0 left",
@@ -414,7 +414,7 @@ const ROWS: &[Row] = &[
         Secret c <- ConfigMap/b",
         "ConfigMap/b",
         "
-        Absent No 3.4 step 4
+        Absent No L4
         Delete Foreground (Queued, R8.4)
         goes
         if 1 references dropped of ConfigMap/b: 0 left",
@@ -425,7 +425,7 @@ const ROWS: &[Row] = &[
         ConfigMap b fin=acme.io/x <- Shop/gone",
         "ConfigMap/b",
         "
-        Absent No 3.4 step 4
+        Absent No L4
         Delete Background (Queued, R8.4)
         changes, 1 left stuck
         if acme.io/x of ConfigMap/b: goes
@@ -437,7 +437,7 @@ const ROWS: &[Row] = &[
         ConfigMap b T=0 fin=acme.io/x,acme.io/y <- Shop/gone",
         "ConfigMap/b",
         "
-        Absent No 3.4 step 4
+        Absent No L4
         Nothing(OnItsWayOut) (Never, R8.3)
         stays stuck
         if acme.io/x of ConfigMap/b, acme.io/y of ConfigMap/b: goes
@@ -464,17 +464,17 @@ const ROWS: &[Row] = &[
         goes",
     ),
     (
-        "5.1 step 3 nobody blocks it",
+        "F3 nobody blocks it",
         "
         Shop a T=0 fin=foregroundDeletion
         ConfigMap b <- Shop/a",
         "Shop/a",
         "
-        TakeFinalizer foregroundDeletion (Queued, 5.1 step 3)
+        TakeFinalizer foregroundDeletion (Queued, F3)
         goes",
     ),
     (
-        "5.1 step 4 it waits for dependents, which go",
+        "F4 it waits for dependents, which go",
         "
         Shop a T=0 fin=foregroundDeletion
         ConfigMap b <- Shop/a!
@@ -482,7 +482,7 @@ const ROWS: &[Row] = &[
         Region r",
         "Shop/a",
         "
-        Wait Secret/c + ConfigMap/b (Queued, 5.1 step 4)
+        Wait Secret/c + ConfigMap/b (Queued, F4)
         goes
         waits: >Secret/c lets go, >ConfigMap/b goes",
     ),
@@ -494,7 +494,7 @@ const ROWS: &[Row] = &[
         Secret c fin=acme.io/x <- ConfigMap/b!",
         "Shop/a",
         "
-        Wait ConfigMap/b (Queued, 5.1 step 4)
+        Wait ConfigMap/b (Queued, F4)
         stays stuck
         if acme.io/x of Secret/c: goes, Background Shop/a: goes
         waits: >ConfigMap/b stuck, >>Secret/c stuck
@@ -508,8 +508,8 @@ const ROWS: &[Row] = &[
         Secret c T=0 fin=acme.io/x <- ConfigMap/b!",
         "ConfigMap/b",
         "
-        Waiting Now 3.4 step 7
-        Wait Secret/c (Queued, 5.1 step 4)
+        Waiting Now L7
+        Wait Secret/c (Queued, F4)
         stays stuck
         if acme.io/x of Secret/c: goes, Background ConfigMap/b: goes
         waits: >Secret/c stuck
@@ -524,7 +524,7 @@ const ROWS: &[Row] = &[
         Secret c T=0 fin=acme.io/x <- ConfigMap/b!",
         "Secret/c",
         "
-        Waiting Now 3.4 step 7
+        Waiting Now L7
         Nothing(OnItsWayOut) (Never, R8.3)
         stays stuck
         if acme.io/x of Secret/c: goes
@@ -538,7 +538,7 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/a! Shop/z@version=acme.io/v9",
         "Shop/a",
         "
-        Wait ConfigMap/b (Queued, 5.1 step 4)
+        Wait ConfigMap/b (Queued, F4)
         stays stuck
         if 1 references dropped of ConfigMap/b: goes, Background Shop/a: goes
         waits: >ConfigMap/b stuck
@@ -551,7 +551,7 @@ const ROWS: &[Row] = &[
         Region b <- Shop/a!",
         "Shop/a",
         "
-        Wait Region/b (Queued, 5.1 step 4)
+        Wait Region/b (Queued, F4)
         stays stuck
         if 1 references dropped of Region/b: goes, Background Shop/a: goes
         waits: >Region/b stuck
@@ -564,7 +564,7 @@ const ROWS: &[Row] = &[
         Namespace default <- Region/r!",
         "Region/r",
         "
-        Wait Namespace/default (Queued, 5.1 step 4)
+        Wait Namespace/default (Queued, F4)
         stays stuck
         if Background Region/r: goes
         waits: >Namespace/default stuck
@@ -576,8 +576,8 @@ const ROWS: &[Row] = &[
         Shop a T=0 fin=foregroundDeletion <- Shop/a!",
         "Shop/a",
         "
-        Waiting Now 3.4 step 7
-        Wait Shop/a (Queued, 5.1 step 4)
+        Waiting Now L7
+        Wait Shop/a (Queued, F4)
         stays stuck
         if Background Shop/a: goes
         waits: >Shop/a stuck (above)
@@ -591,7 +591,7 @@ const ROWS: &[Row] = &[
         ConfigMap b T=0 fin=foregroundDeletion <- ConfigMap/a!",
         "Shop/o",
         "
-        Wait ConfigMap/a (Queued, 5.1 step 4)
+        Wait ConfigMap/a (Queued, F4)
         stays stuck
         if Background ConfigMap/a: goes, Background Shop/o: goes
         waits: >ConfigMap/a stuck, >>ConfigMap/b stuck, >>>ConfigMap/a stuck (above)
@@ -626,7 +626,7 @@ const ROWS: &[Row] = &[
         Secret c T=0 fin=acme.io/y <- Shop/a!",
         "Shop/a",
         "
-        Wait ConfigMap/b + Secret/c (Queued, 5.1 step 4)
+        Wait ConfigMap/b + Secret/c (Queued, F4)
         stays stuck
         if acme.io/x of ConfigMap/b: stuck, acme.io/y of Secret/c: stuck, acme.io/x of ConfigMap/b, acme.io/y of Secret/c: goes, Background Shop/a: goes
         waits: >ConfigMap/b stuck, >Secret/c stuck
@@ -639,7 +639,7 @@ const ROWS: &[Row] = &[
         Secret b uid=twin <- Shop/gone",
         "Secret/b",
         "
-        Absent No 3.4 step 4
+        Absent No L4
         Nothing(SharedUid(ObjectId(0))) (Never, R3.5)
         stays",
     ),
@@ -649,7 +649,7 @@ const ROWS: &[Row] = &[
         Hidden h <- Shop/gone!",
         "Hidden/h",
         "
-        Absent Nobody 3.4 step 4
+        Absent Nobody L4
         Nothing(NotWatched) (Never, R2.7)
         stays",
     ),
@@ -660,8 +660,8 @@ const ROWS: &[Row] = &[
         ConfigMap b <- ConfigMap/a!",
         "ConfigMap/a",
         "
-        Solid Would 3.4 step 8
-        Nothing(OwnersSolid) (OnChange, 4.2)
+        Solid Would L8
+        Nothing(OwnersSolid) (OnChange, D1)
         stays
         if Background ConfigMap/b: goes, Orphan ConfigMap/b: 0 left",
     ),
@@ -698,8 +698,8 @@ const ROWS: &[Row] = &[
         ConfigMap b fin=acme.io/x <- Shop/a!",
         "ConfigMap/b",
         "
-        Solid Would 3.4 step 8
-        Nothing(OwnersSolid) (OnChange, 4.2)
+        Solid Would L8
+        Nothing(OwnersSolid) (OnChange, D1)
         stays
         if Background Shop/a: stuck, Foreground Shop/a: stuck",
     ),
@@ -710,8 +710,8 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/a!",
         "ConfigMap/b",
         "
-        Solid Would 3.4 step 8
-        Nothing(OwnersSolid) (OnChange, 4.2)
+        Solid Would L8
+        Nothing(OwnersSolid) (OnChange, D1)
         stays
         if Background Shop/a: stays",
     ),

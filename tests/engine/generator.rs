@@ -135,7 +135,7 @@ const OF_OBJECTS: &[&str] = &[
     "namespaced dependent of cluster-scoped owner",
 ];
 
-/// The pathologies of section 3.6.
+/// The pathologies of §3.6.
 const BENT: &[&str] = &[
     "over namespaces",
     "cluster-scoped dependent of namespaced owner",

@@ -65,6 +65,7 @@ fn describe(snapshot: &Snapshot, order: &[ObjectId]) -> Live {
 }
 
 /// The collector that plans are played with is held to the real one; this one is held to it.
+/// Nodes are uids (R3.1).
 #[test]
 fn it_sees_what_a_collector_sees_that_comes_up() {
     let mut queued_at_all = 0;

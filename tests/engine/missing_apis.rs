@@ -37,7 +37,7 @@ const ROWS: &[Row] = &[
         "",
     ),
     (
-        "3.4 step 3 comes before the path: a cluster-scoped holder of a list of what is namespaced",
+        "L3 comes before the path: a cluster-scoped holder of a list of what is namespaced",
         "Region b <- Shop/a@kind=ShopList",
         "",
         "",

@@ -225,7 +225,7 @@ const ROWS: &[(&str, &str, Propagation, bool)] = &[
         true,
     ),
     (
-        "1.7 what was on its way out",
+        "§1.7 what was on its way out",
         "Shop a T=0 fin=foregroundDeletion\nSecret b <- Shop/a!",
         Propagation::Background,
         true,

@@ -1,4 +1,4 @@
-//! Outcomes that depend on the order of events (Appendix A), and some that look as if they did.
+//! Outcomes that depend on the order of events (§11), and some that look as if they did.
 
 use kubectl_gc::server::Propagation::{self, Background, Foreground, Orphan};
 
@@ -19,7 +19,7 @@ const ROWS: &[Row] = &[
         "Shop/a Deleted, ConfigMap/b Deleted, Secret/c Deleted",
     ),
     (
-        "M7 a child with an orphan finalizer, reached over a reference that doesn't block",
+        "M7, F6 a child with an orphan finalizer, reached over a reference that doesn't block",
         "
         Shop r
         Shop c fin=orphan <- Shop/r
@@ -110,6 +110,17 @@ const ROWS: &[Row] = &[
         "Shop/a",
         Foreground,
         "Shop/a Terminating(foregroundDeletion)/Deleted, ConfigMap/b Terminating(foregroundDeletion)/Deleted/Terminating",
+    ),
+    (
+        "R4.3, R4.12, R8.13, R11.1 a member of a cycle is unblocked, and then deleted: two steps",
+        "
+        Shop a <- Secret/c!
+        ConfigMap b <- Shop/a!
+        Secret c fin=orphan <- ConfigMap/b!
+        ConfigMap d <- Secret/c",
+        "Shop/a",
+        Foreground,
+        "Shop/a Deleted, ConfigMap/b Deleted, Secret/c Deleted, ConfigMap/d Orphaned/Deleted",
     ),
     (
         "R9.9 a namespace's resources are deleted in any order: what stays may lose a reference before it is its own turn",

@@ -214,7 +214,7 @@ proptest! {
         }
     }
 
-    /// A plan changes nothing outside the reach of its targets: down and up uid edges (8.1).
+    /// A plan changes nothing outside the reach of its targets: down and up uid edges (§8.1).
     #[test]
     fn nothing_out_of_reach_changes((text, targets, propagation, assume) in scenes()) {
         let scene = Scene::new(&text);
@@ -276,7 +276,7 @@ proptest! {
     }
 
     /// Without finalizers and with nothing but legal references, foreground and background remove the same objects
-    /// (section 7, confluence), unless the foreground gets stuck on a circle of its own (5.3).
+    /// (R7.1), unless the foreground gets stuck on a circle of its own (§5.3).
     #[test]
     fn foreground_and_background_agree_on_a_healthy_graph((text, targets) in healthy_scenes()) {
         let scene = Scene::new(&text);
@@ -291,8 +291,7 @@ proptest! {
         prop_assert!(stuck || foreground == background, "{foreground:?} and {background:?} in\n{text}");
     }
 
-    /// Without finalizers and with nothing but legal references, no outcome depends on the order of events (section 7,
-    /// confluence).
+    /// Without finalizers and with nothing but legal references, no outcome depends on the order of events (R7.1).
     #[test]
     fn a_healthy_graph_ends_one_way((text, targets) in healthy_scenes(), foreground in any::<bool>()) {
         let scene = Scene::new(&text);

@@ -1,4 +1,4 @@
-//! Single DELETE and PATCH requests, as section 1 of the rules has them: one row a case.
+//! Single DELETE and PATCH requests, as §1 has them: one row a case.
 
 use std::borrow::Cow;
 
@@ -59,7 +59,7 @@ fn stored(strings: &mut Strings, has: &str, terminating: Option<i64>) -> Stored<
     }
 }
 
-/// The tables of 1.3 and 1.7, and 1.4: existing finalizers, whether terminating already, policy, answer.
+/// The tables of R1.43 and R1.46, and §1.4: existing finalizers, whether terminating already, policy, answer.
 #[test]
 fn finalizers_after_a_delete() {
     /// Rule, finalizers, grace if terminating, policy, answer.
@@ -67,16 +67,16 @@ fn finalizers_after_a_delete() {
     let rows: &[Row] = &[
         ("R1.11 nothing holds it", "", None, Some(Background), "removed"),
         ("R1.12 foreign finalizer", "x", None, Some(Background), "T=0 [x]"),
-        ("1.3 foreground", "", None, Some(Foreground), "T=0 [fg]"),
-        ("1.3 orphan", "", None, Some(Orphan), "T=0 [orphan]"),
-        ("1.3 foreground replaces orphan", "orphan", None, Some(Foreground), "T=0 [fg]"),
-        ("1.3 orphan replaces foreground", "fg", None, Some(Orphan), "T=0 [orphan]"),
-        ("1.3 background drops foreground", "fg", None, Some(Background), "removed"),
-        ("1.3 background drops orphan", "orphan", None, Some(Background), "removed"),
-        ("1.3 nothing given: orphan stays", "orphan", None, None, "T=0 [orphan]"),
-        ("1.3 nothing given: foreground stays", "fg", None, None, "T=0 [fg]"),
-        ("1.3 nothing given: the first of both decides", "orphan fg", None, None, "T=0 [orphan]"),
-        ("1.3 nothing given: background for most kinds", "", None, None, "removed"),
+        ("R1.43 foreground", "", None, Some(Foreground), "T=0 [fg]"),
+        ("R1.43 orphan", "", None, Some(Orphan), "T=0 [orphan]"),
+        ("R1.43 foreground replaces orphan", "orphan", None, Some(Foreground), "T=0 [fg]"),
+        ("R1.43 orphan replaces foreground", "fg", None, Some(Orphan), "T=0 [orphan]"),
+        ("R1.43 background drops foreground", "fg", None, Some(Background), "removed"),
+        ("R1.43 background drops orphan", "orphan", None, Some(Background), "removed"),
+        ("R1.43, M22 nothing given: orphan stays", "orphan", None, None, "T=0 [orphan]"),
+        ("R1.43, M22 nothing given: foreground stays", "fg", None, None, "T=0 [fg]"),
+        ("R1.43 nothing given: the first of both decides", "orphan fg", None, None, "T=0 [orphan]"),
+        ("R1.43 nothing given: background for most kinds", "", None, None, "removed"),
         (
             "R1.9 appended at the end, foreign ones keep their order",
             "b orphan a",
@@ -85,15 +85,15 @@ fn finalizers_after_a_delete() {
             "T=0 [b a fg]",
         ),
         ("R1.9 the same set is left alone", "fg b a", None, Some(Foreground), "T=0 [fg b a]"),
-        ("1.7 fg, background", "fg", Some(0), Some(Background), "removed"),
-        ("1.7 fg and foreign, background", "fg x", Some(0), Some(Background), "T=0 [x]"),
-        ("1.7 fg, orphan", "fg", Some(0), Some(Orphan), "T=0 [orphan]"),
-        ("1.7 orphan, background", "orphan", Some(0), Some(Background), "removed"),
-        ("1.7 orphan, foreground", "orphan", Some(0), Some(Foreground), "T=0 [fg]"),
-        ("1.7 none and foreign, foreground", "x", Some(0), Some(Foreground), "T=0 [x fg]"),
-        ("1.7 none and foreign, orphan", "x", Some(0), Some(Orphan), "T=0 [x orphan]"),
-        ("1.7 nothing given", "x fg", Some(0), None, "unchanged"),
-        ("1.7 the same again", "x", Some(0), Some(Background), "unchanged"),
+        ("R1.46 fg, background", "fg", Some(0), Some(Background), "removed"),
+        ("R1.46 fg and foreign, background", "fg x", Some(0), Some(Background), "T=0 [x]"),
+        ("R1.46 fg, orphan", "fg", Some(0), Some(Orphan), "T=0 [orphan]"),
+        ("R1.46 orphan, background", "orphan", Some(0), Some(Background), "removed"),
+        ("R1.46 orphan, foreground", "orphan", Some(0), Some(Foreground), "T=0 [fg]"),
+        ("R1.46 none and foreign, foreground", "x", Some(0), Some(Foreground), "T=0 [x fg]"),
+        ("R1.46 none and foreign, orphan", "x", Some(0), Some(Orphan), "T=0 [x orphan]"),
+        ("R1.46 nothing given", "x fg", Some(0), None, "unchanged"),
+        ("R1.46 the same again", "x", Some(0), Some(Background), "unchanged"),
     ];
     let widget = rules("acme.io/v1", "Widget");
     for (rule, has, terminating, propagation, expected) in rows {
@@ -105,7 +105,7 @@ fn finalizers_after_a_delete() {
     }
 }
 
-/// 1.6: what a request without a policy means.
+/// R1.45, R1.20: what a request without a policy means, by kind and version.
 #[test]
 fn default_policies() {
     let rows = [
@@ -121,12 +121,17 @@ fn default_policies() {
     ];
     for (api_version, kind, expected) in rows {
         assert_eq!(rules(api_version, kind).default_policy, expected, "{api_version} {kind}");
+        let mut strings = Strings::default();
+        let plain = stored(&mut strings, "", None);
+        let answer = delete(&plain, Symbol::EMPTY, rules(api_version, kind), None, false, &DeleteOptions::default());
+        let stays = if expected == Orphan { "T=0 [orphan]" } else { "removed" };
+        assert_eq!(told(&strings, &answer), stays, "M21: {api_version} {kind} without a policy");
     }
     let mut strings = Strings::default();
     let event = stored(&mut strings, "fg x", None);
     let options = DeleteOptions { propagation: Some(Foreground), ..DeleteOptions::default() };
     let answer = delete(&event, Symbol::EMPTY, rules("v1", "Event"), None, false, &options);
-    assert_eq!(describe(&strings, &answer), "T=0 [x]", "core Events never have the collector's finalizers");
+    assert_eq!(describe(&strings, &answer), "T=0 [x]", "R1.44: core Events never have the collector's finalizers");
 }
 
 /// R1.6 and R1.7.
@@ -240,7 +245,7 @@ fn reference(uid: Symbol, name: Symbol, blocks: Option<bool>) -> Reference {
     }
 }
 
-/// R1.22: removal by update, and R4.8, R4.9, R1.35 for references.
+/// R1.22: removal by update, R4.15 for finalizers, and R4.8, R4.9, R4.13, R4.14, R4.16, R1.35 for references.
 #[test]
 fn patches() {
     let mut strings = Strings::default();
@@ -299,12 +304,12 @@ fn patches() {
             reference(three, two, None),
             reference(two, name, None)
         ],
-        "4.3: a strategic merge puts references of one uid side by side"
+        "R4.16: a strategic merge puts references of one uid side by side"
     );
     assert_eq!(
         owners(patch(&apart, &Patch::StripByUid(vec![one]), false)),
         [reference(three, name, None), reference(three, two, None), reference(two, name, None)],
-        "4.3: and so does one that only takes away"
+        "R4.16: and so does one that only takes away"
     );
     let same = Patch::SetOwners { owners: vec![reference(two, name, None); 2], version: 7 };
     assert_eq!(owners(patch(&owned, &same, false)), [reference(two, name, None)], "R1.35");

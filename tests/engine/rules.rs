@@ -34,14 +34,14 @@ const CHAIN: &str = "
 
 const ROWS: &[Row] = &[
     row(
-        "R1.11 chain",
+        "R1.11, M1, R0.1 chain",
         CHAIN,
         "Deployment/web",
         Background,
         "Deployment/web Deleted, ReplicaSet/rs Deleted, Pod/a Deleted, Pod/b Deleted",
     ),
     row(
-        "R5.3 chain",
+        "R5.3, R5.5, F1, F2, F3, F5 chain",
         CHAIN,
         "Deployment/web",
         Foreground,
@@ -107,7 +107,7 @@ const ROWS: &[Row] = &[
         "Deployment/web Deleted, ReplicaSet/rs Terminating(foregroundDeletion), Pod/a Terminating(acme.io/x)",
     ),
     row(
-        "M4 foreign finalizer on the child",
+        "M4, R4.4 foreign finalizer on the child",
         "
         Deployment web
         ReplicaSet rs fin=acme.io/x <- Deployment/web!
@@ -146,7 +146,7 @@ const ROWS: &[Row] = &[
         "Deployment/web Terminating(foregroundDeletion), ReplicaSet/rs Terminating(acme.io/x), Pod/a Deleted",
     ),
     row(
-        "M9 solid second owner",
+        "M9, R5.4 solid second owner",
         "
         Deployment web
         Deployment api
@@ -185,6 +185,27 @@ const ROWS: &[Row] = &[
         "Deployment/web Deleted, ConfigMap/shared Detached",
     ),
     row(
+        "M13 a second owner that waits for its dependents",
+        "
+        Deployment web
+        Deployment api T=0 fin=foregroundDeletion
+        Pod p T=30 node=n1 <- Deployment/api!
+        ConfigMap shared <- Deployment/web Deployment/api",
+        "Deployment/web",
+        Background,
+        "Deployment/web Deleted, ConfigMap/shared Deleted",
+    ),
+    row(
+        "M19 a second owner that is a child of the target",
+        "
+        Deployment web
+        ReplicaSet s <- Deployment/web!
+        ConfigMap c <- Deployment/web! ReplicaSet/s!",
+        "Deployment/web",
+        Foreground,
+        "Deployment/web Deleted, ReplicaSet/s Deleted, ConfigMap/c Deleted",
+    ),
+    row(
         "both owners at once",
         "
         Deployment web
@@ -195,7 +216,7 @@ const ROWS: &[Row] = &[
         "Deployment/web Deleted, Deployment/api Deleted, ConfigMap/shared Deleted",
     ),
     row(
-        "M16 orphan frees terminating dependents too",
+        "M16, R6.5 orphan frees terminating dependents too",
         "
         Deployment web
         ReplicaSet rs T=0 fin=acme.io/x <- Deployment/web!",
@@ -204,7 +225,7 @@ const ROWS: &[Row] = &[
         "Deployment/web Deleted, ReplicaSet/rs Terminating(acme.io/x)",
     ),
     row(
-        "M17, S3 a dependent that was already terminating is not touched",
+        "M17, S3, G1 a dependent that was already terminating is not touched",
         "
         Deployment web
         ReplicaSet rs T=0 fin=acme.io/x <- Deployment/web!
@@ -214,7 +235,7 @@ const ROWS: &[Row] = &[
         "Deployment/web Terminating(foregroundDeletion)",
     ),
     row(
-        "M20 CronJob's shape: a Job's own default plays no part",
+        "M20, R4.7 CronJob's shape: a Job's own default plays no part",
         "
         Deployment web
         Job j <- Deployment/web!
@@ -232,7 +253,7 @@ const ROWS: &[Row] = &[
         "Shop/a Deleted",
     ),
     row(
-        "1.7 foreground held by a foreign finalizer, then background: solid again, dependents left alone",
+        "R1.46, R5.15 foreground held by a foreign finalizer, then background: solid again, dependents left alone",
         "
         Shop a T=0 fin=acme.io/x,foregroundDeletion
         ConfigMap c T=0 fin=acme.io/y <- Shop/a!
@@ -242,7 +263,7 @@ const ROWS: &[Row] = &[
         "Shop/a Terminating(acme.io/x)",
     ),
     row(
-        "1.7 foreground added to a terminating object",
+        "R1.46 foreground added to a terminating object",
         "
         Shop a T=0 fin=acme.io/x
         ConfigMap c <- Shop/a!",
@@ -251,7 +272,7 @@ const ROWS: &[Row] = &[
         "ConfigMap/c Deleted",
     ),
     row(
-        "1.7 foreground turned to orphan",
+        "R1.46 foreground turned to orphan",
         "
         Shop a T=0 fin=foregroundDeletion
         ConfigMap c T=0 fin=acme.io/y <- Shop/a!
@@ -289,7 +310,7 @@ const ROWS: &[Row] = &[
         "",
     ),
     row(
-        "3.6 owner in another namespace: blocks by uid, dangles by coordinates",
+        "B1, R0.1 owner in another namespace: blocks by uid, dangles by coordinates",
         "
         Deployment web
         ConfigMap other:c <- Deployment/web!",
@@ -298,7 +319,7 @@ const ROWS: &[Row] = &[
         "Deployment/web Deleted, ConfigMap/c Deleted",
     ),
     row(
-        "3.6 owner in another namespace is freed by orphaning",
+        "B1 owner in another namespace is freed by orphaning",
         "
         Deployment web
         ConfigMap other:c <- Deployment/web!",
@@ -307,7 +328,7 @@ const ROWS: &[Row] = &[
         "Deployment/web Deleted, ConfigMap/c Orphaned",
     ),
     row(
-        "S5 cluster-scoped dependent of a namespaced owner blocks for ever",
+        "S5, B2, L3 cluster-scoped dependent of a namespaced owner blocks for ever",
         "
         Deployment web
         ClusterRole c <- Deployment/web!",
@@ -316,7 +337,7 @@ const ROWS: &[Row] = &[
         "Deployment/web Terminating(foregroundDeletion)",
     ),
     row(
-        "5.4 leak: cluster-scoped dependent of a namespaced owner",
+        "R5.16, B2 leak: cluster-scoped dependent of a namespaced owner",
         "
         Deployment web
         ClusterRole c <- Deployment/web!",
@@ -325,7 +346,7 @@ const ROWS: &[Row] = &[
         "Deployment/web Deleted",
     ),
     row(
-        "3.6 cluster-scoped owner of a namespaced dependent is fine",
+        "B8 cluster-scoped owner of a namespaced dependent is fine",
         "
         Region eu
         ConfigMap c <- Region/eu!",
@@ -334,7 +355,7 @@ const ROWS: &[Row] = &[
         "Region/eu Deleted, ConfigMap/c Deleted",
     ),
     row(
-        "3.6 wrong name",
+        "B3 wrong name",
         "
         Deployment web
         ConfigMap c <- Deployment/web@name=wob!",
@@ -343,7 +364,7 @@ const ROWS: &[Row] = &[
         "Deployment/web Deleted, ConfigMap/c Deleted",
     ),
     row(
-        "3.6 served, not preferred version",
+        "B4, L7 served, not preferred version",
         "
         Shop a
         ConfigMap c fin=acme.io/x <- Shop/a@version=acme.io/v1alpha1!",
@@ -352,7 +373,7 @@ const ROWS: &[Row] = &[
         "Shop/a Terminating(foregroundDeletion), ConfigMap/c Terminating(acme.io/x)",
     ),
     row(
-        "S4 unserved version blocks for ever",
+        "S4, B5 unserved version blocks for ever",
         "
         Shop a
         ConfigMap c <- Shop/a@version=acme.io/v9!",
@@ -361,7 +382,7 @@ const ROWS: &[Row] = &[
         "Shop/a Terminating(foregroundDeletion)",
     ),
     row(
-        "3.6 unserved version is freed by orphaning",
+        "B5 unserved version is freed by orphaning",
         "
         Shop a
         ConfigMap c <- Shop/a@version=acme.io/v9!",
@@ -379,7 +400,7 @@ const ROWS: &[Row] = &[
         "Shop/a Deleted, ConfigMap/c Deleted",
     ),
     row(
-        "3.6 predecessor's uid is no edge",
+        "B6, L6 predecessor's uid is no edge",
         "
         Shop a
         ConfigMap c <- Shop/a@uid=before!",
@@ -416,7 +437,7 @@ const ROWS: &[Row] = &[
         "Shop/a Terminating(foregroundDeletion)",
     ),
     row(
-        "R4.8 a strip drops every reference of the uid",
+        "R4.8, B7 a strip drops every reference of the uid",
         "
         Shop a
         ConfigMap c <- Shop/a Shop/a@name=b
@@ -606,7 +627,7 @@ const ROWS: &[Row] = &[
         "CustomResourceDefinition/Shop Deleted, Shop/a Deleted",
     ),
     row(
-        "R1.26 a definition takes its instances, whatever the policy",
+        "R1.26, M24 a definition takes its instances, whatever the policy",
         "
         CustomResourceDefinition Shop
         Shop a
@@ -626,7 +647,7 @@ const ROWS: &[Row] = &[
         "CustomResourceDefinition/Shop Deleted, Shop/a Deleted, ConfigMap/c Orphaned",
     ),
     row(
-        "9.5 a claim goes when no pod uses it",
+        "R9.15 a claim goes when no pod uses it",
         "
         PersistentVolumeClaim data fin=kubernetes.io/pvc-protection",
         "PersistentVolumeClaim/data",
@@ -634,7 +655,7 @@ const ROWS: &[Row] = &[
         "PersistentVolumeClaim/data Deleted",
     ),
     row(
-        "9.5 a claim stays while a scheduled pod uses it",
+        "R9.15 a claim stays while a scheduled pod uses it",
         "
         Node n1
         Pod a node=n1 claim=data
@@ -654,7 +675,7 @@ const ROWS: &[Row] = &[
         "Pod/a Terminating(foregroundDeletion), PersistentVolumeClaim/data Terminating(kubernetes.io/pvc-protection)",
     ),
     row(
-        "R10.2 forbidden is not absent",
+        "R10.2, L5 forbidden is not absent",
         "
         unread Secret
         Shop a
@@ -683,7 +704,7 @@ const ROWS: &[Row] = &[
         "Hidden/h Terminating(foregroundDeletion)",
     ),
     row(
-        "R2.7 its disappearance is noticed",
+        "R2.7, R3.3 its disappearance is noticed",
         "
         Hidden h
         ConfigMap c <- Hidden/h!",
@@ -723,7 +744,7 @@ const ROWS: &[Row] = &[
         "Namespace/ns Deleted, ConfigMap/c Deleted",
     ),
     row(
-        "9.5 a claim that was hanging goes with the pod that used it, and the namespace after it",
+        "R9.15 a claim that was hanging goes with the pod that used it, and the namespace after it",
         "
         Node n1
         Namespace ns
@@ -735,7 +756,7 @@ const ROWS: &[Row] = &[
         "Namespace/ns Deleted, Pod/a Deleted, PersistentVolumeClaim/data Deleted, ConfigMap/c Deleted",
     ),
     row(
-        "9.5 a claim that was hanging goes with the pod that used it",
+        "R9.15 a claim that was hanging goes with the pod that used it",
         "
         Node n1
         Pod a node=n1 claim=data
@@ -777,7 +798,7 @@ const ROWS: &[Row] = &[
         "ReplicaSet/rs Deleted, Pod/a Deleted, PersistentVolumeClaim/a-scratch Deleted",
     ),
     row(
-        "S16 another of a namespace's spec.finalizers stays",
+        "S16, R9.12 another of a namespace's spec.finalizers stays",
         "
         Namespace ns spec=acme.io/x
         ConfigMap c",
@@ -883,7 +904,7 @@ fn what_stays_is_stuck_or_waits() {
             "",
         ),
         (
-            "9.5 a running pod uses it",
+            "R9.15 a running pod uses it",
             "
             Node n1
             Pod a node=n1 claim=data

@@ -87,6 +87,7 @@ fn afterwards(scene: &Scene, plan: &Plan) -> String {
     describe.collect::<Vec<_>>().join(", ")
 }
 
+/// R9.17 and what is outside of the cluster.
 #[test]
 fn effects_outside_are_told_of_what_goes() {
     let rows = [
@@ -450,7 +451,7 @@ fn living_controllers_make_anew_and_adopt() {
             "",
         ),
         (
-            "R9.4 a new ReplicaSet adopts the pods",
+            "R9.4, R6.8 a new ReplicaSet adopts the pods",
             "Deployment web
              ReplicaSet rs <- Deployment/web+!
              Pod a <- ReplicaSet/rs+!",
@@ -544,8 +545,8 @@ fn policies_that_do_nothing_are_said_to() {
         ("something may", "Shop main\nunread ConfigMap", "Shop/main", Foreground, ""),
         ("R1.17", "Pod a T=30 node=n1\nNode n1", "Pod/a", Foreground, "delete-without-effect"),
         ("R1.25", "Namespace ns T\nPod a T=30 node=n1\nNode n1", "Namespace/ns", Orphan, "delete-without-effect"),
-        ("1.7", "Shop main T fin=acme.io/x", "Shop/main", Background, "delete-without-effect"),
-        ("1.7 another policy counts", "Shop main T fin=foregroundDeletion,acme.io/x", "Shop/main", Background, ""),
+        ("§1.7", "Shop main T fin=acme.io/x", "Shop/main", Background, "delete-without-effect"),
+        ("§1.7 another policy counts", "Shop main T fin=foregroundDeletion,acme.io/x", "Shop/main", Background, ""),
     ];
     for (rule, text, targets, propagation, expected) in rows {
         let scene = scene(text);

@@ -1,4 +1,4 @@
-//! What a collector does that comes up on a state, and what a sweep does, with no delete at all (sections 8 and 8.1).
+//! What a collector does that comes up on a state, and what a sweep does, with no delete at all (§8 and §8.1).
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -19,7 +19,7 @@ const BOTH: &[Start] = &[Restarted, Sweep];
 
 const ROWS: &[Row] = &[
     (
-        "R8.4 an owner that is gone",
+        "R8.4, L4 an owner that is gone",
         "
         ConfigMap b <- Shop/a!
         Secret c <- ConfigMap/b!",
@@ -51,7 +51,7 @@ const ROWS: &[Row] = &[
         "ConfigMap/b Deleted",
     ),
     (
-        "R3.14 an owner in another served version",
+        "R3.14, R3.6, L8 an owner in another served version",
         "
         Shop a
         ConfigMap b <- Shop/a@version=acme.io/v1alpha1!",
@@ -59,7 +59,7 @@ const ROWS: &[Row] = &[
         "",
     ),
     (
-        "R3.13 a version that is not served, beside an owner that is gone",
+        "R3.13, L2, G5 a version that is not served, beside an owner that is gone",
         "
         Shop a
         ConfigMap b <- Shop/a@version=acme.io/v9! Shop/gone",
@@ -84,7 +84,7 @@ const ROWS: &[Row] = &[
         "Shop/a Deleted, ConfigMap/b Deleted",
     ),
     (
-        "R8.1 an owner that orphans",
+        "R8.1, R8.12 an owner that orphans",
         "
         Shop a T=0 fin=orphan
         ConfigMap b <- Shop/a!",
@@ -149,6 +149,32 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/gone@name=lost!",
         BOTH,
         "ConfigMap/a Deleted, ConfigMap/b Deleted",
+    ),
+    (
+        "R3.9, R3.19 an absent owner of no namespace, named by objects of two namespaces and of none",
+        "
+        ConfigMap b <- Region/gone!
+        ConfigMap other:c <- Region/gone!
+        ClusterRole d <- Region/gone!",
+        BOTH,
+        "ConfigMap/b Deleted, ConfigMap/c Deleted, ClusterRole/d Deleted",
+    ),
+    (
+        "R3.20 an owner that is there, and called by a name that nothing has",
+        "
+        Shop a
+        ConfigMap b <- Shop/a@name=lost!
+        ConfigMap c <- Shop/a!",
+        BOTH,
+        "ConfigMap/b Deleted",
+    ),
+    (
+        "R5.7 a foreground finalizer on an object that is not terminating",
+        "
+        Shop a fin=foregroundDeletion
+        ConfigMap b <- Shop/a!",
+        BOTH,
+        "",
     ),
     (
         "R1.15 a pod in its grace period blocks",
@@ -478,7 +504,7 @@ fn what_a_sweep_cannot_finish_is_told() {
 fn parts_that_have_nothing_to_do_with_each_other_are_searched_alone() {
     let mut graph = String::new();
     for number in 0..600 {
-        // M14: c is freed by a before it is examined, or it isn't.
+        // M14, R8.11: c is freed by a before it is examined, or it isn't.
         graph += &format!("Shop a{number} T=0 fin=orphan\nConfigMap c{number} <- Shop/a{number}! Shop/gone{number}!\n");
     }
     let describe = Scene::new(&graph).tell_start(Sweep);

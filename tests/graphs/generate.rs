@@ -260,7 +260,7 @@ const FINALIZERS: &[&[&str]] = &[
 
 const FOREIGN_FINALIZERS: &[&[&str]] = &[&["acme.io/x"], &["acme.io/x", "acme.io/y"]];
 
-/// Every way of section 3.6. `KIND` stands for the owner's kind in the given letters, `N` for a number of an object.
+/// Every way of §3.6. `KIND` stands for the owner's kind in the given letters, `N` for a number of an object.
 const BENDS: &[&str] = &[
     "uid=other",
     "uid=other",

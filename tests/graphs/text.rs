@@ -57,7 +57,7 @@ pub struct Line {
 /// What the DELETE of a built object says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum By {
-    /// Nothing: finalizers or the kind decide (1.3).
+    /// Nothing: finalizers or the kind decide (§1.3).
     Nothing,
     Policy(Propagation),
 }

@@ -148,7 +148,7 @@ impl Shared {
         }
     }
 
-    /// What an owner reference of the item leads to (3.4).
+    /// What an owner reference of the item leads to (§3.4).
     async fn owner(&self, worked: &mut WorkItem, reference: &Reference) -> Result<Class, Failure> {
         let (coordinates, place) = {
             let state = self.lock();
@@ -302,7 +302,7 @@ impl Shared {
         }
     }
 
-    /// Drops the references to an owner from one of its dependents (section 6), by what was seen of it, or, if that is
+    /// Drops the references to an owner from one of its dependents (§6), by what was seen of it, or, if that is
     /// old, by what is there.
     pub async fn free(&self, dependent: NodeId, patch: &Patch, reason: &Reason) -> Answer<'static> {
         let Some(mut worked) = WorkItem::new(&self.lock(), dependent) else { return Answer::NotFound };

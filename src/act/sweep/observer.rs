@@ -51,7 +51,7 @@ pub struct Failed {
     pub why: String,
     /// How often in a row.
     pub times: u32,
-    /// Whether it is tried again; otherwise it would come out in the same way for ever (3.4 step 3).
+    /// Whether it is tried again; otherwise it would come out in the same way for ever (L3).
     pub retried: bool,
 }
 

@@ -324,6 +324,7 @@ async fn a_busy_server_is_given_its_time() {
 
 /// The last finalizer goes with a DELETE, whose uid holds to the very end; where that is refused to us, with the PATCH
 /// of the original.
+/// R1.7, R1.47, R4.10.
 #[tokio::test]
 async fn the_last_finalizer_goes_by_the_uid() {
     for refused in [false, true] {
@@ -361,7 +362,7 @@ async fn finalizers_of_others_stay() {
 }
 
 /// What is switched to non-blocking is what is there now: what somebody wrote since it was seen is not taken back
-/// (4.3).
+/// (§4.3).
 #[tokio::test]
 async fn unblocking_takes_nothing_back() {
     // A circle, in which both wait for each other.
@@ -430,7 +431,7 @@ async fn limits_hold() {
 
 /// R3.2: what no list has shown is known by what its first dependent calls it, and taken to be where that is. A sweep
 /// looks for its owners from where it really is: a cluster-scoped object has none in a namespace, and is left alone
-/// (3.4 step 3).
+/// (L3).
 #[tokio::test]
 async fn a_cluster_scoped_object_is_not_in_its_dependents_namespace() {
     let hub = region("hub", &[to("never")]);
@@ -464,7 +465,7 @@ async fn a_limit_to_a_namespace_holds_for_what_nobody_has_shown() {
 }
 
 /// Where a path doesn't exist, nothing is absent outside of all namespaces: what is in none can't be owned by something
-/// that is (3.4 step 3), whoever was looked at before.
+/// that is (L3), whoever was looked at before.
 #[tokio::test]
 async fn an_absence_in_a_namespace_says_nothing_of_other_scopes() {
     let list = json!({"apiVersion": "v1", "kind": "PodList", "name": "never", "uid": "u-never"});

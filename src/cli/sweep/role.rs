@@ -1,4 +1,4 @@
-//! The least rights with which a sweep can do its work (section 10 of the rules).
+//! The least rights with which a sweep can do its work (§10).
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Coordinates at which nothing was found (3.3).
+//! Coordinates at which nothing was found (§3.3).
 
 use std::collections::VecDeque;
 

@@ -132,7 +132,7 @@ impl Live {
         observe_absence(self, node, identity);
     }
 
-    /// Queues all that a sweep may have to do with (8.1): what is terminating with one of the collector's finalizers,
+    /// Queues all that a sweep may have to do with (§8.1): what is terminating with one of the collector's finalizers,
     /// and every live object but those whose owners are all seen to be there as they are named, waiting for nobody.
     /// Those would be kept (R8.6), and whatever happens to one of their owners queues them.
     pub fn begin_sweep(&mut self) {

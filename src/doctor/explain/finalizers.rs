@@ -27,7 +27,7 @@ pub enum Remover {
     Collector,
     /// The API server's clean-up of definitions (R1.26).
     CleanUp,
-    /// A controller that is known, and taken to run (9.5).
+    /// A controller that is known, and taken to run (§9.5).
     Known(&'static str),
     /// An add-on's controller, which runs where the add-on does.
     AddOn(Option<&'static str>),

@@ -125,9 +125,9 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (&'static str, St
             ("R6.4", "The collector takes its orphan finalizer: no dependent is left to be freed.".to_owned())
         }
         Next::TakeFinalizer(_) => {
-            ("5.1 step 3", "The collector takes its foregroundDeletion finalizer: no dependent blocks it any more.".to_owned())
+            ("F3", "The collector takes its foregroundDeletion finalizer: no dependent blocks it any more.".to_owned())
         }
-        Next::WaitForDependents(blocking) => ("5.1 step 4", format!("The collector waits for {} to go.", names(blocking))),
+        Next::WaitForDependents(blocking) => ("F4", format!("The collector waits for {} to go.", names(blocking))),
         Next::Nothing(NoAction::NoOwners) => ("G4", "Nothing: nobody owns it, and the collector deletes only what has owners.".to_owned()),
         Next::Nothing(NoAction::OwnersSolid) => {
             let each = if found.owners.len() == 1 { "its owner is there" } else { "every owner is there" };
@@ -151,7 +151,7 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (&'static str, St
             format!("Nothing: the collector fails on the reference to {}, whose kind is not served, whatever the others say.", at(*place)),
         ),
         Next::Nothing(NoAction::InvalidScope(place)) => (
-            "3.4 step 3",
+            "L3",
             format!("Nothing: the collector gives up at the reference to {}, which is namespaced, whatever the others say.", at(*place)),
         ),
         Next::Nothing(NoAction::Unread(Some(place))) => ("R10.2", format!("Not known: the owner {} could not be read.", at(*place))),
@@ -168,8 +168,8 @@ fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reas
         !link.standing.valid() && !matches!(link.standing, ReferenceStatus::Absent | ReferenceStatus::OtherUid)
     };
     let (rule, why) = match reason {
-        Reason::OwnerWaits if owners == 1 => ("5.1 step 2", "its owner waits for its dependents to go"),
-        Reason::OwnerWaits => ("5.1 step 2", "an owner waits for its dependents to go, and no other keeps it"),
+        Reason::OwnerWaits if owners == 1 => ("F2", "its owner waits for its dependents to go"),
+        Reason::OwnerWaits => ("F2", "an owner waits for its dependents to go, and no other keeps it"),
         _ if found.owners.iter().any(is_bent) => {
             ("R8.4", if owners == 1 { "its owner counts as gone" } else { "all its owners are gone, or count as gone" })
         }

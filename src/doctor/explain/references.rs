@@ -31,7 +31,7 @@ pub enum OwnerState {
     Terminating,
 }
 
-/// Whether an owner waits for the holder of a reference (5.1 step 3).
+/// Whether an owner waits for the holder of a reference (F3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
     /// The reference doesn't ask for it (R5.2).
@@ -86,15 +86,15 @@ impl ReferenceStory {
     pub fn rule(&self) -> &'static str {
         match (self.link.standing, self.owner) {
             (ReferenceStatus::Solid, Some(OwnerState::Terminating | OwnerState::Orphaning)) => "R4.6",
-            (ReferenceStatus::Solid, _) => "3.4 step 8",
-            (ReferenceStatus::Waiting, _) => "3.4 step 7",
-            (ReferenceStatus::Absent, _) => "3.4 step 4",
-            (ReferenceStatus::OtherUid, _) => "3.4 step 6",
+            (ReferenceStatus::Solid, _) => "L8",
+            (ReferenceStatus::Waiting, _) => "L7",
+            (ReferenceStatus::Absent, _) => "L4",
+            (ReferenceStatus::OtherUid, _) => "L6",
             (ReferenceStatus::OtherNamespace, _) => "R3.7",
             (ReferenceStatus::OtherName | ReferenceStatus::OtherKind, _) => "R3.8",
             (ReferenceStatus::ListKind, _) => "R3.15",
             (ReferenceStatus::NotServed, _) => "R3.13",
-            (ReferenceStatus::InvalidScope, _) => "3.4 step 3",
+            (ReferenceStatus::InvalidScope, _) => "L3",
             (ReferenceStatus::Unread, _) => "R10.2",
         }
     }
@@ -124,7 +124,7 @@ pub(super) fn of(case: &Case<'_>, holder: ObjectId) -> Vec<ReferenceStory> {
     object.owners.iter().map(story).collect()
 }
 
-/// Blocking goes by uid alone, wherever else the reference leads (section 0).
+/// Blocking goes by uid alone, wherever else the reference leads (§0).
 fn blocks(case: &Case<'_>, holder: ObjectId, reference: &Reference) -> Blocks {
     let owner = case.graph().by_uid(reference.uid).and_then(|node| case.graph().object(node));
     let node_of_holder = case.graph().by_uid(case.snapshot().object(holder).uid);

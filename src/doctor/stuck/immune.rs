@@ -64,7 +64,7 @@ fn faulty(case: &Case<'_>, object: &Object) -> Vec<usize> {
     (0..object.owners.len()).filter(fails).collect()
 }
 
-/// Whether an object has an owner that is there and waits for nobody: the collector would keep it for that one (4.2).
+/// Whether an object has an owner that is there and waits for nobody: the collector would keep it for that one (§4.2).
 fn has_another_owner(case: &Case<'_>, id: ObjectId) -> bool {
     let object = case.snapshot().object(id);
     let verdict = |reference| Verdict::of(case.snapshot(), case.graph(), reference, object.namespace);

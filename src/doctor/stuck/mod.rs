@@ -1,4 +1,4 @@
-//! Deletions that don't come to an end (5.4), each told of its root cause, with everything that waits for that.
+//! Deletions that don't come to an end (§5.4), each told of its root cause, with everything that waits for that.
 
 mod finalizers;
 mod immune;

@@ -23,7 +23,7 @@ pub enum When {
     Terminating,
     /// The object is terminating and nobody uses it, which can't be seen from here.
     Unused,
-    /// No scheduled pod mentions the claim; completed pods count (9.5).
+    /// No scheduled pod mentions the claim; completed pods count (§9.5).
     ClaimUnused,
     /// The volume's claim is gone.
     VolumeUnbound,
@@ -88,7 +88,7 @@ use EffectKind::{CleanedUp, DataDestroyed, ExternalDeleted, LoadBalancerReleased
 
 /// Every finalizer that is known. The one on definitions is dealt with apart (R1.26), and so are the collector's own.
 pub const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
-    // Built-in controllers and cloud controllers remove these by themselves (9.5).
+    // Built-in controllers and cloud controllers remove these by themselves (§9.5).
     protects(
         "kubernetes.io/pvc-protection",
         PVC,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What decides how a pod goes (R1.14) and what it keeps from going (9.5).
+/// What decides how a pod goes (R1.14) and what it keeps from going (§9.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodFacts {

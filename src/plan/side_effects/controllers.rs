@@ -1,4 +1,4 @@
-//! What living controllers do afterwards with what a plan removes or frees (9.1, 9.2, 9.7): they make it anew, adopt
+//! What living controllers do afterwards with what a plan removes or frees (§9.1, §9.2, §9.7): they make it anew, adopt
 //! it, or clear up behind it. A controller that goes itself does nothing any more.
 
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ const KEPT_UP: &[(&str, &str, &str)] = &[
     ("ServiceAccount", "default", "the service account controller"),
 ];
 
-/// What one object's controller would do if it were gone (9.6).
+/// What one object's controller would do if it were gone (§9.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Habit {
     /// It makes another.
@@ -208,7 +208,7 @@ impl Controllers<'_, '_, '_> {
     }
 
     /// The endpoints controller removes a Service's Endpoints, and the token controller a ServiceAccount's tokens
-    /// (9.7).
+    /// (§9.7).
     fn removes(&self, outcome: &Outcome) -> Option<Afterwards> {
         let stage = self.beyond.stage;
         if outcome.kind != OutcomeKind::Deleted || Some(self.object(outcome.object).resource) != stage.built_in.services

@@ -1,4 +1,4 @@
-//! Deletes that reach further than owner references: a namespace's content (9.4) and a definition's instances (R1.26).
+//! Deletes that reach further than owner references: a namespace's content (§9.4) and a definition's instances (R1.26).
 //!
 //! Neither happens at once: objects are deleted one after the other while the collector works beside, and what becomes
 //! of those that stay may depend on who was first. [`ContentOrder`] says in which order, and how fast the collector is.

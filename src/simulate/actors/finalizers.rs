@@ -1,4 +1,4 @@
-//! Finalizers that built-in controllers and cloud controllers remove themselves (9.5). Which ones there are stands in
+//! Finalizers that built-in controllers and cloud controllers remove themselves (§9.5). Which ones there are stands in
 //! [`crate::model::effects::finalizers`].
 
 use crate::{

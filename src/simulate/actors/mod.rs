@@ -1,5 +1,5 @@
 //! Others who make a plan come out differently: kubelets, controllers with finalizers of their own, the namespace
-//! controller, the clean-up of definitions (section 9). What they are taken to do is listed with the plan.
+//! controller, the clean-up of definitions (§9). What they are taken to do is listed with the plan.
 
 mod content;
 mod finalizers;

@@ -2,6 +2,7 @@
 
 use super::{describe, finish, first_line, gc, on_shop, program};
 
+/// R1.41: as kubectl refuses them.
 #[test]
 fn contradictions() {
     for (args, error) in [

@@ -88,6 +88,7 @@ fn what_may_be_hidden_has_to_be_allowed() {
     assert_eq!(family.there(), [""; 0]);
 }
 
+/// R1.30.
 #[test]
 fn dry_runs_change_nothing() {
     let family = Family::of("dry", 1);

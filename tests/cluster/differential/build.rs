@@ -142,7 +142,7 @@ impl Place {
     }
 }
 
-/// The DELETE that leaves the finalizers as the line shows them (1.3).
+/// The DELETE that leaves the finalizers as the line shows them (§1.3).
 fn as_it_is(line: &Line) -> By {
     let has = |finalizer: &str| line.finalizers.iter().any(|known| known == finalizer);
     By::Policy(match () {

@@ -91,7 +91,7 @@ fn a_definition_that_waits_for_an_instance(cluster: &Cluster) {
     is_gone(cluster, &definition);
 }
 
-/// A dead aggregated API holds every namespace that is deleted.
+/// S11: a dead aggregated API holds every namespace that is deleted.
 fn an_api_that_is_away(cluster: &Cluster) {
     let [doomed, alive] = ["doomed", "alive"].map(|name| cluster.namespace(name));
     let api = cluster.create(json!({

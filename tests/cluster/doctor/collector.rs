@@ -149,7 +149,7 @@ fn policy(name: &str) -> [Value; 2] {
         .map(|(kind, spec)| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}))
 }
 
-/// S7, S8: a collector that works, and is refused.
+/// S7, S8, R1.36: a collector that works, and is refused.
 #[test]
 fn a_collector_that_is_refused() {
     let trial = Trial::new("refused", "Foreground");

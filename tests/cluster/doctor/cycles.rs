@@ -1,4 +1,4 @@
-//! Circles of ownership, and of waiting (5.2, 5.3).
+//! Circles of ownership, and of waiting (§5.2, §5.3).
 
 use serde_json::{Value, json};
 

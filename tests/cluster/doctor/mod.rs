@@ -77,7 +77,7 @@ impl Found {
     }
 }
 
-/// Deletions that don't come to an end (5.4), on the clusters that tests share.
+/// Deletions that don't come to an end (§5.4), on the clusters that tests share.
 #[test]
 fn deletions_that_are_stuck() {
     side_by_side(&[

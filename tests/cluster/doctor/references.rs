@@ -1,4 +1,4 @@
-//! References that don't lead to their owner (3.6).
+//! References that don't lead to their owner (§3.6).
 
 use std::{process::Command, time::Duration};
 
@@ -219,6 +219,7 @@ fn references_of_one_uid() {
 }
 
 /// What no API server accepts, and what the collector makes of it.
+/// R1.31, R1.33, R3.24.
 #[test]
 fn malformed_references() {
     let trial = Trial::new("malformed", "Background");

@@ -1,4 +1,4 @@
-//! Foreground deletes that wait for what the collector never deletes (5.4).
+//! Foreground deletes that wait for what the collector never deletes (§5.4).
 
 use std::{
     panic,
@@ -149,7 +149,7 @@ pub fn a_dependent_that_may_not_be_deleted() {
     cluster.patch(class, &json!({"metadata": {"ownerReferences": null}}));
 }
 
-/// S10: the collector watches no events, and so it never learns of the delete of one.
+/// S10, B9: the collector watches no events, and so it never learns of the delete of one.
 pub fn a_delete_that_the_collector_never_learns_of() {
     let trial = Trial::new("unwatched", "Foreground");
     let cluster = trial.cluster;

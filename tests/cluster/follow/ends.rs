@@ -53,6 +53,7 @@ fn deployments_go_as_foretold() {
     assert_eq!(gone, [4, 4, 1]);
 }
 
+/// R9.14.
 #[test]
 fn stateful_sets_go_as_foretold() {
     let gone = each_way("follow-stateful", |trial| {

@@ -19,6 +19,7 @@ fn owners(trial: &Trial<'_>, object: &Value) -> Value {
 }
 
 /// Why there has to be a guard: a pod that is merely freed is taken back, and would go with its ReplicaSet.
+/// R9.3, R9.5.
 #[test]
 fn what_is_merely_freed_is_taken_back() {
     let trial = Trial::new("keep-freed", "Background");
@@ -29,6 +30,7 @@ fn what_is_merely_freed_is_taken_back() {
 
 /// With the guard it is left alone for as long as it takes, also by a collector that is told of another owner; and
 /// whoever is interrupted leaves something that lives, and can be released later or by a command.
+/// R9.13.
 #[test]
 fn a_guard_holds_until_it_is_released() {
     let trial = Trial::new("keep-guard", "Background");

@@ -79,6 +79,7 @@ fn a_stateful_set_whose_pods_have_a_node() {
     three_ways("stateful-scheduled", |trial| stateful_set(trial, Some(&trial.node())));
 }
 
+/// R9.8.
 #[test]
 fn a_job_whose_pods_are_tracked() {
     three_ways("job", |trial| {

@@ -201,6 +201,7 @@ fn definition(group: &str) -> Value {
     )
 }
 
+/// R2.10.
 #[test]
 fn a_missing_definition_comes_first_and_its_kind_is_waited_for() {
     let cluster = quiet();

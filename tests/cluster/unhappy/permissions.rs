@@ -41,6 +41,7 @@ fn who_sees_a_namespace_gets_its_tree() {
     assert!(ran.stderr.starts_with("Not seen: ") && ran.stderr.contains("(forbidden)"), "{}", ran.stderr);
 }
 
+/// R10.1.
 #[test]
 fn who_sees_a_namespace_gets_plans_of_it() {
     let (trial, _) = family("viewer-plan");

@@ -29,6 +29,7 @@ fn a_namespace_that_is_not_there_is_named() {
     refused(&ran, &["not found", "no-such-namespace", "there is no such namespace"]);
 }
 
+/// R1.25, R1.27.
 #[test]
 fn what_the_server_never_deletes_is_refused() {
     let (trial, _) = family("immortal");

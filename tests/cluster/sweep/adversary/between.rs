@@ -152,7 +152,7 @@ fn an_owner_comes_before_the_strip(seated: &Seated<'_>, proxy: &CountingProxy, (
     lives(seated, &trial, &object, &[uid(&solid)]);
 }
 
-/// The same of an owner that frees its dependents (section 6).
+/// The same of an owner that frees its dependents (§6).
 fn an_owner_comes_before_the_orphaning(seated: &Seated<'_>, proxy: &CountingProxy, (version, kind): (&str, &str)) {
     let trial = Trial::on(seated.cluster, "before-orphaning", "Orphan");
     let [freeing, solid] = ["freeing", "solid"].map(|name| trial.widget(name).create());

@@ -58,7 +58,7 @@ pub fn references_that_block(seated: &Seated<'_>) {
     seated.goes(&doomed);
 }
 
-/// A finalizer of somebody else's stays, the collector's own goes, as often as it comes (R5.8, 1.7).
+/// A finalizer of somebody else's stays, the collector's own goes, as often as it comes (R5.8, §1.7).
 pub fn deleted_twice_with_a_finalizer(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "twice", "Foreground");
     let pod = trial.pod("pod").finalizer(HELD).create();

@@ -1,0 +1,296 @@
+//! The rule book (`docs/rules.md`): every rule says where it is from and which test holds it, and every label that is cited anywhere is
+//! in it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+const BOOK: &str = "docs/rules.md";
+
+/// Where labels are cited.
+const PLACES: &[&str] =
+    &["src", "tests", "docs", "benches", "examples", "completions", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+/// Letters that labels begin with. Only those of `R` have a dot.
+const LETTERS: &str = "RGSMLFDB";
+
+/// How citations looked before every rule had an id, and the name of a file that isn't here.
+const FORMER: &[&str] =
+    &["gc-rules", "of the rules)", ".4 step ", ".1 step ", "§11", "Appendix B", "Appendix C"];
+
+struct Rule {
+    title: String,
+    text: String,
+    /// `Source: … · Seen on: … · Test: …`, in one line.
+    last_line: String,
+}
+
+struct Book {
+    text: String,
+    rules: BTreeMap<String, Rule>,
+    sections: BTreeSet<String>,
+}
+
+impl Book {
+    fn read() -> Self {
+        Self::parse(&fs::read_to_string(BOOK).expect("the rule book is there"))
+    }
+
+    fn parse(text: &str) -> Self {
+        let text = text.to_owned();
+        let mut rules = BTreeMap::new();
+        let mut sections = BTreeSet::new();
+        for part in text.split("\n##") {
+            let (heading, body) = part.split_once('\n').unwrap_or((part, ""));
+            let Some((anchor, heading)) =
+                heading.trim_start_matches('#').trim().strip_prefix("<a id=\"").and_then(split_anchor)
+            else {
+                continue;
+            };
+            if let Some(section) = anchor.strip_prefix("section-") {
+                assert!(heading.starts_with(section), "{anchor}: {heading}");
+                sections.insert(section.to_owned());
+                continue;
+            }
+            let (id, title) = heading.split_once(' ').unwrap_or_else(|| panic!("{heading} has no title"));
+            assert_eq!(id.to_lowercase(), anchor, "the anchor is the id in lower case");
+            let paragraphs: Vec<String> = body
+                .split("\n\n")
+                .map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "))
+                .collect();
+            let mut last: Vec<String> =
+                paragraphs.iter().filter(|paragraph| paragraph.starts_with("Source: ")).cloned().collect();
+            assert_eq!(last.len(), 1, "{id}: one paragraph that begins with Source");
+            let text = paragraphs
+                .iter()
+                .filter(|paragraph| !paragraph.starts_with("Source: "))
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(" ");
+            let rule = Rule { title: title.to_owned(), text, last_line: last.remove(0) };
+            assert!(rules.insert(id.to_owned(), rule).is_none(), "{id} is there twice");
+        }
+        Book { text, rules, sections }
+    }
+
+    fn has(&self, label: &str) -> bool {
+        self.rules.contains_key(label)
+    }
+}
+
+fn split_anchor(heading: &str) -> Option<(&str, &str)> {
+    heading.split_once("\"></a>")
+}
+
+impl Rule {
+    fn parts(&self) -> Option<[&str; 3]> {
+        let (source, rest) = self.last_line.strip_prefix("Source: ")?.split_once(" · Seen on: ")?;
+        let (seen, test) = rest.split_once(" · Test: ")?;
+        Some([source, seen, test])
+    }
+}
+
+/// Every label in a text: `R3.13`, `S4`.
+fn labels(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut before = ' ';
+    for (at, letter) in text.char_indices() {
+        let starts = LETTERS.contains(letter) && !(before.is_alphanumeric() || "_./".contains(before));
+        before = letter;
+        if !starts {
+            continue;
+        }
+        let rest = &text[at + 1..];
+        let mut digits = rest.len() - rest.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
+        if digits == 0 {
+            continue;
+        }
+        if let Some(fraction) = rest[digits..].strip_prefix('.') {
+            let more = fraction.len() - fraction.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
+            digits += if more == 0 { 0 } else { 1 + more };
+        }
+        let label = &text[at..=at + digits];
+        let after = rest[digits..].chars().next().unwrap_or(' ');
+        if !(after.is_alphanumeric() || after == '_') && label.contains('.') == label.starts_with('R') {
+            found.push(label.to_owned());
+        }
+    }
+    found
+}
+
+/// Every section in a text: `§3.4`, without the sign.
+fn sections(text: &str) -> Vec<String> {
+    let number = |rest: &str| {
+        let end = rest.find(|other: char| !other.is_ascii_digit() && other != '.').unwrap_or(rest.len());
+        rest[..end].trim_end_matches('.').to_owned()
+    };
+    text.split('§').skip(1).map(number).collect()
+}
+
+/// A bare section number in a comment, such as `(§4.2)`.
+fn bare_section(line: &str) -> Option<&str> {
+    let comment = &line[line.find("//")?..];
+    comment.split(['(', ' ', ',']).map(|word| word.trim_end_matches([')', ',', ';', '.', ':'])).find(|word| {
+        let mut numbers = word.split('.');
+        let one_digit = |number: Option<&str>| {
+            number.is_some_and(|number| number.len() == 1 && number.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        one_digit(numbers.next())
+            && one_digit(numbers.next())
+            && numbers.next().is_none()
+            && comment.contains(&format!("({word}"))
+    })
+}
+
+/// The files in which labels are cited, but for recorded runs and for this test.
+fn citing_files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut open: Vec<PathBuf> = PLACES.iter().map(PathBuf::from).collect();
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            let inside =
+                fs::read_dir(&path).expect("it can be listed").map(|entry| entry.expect("it can be read").path());
+            open.extend(inside.filter(|path| !path.ends_with("recorded") && !path.ends_with("control-plane")));
+        } else if path != Path::new(BOOK) && path != Path::new("tests/packaging/rules.rs") {
+            files.push(path);
+        }
+    }
+    assert!(files.len() > 500, "{}", files.len());
+    files.sort();
+    files
+}
+
+fn text_of(file: &Path) -> Option<String> {
+    String::from_utf8(fs::read(file).expect("it can be read")).ok()
+}
+
+/// What is wrong with the citations of a text.
+fn unresolved(book: &Book, text: &str) -> Vec<String> {
+    let mut wrong: Vec<String> = labels(text).into_iter().filter(|label| !book.has(label)).collect();
+    wrong.extend(
+        sections(text)
+            .into_iter()
+            .filter(|section| !book.sections.contains(section))
+            .map(|section| format!("§{section}")),
+    );
+    let link = |rest: &str| rest.split([')', ' ', '\n', '"', '`', '>']).next().unwrap_or_default().to_owned();
+    let anchors = text.split("rules.md#").skip(1).map(link);
+    wrong.extend(
+        anchors
+            .filter(|anchor| !anchor.starts_with(['{', '…']) && !book.text.contains(&format!("<a id=\"{anchor}\">"))),
+    );
+    wrong.extend(FORMER.iter().filter(|former| text.contains(**former)).map(|former| (*former).to_owned()));
+    wrong.extend(text.lines().filter_map(bare_section).map(|section| format!("{section} without its §")));
+    wrong
+}
+
+#[test]
+fn every_label_that_is_cited_is_in_the_rule_book() {
+    let book = Book::read();
+    let mut wrong: Vec<String> = Vec::new();
+    for file in citing_files() {
+        let Some(text) = text_of(&file) else { continue };
+        wrong.extend(unresolved(&book, &text).into_iter().map(|label| format!("{}: {label}", file.display())));
+    }
+    // The book cites itself.
+    wrong.extend(unresolved(&book, &book.text).into_iter().map(|label| format!("{BOOK}: {label}")));
+    assert!(wrong.is_empty(), "not in {BOOK}:\n{}", wrong.join("\n"));
+}
+
+/// What is wrong with what a rule says of its test.
+fn untested(id: &str, tests: &str) -> Vec<String> {
+    if let Some(why) = tests.strip_prefix("none: ") {
+        return if why.split_whitespace().count() < 4 {
+            vec![format!("{id}: why is there no test?")]
+        } else {
+            Vec::new()
+        };
+    }
+    let mut wrong = Vec::new();
+    for test in tests.split(", ") {
+        let Some((file, function)) = test.trim_matches('`').split_once("::") else {
+            wrong.push(format!("{id}: {test} is no test"));
+            continue;
+        };
+        let Ok(text) = fs::read_to_string(file) else {
+            wrong.push(format!("{id}: there is no {file}"));
+            continue;
+        };
+        if !has_test(&text, function, file.starts_with("tests/cluster/")) {
+            wrong.push(format!("{id}: {file} has no test {function}"));
+        }
+        if !labels(&text).iter().any(|label| label == id) {
+            wrong.push(format!("{id}: {file} doesn't mention it"));
+        }
+    }
+    wrong
+}
+
+/// Whether a text has this test. On the real control plane, tests are shared out to functions.
+fn has_test(text: &str, function: &str, in_parts: bool) -> bool {
+    let Some(at) = text.find(&format!("fn {function}(")) else { return false };
+    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let mut above = text[..line].lines().rev().take_while(|line| line.trim_start().starts_with(['#', '/']));
+    in_parts || above.any(|line| line.contains("#[test]") || line.contains("#[tokio::test"))
+}
+
+#[test]
+fn every_rule_names_its_source_and_its_test() {
+    let book = Book::read();
+    assert!(book.rules.len() > 200, "{}", book.rules.len());
+    let mut wrong = Vec::new();
+    for (id, rule) in &book.rules {
+        let Some([source, seen, test]) = rule.parts() else {
+            wrong.push(format!("{id}: Source: … · Seen on: … · Test: …"));
+            continue;
+        };
+        if source.is_empty() || !(seen == "not seen" || seen.split(", ").all(|version| version.starts_with("v1."))) {
+            wrong.push(format!("{id}: seen on {seen}, from {source}"));
+        }
+        if rule.title.ends_with('.') || rule.title.len() > 100 {
+            wrong.push(format!("{id}: a title is short, and has no full stop"));
+        }
+        if rule.text.split(". ").count() > 7 && !rule.text.contains('|') && !rule.text.contains("* ") {
+            wrong.push(format!("{id}: too many sentences"));
+        }
+        wrong.extend(untested(id, test));
+    }
+    let long = book.text.lines().filter(|line| line.chars().count() > 120);
+    wrong.extend(long.map(|line| format!("longer than 120 columns: {line}")));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The judge is judged.
+#[test]
+fn what_is_wrong_is_noticed() {
+    let book = Book::read();
+    for (text, wrong) in [
+        ("R3.13, L4 and §3.4: R1.25–R1.27 (S4).", ""),
+        ("not a label: v1.36, R9, S3.5, xR3.99, NR99, B2B, GO111MODULE, 4.2", ""),
+        ("[as the rules say](docs/rules.md#r3.13)", ""),
+        ("see R3.99", "R3.99"),
+        ("(S99)", "S99"),
+        ("§3.99", "§3.99"),
+        ("docs/rules.md#r3.99)", "r3.99"),
+        ("by L4", ".4 step "),
+        ("/// The table (§4.2).", "§4.2 without its §"),
+    ] {
+        assert_eq!(unresolved(&book, text).join(", "), wrong, "{text}");
+    }
+    for (tests, wrong) in [
+        ("none: nothing here sends such requests", ""),
+        ("none: no", "R3.13: why is there no test?"),
+        ("`tests/engine/starts.rs::every_start_has_its_end`", ""),
+        ("`tests/engine/starts.rs::no_such_test`", "R3.13: tests/engine/starts.rs has no test no_such_test"),
+        ("`tests/engine/starts.rs::in_namespace`", "R3.13: tests/engine/starts.rs has no test in_namespace"),
+        ("`tests/engine/none.rs::no_such_test`", "R3.13: there is no tests/engine/none.rs"),
+        (
+            "`tests/engine/shrinking.rs::everything_that_does_not_matter_is_left_out`",
+            "R3.13: tests/engine/shrinking.rs doesn't mention it",
+        ),
+    ] {
+        assert_eq!(untested("R3.13", tests).join(", "), wrong, "{tests}");
+    }
+}
