@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     graph::{OwnerGraph, Verdict},
-    model::{Object, ObjectId, Resource, ResourceId, Snapshot, Symbol, effects::Severity},
+    model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
     simulate::ProjectedOutcome,
     tree::ResolvedReference,
     wording::age,
@@ -253,10 +253,11 @@ fn fires(case: &Case<'_>) -> String {
 fn consequence(case: &Case<'_>, works: bool) -> String {
     let fires = fires(case);
     if works {
-        format!("It tries again and again, at last every 17 minutes (R2.9), until nothing refuses it any more.{fires}")
+        format!("The collector retries, at most 17 minutes apart, until nothing refuses it any more.{fires}")
     } else {
         format!(
-            "Nothing is collected, and foreground deletes never end, if it isn't running. If it is, it has forgotten these (R3.22), or is waiting for its next try.{fires}"
+            "If the collector isn't running, nothing is collected, and foreground deletes never end. If it is, it waits for its next try, or has forgotten these (see {}).{fires}",
+            Rule::R3_22.url()
         )
     }
 }

@@ -251,14 +251,14 @@ struct ResourceJson<'a> {
 /// Why a resource is not watched: a word that never changes its meaning, and a sentence.
 #[derive(Serialize)]
 struct Because {
-    rule: &'static str,
+    reason: &'static str,
     message: String,
 }
 
 impl Because {
     fn of(resources: &Resources, id: ResourceId, why: &NotWatched) -> Self {
         let picked_is_watched = resources.not_watched(resources.picked(id)).is_none();
-        let (rule, message) = match why {
+        let (reason, message) = match why {
             NotWatched::OtherVersion(version) if !picked_is_watched => {
                 ("other-version", format!("stands behind {version}, which is not watched"))
             }
@@ -266,6 +266,6 @@ impl Because {
             NotWatched::MissingVerbs(_) => ("missing-verbs", why.to_string()),
             NotWatched::Ignored => ("ignored", why.to_string()),
         };
-        Because { rule, message }
+        Because { reason, message }
     }
 }

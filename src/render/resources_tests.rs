@@ -189,12 +189,12 @@ fn the_document_tells_every_version() {
     expected[0]["objects"] = 3.into();
     expected[1]["version"] = "v1".into();
     expected[1]["watched"] = false.into();
-    expected[1]["notWatchedBecause"] = serde_json::json!({"rule": "other-version", "message": "watched as v2"});
+    expected[1]["notWatchedBecause"] = serde_json::json!({"reason": "other-version", "message": "watched as v2"});
     assert_eq!(autoscalers, expected.iter().collect::<Vec<_>>());
     assert!(document["resources"][0].get("objects").is_none());
     let last = &document["resources"][10]["notWatchedBecause"];
     assert_eq!(
         *last,
-        serde_json::json!({"rule": "other-version", "message": "stands behind v1beta1, which is not watched"})
+        serde_json::json!({"reason": "other-version", "message": "stands behind v1beta1, which is not watched"})
     );
 }

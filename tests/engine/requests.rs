@@ -125,7 +125,7 @@ fn default_policies() {
         let plain = stored(&mut strings, "", None);
         let answer = delete(&plain, Symbol::EMPTY, rules(api_version, kind), None, false, &DeleteOptions::default());
         let stays = if expected == Orphan { "T=0 [orphan]" } else { "removed" };
-        assert_eq!(told(&strings, &answer), stays, "M21: {api_version} {kind} without a policy");
+        assert_eq!(describe(&strings, &answer), stays, "M21: {api_version} {kind} without a policy");
     }
     let mut strings = Strings::default();
     let event = stored(&mut strings, "fg x", None);

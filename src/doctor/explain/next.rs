@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     collector::{Collector, Reason},
-    model::{ObjectId, Reference, Symbol},
+    model::{ObjectId, Reference, Rule, Symbol},
     server::{Propagation, kinds::protected},
     simulate::{Next, NoAction, may_lag_after_restart},
     tree::{ReferenceStatus, ResolvedReference},
@@ -18,7 +18,7 @@ use super::{Case, Explainer};
 pub struct NextStory {
     pub next: Next,
     /// The rule that says so.
-    pub rule: &'static str,
+    pub rule: Rule,
     pub message: String,
     pub attention: Attention,
 }
@@ -104,7 +104,7 @@ fn attention(case: &Case<'_>, object: ObjectId, next: &Next) -> Attention {
 }
 
 /// The rule, and a sentence or two.
-fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (&'static str, String) {
+fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
     let snapshot = case.snapshot();
     let found = snapshot.object(object);
     let names = |ids: &[ObjectId]| case.names(ids, Some(object));
@@ -112,54 +112,54 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (&'static str, St
     match next {
         Next::Delete(policy, reason) => deletes(case, object, *policy, reason),
         Next::Unblock => (
-            "R5.10",
+            Rule::R5_10,
             "The collector lets it no longer block its owners, because one of its dependents is going in the foreground already, and deletes it."
                 .to_owned(),
         ),
         Next::DropReferences(uids) => drops(case, object, uids),
         Next::FreeDependents(dependents) => {
             let them = count(dependents.len(), "dependent", "dependents");
-            ("R6.2", format!("The collector frees its {them} ({}), and then takes its orphan finalizer.", names(dependents)))
+            (Rule::R6_2, format!("The collector frees its {them} ({}), and then takes its orphan finalizer.", names(dependents)))
         }
         Next::TakeFinalizer(Symbol::ORPHAN) => {
-            ("R6.4", "The collector takes its orphan finalizer: no dependent is left to be freed.".to_owned())
+            (Rule::R6_4, "The collector takes its orphan finalizer: no dependent is left to be freed.".to_owned())
         }
         Next::TakeFinalizer(_) => {
-            ("F3", "The collector takes its foregroundDeletion finalizer: no dependent blocks it any more.".to_owned())
+            (Rule::F3, "The collector takes its foregroundDeletion finalizer: no dependent blocks it any more.".to_owned())
         }
-        Next::WaitForDependents(blocking) => ("F4", format!("The collector waits for {} to go.", names(blocking))),
-        Next::Nothing(NoAction::NoOwners) => ("G4", "Nothing: nobody owns it, and the collector deletes only what has owners.".to_owned()),
+        Next::WaitForDependents(blocking) => (Rule::F4, format!("The collector waits for {} to go.", names(blocking))),
+        Next::Nothing(NoAction::NoOwners) => (Rule::G4, "Nothing: nobody owns it, and the collector deletes only what has owners.".to_owned()),
         Next::Nothing(NoAction::OwnersSolid) => {
             let each = if found.owners.len() == 1 { "its owner is there" } else { "every owner is there" };
-            ("4.2", format!("Nothing: {each}, and none waits for its dependents to go."))
+            (Rule::D1, format!("Nothing: {each}, and none waits for its dependents to go."))
         }
         Next::Nothing(NoAction::OnItsWayOut) => (
-            "R8.3",
+            Rule::R8_3,
             "Nothing: it is terminating without a finalizer of the collector's, which leaves it alone, with all that depends on it, until it is gone."
                 .to_owned(),
         ),
         Next::Nothing(NoAction::NotWatched) => {
             let why = snapshot.resources.not_watched(found.resource).map(ToString::to_string);
             let kind = snapshot.resources.get(found.resource).full_name();
-            ("R2.7", format!("Nothing: the collector doesn't watch {kind} ({}).", why.unwrap_or_default()))
+            (Rule::R2_7, format!("Nothing: the collector doesn't watch {kind} ({}).", why.unwrap_or_default()))
         }
         Next::Nothing(NoAction::SharedUid(other)) => {
-            ("R3.5", format!("Nothing: the collector knows only {} by this uid.", case.name(*other, Some(object))))
+            (Rule::R3_5, format!("Nothing: the collector knows only {} by this uid.", case.name(*other, Some(object))))
         }
         Next::Nothing(NoAction::Unmappable(place)) => (
-            "R3.13",
+            Rule::R3_13,
             format!("Nothing: the collector fails on the reference to {}, whose kind is not served, whatever the others say.", at(*place)),
         ),
         Next::Nothing(NoAction::InvalidScope(place)) => (
-            "L3",
+            Rule::L3,
             format!("Nothing: the collector gives up at the reference to {}, which is namespaced, whatever the others say.", at(*place)),
         ),
-        Next::Nothing(NoAction::Unread(Some(place))) => ("R10.2", format!("Not known: the owner {} could not be read.", at(*place))),
-        Next::Nothing(NoAction::Unread(None)) => ("R10.2", "Not known: something that decides it could not be read.".to_owned()),
+        Next::Nothing(NoAction::Unread(Some(place))) => (Rule::R10_2, format!("Not known: the owner {} could not be read.", at(*place))),
+        Next::Nothing(NoAction::Unread(None)) => (Rule::R10_2, "Not known: something that decides it could not be read.".to_owned()),
     }
 }
 
-fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reason) -> (&'static str, String) {
+fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reason) -> (Rule, String) {
     let found = case.snapshot().object(object);
     let owners = found.owners.len();
     // Of an owner that is there, and not where the reference says, nobody would say that it is gone.
@@ -168,13 +168,14 @@ fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reas
         !link.standing.valid() && !matches!(link.standing, ReferenceStatus::Absent | ReferenceStatus::OtherUid)
     };
     let (rule, why) = match reason {
-        Reason::OwnerWaits if owners == 1 => ("F2", "its owner waits for its dependents to go"),
-        Reason::OwnerWaits => ("F2", "an owner waits for its dependents to go, and no other keeps it"),
-        _ if found.owners.iter().any(is_bent) => {
-            ("R8.4", if owners == 1 { "its owner counts as gone" } else { "all its owners are gone, or count as gone" })
-        }
-        _ if owners == 1 => ("R8.4", "its owner is gone"),
-        _ => ("R8.4", "all its owners are gone"),
+        Reason::OwnerWaits if owners == 1 => (Rule::F2, "its owner waits for its dependents to go"),
+        Reason::OwnerWaits => (Rule::F2, "an owner waits for its dependents to go, and no other keeps it"),
+        _ if found.owners.iter().any(is_bent) => (
+            Rule::R8_4,
+            if owners == 1 { "its owner counts as gone" } else { "all its owners are gone, or count as gone" },
+        ),
+        _ if owners == 1 => (Rule::R8_4, "its owner is gone"),
+        _ => (Rule::R8_4, "all its owners are gone"),
     };
     let how = match policy {
         Propagation::Background => "",
@@ -188,7 +189,7 @@ fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reas
 }
 
 /// What is dropped is dropped by uid: a right reference goes with a wrong one that has its uid (R4.8).
-fn drops(case: &Case<'_>, object: ObjectId, uids: &[Symbol]) -> (&'static str, String) {
+fn drops(case: &Case<'_>, object: ObjectId, uids: &[Symbol]) -> (Rule, String) {
     let owners = &case.snapshot().object(object).owners;
     let is_dropped = |reference: &&Reference| uids.contains(&reference.uid);
     let named = |references: &mut dyn Iterator<Item = &Reference>| -> String {
@@ -207,7 +208,10 @@ fn drops(case: &Case<'_>, object: ObjectId, uids: &[Symbol]) -> (&'static str, S
         let describe = format!(
             "The collector drops all its references to {lost}, the right one with the others: it is left without an owner."
         );
-        return ("R4.8", describe);
+        return (Rule::R4_8, describe);
     }
-    ("R8.5", format!("The collector drops its references to {lost}, and leaves it alone otherwise: {kept} keeps it."))
+    (
+        Rule::R8_5,
+        format!("The collector drops its references to {lost}, and leaves it alone otherwise: {kept} keeps it."),
+    )
 }

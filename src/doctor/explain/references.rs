@@ -1,7 +1,7 @@
 //! How each owner reference of an object stands, by which rule, and what that means.
 
 use crate::{
-    model::{ObjectId, Reference, Symbol},
+    model::{ObjectId, Reference, Rule, Symbol},
     tree::{ReferenceStatus, ResolvedReference},
 };
 
@@ -83,19 +83,19 @@ impl Blocks {
 
 impl ReferenceStory {
     /// The rule that says so.
-    pub fn rule(&self) -> &'static str {
+    pub fn rule(&self) -> Rule {
         match (self.link.standing, self.owner) {
-            (ReferenceStatus::Solid, Some(OwnerState::Terminating | OwnerState::Orphaning)) => "R4.6",
-            (ReferenceStatus::Solid, _) => "L8",
-            (ReferenceStatus::Waiting, _) => "L7",
-            (ReferenceStatus::Absent, _) => "L4",
-            (ReferenceStatus::OtherUid, _) => "L6",
-            (ReferenceStatus::OtherNamespace, _) => "R3.7",
-            (ReferenceStatus::OtherName | ReferenceStatus::OtherKind, _) => "R3.8",
-            (ReferenceStatus::ListKind, _) => "R3.15",
-            (ReferenceStatus::NotServed, _) => "R3.13",
-            (ReferenceStatus::InvalidScope, _) => "L3",
-            (ReferenceStatus::Unread, _) => "R10.2",
+            (ReferenceStatus::Solid, Some(OwnerState::Terminating | OwnerState::Orphaning)) => Rule::R4_6,
+            (ReferenceStatus::Solid, _) => Rule::L8,
+            (ReferenceStatus::Waiting, _) => Rule::L7,
+            (ReferenceStatus::Absent, _) => Rule::L4,
+            (ReferenceStatus::OtherUid, _) => Rule::L6,
+            (ReferenceStatus::OtherNamespace, _) => Rule::R3_7,
+            (ReferenceStatus::OtherName | ReferenceStatus::OtherKind, _) => Rule::R3_8,
+            (ReferenceStatus::ListKind, _) => Rule::R3_15,
+            (ReferenceStatus::NotServed, _) => Rule::R3_13,
+            (ReferenceStatus::InvalidScope, _) => Rule::L3,
+            (ReferenceStatus::Unread, _) => Rule::R10_2,
         }
     }
 

@@ -11,10 +11,10 @@ use crate::{
         },
     },
     document::{Head, ObjectJson, ReferenceJson},
-    model::{ObjectId, Snapshot, Symbol},
+    model::{ObjectId, Rule, Snapshot, Symbol},
     render::{
         doctor::FindingJson,
-        plan::{because, holder_name},
+        plan::{Because, because, holder_name},
     },
     server::Propagation,
     simulate::{BlockedBy, Next, NoAction, ProjectedOutcome},
@@ -68,7 +68,7 @@ struct FinalizerJson<'a> {
 struct ReferenceStoryJson<'a> {
     reference: ReferenceJson<'a>,
     verdict: &'static str,
-    rule: &'static str,
+    rule: Rule,
     message: &'a str,
     /// The object with its uid, or for `OtherUid` the one that has its name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +102,7 @@ struct NextJson<'a> {
     action: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
-    rule: &'static str,
+    rule: Rule,
     message: &'a str,
     attention: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,13 +130,7 @@ struct EndJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     references: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    because: Option<BecauseJson>,
-}
-
-#[derive(Debug, Serialize)]
-struct BecauseJson {
-    rule: &'static str,
-    message: String,
+    because: Option<Because>,
 }
 
 #[derive(Debug, Serialize)]
@@ -350,10 +344,8 @@ impl EndJson {
             ProjectedOutcome::Stays => ("Stays", None),
             ProjectedOutcome::Changes { references, .. } => ("Changes", Some(references)),
         };
-        let because = explanation.end.because.as_ref().map(|cause| {
-            let (rule, message) = because(snapshot, explanation.object, cause, Propagation::Background);
-            BecauseJson { rule, message }
-        });
+        let cause = explanation.end.because.as_ref();
+        let because = cause.map(|cause| because(snapshot, explanation.object, cause, Propagation::Background));
         EndJson {
             outcome,
             certain: explanation.end.uncertain.is_none(),

@@ -75,7 +75,6 @@ fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, 
         remarks.extend((row.reference.controller == Some(true)).then(|| "controller".to_owned()));
         remarks.extend(blocks(story).map(str::to_owned));
         if wide {
-            remarks.push(format!("[{}]", story.rule()));
             remarks.push(format!("{} uid {}", text(row.reference.api_version), text(row.reference.uid)));
         }
     }

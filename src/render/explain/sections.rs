@@ -7,9 +7,9 @@ use unicode_width::UnicodeWidthStr;
 use crate::{
     doctor::{
         Explanation, Finding,
-        explain::{Attention, RootCause},
+        explain::{Attention, ReferenceStory, RootCause},
     },
-    model::{ObjectId, Symbol},
+    model::{ObjectId, Rule, Symbol},
     plan::Uncertainty,
     render::{
         doctor::{UNPASTEABLE, WIDTH, pasteable, set, word},
@@ -70,7 +70,7 @@ pub(super) fn write(
         ("Dependents", dependents(view, explanation)),
         ("Waiting", waiting(view, explanation)),
         ("Because", causes(view, explanation)),
-        ("Next", vec![next(explanation, options.wide).into()]),
+        ("Next", vec![next(explanation).into()]),
         ("In the end", end(view, explanation).into_iter().map(Said::from).collect()),
         ("If", explanation.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
         (
@@ -81,6 +81,7 @@ pub(super) fn write(
                 .flat_map(|finding| finding_told(view, explanation, finding, options.wide))
                 .collect(),
         ),
+        ("Rules", if options.wide { rules(explanation) } else { Vec::new() }),
     ];
     for (heading, said) in sections {
         for (index, Said { text, command }) in said.iter().enumerate() {
@@ -176,7 +177,7 @@ fn collector_is_at_fault(cause: &RootCause) -> bool {
     cause.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN)))
 }
 
-fn next(explanation: &Explanation, wide: bool) -> String {
+fn next(explanation: &Explanation) -> String {
     let mut said = explanation.next.message.clone();
     // What it never looks at, what has no owners to be looked at for, and what it only waits for, is told in full
     // already.
@@ -188,7 +189,18 @@ fn next(explanation: &Explanation, wide: bool) -> String {
     if !tells_all {
         said = format!("{said} {}", explanation.next.attention.sentence());
     }
-    if wide { format!("{said} [{}]", explanation.next.rule) } else { said }
+    said
+}
+
+/// The rules by which the references are judged and the next step follows, each once: its title, and where to read it.
+fn rules(explanation: &Explanation) -> Vec<Said> {
+    let mut rules: Vec<Rule> = Vec::new();
+    for rule in explanation.references.iter().map(ReferenceStory::rule).chain([explanation.next.rule]) {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    rules.into_iter().flat_map(|rule| [Said::from(rule.title().to_owned()), Said::command(rule.url())]).collect()
 }
 
 /// What comes of it later, where that is more than what comes next.

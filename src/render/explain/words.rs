@@ -102,7 +102,9 @@ fn in_trouble(explanation: &Explanation) -> bool {
 /// What sets off what becomes of an object; empty where nothing does.
 pub(super) fn because_of(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     let cause = explanation.end.because.as_ref();
-    cause.map(|cause| because(view.snapshot, explanation.object, cause, Propagation::Background).1).unwrap_or_default()
+    cause
+        .map(|cause| because(view.snapshot, explanation.object, cause, Propagation::Background).message)
+        .unwrap_or_default()
 }
 
 /// How a reference stands, in a word.

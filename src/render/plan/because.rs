@@ -1,4 +1,6 @@
-//! Why something happens to an object, as a rule's word and a sentence.
+//! Why something happens to an object.
+
+use serde::Serialize;
 
 use crate::{
     collector::Reason,
@@ -7,15 +9,24 @@ use crate::{
     simulate::Cause,
 };
 
-/// The rule's word, which never changes meaning, and a sentence about this object.
-pub fn because(
+/// Why something happens to an object, as text and documents have it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(in crate::render) struct Because {
+    /// A word that never changes meaning.
+    pub reason: &'static str,
+    /// A sentence about this object, without a full stop.
+    pub message: String,
+}
+
+/// Why something happens to this object.
+pub(in crate::render) fn because(
     snapshot: &Snapshot,
     object: ObjectId,
     cause: &Cause,
     propagation: Propagation,
-) -> (&'static str, String) {
+) -> Because {
     let references = &snapshot.object(object).owners;
-    match cause {
+    let (reason, message) = match cause {
         Cause::Requested => ("target", format!("it is deleted with {}", propagation.name())),
         Cause::Kept => ("kept", "it is kept: its references to what goes are removed first".to_owned()),
         Cause::Collector(reason) => collected(snapshot, references, reason),
@@ -31,7 +42,8 @@ pub fn because(
             ("definition", format!("its definition {} is deleted", name_of(snapshot, *definition)))
         }
         Cause::DefinitionEmpty => ("definition-empty", "no instance of it is left".to_owned()),
-    }
+    };
+    Because { reason, message }
 }
 
 fn collected(snapshot: &Snapshot, references: &[Reference], reason: &Reason) -> (&'static str, String) {

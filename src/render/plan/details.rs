@@ -101,7 +101,7 @@ pub fn detail_of_root(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let tells_why = matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Unchanged)
         || outcome.kind == OutcomeKind::Deleted && bent(view, outcome).is_some();
     let Some(cause) = outcome.because.as_ref().filter(|_| !tells_why) else { return detail };
-    let (_, reason) = because(view.snapshot, outcome.object, cause, view.plan.request.propagation);
+    let reason = because(view.snapshot, outcome.object, cause, view.plan.request.propagation).message;
     if detail.is_empty() { reason } else { joined(reason, &detail) }
 }
 

@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     PlanView,
-    because::because,
+    because::{Because, because},
     gates::GateJson,
     keep::{self, KeptJson},
     side_effects_document::{AfterwardsJson, EffectJson, NoteJson},
@@ -89,7 +89,7 @@ struct OutcomeJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     uncertain_because: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    because: Option<BecauseJson>,
+    because: Option<Because>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'static str>,
     waits_for: Vec<ObjectJson<'a>>,
@@ -106,7 +106,7 @@ struct OutcomeJson<'a> {
 struct AlternativeJson<'a> {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    because: Option<BecauseJson>,
+    because: Option<Because>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'static str>,
     after: AfterJson<'a>,
@@ -118,12 +118,6 @@ struct EndJson<'a> {
     object: ObjectJson<'a>,
     outcome: &'static str,
     after: AfterJson<'a>,
-}
-
-#[derive(Debug, Serialize)]
-struct BecauseJson {
-    rule: &'static str,
-    message: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -261,9 +255,8 @@ impl<'a> OutcomeJson<'a> {
     }
 }
 
-fn told_because(view: &PlanView<'_>, object: ObjectId, cause: Option<&Cause>) -> Option<BecauseJson> {
-    let (rule, message) = because(view.snapshot, object, cause?, view.plan.request.propagation);
-    Some(BecauseJson { rule, message })
+fn told_because(view: &PlanView<'_>, object: ObjectId, cause: Option<&Cause>) -> Option<Because> {
+    Some(because(view.snapshot, object, cause?, view.plan.request.propagation))
 }
 
 fn alternative<'a>(view: &PlanView<'a>, object: ObjectId, other: &'a Alternative) -> AlternativeJson<'a> {

@@ -151,7 +151,7 @@ pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> St
         Unkeepable::OtherReason(None) => "it goes for another reason than its owners".to_owned(),
         Unkeepable::OtherReason(Some(cause)) => {
             // The policy only matters for targets, which are told otherwise.
-            let (_, reason) = because(snapshot, object, cause, Propagation::Background);
+            let reason = because(snapshot, object, cause, Propagation::Background).message;
             format!("it goes for another reason than its owners: {reason}")
         }
     };

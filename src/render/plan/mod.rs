@@ -22,7 +22,7 @@ pub use keep::{Kept, unkeepable as unkeepable_told};
 pub use radius::{BlastRadius, BlastRadiusDocument, EffectCounts, Radius};
 pub use sweep::SweepView;
 
-pub(super) use because::because;
+pub(super) use because::{Because, because};
 pub(super) use details::located;
 pub(super) use document::holder_name;
 

@@ -19,7 +19,7 @@ use crate::{
 
 use super::{
     PlanView,
-    because::because,
+    because::{Because, because},
     details::name,
     document::holder_name,
     forest::{Row, rows},
@@ -224,11 +224,11 @@ fn remarks(view: &PlanView<'_>, row: &Row<'_>, wide: bool) -> Vec<String> {
     let mut remarks: Vec<String> = (!row.detail.is_empty()).then(|| row.detail.clone()).into_iter().collect();
     if wide {
         if let Some(cause) = &row.outcome.because {
-            let (rule, message) = because(view.snapshot, row.object, cause, view.plan.request.propagation);
+            let Because { reason, message } = because(view.snapshot, row.object, cause, view.plan.request.propagation);
             remarks.push(if row.detail.contains(&message) {
-                format!("[{rule}]")
+                format!("[{reason}]")
             } else {
-                format!("[{rule}] {message}")
+                format!("[{reason}] {message}")
             });
         }
         remarks.push(format!("uid {}", view.snapshot.text(view.snapshot.object(row.object).uid)));

@@ -301,7 +301,11 @@ fn described_real(object: &Value) -> String {
 
 fn because(outcome: &Value) -> String {
     let because = &outcome["because"];
-    format!("{}: {}", because["rule"].as_str().unwrap_or("no rule"), because["message"].as_str().unwrap_or("no reason"))
+    format!(
+        "{}: {}",
+        because["reason"].as_str().unwrap_or("no reason"),
+        because["message"].as_str().unwrap_or("no message")
+    )
 }
 
 fn texts(list: &Value) -> Vec<String> {

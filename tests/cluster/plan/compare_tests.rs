@@ -19,7 +19,7 @@ fn object(name: &str, metadata: &Value) -> Value {
 fn outcome(order: u32, name: &str, outcome: &str, after: &Value) -> Value {
     json!({
         "object": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": name, "uid": format!("uid-{name}")},
-        "outcome": outcome, "order": order, "certain": true, "because": {"rule": "r", "message": "m"},
+        "outcome": outcome, "order": order, "certain": true, "because": {"reason": "r", "message": "m"},
         "waitsFor": [], "heldBy": [], "after": after,
     })
 }
