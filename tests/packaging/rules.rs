@@ -293,7 +293,9 @@ fn nothing_that_is_printed_has_a_bare_label() {
                 break;
             }
             let shown = if source { line.split("//").next().unwrap_or_default() } else { line };
-            let found = labels(shown).into_iter().filter(|_| !shown.contains("\"id\": "));
+            // A constant, and a controller that is called so.
+            let shown = shown.replace("Rule::", "Rule_").replace("GKE's L4 controller", "");
+            let found = labels(&shown).into_iter().filter(|_| !shown.contains("\"id\": "));
             wrong.extend(found.map(|label| format!("{}: {label}: {line}", file.display())));
         }
     }
