@@ -170,7 +170,7 @@ fn phase(log: &str) -> String {
     match packages.last() {
         Some(last) => format!("compiling and linking, {} packages so far, the last of them {last}", packages.len()),
         None => match log.lines().filter(is_download).count() {
-            0 => "looking at what is there".to_owned(),
+            0 => "nothing to compile so far, reading modules or linking".to_owned(),
             modules => format!("downloading, {modules} modules so far"),
         },
     }
@@ -178,7 +178,7 @@ fn phase(log: &str) -> String {
 
 #[test]
 fn it_says_which_phase_a_build_is_in() {
-    assert_eq!(phase(""), "looking at what is there");
+    assert_eq!(phase(""), "nothing to compile so far, reading modules or linking");
     let log = "go: downloading k8s.io/kubernetes v1.36.3\ngo: downloading k8s.io/api v0.36.3\n";
     assert_eq!(phase(log), "downloading, 2 modules so far");
     let log = format!("{log}internal/abi\nk8s.io/api/core/v1\n");
