@@ -48,15 +48,20 @@ fn what_waits_for_one_finalizer_is_one_finding() {
     assert_eq!(stuck[0].objects.len() + stuck[0].related.len(), 2, "{:#?}", stuck[0]);
 }
 
-/// The worst comes first; a remedy without a command is none.
+/// The worst comes first, even if more objects suffer from something else; a remedy without a command is none.
 #[test]
 fn the_worst_comes_first() {
     let mut world = World::new();
-    world.add("shop", "ConfigMap/lost", &["Shop/gone", "Shop/there"]);
-    world.add("shop", "Shop/there", &[]);
-    world.add_with("shop", "ConfigMap/held", Vec::new(), terminating(&["acme.io/hold"]));
+    for (object, owner) in [("Shop/a", "Shop/b"), ("Shop/b", "Shop/c"), ("Shop/c", "Shop/a")] {
+        world.add("shop", object, &[owner]);
+    }
+    world.add_with("shop", "Pod/top", Vec::new(), terminating(&["foregroundDeletion"]));
+    world.add("shop", "ConfigMap/blocks", &["Pod/top", "Widget/unserved"]);
     let found = found(world);
-    let severities: Vec<Severity> = found.iter().map(|finding| finding.severity).collect();
-    assert!(severities.len() > 1 && severities.is_sorted(), "{severities:?}");
+    let codes: Vec<(Severity, Code)> = found.iter().map(|finding| (finding.severity, finding.code)).collect();
+    assert_eq!(codes.first(), Some(&(Severity::Error, Code::StuckOnNotServed)), "{codes:?}");
+    assert!(codes.is_sorted_by_key(|(severity, _)| *severity), "{codes:?}");
+    let cycle = found.iter().find(|finding| finding.code == Code::OwnershipCycle).expect("there is a circle");
+    assert!(cycle.objects.len() > found[0].objects.len(), "{found:#?}");
     assert!(found.iter().flat_map(|finding| &finding.remedies).all(|remedy| !remedy.commands.is_empty()));
 }

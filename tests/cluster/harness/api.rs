@@ -18,7 +18,7 @@ pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
 });
 
 /// No request of a test takes longer; a server that hangs must not hang the test run.
-const DEADLINE: Duration = Duration::from_mins(1);
+const DEADLINE: Duration = Duration::from_mins(5);
 
 /// A connection as one user.
 #[derive(Clone)]
