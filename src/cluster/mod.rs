@@ -26,6 +26,7 @@ mod list;
 mod look_up;
 mod monitor;
 mod nodes;
+mod options;
 mod pages;
 pub(crate) mod path;
 mod protobuf;
@@ -41,7 +42,7 @@ pub(crate) mod testing;
 mod watch;
 mod whole;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use crate::model::Resource;
 
@@ -50,34 +51,10 @@ pub use connect::Connection;
 pub use error::{ConnectError, Endpoint};
 pub(crate) use failure::Failure;
 pub use monitor::{MonitorEvent, MonitorId, Monitors};
+pub use options::ConnectionOptions;
 pub(crate) use request::METADATA;
 pub use watch::{LostWatch, WatchUpdates, Watches};
 pub use whole::Whole;
-
-/// kubectl's connection flags, as they were given.
-#[derive(Clone, Debug, Default)]
-pub struct ConnectionOptions {
-    pub kubeconfig: Option<PathBuf>,
-    pub context: Option<String>,
-    pub cluster: Option<String>,
-    pub user: Option<String>,
-    pub server: Option<String>,
-    pub token: Option<String>,
-    pub username: Option<String>,
-    pub password: Option<String>,
-    pub impersonate: Option<String>,
-    pub impersonate_groups: Vec<String>,
-    pub impersonate_uid: Option<String>,
-    pub certificate_authority: Option<PathBuf>,
-    pub client_certificate: Option<PathBuf>,
-    pub client_key: Option<PathBuf>,
-    pub insecure_skip_tls_verify: bool,
-    pub tls_server_name: Option<String>,
-    pub disable_compression: bool,
-    /// As kubectl writes it: `0`, `10`, `10s`, `1m30s`. Zero means no limit at all; without it, a server that is silent
-    /// for 30 seconds is given up.
-    pub request_timeout: Option<Duration>,
-}
 
 /// What to read.
 #[derive(Clone, Debug, PartialEq, Eq)]

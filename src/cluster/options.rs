@@ -1,0 +1,139 @@
+//! kubectl's flags that choose a cluster, and who one is there: the one list of them.
+
+use std::{path::PathBuf, time::Duration};
+
+/// kubectl's connection flags, as they were given.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct ConnectionOptions {
+    /// The kubeconfig's context to use
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CONTEXT", global = true))]
+    pub context: Option<String>,
+    /// The kubeconfig file to use
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true, hide_short_help = true))]
+    pub kubeconfig: Option<PathBuf>,
+    /// The kubeconfig's cluster to use
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CLUSTER", global = true, hide_short_help = true))]
+    pub cluster: Option<String>,
+    /// The kubeconfig's user to use
+    #[cfg_attr(feature = "cli", arg(long, value_name = "USER", global = true, hide_short_help = true))]
+    pub user: Option<String>,
+    /// The address and port of the API server
+    #[cfg_attr(feature = "cli", arg(short, long, value_name = "URL", global = true, hide_short_help = true))]
+    pub server: Option<String>,
+    /// Bearer token for the API server
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TOKEN", global = true, hide_short_help = true))]
+    pub token: Option<String>,
+    /// User name for basic authentication
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", global = true, hide_short_help = true))]
+    pub username: Option<String>,
+    /// Password for basic authentication
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PASSWORD", global = true, hide_short_help = true))]
+    pub password: Option<String>,
+    /// The user to impersonate
+    #[cfg_attr(feature = "cli", arg(long = "as", value_name = "USER", global = true, hide_short_help = true))]
+    pub impersonate: Option<String>,
+    /// A group to impersonate; may be repeated
+    #[cfg_attr(feature = "cli", arg(long = "as-group", value_name = "GROUP", global = true, hide_short_help = true))]
+    pub impersonate_groups: Vec<String>,
+    /// The uid to impersonate
+    #[cfg_attr(feature = "cli", arg(long = "as-uid", value_name = "UID", global = true, hide_short_help = true))]
+    pub impersonate_uid: Option<String>,
+    /// The certificate authority's file
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true, hide_short_help = true))]
+    pub certificate_authority: Option<PathBuf>,
+    /// The client certificate's file
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true, hide_short_help = true))]
+    pub client_certificate: Option<PathBuf>,
+    /// The client key's file
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true, hide_short_help = true))]
+    pub client_key: Option<PathBuf>,
+    /// Don't check the server's certificate: this is insecure
+    #[cfg_attr(feature = "cli", arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        default_value_t = false,
+        hide_default_value = true,
+        hide_possible_values = true,
+        action = clap::ArgAction::Set
+    ))]
+    pub insecure_skip_tls_verify: bool,
+    /// The name that the server's certificate is checked for
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", global = true, hide_short_help = true))]
+    pub tls_server_name: Option<String>,
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub disable_compression: bool,
+    /// Zero means no limit at all; without it, a server that is silent for 30 seconds is given up.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub request_timeout: Option<Duration>,
+}
+
+/// One flag that was given with a value.
+pub struct GivenFlag {
+    /// As it is typed: `--context`.
+    pub name: &'static str,
+    pub value: String,
+    /// Whether a kubectl command that is printed has it, too. Secrets are not printed, and who is known by a
+    /// certificate has it in a kubeconfig.
+    pub repeated: bool,
+}
+
+impl ConnectionOptions {
+    /// The flags that were given. As in kubectl an empty value is no value.
+    pub fn given(&self) -> Vec<GivenFlag> {
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let before_groups = [
+            ("--context", self.context.clone(), true),
+            ("--kubeconfig", path(&self.kubeconfig), true),
+            ("--cluster", self.cluster.clone(), true),
+            ("--user", self.user.clone(), true),
+            ("--server", self.server.clone(), true),
+            ("--token", self.token.clone(), false),
+            ("--username", self.username.clone(), false),
+            ("--password", self.password.clone(), false),
+            ("--as", self.impersonate.clone(), true),
+        ];
+        let groups = self.impersonate_groups.iter().map(|group| ("--as-group", Some(group.clone()), true));
+        let after_groups = [
+            ("--as-uid", self.impersonate_uid.clone(), true),
+            ("--certificate-authority", path(&self.certificate_authority), true),
+            ("--client-certificate", path(&self.client_certificate), false),
+            ("--client-key", path(&self.client_key), false),
+            ("--insecure-skip-tls-verify", self.insecure_skip_tls_verify.then(|| "true".to_owned()), false),
+            ("--tls-server-name", self.tls_server_name.clone(), true),
+        ];
+        let all = before_groups.into_iter().chain(groups).chain(after_groups);
+        let given = all.filter_map(|(name, value, repeated)| Some(GivenFlag { name, value: value?, repeated }));
+        given.filter(|flag| !flag.value.is_empty()).collect()
+    }
+
+    /// The same without empty values, which are no values.
+    #[must_use]
+    pub fn without_empty(mut self) -> Self {
+        for text in [
+            &mut self.context,
+            &mut self.cluster,
+            &mut self.user,
+            &mut self.server,
+            &mut self.token,
+            &mut self.username,
+            &mut self.password,
+            &mut self.impersonate,
+            &mut self.impersonate_uid,
+            &mut self.tls_server_name,
+        ] {
+            text.take_if(|text| text.is_empty());
+        }
+        for path in
+            [&mut self.kubeconfig, &mut self.certificate_authority, &mut self.client_certificate, &mut self.client_key]
+        {
+            path.take_if(|path| path.as_os_str().is_empty());
+        }
+        self
+    }
+}
