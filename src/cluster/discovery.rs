@@ -120,7 +120,7 @@ impl Connection {
 
 fn gap(group: &str, version: &str, reason: String) -> Gap {
     let resource = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
-    Gap { resource, namespace: None, reason }
+    Gap { resource, namespace: None, reason: reason.into() }
 }
 
 /// The document's kind decides what it is: a server that doesn't know the parameters of the content type ignores them.

@@ -8,7 +8,8 @@ use http::StatusCode;
 use rustc_hash::FxHashSet;
 
 use crate::model::{
-    Gap, ListRecord, ObjectId, RawObject, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_facts,
+    Gap, GapReason, ListRecord, ObjectId, RawObject, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder,
+    facts::read_facts,
 };
 
 use super::{
@@ -90,7 +91,7 @@ impl TakePages for IntoSnapshot<'_> {
         };
         if let Some(reason) = nameless {
             let namespace = self.job.namespace.clone();
-            shared.builder.gap(Gap { resource: self.job.resource.full_name(), namespace, reason });
+            shared.builder.gap(Gap { resource: self.job.resource.full_name(), namespace, reason: reason.into() });
         }
         Ok(page)
     }
@@ -189,7 +190,7 @@ impl Connection {
         let mut done = Vec::new();
         if forbidden && job.resource.namespaced && job.namespace.is_none() {
             let namespace = self.fallback_namespace.clone().unwrap_or_else(|| self.default_namespace().to_owned());
-            whole.record.failure = Some(format!("forbidden outside of namespace {namespace}"));
+            whole.record.failure = Some(format!("forbidden outside of namespace {namespace}").into());
             let job = Job { namespace: Some(namespace), resource: job.resource.clone(), ..job };
             let (part, found) = self.read_into(&job, shared).await;
             if part.failure.is_none() {
@@ -197,7 +198,7 @@ impl Connection {
                 done.push(part);
             } else {
                 // The namespace is part of what is forbidden, then: one gap says it all.
-                whole.record.failure = whole.failure.as_ref().map(Failure::to_string);
+                whole.record.failure = whole.failure.as_ref().map(reason_of);
             }
         }
         done.push(whole);
@@ -224,10 +225,14 @@ impl Connection {
             resource: job.id,
             namespace: job.namespace.clone(),
             resource_version,
-            failure: failure.as_ref().map(Failure::to_string),
+            failure: failure.as_ref().map(reason_of),
         };
         (Done { record, failure }, objects)
     }
+}
+
+fn reason_of(failure: &Failure) -> GapReason {
+    failure.to_string().into()
 }
 
 /// The same without some objects. Rare enough (a list had to be begun anew and had changed meanwhile) to do it the

@@ -74,7 +74,7 @@ mod tests {
         assert!(matches!(there, Presence::Present(_)));
         assert_eq!(gone, Presence::Absent);
         assert_eq!(rest, [Presence::Unknown; 5]);
-        let gaps: Vec<String> = snapshot.gaps.iter().map(|gap| gap.reason.clone()).collect();
+        let gaps: Vec<String> = snapshot.gaps.iter().map(|gap| gap.reason.to_string()).collect();
         assert_eq!(
             gaps,
             [

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::{
-    model::{Coordinate, ListRecord, ObjectId, Origin, Presence, Resource, Symbol, facts::Backend, gap::undecodable},
+    model::{Coordinate, GapKind, ListRecord, ObjectId, Origin, Presence, Resource, Symbol, facts::Backend},
     wording::shell_word,
 };
 
@@ -117,15 +117,16 @@ fn look(case: &Case<'_>, backend: Option<&Backend>) -> String {
 fn lists(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &BTreeSet<String>) {
     let snapshot = case.snapshot();
     for list in &snapshot.lists {
-        let Some(failure) = list.failure.as_deref() else { continue };
+        let Some(reason) = &list.failure else { continue };
+        let failure = reason.as_str();
         let resource = snapshot.resources.get(list.resource);
         // What may not be read is a gap, and nobody's trouble.
-        if failure.contains("forbidden") || explained.contains(&resource.api_version()) {
+        if reason.kind() == GapKind::Forbidden || explained.contains(&resource.api_version()) {
             continue;
         }
         let finding = if snapshot.fails_to_convert(list.resource) {
             conversion(case, findings, resource, failure)
-        } else if undecodable(failure) && !is_aggregated(case, resource) {
+        } else if reason.kind() == GapKind::Undecodable && !is_aggregated(case, resource) {
             spoiled(case, findings, resource, failure)
         } else {
             unreadable(case, resource, list, failure)

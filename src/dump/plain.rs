@@ -183,13 +183,17 @@ fn gaps(snapshot: &Snapshot, unsure: &FxHashMap<String, String>) -> BTreeSet<Gap
                         gaps.insert(Gap {
                             resource: resource.full_name(),
                             namespace: namespaced.then(|| snapshot.text(namespace).to_owned()),
-                            reason: "not in the dump".to_owned(),
+                            reason: "not in the dump".into(),
                         });
                     }
                 }
                 Mapping::Unmappable | Mapping::Undiscovered => {
                     if let Some(reason) = unsure.get(&format!("{api_version} {kind}")) {
-                        gaps.insert(Gap { resource: api_version.to_owned(), namespace: None, reason: reason.clone() });
+                        gaps.insert(Gap {
+                            resource: api_version.to_owned(),
+                            namespace: None,
+                            reason: reason.as_str().into(),
+                        });
                     }
                 }
                 Mapping::ListKind { .. } => {}

@@ -11,7 +11,14 @@ pub struct Gap {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Why, in words: "forbidden", "503 Service Unavailable: …", "not in the dump".
-    pub reason: String,
+    pub reason: GapReason,
+}
+
+impl Gap {
+    /// Whether it is a group version that discovery could not describe: nobody knows which resources it has.
+    pub fn is_undiscovered(&self) -> bool {
+        self.resource.contains('/')
+    }
 }
 
 impl std::fmt::Display for Gap {
@@ -24,16 +31,88 @@ impl std::fmt::Display for Gap {
     }
 }
 
-/// Whether a reason is the API server's complaint about a conversion webhook: "conversion webhook for acme.io/v1,
-/// Kind=Shop failed".
-pub fn conversion_failed(reason: &str) -> bool {
-    reason.contains("conversion webhook for ")
+/// Why something could not be read: in words, and what follows from them. The words are parsed when it is made; files
+/// hold the words.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct GapReason {
+    text: String,
+    kind: GapKind,
 }
 
-/// Whether a reason is the API server's complaint about what is in its storage: one object that it can't decode (S19).
-/// The words are those of its decoders, and say no more.
-pub fn undecodable(reason: &str) -> bool {
-    let Some(said) = reason.strip_prefix("500 Internal Server Error: ") else { return false };
+/// What a reason means for others than the reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GapKind {
+    /// The reader may not read it; others may.
+    Forbidden,
+    /// The API server complains about a conversion webhook: "conversion webhook for acme.io/v1, Kind=Shop failed".
+    /// Nobody can read it.
+    Conversion,
+    /// The API server complains about what is in its storage: an object that it can't decode (S19). Nobody can read
+    /// the list.
+    Undecodable,
+    /// Anything else.
+    Other,
+}
+
+impl GapReason {
+    /// What it means.
+    pub fn kind(&self) -> GapKind {
+        self.kind
+    }
+
+    /// The words.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether nobody can read it, the API server's own controllers included.
+    pub fn blocks_all(&self) -> bool {
+        matches!(self.kind, GapKind::Conversion | GapKind::Undecodable)
+    }
+}
+
+impl GapKind {
+    fn of(text: &str) -> Self {
+        if text.contains("conversion webhook for ") {
+            GapKind::Conversion
+        } else if is_decoders_complaint(text) {
+            GapKind::Undecodable
+        } else if text.contains("forbidden") {
+            GapKind::Forbidden
+        } else {
+            GapKind::Other
+        }
+    }
+}
+
+impl From<String> for GapReason {
+    fn from(text: String) -> Self {
+        GapReason { kind: GapKind::of(&text), text }
+    }
+}
+
+impl From<&str> for GapReason {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<GapReason> for String {
+    fn from(reason: GapReason) -> Self {
+        reason.text
+    }
+}
+
+impl std::fmt::Display for GapReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Whether the words are those of the API server's decoders, which say no more.
+fn is_decoders_complaint(text: &str) -> bool {
+    let Some(said) = text.strip_prefix("500 Internal Server Error: ") else { return false };
     // Of protobuf and of JSON that breaks off, and of the bytes that neither begins with.
     matches!(said, "unexpected EOF" | "unexpected end of JSON input")
         || ["proto: ", "json: ", "invalid character ", "couldn't get version/kind; ", "no kind \"", "Object 'Kind' is missing in ", "Object 'apiVersion' is missing in "]
@@ -59,15 +138,26 @@ mod tests {
             "request to convert CR from an invalid group/version: gc.test/v0",
             "unexpected end of JSON input",
         ] {
-            assert!(undecodable(&format!("500 Internal Server Error: {said}")), "{said}");
+            let reason = GapReason::from(format!("500 Internal Server Error: {said}"));
+            assert_eq!(reason.kind(), GapKind::Undecodable, "{said}");
         }
-        for reason in [
-            "forbidden",
-            "503 Service Unavailable: unexpected EOF",
-            "500 Internal Server Error: etcdserver: request timed out",
-            "timed out after 30s",
+        for (reason, kind) in [
+            ("forbidden", GapKind::Forbidden),
+            ("a, b: forbidden", GapKind::Forbidden),
+            ("500 Internal Server Error: conversion webhook for acme.io/v1, Kind=Shop failed", GapKind::Conversion),
+            ("503 Service Unavailable: unexpected EOF", GapKind::Other),
+            ("500 Internal Server Error: etcdserver: request timed out", GapKind::Other),
+            ("timed out after 30s", GapKind::Other),
         ] {
-            assert!(!undecodable(reason), "{reason}");
+            let reason = GapReason::from(reason);
+            assert_eq!(reason.kind(), kind, "{reason}");
         }
+    }
+    #[test]
+    fn files_hold_the_words() {
+        let gap = Gap { resource: "secrets".to_owned(), namespace: None, reason: "forbidden".into() };
+        let written = serde_json::to_string(&gap).unwrap();
+        assert_eq!(written, r#"{"resource":"secrets","reason":"forbidden"}"#);
+        assert_eq!(serde_json::from_str::<Gap>(&written).unwrap(), gap);
     }
 }

@@ -34,7 +34,7 @@ impl Gaps {
                 _ => names.join(", "),
             };
             let namespace = Some(namespace).filter(|namespace| !namespace.is_empty());
-            Gap { resource, namespace, reason: format!("{names}: {reason}") }
+            Gap { resource, namespace, reason: format!("{names}: {reason}").into() }
         })
     }
 

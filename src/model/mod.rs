@@ -20,7 +20,7 @@ pub mod well_known;
 
 pub use events::OwnerEvent;
 pub use facts::{Fact, Facts};
-pub use gap::Gap;
+pub use gap::{Gap, GapKind, GapReason};
 pub use identity::Identity;
 pub use object::{Coordinate, Object, ObjectId, RawObject, RawReference};
 pub use object_event::ObjectEvent;

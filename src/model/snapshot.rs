@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     facts::{Fact, Facts},
-    gap::{Gap, conversion_failed, undecodable},
+    gap::{Gap, GapKind, GapReason},
     object::{Coordinate, Object, ObjectId, RawObject, RawReference},
     reference::Reference,
     resources::{ResourceId, Resources},
@@ -47,7 +47,7 @@ pub struct ListRecord {
     /// The list's resourceVersion; empty for dumps.
     pub resource_version: String,
     /// Why it could not be read; `None` when it is complete.
-    pub failure: Option<String>,
+    pub failure: Option<GapReason>,
 }
 
 /// What a look-up by coordinate says.
@@ -266,16 +266,14 @@ impl Snapshot {
     /// The group versions which a cluster's discovery could not describe, by the places of their gaps.
     pub fn undiscovered(&self) -> impl Iterator<Item = usize> {
         let live = matches!(self.origin, Origin::Cluster { .. });
-        // They are gaps without a list: only they are written with a slash.
-        self.gaps.iter().enumerate().filter(move |(_, gap)| live && gap.resource.contains('/')).map(|(place, _)| place)
+        self.gaps.iter().enumerate().filter(move |(_, gap)| live && gap.is_undiscovered()).map(|(place, _)| place)
     }
 
     /// What nobody can list, the API server's own controllers included, by the places of the gaps: group versions that
     /// could not be discovered, custom resources whose conversion webhook fails, and whatever has an object that can't
     /// be decoded (S19). A namespace may hold some of it, and stays (R9.11).
     pub fn unreadable_by_all(&self) -> impl Iterator<Item = usize> {
-        let fails = |gap: &Gap| conversion_failed(&gap.reason) || undecodable(&gap.reason);
-        let failing = self.gaps.iter().enumerate().filter(move |(_, gap)| fails(gap)).map(|(place, _)| place);
+        let failing = self.gaps.iter().enumerate().filter(|(_, gap)| gap.reason.blocks_all()).map(|(place, _)| place);
         self.undiscovered().chain(failing)
     }
 
@@ -283,7 +281,7 @@ impl Snapshot {
     pub fn fails_to_convert(&self, resource: ResourceId) -> bool {
         let failures =
             self.lists.iter().filter(|list| list.resource == resource).filter_map(|list| list.failure.as_ref());
-        failures.into_iter().any(|failure| conversion_failed(failure))
+        failures.into_iter().any(|failure| failure.kind() == GapKind::Conversion)
     }
 
     /// `Kind/name` of an object.

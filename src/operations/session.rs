@@ -180,7 +180,10 @@ impl<S: Source + ?Sized> Session<S> {
     /// The collector's events about owners in other namespaces. If they can't be read, the snapshot has a gap.
     pub fn owner_events(&mut self) -> Vec<OwnerEvent> {
         self.source.owner_events().unwrap_or_else(|reason| {
-            add_gaps(&mut self.snapshot, vec![Gap { resource: "events".to_owned(), namespace: None, reason }]);
+            add_gaps(
+                &mut self.snapshot,
+                vec![Gap { resource: "events".to_owned(), namespace: None, reason: reason.into() }],
+            );
             Vec::new()
         })
     }

@@ -82,14 +82,14 @@ mod tests {
         for failure in failed {
             if failure.contains('/') {
                 let resource = (*failure).to_owned();
-                builder.gap(Gap { resource, namespace: None, reason: "away".to_owned() });
+                builder.gap(Gap { resource, namespace: None, reason: "away".into() });
                 continue;
             }
             let (plural, namespace) = match failure.split_once(['@', '=']) {
                 Some((plural, namespace)) => (plural, Some(namespace.to_owned())),
                 None => (*failure, None),
             };
-            let failure = (!failure.contains('=')).then(|| "forbidden".to_owned());
+            let failure = (!failure.contains('=')).then(|| "forbidden".into());
             let resource = find(&mut builder, plural);
             builder.list(ListRecord { resource, namespace, resource_version: "1".to_owned(), failure });
         }

@@ -47,7 +47,7 @@ pub fn may_hide(snapshot: &Snapshot, removed: &[ObjectId]) -> Vec<Gap> {
     let hiding: BTreeSet<String> =
         resources.deletable().filter(|(id, _)| hides(*id)).map(|(_, resource)| resource.full_name()).collect();
     // A group version that could not be discovered may have anything in it.
-    let undiscovered = |gap: &Gap| gap.resource.contains('/') && !measures_only(gap);
+    let undiscovered = |gap: &Gap| gap.is_undiscovered() && !measures_only(gap);
     let is_here = |gap: &Gap| {
         let here =
             |namespace: &String| namespaces.iter().any(|of_removed| snapshot.text(*of_removed) == namespace.as_str());

@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_head_says_what_is_missing() {
-        let gaps = [Gap { resource: "secrets".to_owned(), namespace: None, reason: "forbidden".to_owned() }];
+        let gaps = [Gap { resource: "secrets".to_owned(), namespace: None, reason: "forbidden".into() }];
         assert_eq!(
             serde_json::to_value(Head::new("Plan", &gaps)).unwrap(),
             json!({"apiVersion": "kubectl-gc/v1", "kind": "Plan", "complete": false,

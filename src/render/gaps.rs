@@ -15,9 +15,9 @@ pub fn describe(gaps: &[Gap]) -> Option<String> {
             Some(namespace) => format!("{} in namespace {namespace}", gap.resource),
             None => gap.resource.clone(),
         };
-        match by_reason.iter_mut().find(|(reason, _)| *reason == gap.reason) {
+        match by_reason.iter_mut().find(|(reason, _)| *reason == gap.reason.as_str()) {
             Some((_, names)) => names.push(name),
-            None => by_reason.push((&gap.reason, vec![name])),
+            None => by_reason.push((gap.reason.as_str(), vec![name])),
         }
     }
     if by_reason.is_empty() {
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     fn gap(resource: &str, namespace: Option<&str>, reason: &str) -> Gap {
-        Gap { resource: resource.to_owned(), namespace: namespace.map(str::to_owned), reason: reason.to_owned() }
+        Gap { resource: resource.to_owned(), namespace: namespace.map(str::to_owned), reason: reason.into() }
     }
 
     #[test]

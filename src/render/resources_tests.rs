@@ -87,7 +87,7 @@ fn every_column_when_asked_for() {
 fn counts_say_what_they_rest_on() {
     let resources = some();
     let counts = BTreeMap::from([(ResourceId(0), 12), (ResourceId(3), 0), (ResourceId(4), 1_234)]);
-    let gap = |resource: &str| Gap { resource: resource.to_owned(), namespace: None, reason: "forbidden".to_owned() };
+    let gap = |resource: &str| Gap { resource: resource.to_owned(), namespace: None, reason: "forbidden".into() };
     let gaps = [gap("configmaps"), gap("gadgets.widgets.shop.example.org")];
     let view = ResourcesView { resources: &resources, gaps: &gaps, counts: Some(&counts) };
     insta::assert_snapshot!(table(&view, false, Some(80)));
@@ -154,7 +154,7 @@ fn the_document_is_what_the_schema_says() {
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let counts = BTreeMap::from([(ResourceId(0), 12)]);
     let gaps =
-        [Gap { resource: "configmaps".to_owned(), namespace: Some("shop".to_owned()), reason: "forbidden".to_owned() }];
+        [Gap { resource: "configmaps".to_owned(), namespace: Some("shop".to_owned()), reason: "forbidden".into() }];
     for resources in [some(), well_known(), Resources::default()] {
         for (gaps, counts) in [(&[][..], None), (&gaps[..], Some(&counts))] {
             let view = ResourcesView { resources: &resources, gaps, counts };

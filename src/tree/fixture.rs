@@ -107,7 +107,7 @@ impl World {
                 resource: ResourceId(index as u32),
                 namespace: None,
                 resource_version: "1".to_owned(),
-                failure: self.unread.contains(&kind).then(|| "forbidden".to_owned()),
+                failure: self.unread.contains(&kind).then(|| "forbidden".into()),
             });
         }
         let snapshot = self.builder.build();

@@ -163,9 +163,9 @@ fn only_what_may_hold_dependents_may_hide_something() {
     assert_eq!(hides(unread, ""), "");
     assert_eq!(hides("Shop a\nBucket b", "Shop/a Bucket/b"), "", "what the collector doesn't watch hides nothing");
     let mut scene = Scene::new("Shop a");
-    let undiscovered = Gap { resource: "acme.io/v1".to_owned(), namespace: None, reason: "503".to_owned() };
+    let undiscovered = Gap { resource: "acme.io/v1".to_owned(), namespace: None, reason: "503".into() };
     let look_up =
-        Gap { resource: "secrets".to_owned(), namespace: Some("ns".to_owned()), reason: "s: forbidden".to_owned() };
+        Gap { resource: "secrets".to_owned(), namespace: Some("ns".to_owned()), reason: "s: forbidden".into() };
     scene.snapshot.gaps = vec![undiscovered.clone(), look_up];
     assert_eq!(
         may_hide(&scene.snapshot, &[scene.id("Shop/a")]),

@@ -49,7 +49,12 @@ pub fn snapshot(graph: &Graph) -> Snapshot {
         } else {
             graph.unconverted.contains(&kind).then(conversion)
         };
-        builder.list(ListRecord { resource, namespace: None, resource_version: String::new(), failure });
+        builder.list(ListRecord {
+            resource,
+            namespace: None,
+            resource_version: String::new(),
+            failure: failure.map(Into::into),
+        });
     }
     let mut snapshot = builder.build();
     confirm_hidden(&mut snapshot, graph);

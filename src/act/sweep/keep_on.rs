@@ -267,7 +267,7 @@ impl Keeping {
             }
         }
         let gaps = self.gaps.iter().filter(|gap| !measures_only(gap));
-        picture.missing.extend(gaps.map(|gap| (gap.resource.clone(), gap.reason.clone())));
+        picture.missing.extend(gaps.map(|gap| (gap.resource.clone(), gap.reason.to_string())));
         picture.missing.sort();
         picture
     }

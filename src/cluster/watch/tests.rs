@@ -22,7 +22,7 @@ fn listed(resource: Resource, failure: Option<&str>) -> Snapshot {
         resource: ResourceId(0),
         namespace: None,
         resource_version: "7".to_owned(),
-        failure: failure.map(str::to_owned),
+        failure: failure.map(Into::into),
     });
     builder.build()
 }

@@ -1,5 +1,7 @@
 //! The parts of a snapshot file around its objects.
 
+use crate::model::GapReason;
+
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{MapAccess, Visitor},
@@ -24,7 +26,7 @@ pub struct List {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub resource_version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+    pub failure: Option<GapReason>,
 }
 
 /// A coordinate that was found empty.

@@ -268,7 +268,7 @@ prop_compose! {
             }
         }
         for (index, namespace, resource_version, failure) in lists {
-            builder.list(ListRecord { resource: *index.get(&ids), namespace, resource_version, failure });
+            builder.list(ListRecord { resource: *index.get(&ids), namespace, resource_version, failure: failure.map(Into::into) });
         }
         for (index, namespace, name) in absent {
             let snapshot = builder.snapshot();
@@ -277,7 +277,7 @@ prop_compose! {
             snapshot.confirm_absent(Coordinate { resource, namespace, name });
         }
         for (resource, namespace, reason) in gaps {
-            builder.gap(Gap { resource, namespace, reason });
+            builder.gap(Gap { resource, namespace, reason: reason.into() });
         }
         builder.build()
     }

@@ -38,7 +38,7 @@ fn sample() -> Snapshot {
         resource,
         namespace: namespace.map(str::to_owned),
         resource_version: "1182".to_owned(),
-        failure: failure.map(str::to_owned),
+        failure: failure.map(Into::into),
     };
     builder.list(list(pods, Some("shop"), None));
     builder.list(list(nodes, None, None));

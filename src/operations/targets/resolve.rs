@@ -248,7 +248,7 @@ impl<'a> Search<'a> {
         let resources = &self.snapshot.resources;
         let lists = self.snapshot.lists.iter();
         let mut failed = lists.filter(|list| resources.picked(list.resource) == resource && concerns(&list.namespace));
-        failed.find_map(|list| list.failure.clone())
+        failed.find_map(|list| list.failure.as_ref().map(ToString::to_string))
     }
 
     fn covers(&self, resource: ResourceId, namespace: Option<&str>) -> bool {
@@ -288,7 +288,7 @@ impl<'a> Search<'a> {
             return if some { Why::Absent } else { Why::NotInDump };
         }
         let gap = self.snapshot.gaps.iter().find(|gap| gap.resource == name);
-        Why::Unread(gap.map_or("it was not asked for".to_owned(), |gap| gap.reason.clone()))
+        Why::Unread(gap.map_or("it was not asked for".to_owned(), |gap| gap.reason.to_string()))
     }
 
     fn similar(&self, wanted: &NamedTarget, namespace: Option<&str>) -> Hint {

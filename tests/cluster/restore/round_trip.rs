@@ -61,7 +61,7 @@ fn what_the_archive_lacks_is_told() {
     let header = Header {
         context: "elsewhere".to_owned(),
         server: "elsewhere:6443".to_owned(),
-        gaps: vec![Gap { resource: "secrets".to_owned(), namespace: None, reason: "forbidden".to_owned() }],
+        gaps: vec![Gap { resource: "secrets".to_owned(), namespace: None, reason: "forbidden".into() }],
         left_out: vec![LeftOut {
             resource: "events".to_owned(),
             namespace: Some("shop".to_owned()),

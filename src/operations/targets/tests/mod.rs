@@ -48,7 +48,7 @@ fn snapshot(origin: Origin, text: &str) -> Snapshot {
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let words: Vec<&str> = line.split(' ').collect();
         let resource = builder.snapshot().resources.find_type(words[0]).unwrap();
-        let failure = words.get(1).and_then(|word| word.strip_prefix('!')).map(str::to_owned);
+        let failure = words.get(1).and_then(|word| word.strip_prefix('!')).map(Into::into);
         let list = ListRecord { resource, namespace: None, resource_version: String::new(), failure };
         let Some(place) = words.get(1).filter(|_| list.failure.is_none()) else {
             builder.list(list);
