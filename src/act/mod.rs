@@ -4,7 +4,6 @@
 //! and every error says what was written by then and is still there.
 
 mod access;
-mod complain;
 mod delete;
 #[cfg(test)]
 mod delete_tests;
@@ -15,6 +14,7 @@ mod keep;
 #[cfg(test)]
 mod keep_tests;
 mod look;
+mod owner_events;
 mod probe;
 #[cfg(test)]
 mod probe_tests;
@@ -24,10 +24,10 @@ mod sweep;
 mod update;
 
 pub use access::{Access, Denied, Verdicts, review};
-pub use complain::Complaints;
 pub use delete::{Answered, Deletion, Sent, delete};
 pub use follow::{Ended, FollowEvent, Followed, Following, follow};
 pub use keep::{DetachedObject, KeepError, KeepFailure, Released, cut, put_back, release};
+pub use owner_events::OwnerEventRecorder;
 pub use probe::{Probe, ProbeError, probe, probe_until};
 pub use restore::{Mode, restore};
 pub use sweep::{

@@ -159,12 +159,6 @@ impl OwnerGraph {
         self.virtual_uids.get(node.index().checked_sub(self.objects as usize)?).copied()
     }
 
-    /// The nodes of uids that are referenced, but that no object which was read has.
-    pub fn virtual_owners(&self) -> impl Iterator<Item = (NodeId, Symbol)> {
-        let first = self.objects;
-        self.virtual_uids.iter().enumerate().map(move |(index, uid)| (NodeId(first + index as u32), *uid))
-    }
-
     /// The objects of watched kinds that reference this node's uid, each once, in the order of the snapshot.
     pub fn dependents(&self, node: NodeId) -> &[ObjectId] {
         &self.dependents[self.first_dependent[node.index()] as usize..self.first_dependent[node.index() + 1] as usize]

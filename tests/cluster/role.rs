@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path, sync::LazyLock, time::Duration};
 
 use http::Method;
 use kubectl_gc::{
-    act::{Access, Complaints, review},
+    act::{Access, OwnerEventRecorder, review},
     cli::sweep::{Role, role},
     cluster::{Connection, ConnectionOptions, Scope},
     model::{Identity, Resources},
@@ -95,10 +95,10 @@ fn the_example_lets_a_sweep_do_all_it_does() {
         name: "w".to_owned(),
         uid: uid(&mine).to_owned(),
     };
-    let complaints = Complaints::new(sweep);
+    let recorder = OwnerEventRecorder::new(sweep);
     for _ in 0..2 {
         runtime
-            .block_on(complaints.complain(&identity, &Identity { namespace: String::new(), ..identity.clone() }))
+            .block_on(recorder.record(&identity, &Identity { namespace: String::new(), ..identity.clone() }))
             .expect("an event");
     }
     let events = CLUSTER.list(&format!("/api/v1/namespaces/{namespace}/events"));

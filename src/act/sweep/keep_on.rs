@@ -23,7 +23,7 @@ use crate::{
 };
 
 use super::{Settings, SweepObserver, Sweeper};
-use crate::act::complain::Complaints;
+use crate::act::owner_events::OwnerEventRecorder;
 
 /// How long the first lists are waited for before work begins without those that are missing (R2.6).
 const FIRST_LISTS: Duration = Duration::from_secs(30);
@@ -34,8 +34,8 @@ const LATEST: Duration = Duration::from_secs(5);
 /// How long work under way may take to come to its end.
 const TO_STOP: Duration = Duration::from_secs(15);
 
-/// How many complaints may wait to be written.
-const MOST_COMPLAINTS: usize = 10_000;
+/// How many events about owners may wait to be written.
+const MOST_EVENTS: usize = 10_000;
 
 /// What a look at what is served brings.
 type Discovered = Result<(Resources, Vec<Gap>), ConnectError>;
@@ -94,8 +94,8 @@ pub async fn keep_sweeping(
         changed: None,
     };
     keeping.serve(resources, gaps);
-    let (complaints, to_complain) = channel(MOST_COMPLAINTS);
-    let complaining = tokio::spawn(complain(Complaints::new(connection), to_complain));
+    let (invalid, to_record) = channel(MOST_EVENTS);
+    let recording = tokio::spawn(record(OwnerEventRecorder::new(connection), to_record));
     let begun = Instant::now();
     let mut next_look = begun + resync;
     let mut heartbeat = begun;
@@ -107,7 +107,7 @@ pub async fn keep_sweeping(
         keeping.tell(observer);
         for complaint in keeping.sweeper.complaints() {
             // Where there are too many, some are left out: they are only told to be read.
-            drop(complaints.try_send(complaint));
+            drop(invalid.try_send(complaint));
         }
         if heartbeat <= Instant::now() {
             let (objects, only_named) = keeping.sweeper.known();
@@ -138,7 +138,7 @@ pub async fn keep_sweeping(
             () = sleep_until(wakes.into()) => {}
         }
     }
-    complaining.abort();
+    recording.abort();
     drop(keeping.monitors);
     // Whoever waits for a server that doesn't answer isn't waited for: each write says exactly what it means, and can
     // be done again.
@@ -147,9 +147,9 @@ pub async fn keep_sweeping(
 }
 
 /// Writes an event for each. That one could not be written stops nobody.
-async fn complain(complaints: Complaints, mut to_complain: Receiver<(Identity, Identity)>) {
-    while let Some((dependent, owner)) = to_complain.recv().await {
-        drop(complaints.complain(&dependent, &owner).await);
+async fn record(recorder: OwnerEventRecorder, mut to_record: Receiver<(Identity, Identity)>) {
+    while let Some((dependent, owner)) = to_record.recv().await {
+        drop(recorder.record(&dependent, &owner).await);
     }
 }
 

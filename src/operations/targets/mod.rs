@@ -195,14 +195,6 @@ impl TypedQuery {
         objects.iter().filter_map(|wanted| wanted.namespace.as_deref()).filter(move |namespace| seen.insert(*namespace))
     }
 
-    /// Whether a target is looked for in the chosen namespace: it is namespaced and names none itself.
-    pub fn needs_namespace(&self, resources: &Resources) -> bool {
-        match &self.what {
-            What::Objects(objects) => objects.iter().any(|wanted| wanted.namespaced && wanted.namespace.is_none()),
-            What::Selection { types, .. } => types.iter().any(|selected| resources.get(selected.resource).namespaced),
-        }
-    }
-
     /// Holds manifests against an explicit `-n`, which they must not contradict.
     pub fn check_namespace(&self, explicit: &str) -> Result<(), TargetError> {
         let What::Objects(objects) = &self.what else { return Ok(()) };

@@ -131,7 +131,6 @@ fn namespaces_of_manifests_count_where_the_kind_has_them() {
     let path = file.path().display().to_string();
     let query = typed(&[&path], false).unwrap();
     assert!(query.any_cluster_scoped(&resources()));
-    assert!(!query.needs_namespace(&resources()));
     assert_eq!(query.own_namespaces().collect::<Vec<_>>(), ["n"]);
     assert!(query.check_namespace("n").is_ok());
     let error = query.check_namespace("m").unwrap_err().to_string();

@@ -87,17 +87,10 @@ fn what_cannot_be_understood_is_explained() {
 #[test]
 fn scopes_are_known_before_anything_is_read() {
     let resources = resources();
-    let cases = [
-        ("pod/a", false, true),
-        ("ns/a", true, false),
-        ("pod/a ns/a", true, true),
-        ("pods,nodes --all", true, true),
-        ("pv -l a", true, false),
-    ];
-    for (line, cluster_scoped, namespaced) in cases {
+    let cases = [("pod/a", false), ("ns/a", true), ("pod/a ns/a", true), ("pods,nodes --all", true), ("pv -l a", true)];
+    for (line, cluster_scoped) in cases {
         let query = typed(line).unwrap();
         assert_eq!(query.any_cluster_scoped(&resources), cluster_scoped, "{line}");
-        assert_eq!(query.needs_namespace(&resources), namespaced, "{line}");
         assert_eq!(query.own_namespaces().count(), 0);
         assert!(query.check_namespace("x").is_ok());
     }

@@ -1,26 +1,27 @@
-//! Which complaint becomes an event of its own, and which only makes one count more: as the correlator of client-go has
-//! it.
+//! Which invalid reference becomes an event of its own, and which only increases a count: client-go's correlator.
 
 use std::num::NonZeroUsize;
 
 use jiff::Timestamp;
 use lru::LruCache;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::Identity;
 
-/// How many of each are remembered; those that came last.
+/// How many objects are remembered; those that came last.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(4096).expect("more than none");
-/// From so many different complaints about one object on, they are told as one.
+/// How many events of one object are remembered.
+const EVENTS: usize = 64;
+/// From so many different messages about one object on, they are combined.
 const DIFFERENT: usize = 10;
-/// A complaint that comes later than this many seconds after the last about the object is the first again.
+/// A message that comes later than this many seconds after the last about the object is the first again.
 const LONG_AGO: i64 = 600;
-/// How many complaints about one object are told at once.
+/// How many events about one object are written at once.
 const BURST: f64 = 25.0;
 /// After how many seconds there may be one more.
 const ONE_MORE_AFTER: f64 = 300.0;
 
-/// An event as it is to be after a complaint.
+/// An event as it is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub name: String,
@@ -29,74 +30,82 @@ pub(super) struct Entry {
     pub count: u64,
     pub first: Timestamp,
     pub last: Timestamp,
-    /// Whether it tells of several different complaints.
+    /// Whether it stands for several different messages.
     pub combined: bool,
 }
 
-/// What was complained of. It knows no more than it may, whatever it is told.
+/// What was recorded of each object, as far as memory allows.
 #[derive(Debug)]
-pub(super) struct Correlator {
-    entries: LruCache<(Identity, Option<String>), Entry>,
-    different: LruCache<Identity, (FxHashSet<String>, Timestamp)>,
-    tokens: LruCache<Identity, (f64, Timestamp)>,
+pub(super) struct Correlator(LruCache<Identity, History>);
+
+/// What was recorded of one object.
+#[derive(Debug)]
+struct History {
+    /// By message; those that are combined are one event, whatever they say.
+    events: FxHashMap<Option<String>, Entry>,
+    different: FxHashSet<String>,
+    /// How many events may be written now.
+    tokens: f64,
+    last: Timestamp,
 }
 
 impl Correlator {
     pub(super) fn new() -> Self {
-        Correlator {
-            entries: LruCache::new(REMEMBERED),
-            different: LruCache::new(REMEMBERED),
-            tokens: LruCache::new(REMEMBERED),
-        }
+        Correlator(LruCache::new(REMEMBERED))
     }
 
-    /// Takes a complaint about an object. Says what the event is to be now; nothing where it is one too many. It is a
+    /// Takes a message about an object. Returns the event as it is to be now; none where there are too many. It is a
     /// new event if it counts one, and otherwise one that should be there.
     pub(super) fn take(&mut self, about: &Identity, message: &str, now: Timestamp) -> Option<Entry> {
-        let combined = self.too_many_different(about, message, now);
+        let new =
+            || History { events: FxHashMap::default(), different: FxHashSet::default(), tokens: BURST, last: now };
+        let history = self.0.get_or_insert_mut(about.clone(), new);
+        let combined = history.has_too_many_different(message, now);
         let message = if combined { format!("(combined from similar events): {message}") } else { message.to_owned() };
-        // All that are combined are one event, whatever they say.
-        let key = (about.clone(), (!combined).then(|| message.clone()));
-        let entry = match self.entries.get_mut(&key) {
-            Some(entry) => {
-                *entry = Entry { message, count: entry.count + 1, last: now, ..entry.clone() };
-                entry.clone()
-            }
-            None => {
-                let entry = Entry { name: event_name(about, now), message, count: 1, first: now, last: now, combined };
-                self.entries.put(key, entry.clone());
-                entry
-            }
-        };
-        self.may_be_told(about, now).then_some(entry)
-    }
-
-    fn too_many_different(&mut self, about: &Identity, message: &str, now: Timestamp) -> bool {
-        let (different, last) = self.different.get_or_insert_mut(about.clone(), || (FxHashSet::default(), now));
-        if now.as_second() - last.as_second() > LONG_AGO {
-            different.clear();
+        let key = (!combined).then(|| message.clone());
+        if history.events.len() >= EVENTS && !history.events.contains_key(&key) {
+            history.events.clear();
         }
-        *last = now;
-        different.insert(message.to_owned());
-        if different.len() < DIFFERENT {
+        let first = || Entry {
+            name: event_name(about, now),
+            message: String::new(),
+            count: 0,
+            first: now,
+            last: now,
+            combined,
+        };
+        let entry = history.events.entry(key).or_insert_with(first);
+        (entry.message, entry.last) = (message, now);
+        entry.count += 1;
+        let entry = entry.clone();
+        history.takes_token(now).then_some(entry)
+    }
+}
+
+impl History {
+    fn has_too_many_different(&mut self, message: &str, now: Timestamp) -> bool {
+        if now.as_second() - self.last.as_second() > LONG_AGO {
+            self.different.clear();
+        }
+        self.different.insert(message.to_owned());
+        if self.different.len() < DIFFERENT {
             return false;
         }
         // It need not know them all to know that there are too many.
-        if let Some(any) = different.iter().next().cloned() {
-            different.remove(&any);
+        if let Some(any) = self.different.iter().next().cloned() {
+            self.different.remove(&any);
         }
         true
     }
 
-    fn may_be_told(&mut self, about: &Identity, now: Timestamp) -> bool {
-        let (tokens, last) = self.tokens.get_or_insert_mut(about.clone(), || (BURST, now));
+    fn takes_token(&mut self, now: Timestamp) -> bool {
         // A clock that was put back brings nothing.
-        let passed = now.duration_since(*last).as_secs_f64().max(0.0);
-        *tokens = (*tokens + passed / ONE_MORE_AFTER).min(BURST);
-        *last = now;
-        let one = *tokens >= 1.0;
+        let passed = now.duration_since(self.last).as_secs_f64().max(0.0);
+        self.tokens = (self.tokens + passed / ONE_MORE_AFTER).min(BURST);
+        self.last = now;
+        let one = self.tokens >= 1.0;
         if one {
-            *tokens -= 1.0;
+            self.tokens -= 1.0;
         }
         one
     }
@@ -181,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn one_object_is_not_complained_of_without_end() {
+    fn events_about_one_object_are_limited() {
         let mut correlator = Correlator::new();
         let describe = |correlator: &mut Correlator, second| {
             correlator.take(&pod("a"), "why", at(second)).map(|entry| entry.count)
@@ -203,9 +212,12 @@ mod tests {
         for number in 0..REMEMBERED.get() * 2 {
             correlator.take(&pod(&format!("p{number}")), "why", at(1));
         }
-        let all = [correlator.entries.len(), correlator.different.len(), correlator.tokens.len()];
-        assert_eq!(all, [REMEMBERED.get(); 3]);
+        assert_eq!(correlator.0.len(), REMEMBERED.get());
         assert_eq!(correlator.take(&pod("p0"), "why", at(2)).unwrap().count, 1);
+        for number in 0..EVENTS as i64 * 20 {
+            correlator.take(&pod("a"), &number.to_string(), at(number * 601));
+        }
+        assert!(correlator.0.get(&pod("a")).unwrap().events.len() <= EVENTS);
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn at(second: i64) -> Timestamp {
 type Log = Arc<Mutex<Vec<(String, Value)>>>;
 
 /// A server that has every event that was made, or whose events expire, and what it was asked.
-async fn server(expire: bool) -> (Complaints, Log) {
+async fn server(expire: bool) -> (OwnerEventRecorder, Log) {
     let log = Log::default();
     let seen = log.clone();
     let connection = serve(move |asked| {
@@ -29,15 +29,15 @@ async fn server(expire: bool) -> (Complaints, Log) {
             .push((format!("{} {}", asked.method, asked.url), serde_json::from_slice(&asked.body).unwrap()));
         if asked.method == "PATCH" && expire { refuse(404) } else { say(201, "{}") }
     });
-    (Complaints::new(connection.await), log)
+    (OwnerEventRecorder::new(connection.await), log)
 }
 
 #[tokio::test]
-async fn what_is_complained_of_again_counts_more() {
-    let (complaints, log) = server(false).await;
+async fn what_is_recorded_again_counts_more() {
+    let (recorder, log) = server(false).await;
     let (pod, owner) = (identity("Pod", "shop", "a"), identity("Job", "elsewhere", "j"));
-    complaints.complain_at(&pod, &owner, at(10)).await.unwrap();
-    complaints.complain_at(&pod, &owner, at(70)).await.unwrap();
+    recorder.record_at(&pod, &owner, at(10)).await.unwrap();
+    recorder.record_at(&pod, &owner, at(70)).await.unwrap();
     let log = log.lock().unwrap();
     let asked: Vec<&str> = log.iter().map(|(asked, _)| asked.as_str()).collect();
     assert_eq!(asked, ["POST /api/v1/namespaces/shop/events", "PATCH /api/v1/namespaces/shop/events/a.2540be400"]);
@@ -54,10 +54,10 @@ async fn what_is_complained_of_again_counts_more() {
 
 #[tokio::test]
 async fn an_event_that_has_expired_is_made_anew() {
-    let (complaints, log) = server(true).await;
+    let (recorder, log) = server(true).await;
     let (rack, owner) = (identity("Rack", "", "r"), identity("Job", "elsewhere", "j"));
     for second in [10, 7200] {
-        complaints.complain_at(&rack, &owner, at(second)).await.unwrap();
+        recorder.record_at(&rack, &owner, at(second)).await.unwrap();
     }
     let log = log.lock().unwrap();
     let (asked, again) = log.last().unwrap();
@@ -69,9 +69,9 @@ async fn an_event_that_has_expired_is_made_anew() {
 
 #[tokio::test]
 async fn what_can_not_be_written_is_said() {
-    let complaints = Complaints::new(serve(|_| refuse(403)).await);
+    let recorder = OwnerEventRecorder::new(serve(|_| refuse(403)).await);
     let (pod, owner) = (identity("Pod", "shop", "a"), identity("Job", "elsewhere", "j"));
-    assert_eq!(complaints.complain(&pod, &owner).await, Err("forbidden: no".to_owned()));
-    let there = Complaints::new(serve(|_| refuse(409)).await);
-    assert_eq!(there.complain(&pod, &owner).await, Ok(()));
+    assert_eq!(recorder.record(&pod, &owner).await, Err("forbidden: no".to_owned()));
+    let there = OwnerEventRecorder::new(serve(|_| refuse(409)).await);
+    assert_eq!(there.record(&pod, &owner).await, Ok(()));
 }

@@ -1,4 +1,4 @@
-//! The collector's complaints about owners in other namespaces (R3.7), left as events in its own words.
+//! The collector's events about owners in other namespaces (R3.7), in its own words.
 
 mod correlate;
 
@@ -16,19 +16,19 @@ use crate::{
 use self::correlate::{Correlator, Entry};
 use super::request::{JSON, MERGE_PATCH, once_as, persist};
 
-/// Who complains. Whoever looks for the collector's complaints finds these, too.
+/// The collector's name: whoever looks for its events finds these, too.
 const COMPONENT: &str = "garbage-collector-controller";
 const REASON: &str = "OwnerRefInvalidNamespace";
 
-/// What complains, and remembers what it has complained of.
-pub struct Complaints {
+/// Writes the events, and remembers what it has written.
+pub struct OwnerEventRecorder {
     connection: Connection,
     events: Resource,
     correlator: Mutex<Correlator>,
 }
 
-impl Complaints {
-    /// Nothing was complained of so far.
+impl OwnerEventRecorder {
+    /// Nothing was recorded so far.
     pub fn new(connection: Connection) -> Self {
         let events = Resource {
             version: "v1".to_owned(),
@@ -37,19 +37,19 @@ impl Complaints {
             namespaced: true,
             ..Resource::default()
         };
-        Complaints { connection, events, correlator: Mutex::new(Correlator::new()) }
+        OwnerEventRecorder { connection, events, correlator: Mutex::new(Correlator::new()) }
     }
 
-    /// Complains that the dependent refers to an owner that is in another namespace. `owner` is what the reference
-    /// says: its own namespace doesn't matter. What was complained of before only counts more.
+    /// Records that the dependent refers to an owner that is in another namespace. `owner` is what the reference says:
+    /// its own namespace doesn't matter. What was recorded before only counts more.
     ///
     /// # Errors
     /// When the event could not be written, with the reason. Nothing hangs on it, and nothing is to be stopped by it.
-    pub async fn complain(&self, dependent: &Identity, owner: &Identity) -> Result<(), String> {
-        self.complain_at(dependent, owner, Timestamp::now()).await
+    pub async fn record(&self, dependent: &Identity, owner: &Identity) -> Result<(), String> {
+        self.record_at(dependent, owner, Timestamp::now()).await
     }
 
-    async fn complain_at(&self, dependent: &Identity, owner: &Identity, now: Timestamp) -> Result<(), String> {
+    async fn record_at(&self, dependent: &Identity, owner: &Identity, now: Timestamp) -> Result<(), String> {
         let message = message(dependent, owner);
         let entry = self.correlator.lock().unwrap_or_else(PoisonError::into_inner).take(dependent, &message, now);
         let Some(entry) = entry else { return Ok(()) };
