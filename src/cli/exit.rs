@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::operations::ErrorKind;
+
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -11,6 +13,22 @@ pub enum Exit {
     Failed,
     /// It was done, and the answer is bad news.
     BadNews,
+}
+
+impl From<ErrorKind> for Exit {
+    /// Whatever keeps a command from being done is one code, a user's no included: scripts can rely on 2 as an answer.
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Usage
+            | ErrorKind::Source
+            | ErrorKind::NotFound
+            | ErrorKind::Refused
+            | ErrorKind::Unknown
+            | ErrorKind::Changed
+            | ErrorKind::Unanswered
+            | ErrorKind::Local => Exit::Failed,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {

@@ -48,9 +48,9 @@ pub fn run() -> Exit {
     match dispatch(&cli) {
         Ok(report) => report.print(),
         Err(error) => {
-            // Nobody is left to tell when standard error is closed.
+            // Ignore errors: stderr may be closed.
             let _ = writeln!(io::stderr(), "error: {}", describe_error(&error));
-            Exit::Failed
+            Exit::from(error.kind())
         }
     }
 }

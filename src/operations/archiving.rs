@@ -151,7 +151,7 @@ impl Archiving {
             .filter(|id| !self.fresh.contains(snapshot.text(snapshot.object(*id).uid)))
             .collect();
         let (writer, fresh) = (&mut self.writer, &mut self.fresh);
-        session.fetch_whole(&lacking, |id, whole| {
+        let take = |id, whole| {
             match whole {
                 Whole::Object(object) => {
                     writer.add(*object)?;
@@ -161,7 +161,8 @@ impl Archiving {
                 Whole::Unreadable(reason) => failures.push((placed(snapshot, id), reason)),
             }
             Ok::<(), ArchiveError>(())
-        })?;
+        };
+        session.run(async |connection, snapshot| connection.fetch_whole(snapshot, &lacking, take).await)?;
         for (namespace, resource) in &goes.unlisted {
             if let Err(failure) = self.take_unlisted(session, *namespace, *resource)? {
                 failures.push(failure);
@@ -196,7 +197,9 @@ impl Archiving {
             () if !found.has_verb("list") => "they can't be listed",
             () => {
                 let writer = &mut self.writer;
-                let listed = session.list_whole(resource, namespace, &mut |object| writer.add(object));
+                let mut take = |object| writer.add(object);
+                let listed =
+                    session.run(async |connection, _| connection.list_whole(found, namespace_name, &mut take).await);
                 return match listed {
                     Ok(taken) => taken.map(Ok),
                     Err(reason) => Ok(Err((format!("{} in namespace {namespace_name}", found.full_name()), reason))),

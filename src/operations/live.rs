@@ -1,7 +1,6 @@
 //! A cluster that is open: reading on, writing, and following what comes of it.
 
 use std::{
-    collections::BTreeSet,
     future,
     sync::{Arc, OnceLock},
     time::Duration,
@@ -11,16 +10,13 @@ use tokio::{runtime::Runtime, sync::watch};
 
 use crate::{
     act::{
-        Access, Deletion, DetachedObject, FollowEvent, Followed, Following, KeepError, Probe, ProbeError, Released,
-        Sent, Settings, Sweeper, Verdicts, cut, delete, follow, probe, put_back, release, review,
+        Deletion, FollowEvent, Followed, Following, Probe, ProbeError, Sent, Settings, Sweeper, delete, follow, probe,
     },
-    cluster::{Connection, LostWatch, Watches, Whole},
+    cluster::{Connection, LostWatch, Watches},
     collector::live::KindId,
-    model::{
-        Coordinate, Identity, ObjectEvent, ObjectId, OwnerEvent, RecheckResult, Resource, ResourceId, Snapshot, Symbol,
-    },
-    plan::{Plan, PlanTracker},
-    simulate::{Assume, Cut},
+    model::{Coordinate, Identity, ObjectEvent, ObjectId, OwnerEvent, RecheckResult, Resource, ResourceId, Snapshot},
+    plan::PlanTracker,
+    simulate::Assume,
 };
 
 use super::session::{Session, Source};
@@ -126,8 +122,9 @@ fn watching<'a>(
 }
 
 impl LiveSession {
-    pub fn connection(&self) -> &Connection {
-        &self.source.connection
+    /// Runs what needs the connection and the snapshot to its end.
+    pub fn run<T>(&self, work: impl AsyncFnOnce(&Connection, &Snapshot) -> T) -> T {
+        self.source.runtime.block_on(work(&self.source.connection, &self.snapshot))
     }
 
     /// See [`Cluster::hear_interrupts`].
@@ -161,84 +158,17 @@ impl LiveSession {
     /// # Errors
     /// Why that could not be found out.
     pub fn probe(&self, patience: Duration) -> Result<Probe, ProbeError> {
-        let Cluster { runtime, connection, .. } = &self.source;
-        let namespace = self.namespace.as_deref().unwrap_or(connection.default_namespace());
-        runtime.block_on(probe(connection, namespace, patience))
-    }
-
-    /// Asks whether the user may do this.
-    pub fn review(&self, wanted: &BTreeSet<Access>) -> Verdicts {
-        let Cluster { runtime, connection, .. } = &self.source;
-        runtime.block_on(review(connection, &self.snapshot.resources, wanted))
-    }
-
-    /// Reads objects whole.
-    ///
-    /// # Errors
-    /// The first that `each` returns.
-    pub fn fetch_whole<E>(
-        &self,
-        objects: &[ObjectId],
-        each: impl FnMut(ObjectId, Whole) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Cluster { runtime, connection, .. } = &self.source;
-        runtime.block_on(connection.fetch_whole(&self.snapshot, objects, each))
-    }
-
-    /// Lists whole what no snapshot has: see [`Connection::list_whole`].
-    ///
-    /// # Errors
-    /// Outside: why they can't be listed. Inside: the first that `each` returns.
-    pub fn list_whole<E: Send>(
-        &self,
-        resource: ResourceId,
-        namespace: Symbol,
-        each: &mut (dyn FnMut(serde_json::Value) -> Result<(), E> + Send),
-    ) -> Result<Result<(), E>, String> {
-        let (resource, namespace) = (self.snapshot.resources.get(resource), self.snapshot.text(namespace));
-        let Cluster { runtime, connection, .. } = &self.source;
-        runtime.block_on(connection.list_whole(resource, namespace, each))
-    }
-
-    /// Removes owner references from what is to be kept ([`cut`]).
-    ///
-    /// # Errors
-    /// What can't be kept; all references are restored then, or the error names those that are not.
-    pub fn cut(&self, cuts: &[Cut]) -> Result<Vec<DetachedObject>, KeepError> {
-        let Cluster { runtime, connection, .. } = &self.source;
-        runtime.block_on(cut(connection, &self.snapshot, cuts))
-    }
-
-    /// Puts references back, where nothing is deleted after all ([`put_back`]).
-    pub fn put_back(&self, detached: &[DetachedObject]) -> Vec<(String, String)> {
-        let Cluster { runtime, connection, .. } = &self.source;
-        runtime.block_on(put_back(connection, &self.snapshot, detached))
-    }
-
-    /// Removes the guards of what was kept ([`release`]) once that is safe; `None` after an interrupt, or where that
-    /// took longer than `patience`.
-    ///
-    /// # Errors
-    /// The first object that could not be released.
-    pub fn release(
-        &self,
-        plan: &Plan,
-        detached: &[DetachedObject],
-        patience: Duration,
-    ) -> Result<Option<Vec<(ObjectId, Released)>>, KeepError> {
-        let Cluster { runtime, connection, .. } = &self.source;
-        runtime.block_on(async {
-            tokio::select! {
-                released = release(connection, &self.snapshot, plan, detached, patience) => released.map(Some),
-                () = interrupted() => Ok(None),
-            }
+        self.run(async |connection, _| {
+            let namespace = self.namespace.as_deref().unwrap_or(connection.default_namespace());
+            probe(connection, namespace, patience).await
         })
     }
 
     /// Deletes these objects one after the other ([`delete`]). An interrupt stops it after the one that is under way.
     pub fn delete(&self, targets: &[ObjectId], deletion: &Deletion, observer: &mut dyn FnMut(&Sent)) -> Vec<Sent> {
-        let Cluster { runtime, connection, .. } = &self.source;
-        runtime.block_on(delete(connection, &self.snapshot, targets, deletion, interrupted(), observer))
+        self.run(async |connection, snapshot| {
+            delete(connection, snapshot, targets, deletion, interrupted(), observer).await
+        })
     }
 
     /// Follows a plan to its end ([`follow`]), for so long at most. An interrupt ends it.
@@ -349,7 +279,7 @@ fn patience(timeout: Option<Duration>) -> Duration {
 
 /// Done when somebody has pressed Ctrl-C since [`LiveSession::hear_interrupts`]; from the second time on, the process ends
 /// at once.
-async fn interrupted() {
+pub(super) async fn interrupted() {
     match INTERRUPTED.get() {
         // Who is heard once is heard until the end.
         Some(heard) => drop(heard.clone().wait_for(|heard| *heard).await),

@@ -14,12 +14,12 @@ use super::targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError};
 ///
 /// ```
 /// fn write(session: &mut kubectl_gc::operations::LiveSession) {
-///     session.put_back(&[]);
+///     session.hear_interrupts();
 /// }
 /// ```
 /// ```compile_fail,E0599
 /// fn write(session: &mut kubectl_gc::operations::Session) {
-///     session.put_back(&[]);
+///     session.hear_interrupts();
 /// }
 /// ```
 pub struct Session<S: ?Sized = dyn Source> {

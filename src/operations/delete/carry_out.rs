@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use crate::{
-    act::{DetachedObject, FollowEvent, Followed, KeepError, Released, Sent},
+    act::{DetachedObject, FollowEvent, Followed, KeepError, Released, Sent, cut, put_back, release as release_guards},
     model::Identity,
     plan::{Plan, PlanTracker},
 };
 
 use super::{
-    super::{LiveSession, clock::Clock},
+    super::{LiveSession, clock::Clock, live::interrupted},
     Delete,
 };
 
@@ -55,12 +55,12 @@ impl Delete {
         let took = || how.clock.elapsed().saturating_sub(begun);
         let course = PlanTracker::new(&session.snapshot, plan);
         session.hear_interrupts();
-        let detached = session.cut(&plan.request.cuts)?;
+        let detached = session.run(async |connection, snapshot| cut(connection, snapshot, &plan.request.cuts).await)?;
         let sent = session.delete(&plan.request.targets, &deletion, &mut |_| ());
         // Where an answer got lost, the delete may have been done: what is kept stays detached then.
         if !sent.iter().any(|sent| sent.answered.may_be_done()) {
-            let left = session.put_back(&detached).into_iter();
-            let unfinished = left.map(|(object, why)| format!("{object} {why}")).collect();
+            let left = session.run(async |connection, snapshot| put_back(connection, snapshot, &detached).await);
+            let unfinished = left.into_iter().map(|(object, why)| format!("{object} {why}")).collect();
             return Ok(Done { sent, followed: None, took: took(), kept: Vec::new(), unfinished });
         }
         let (kept, unfinished) = release(session, plan, how, &detached);
@@ -88,7 +88,13 @@ fn release(
         return Default::default();
     }
     let patience = how.timeout.unwrap_or(UNTIL_RELEASED).min(UNTIL_RELEASED);
-    let released = match session.release(plan, detached, patience) {
+    let released = session.run(async |connection, snapshot| {
+        tokio::select! {
+            released = release_guards(connection, snapshot, plan, detached, patience) => released.map(Some),
+            () = interrupted() => Ok(None),
+        }
+    });
+    let released = match released {
         Ok(Some(released)) => released,
         Ok(None) => {
             return (Vec::new(), detached.iter().filter_map(|one| guarded(one, "nobody waited any longer")).collect());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    act::Access,
+    act::{Access, review},
     model::{ObjectId, Snapshot},
     plan::{Incomplete, Plan},
     simulate::Request,
@@ -25,7 +25,8 @@ pub fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), O
 /// # Errors
 /// Where the API server would forbid any of this, all of which is told at once.
 pub fn allowed(session: &LiveSession, wanted: &BTreeSet<Access>) -> Result<Option<String>, OperationError> {
-    require_allowed(session.review(wanted), &session.snapshot.resources, "deleted")
+    let verdicts = session.run(async |connection, snapshot| review(connection, &snapshot.resources, wanted).await);
+    require_allowed(verdicts, &session.snapshot.resources, "deleted")
 }
 
 /// What the user sends: a PATCH for each object that is kept, and a DELETE for each target. The cascade is the
