@@ -370,6 +370,28 @@ fn no_answer_is_no_absence() {
     }
 }
 
+/// A dependent that was created while a watch was lost is in no plan: its owner would go without freeing it.
+#[test]
+fn a_watch_that_missed_events_stops_it() {
+    let trial = Trial::on(uncollected(), "missed", "Background");
+    lost(&trial, 1);
+    let proxy = CountingProxy::start_as(trial.cluster, ADMIN);
+    let watched = AtomicUsize::new(0);
+    proxy.with(move |request| {
+        let is_it = request.path == "/api/v1/configmaps" && request.query.starts_with("watch=true");
+        (is_it && watched.fetch_add(1, Ordering::Relaxed) == 0).then(|| Fault::status(410, "Expired"))
+    });
+    let kubeconfig = format!("--kubeconfig={}", proxy.kubeconfig().display());
+    let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[&kubeconfig]));
+    terminal.shows("Sweep 1 object? [y/N]");
+    // By then the watch has been refused.
+    thread::sleep(SEEN);
+    terminal.types("y");
+    let (code, shown) = terminal.ends();
+    assert_eq!((code, there(&trial)), (Some(1), vec!["lost-0".to_owned()]), "{shown}");
+    assert!(shown.contains("new configmaps may have been missed since they were listed"), "{shown}");
+}
+
 /// Ctrl-C ends it in good order, and so does its time.
 #[test]
 fn it_can_be_called_off() {
