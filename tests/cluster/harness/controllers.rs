@@ -34,7 +34,7 @@ const FAILED: &str = "the controller manager could not be started";
 /// The collector asks for new kinds twice a minute.
 const NEW_KIND: Duration = Duration::from_mins(1);
 /// Generous, because a busy machine is no reason for a test to fail.
-const START: Duration = Duration::from_secs(90);
+const START: Duration = Duration::from_mins(5);
 /// The collector's queues, without their prefix.
 const QUEUES: [&str; 3] = ["attempt_to_delete", "attempt_to_orphan", "graph_changes"];
 /// Queues are empty for moments while events are on their way; this many looks in a row are taken for rest.
