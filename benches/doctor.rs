@@ -70,7 +70,7 @@ fn main() {
                 live: true,
                 fresh: &fresh,
                 made: &[],
-                kubectl: "kubectl",
+                kubectl: &kubectl_gc::command_line::PLAIN,
                 events: &[],
                 probed: None,
                 limit: &Limit::Everything,

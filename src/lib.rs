@@ -15,10 +15,12 @@ pub mod cli;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 pub mod collector;
+pub mod command_line;
 pub mod doctor;
 pub mod document;
 #[cfg(feature = "dump")]
 pub mod dump;
+pub mod go_quote;
 pub mod graph;
 #[cfg(feature = "cluster")]
 pub mod metrics;

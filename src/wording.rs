@@ -1,6 +1,4 @@
-//! Small matters of wording that everything which speaks needs: numbers, ages, words for a shell.
-
-use std::borrow::Cow;
+//! Small matters of wording that everything which speaks needs: numbers and ages.
 
 /// `1 object`, `3 objects`, `101,204 objects`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
@@ -39,16 +37,6 @@ pub fn age(seconds: i64) -> String {
     }
 }
 
-/// A word as a shell takes it for one, whatever is in it: some names may hold anything, and commands are there to be
-/// pasted.
-pub fn shell_word(text: &str) -> Cow<'_, str> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:@=,+%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,13 +46,6 @@ mod tests {
         let text = [0, 7, 999, 1_000, 101_204, 1_234_567].map(thousands);
         assert_eq!(text, ["0", "7", "999", "1,000", "101,204", "1,234,567"]);
         assert_eq!([count(1, "object", "objects"), count(1_000, "object", "objects")], ["1 object", "1,000 objects"]);
-    }
-
-    #[test]
-    fn shells_take_words_for_words() {
-        assert_eq!(shell_word("deployment.apps/web-1"), "deployment.apps/web-1");
-        assert_eq!(shell_word("clusterrole/a $(reboot) isn't"), r"'clusterrole/a $(reboot) isn'\''t'");
-        assert_eq!(shell_word(""), "''");
     }
 
     #[test]

@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cluster::{Connection, Failure, path},
+    command_line::{Kubectl, PLAIN, ShellCommand},
     doctor::commands::Commands,
     model::{ObjectId, Reference, Snapshot},
     plan::{Plan, adopters_of},
@@ -57,7 +58,7 @@ pub struct DetachedObject {
 impl DetachedObject {
     /// The command that takes the guard from it; none where it has none. `kubectl` is how kubectl is called for this
     /// cluster.
-    pub fn release_command(&self, snapshot: &Snapshot, kubectl: &str) -> Option<String> {
+    pub fn release_command(&self, snapshot: &Snapshot, kubectl: &Kubectl) -> Option<ShellCommand> {
         let uid = snapshot.text(snapshot.object(self.object).uid);
         let place =
             self.now.as_array().filter(|_| self.guarded)?.iter().rposition(|reference| reference["uid"] == uid)?;
@@ -66,7 +67,7 @@ impl DetachedObject {
             json!({"op": "test", "path": format!("{path}/uid"), "value": uid}),
             json!({"op": "remove", "path": path}),
         ];
-        Some(Commands { snapshot, kubectl }.patch(self.object, steps))
+        Commands { snapshot, kubectl }.patch(self.object, steps)
     }
 }
 
@@ -196,7 +197,7 @@ pub async fn put_back(
         let cut = Cut { object: one.object, loses: one.loses.clone() };
         let object = KeptObject::of(connection, snapshot, &cut);
         if let Err(why) = object.put_back(one).await {
-            let guard = one.release_command(snapshot, "kubectl").map_or(String::new(), |command| {
+            let guard = one.release_command(snapshot, &PLAIN).map_or(String::new(), |command| {
                 format!("; it has itself as its controller, which is removed with: {command}")
             });
             left.push((format!("{}{}", object.name, object.place), format!("could not be put back ({why}){guard}")));
@@ -229,7 +230,7 @@ pub async fn release(
             Ok(describe) => released.push((one.object, describe)),
             Err(why) => {
                 let rest = detached[released.len()..].iter().filter_map(|one| {
-                    let command = one.release_command(snapshot, "kubectl")?;
+                    let command = one.release_command(snapshot, &PLAIN)?;
                     Some((
                         snapshot.short_name(one.object),
                         format!("has itself as its controller, which is removed with: {command}"),

@@ -14,6 +14,7 @@ use crate::{
         Connection,
         testing::{RecordedRequest, Say, json as say, pods, serve},
     },
+    command_line::{Kubectl, PLAIN},
     graph::OwnerGraph,
     model::{ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder},
     plan::{Plan, plan},
@@ -189,10 +190,11 @@ async fn what_is_cut_has_itself_as_controller_until_it_is_released() {
     let detached = scene.cut().await.unwrap();
     assert_eq!(scene.log(), ["a: a*", "b: b*"], "one write each");
     assert!(detached.iter().all(|one| one.guarded));
-    let command = detached[0].release_command(&scene.snapshot, "kubectl --context x").unwrap();
+    let kubectl = Kubectl::new(vec!["--context=x".to_owned()]);
+    let command = detached[0].release_command(&scene.snapshot, &kubectl).unwrap().to_string();
     assert_eq!(
         command,
-        "kubectl --context x patch pods/a -n shop --type=json -p \
+        "kubectl --context=x patch pods/a -n shop --type=json -p \
          '[{\"op\":\"test\",\"path\":\"/metadata/ownerReferences/0/uid\",\"value\":\"a\"},{\"op\":\"remove\",\"path\":\"/metadata/ownerReferences/0\"}]'"
     );
     // What was done before an interruption is not done again.
@@ -354,6 +356,6 @@ async fn another_controller_is_guard_enough() {
     cuts.truncate(1);
     cuts[0].loses.clear();
     let detached = cut(&scene.connection, &scene.snapshot, &cuts).await.unwrap();
-    assert!(!detached[0].guarded && detached[0].release_command(&scene.snapshot, "kubectl").is_none());
+    assert!(!detached[0].guarded && detached[0].release_command(&scene.snapshot, &PLAIN).is_none());
     assert_eq!((scene.log(), scene.owners()[0].as_str()), (Vec::new(), "r*"));
 }

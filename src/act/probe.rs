@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cluster::{Answer, Connection, Failure, path, retry},
+    command_line::{PLAIN, ShellCommand},
     model::{FOREGROUND_FINALIZER, Resource},
     server::Propagation,
 };
@@ -103,7 +104,7 @@ pub enum ProbeError {
         /// Why it is, or may be, still there.
         reason: String,
         /// What removes it, in plain kubectl.
-        command: String,
+        command: ShellCommand,
     },
 }
 
@@ -344,13 +345,12 @@ impl<'c> Throwaway<'c> {
 
     fn left(&self, found: String, still: Still) -> ProbeError {
         let Throwaway { namespace, name, .. } = self;
+        let kubectl = |verb| PLAIN.verb(verb).args([&format!("configmap/{name}"), "-n", namespace]);
         let (reason, command) = match still {
-            Still::Unremoved(reason) => (reason, format!("kubectl delete configmap {name} -n {namespace}")),
+            Still::Unremoved(reason) => (reason, kubectl("delete")),
             Still::Held => (
                 "it is deleted, and something has added a finalizer to it".to_owned(),
-                format!(
-                    r#"kubectl patch configmap {name} -n {namespace} --type=merge -p '{{"metadata":{{"finalizers":null}}}}'"#
-                ),
+                kubectl("patch").args(["--type=merge", "-p", r#"{"metadata":{"finalizers":null}}"#]),
             ),
         };
         ProbeError::Left { namespace: (*namespace).to_owned(), name: name.clone(), found, reason, command }

@@ -246,7 +246,7 @@ async fn whether_it_was_created_may_stay_unknown() {
     .await;
     let error = probe(&connection, "shop", PATIENCE).await.unwrap_err();
     let ProbeError::Left { name, reason, command, .. } = &error else { panic!("{error:?}") };
-    assert_eq!(*command, format!("kubectl delete configmap {name} -n shop"));
+    assert_eq!(command.to_string(), format!("kubectl delete configmap/{name} -n shop"));
     assert!(reason.contains("whether it was created is not known"), "{error}");
 }
 
@@ -267,7 +267,7 @@ async fn what_cannot_be_deleted_is_told_with_the_command_for_it() {
         error.to_string(),
         format!(
             "deleting a throw-away object failed: forbidden: not you; ConfigMap {name} in namespace shop could not be removed again: \
-             forbidden: not you; remove it with: kubectl delete configmap {name} -n shop"
+             forbidden: not you; remove it with: kubectl delete configmap/{name} -n shop"
         )
     );
     assert_eq!(store.lock().unwrap().object.as_ref().map(|object| object["metadata"]["name"] == **name), Some(true));
@@ -300,8 +300,8 @@ async fn what_a_webhook_holds_is_told() {
     let ProbeError::Left { name, found, command, .. } = &error else { panic!("{error:?}") };
     assert!(found.starts_with("a garbage collector runs"), "{error}");
     assert_eq!(
-        *command,
-        format!(r#"kubectl patch configmap {name} -n shop --type=merge -p '{{"metadata":{{"finalizers":null}}}}'"#)
+        command.to_string(),
+        format!(r#"kubectl patch configmap/{name} -n shop --type=merge -p '{{"metadata":{{"finalizers":null}}}}'"#)
     );
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::{
+    command_line::Kubectl,
     model::Mapping,
     operations::{
         Discovered, LiveSession, OperationError, ReadScope,
@@ -11,7 +12,7 @@ use crate::{
     },
     render::{go_quote::visible, words::plural},
     server::Propagation,
-    wording::{count, shell_word, thousands},
+    wording::{count, thousands},
 };
 
 use super::{
@@ -60,7 +61,7 @@ fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), Operatio
     Ok((targets, PathBuf::from(file)))
 }
 
-fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, kubectl: &str) -> Report {
+fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, kubectl: &Kubectl) -> Report {
     let Archived { plan, goes, saved } = archived;
     let snapshot = &session.snapshot;
     let mut out =
@@ -81,7 +82,7 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
     for note in archiving.notes() {
         text += &format!("{note}\n");
     }
-    text += &format!("\nBring it back with: {kubectl} gc restore {}\n", shell_word(archiving.path()));
+    text += &format!("\nBring it back with: {}\n", kubectl.plugin("restore").file(archiving.path()));
     // Some names may be made of anything.
     for line in text.lines() {
         out.extend_from_slice(visible(line).as_bytes());

@@ -1,11 +1,11 @@
 //! kubectl's connection flags: they mean what they mean there. Those that choose a cluster, and who one is there, are
 //! [`ConnectionOptions`].
 
-use std::{iter, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use crate::{cluster::ConnectionOptions, operations::OperationError, wording::shell_word};
+use crate::{cluster::ConnectionOptions, command_line::Kubectl, operations::OperationError};
 
 /// The flags as typed.
 #[derive(Clone, Debug, Default, Args)]
@@ -53,17 +53,26 @@ pub struct ConnectionArgs {
 impl ConnectionArgs {
     /// The flags with which kubectl reaches the same cluster in the same role, as they were given. Secrets are left
     /// out, and the context: it is known where none was given, too.
-    pub fn flags(&self) -> Vec<String> {
+    fn flags(&self) -> Vec<String> {
         let flags = self.chosen.given().into_iter().filter(|flag| flag.repeated && flag.name != "--context");
         flags.map(|flag| format!("{}={}", flag.name, flag.value)).collect()
     }
 
     /// How kubectl is called so that it reaches the same cluster in the same role, wherever that was chosen on the
     /// command line: what is pasted elsewhere must not hit another.
-    pub fn kubectl(&self) -> String {
-        let flags = self.chosen.given().into_iter().filter(|flag| flag.repeated);
-        let flags = flags.map(|flag| shell_word(&format!("{}={}", flag.name, flag.value)).into_owned());
-        iter::once("kubectl".to_owned()).chain(flags).collect::<Vec<_>>().join(" ")
+    pub fn kubectl(&self) -> Kubectl {
+        self.kubectl_in(self.chosen.context.as_deref().unwrap_or_default())
+    }
+
+    /// The same for what was read: a dump says nothing of where it is from.
+    pub fn kubectl_for(&self, live: bool) -> Kubectl {
+        if live { self.kubectl() } else { Kubectl::default() }
+    }
+
+    /// The same for a context that is known, whether it was given or not; empty where it has no name.
+    pub fn kubectl_in(&self, context: &str) -> Kubectl {
+        let context = Some(context).filter(|context| !context.is_empty()).map(|context| format!("--context={context}"));
+        Kubectl::new(context.into_iter().chain(self.flags()).collect())
     }
 
     /// The checked form.
@@ -135,7 +144,7 @@ mod tests {
     /// A command that is pasted must reach the cluster that was looked at, and no other.
     #[test]
     fn kubectl_is_called_with_what_chose_the_cluster() {
-        assert_eq!(ConnectionArgs::default().kubectl(), "kubectl");
+        assert_eq!(ConnectionArgs::default().kubectl().verb("get").to_string(), "kubectl get");
         let chosen = ConnectionOptions {
             context: Some("prod".to_owned()),
             kubeconfig: Some("my files/config".into()),
@@ -145,6 +154,9 @@ mod tests {
             ..ConnectionOptions::default()
         };
         let chosen = ConnectionArgs { chosen, ..ConnectionArgs::default() };
-        assert_eq!(chosen.kubectl(), "kubectl --context=prod '--kubeconfig=my files/config' --as-group=ops");
+        let flags = "--context=prod '--kubeconfig=my files/config' --as-group=ops";
+        assert_eq!(chosen.kubectl().verb("get").to_string(), format!("kubectl {flags} get"));
+        // "flags cannot be placed before plugin name"
+        assert_eq!(chosen.kubectl().plugin("explain").to_string(), format!("kubectl gc explain {flags}"));
     }
 }

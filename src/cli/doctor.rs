@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use crate::{
     act::{Probe, ProbeError},
+    command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Limit, Probed},
-    model::{effects::Severity, nearest::nearest, type_names::did_you_mean},
+    model::{Origin, effects::Severity, nearest::nearest, type_names::did_you_mean},
     operations::{
         Opening, OperationError, ReadScope, Session,
         clock::SystemClock,
@@ -17,12 +18,12 @@ use crate::{
         header::header,
         style::Style,
     },
-    wording::shell_word,
 };
 
 use super::{
     args::{DoctorArgs, DoctorFormat, FailOnArg, GlobalArgs, SourceArgs, TargetArgs},
     colour,
+    connection::ConnectionArgs,
     exit::Exit,
     report::{Report, heading, terminal_width},
     sweep::scope,
@@ -151,15 +152,15 @@ fn named(name: &str) -> Result<Code, OperationError> {
 }
 
 /// The command that looks at these targets.
-pub(super) fn again(global: &GlobalArgs, targets: &TargetArgs, source: &SourceArgs, probe: bool) -> String {
-    let mut words: Vec<&str> = vec!["kubectl", "gc", "doctor"];
-    words.extend(targets.targets.iter().map(String::as_str));
+pub(super) fn again(global: &GlobalArgs, targets: &TargetArgs, source: &SourceArgs, probe: bool) -> ShellCommand {
+    let kubectl = if source.from.is_empty() { global.connection.kubectl() } else { Kubectl::default() };
     let files = targets.filenames.iter().map(|file| ("-f", file.as_str()));
     let selectors = [("-l", &targets.selector), ("--field-selector", &targets.field_selector)];
     let selectors = selectors.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)));
     let namespace = global.connection.namespace().map(|namespace| ("-n", namespace));
     let from = source.from.iter().map(|from| ("--from", from.as_str()));
-    words.extend(files.chain(selectors).chain(namespace).chain(from).flat_map(<[&str; 2]>::from));
+    let options = files.chain(selectors).chain(namespace).chain(from);
+    let command = options.fold(kubectl.plugin("doctor"), |command, (flag, value)| command.option(flag, value));
     let given = [
         (targets.all, "--all"),
         (targets.recursive, "-R"),
@@ -167,8 +168,14 @@ pub(super) fn again(global: &GlobalArgs, targets: &TargetArgs, source: &SourceAr
         (source.assume_complete, "--assume-complete"),
         (probe, "--probe"),
     ];
-    words.extend(given.into_iter().filter_map(|(given, flag)| given.then_some(flag)));
-    words.into_iter().map(shell_word).collect::<Vec<_>>().join(" ")
+    command.args(given.into_iter().filter_map(|(given, flag)| given.then_some(flag))).operands(&targets.targets)
+}
+
+/// kubectl held to the cluster that was looked at; a snapshot file says of which context it was made.
+fn held_to(global: &GlobalArgs, session: &Session) -> Kubectl {
+    let Origin::Cluster { context, .. } = &session.snapshot.origin else { return Kubectl::default() };
+    let chosen = if session.is_live() { &global.connection } else { &ConnectionArgs::default() };
+    chosen.kubectl_in(context)
 }
 
 fn report(
@@ -190,7 +197,7 @@ fn report(
         header: &header(snapshot, namespace, &args.source.from),
         only,
         again: &again(global, &args.targets, &args.source, args.probe),
-        flags: &if args.source.from.is_empty() { global.connection.flags() } else { Vec::new() },
+        kubectl: &held_to(global, session),
     };
     let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
     let out = match args.output {

@@ -79,7 +79,9 @@ fn tell(
     let PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes } = result;
     let namespace = session.namespace_of(&plan.request.targets);
     let graph = OwnerGraph::new(&session.snapshot);
+    let kubectl = global.connection.kubectl_for(session.is_live());
     let view = PlanView::new(&session.snapshot, &graph, plan, instead, namespace.as_deref())
+        .with_kubectl(&kubectl)
         .with_unlisted_contents(unlisted_contents)
         .with_gates(gate_violations)
         .with_kept(kept.as_ref());

@@ -8,6 +8,7 @@ use crate::{
     act::Mode,
     archive::{Archive, ArchiveError, Header, LeftOut},
     cluster::Connection,
+    command_line::ShellCommand,
     operations::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Proposal as _, View, approve},
@@ -16,7 +17,7 @@ use crate::{
     },
     render::{document, go_quote::visible, restore::RestoreView, style::Style},
     restore::{RestorePlan, Restored},
-    wording::{count, shell_word},
+    wording::count,
 };
 
 use super::{
@@ -61,10 +62,9 @@ pub fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, OperationE
 }
 
 /// The command that does the same again, to the same cluster.
-fn again(global: &GlobalArgs, args: &RestoreArgs) -> String {
-    let all = if args.all { " --all" } else { "" };
-    let kubectl = global.connection.kubectl();
-    format!("{kubectl} gc restore {}{all}", shell_word(&args.archive.display().to_string()))
+fn again(global: &GlobalArgs, args: &RestoreArgs) -> ShellCommand {
+    let command = global.connection.kubectl().plugin("restore").file(&args.archive.display().to_string());
+    if args.all { command.arg("--all") } else { command }
 }
 
 /// What is printed.
@@ -72,7 +72,7 @@ struct RestoreReport<'a> {
     global: &'a GlobalArgs,
     args: &'a RestoreArgs,
     header: &'a Header,
-    again: String,
+    again: ShellCommand,
 }
 
 impl View<Restore> for RestoreReport<'_> {
@@ -118,7 +118,7 @@ impl RestoreReport<'_> {
 
     fn view<'a>(&'a self, restore: &'a Restore, mode: Mode, restored: &'a [Restored]) -> RestoreView<'a> {
         let Restore { plan, resources, gaps, .. } = restore;
-        RestoreView { plan, restored, mode, resources, gaps, again: self.again.as_str() }
+        RestoreView { plan, restored, mode, resources, gaps, again: &self.again }
     }
 
     fn text(
@@ -186,6 +186,6 @@ mod tests {
         let said = ["kubectl-gc", "restore", "my shop.yaml", "--all", "--context=prod", "--yes"];
         let cli = Cli::parse_from(said);
         let Command::Restore(args) = &cli.command else { panic!("{said:?}") };
-        assert_eq!(again(&cli.global, args), "kubectl --context=prod gc restore 'my shop.yaml' --all");
+        assert_eq!(again(&cli.global, args).to_string(), "kubectl gc restore --context=prod 'my shop.yaml' --all");
     }
 }

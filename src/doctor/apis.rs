@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::{
+    command_line::{ShellCommand, is_label},
     model::{Coordinate, GapKind, ListRecord, ObjectId, Origin, Presence, Resource, Symbol, facts::Backend},
-    wording::shell_word,
 };
 
 use super::{
@@ -72,10 +72,10 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
             reference: None,
             related: namespaces,
             remedies: vec![
-                Remedy::new("see what stands behind it", vec![look(case, facts.service.as_ref())]),
+                Remedy::new("see what stands behind it", look(case, facts.service.as_ref())),
                 Remedy::new(
                     "if it is gone for good: remove its registration; objects that it keeps elsewhere stay there",
-                    case.commands().delete(&[id], "background"),
+                    case.commands().delete(&[id], "background", &[]),
                 ),
             ],
         });
@@ -102,15 +102,14 @@ fn named(backend: &Backend) -> String {
     }
 }
 
-fn look(case: &Case<'_>, backend: Option<&Backend>) -> String {
-    let kubectl = case.kubectl;
+fn look(case: &Case<'_>, backend: Option<&Backend>) -> Option<ShellCommand> {
+    let get = case.kubectl.verb("get");
     match backend.and_then(Backend::service) {
-        Some((namespace, name)) => format!(
-            "{kubectl} get endpointslices -n {} -l {}",
-            shell_word(namespace),
-            shell_word(&format!("kubernetes.io/service-name={name}"))
-        ),
-        None => format!("{kubectl} get --raw /apis"),
+        Some((namespace, name)) => {
+            let label = is_label(name).then(|| format!("kubernetes.io/service-name={name}"))?;
+            Some(get.arg("endpointslices").in_namespace(namespace)?.args(["-l", &label]))
+        }
+        None => Some(get.args(["--raw", "/apis"])),
     }
 }
 
@@ -161,12 +160,12 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     findings.explained.extend(&terminating);
     let related = hanging_namespaces(case, findings);
     let full = resource.full_name();
-    let mut remedies = vec![Remedy::new("bring back what converts it", vec![look(case, backend.as_ref())])];
+    let mut remedies = vec![Remedy::new("bring back what converts it", look(case, backend.as_ref()))];
     if let Some(id) = definition {
         let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
         remedies.push(Remedy::new(
             "convert without a webhook: fields that only one version has are not there in the other, until it is set again",
-            vec![case.commands().merge(id, &none)],
+            case.commands().merge(id, &none),
         ));
     }
     let by = backend.as_ref().map(|backend| format!(" (by {})", named(backend))).unwrap_or_default();
@@ -243,7 +242,7 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
         }
         (None, None) => format!("The list of {full} fails because one of them, in storage, can't be decoded: {said}."),
     };
-    let (mut remedies, kubectl) = (Vec::new(), case.kubectl);
+    let mut remedies = Vec::new();
     if let (Some(version), Some(definition)) = (version, definition(case, resource)) {
         let version = version.rsplit('/').next().unwrap_or(version);
         let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
@@ -251,32 +250,30 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
         let patch = vec![json!({"op": "add", "path": "/spec/versions/-", "value": known})];
         remedies.push(Remedy::new(
             "let the definition know the version again, without serving it: they can then be read, and be written anew",
-            vec![case.commands().patch(definition, patch)],
+            case.commands().patch(definition, patch),
         ));
     }
     if resource.namespaced && key.is_none() {
         remedies.push(Remedy::new(
             "see in which namespaces the list fails: there it is",
-            vec![format!(
-                "for namespace in $({kubectl} get namespaces -o jsonpath='{{.items[*].metadata.name}}'); do \
-                 {kubectl} get {full} -n \"$namespace\" >/dev/null 2>&1 || echo \"$namespace\"; done"
-            )],
+            in_each_namespace(case, resource),
         ));
     }
-    match key.map(shell_word) {
+    let etcdctl = || ShellCommand::new("etcdctl");
+    match key {
         Some(key) => {
             remedies.push(Remedy::new(
                 "keep a copy: once the API server has the key again that it was encrypted with, it is as good as before",
-                vec![format!("etcdctl get {key} --print-value-only > spoiled")],
+                [etcdctl().args(["get", key, "--print-value-only"]).syntax("> spoiled")],
             ));
             remedies.push(Remedy::new(
                 "where that key is lost for good: remove it in etcd, because no API can",
-                vec![format!("etcdctl del {key}")],
+                [etcdctl().args(["del", key])],
             ));
         }
         None => remedies.push(Remedy::new(
             "find it in etcd: it is the one whose kubectl get fails with the same words; keep a copy of it, and remove its key, because no API can",
-            vec![format!("etcdctl get --prefix --keys-only {}", shell_word(&prefix))],
+            [etcdctl().args(["get", "--prefix", "--keys-only", &prefix])],
         )),
     }
     Finding {
@@ -296,6 +293,19 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
     }
 }
 
+/// Names the namespaces in which a list fails.
+fn in_each_namespace(case: &Case<'_>, resource: &Resource) -> Option<ShellCommand> {
+    let get = || case.kubectl.verb("get");
+    let list = get().of_type(&resource.plural, &resource.group)?.arg("-n").syntax("\"$namespace\" >/dev/null 2>&1");
+    let namespaces = get().args(["namespaces", "-o", "jsonpath={.items[*].metadata.name}"]);
+    let each = ShellCommand::of_syntax("for namespace in $(").command(namespaces).syntax("); do").command(list);
+    Some(each.syntax("|| echo \"$namespace\"; done"))
+}
+
+fn list_all(case: &Case<'_>, resource: &Resource) -> Option<ShellCommand> {
+    Some(case.kubectl.verb("get").of_type(&resource.plural, &resource.group)?.arg("--all-namespaces"))
+}
+
 fn unreadable(case: &Case<'_>, resource: &Resource, list: &ListRecord, failure: &str) -> Finding {
     let full = resource.full_name();
     let place = list.namespace.as_ref().map(|namespace| format!(" in namespace {namespace}")).unwrap_or_default();
@@ -310,6 +320,6 @@ fn unreadable(case: &Case<'_>, resource: &Resource, list: &ListRecord, failure: 
         objects: Vec::new(),
         reference: None,
         related: Vec::new(),
-        remedies: vec![Remedy::new("see whether it fails for you, too", vec![format!("{} get {full} --all-namespaces", case.kubectl)])],
+        remedies: vec![Remedy::new("see whether it fails for you, too", list_all(case, resource))],
     }
 }

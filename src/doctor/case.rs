@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
+    command_line::Kubectl,
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol},
     simulate::{ProjectedOutcome, Projection, SimContext},
@@ -32,7 +33,7 @@ pub struct Case<'a> {
     /// Dependents that an earlier look saw made while their owner was waiting for the last of them to go.
     pub made: &'a [RecreatedDependent],
     /// How remedies call kubectl: with the flags that choose this cluster, where it was chosen.
-    pub kubectl: &'a str,
+    pub kubectl: &'a Kubectl,
     /// The collector's complaints about owners in other namespaces, where they were read.
     pub events: &'a [OwnerEvent],
     /// What a throw-away object told of the collector, where that was asked for.

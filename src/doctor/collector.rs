@@ -4,6 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
+    command_line::ShellCommand,
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
     simulate::ProjectedOutcome,
@@ -14,6 +15,7 @@ use crate::{
 use super::{
     case::{Case, FindingsBuilder, Probed},
     code::Code,
+    commands::one_after_another,
     finding::{Finding, Remedy},
     liveness::of_controller_manager,
     webhooks::{WebhookCall, asked},
@@ -26,7 +28,7 @@ const OLD: i64 = 60;
 const NEW: i64 = 60;
 
 /// Where the control plane runs in pods, this shows its controller manager.
-const SEE_MANAGER: &str = "get pods -n kube-system -l component=kube-controller-manager";
+const SEE_MANAGER: [&str; 5] = ["pods", "-n", "kube-system", "-l", "component=kube-controller-manager"];
 
 /// Something that is the collector's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -285,38 +287,48 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
     let mut remedies = if works {
         vec![Remedy::new("see why: this tries the same, and does nothing", tried(case, turns))]
     } else {
-        vec![Remedy::new("see whether the controller manager runs", vec![format!("{} {SEE_MANAGER}", case.kubectl)])]
+        vec![Remedy::new("see whether the controller manager runs", [case.kubectl.verb("get").args(SEE_MANAGER)])]
     };
     if !foreground.is_empty() {
         remedies.push(Remedy::new(
             "delete again in the background what waits: it goes, and its dependents are left to the collector",
-            commands.delete(&foreground, "background"),
+            commands.delete(&foreground, "background", &[]),
         ));
     }
     let orphaning: Vec<ObjectId> = waiting.iter().copied().filter(|id| !foreground.contains(id)).collect();
     if !orphaning.is_empty() {
-        let mut free: Vec<String> = Vec::new();
-        for owner in &orphaning {
-            let uid = case.snapshot().object(*owner).uid;
-            let dependents =
-                case.graph().dependents((*owner).into()).iter().map(|dependent| commands.drop_owner(*dependent, uid));
-            // Whoever is not freed must not lose the owner: the collector would delete it.
-            let steps: Vec<String> = dependents.chain(commands.remove_finalizer(*owner, Symbol::ORPHAN)).collect();
-            free.push(steps.join(" && "));
-        }
+        let free = orphaning.iter().filter_map(|owner| free_dependents(case, *owner));
         remedies.push(Remedy::new("free the dependents by hand, and then let the owner go", free));
     }
     if !dangling.is_empty() {
         remedies.push(Remedy::new(
             "delete what the collector would have deleted",
-            commands.delete(&dangling, "background"),
+            commands.delete(&dangling, "background", &[]),
         ));
     }
     remedies
 }
 
+/// Drops the references of all dependents of an owner, and then its orphan finalizer. A dependent that is not freed
+/// must not lose its owner, because the collector would delete it: where one can't be freed by a command, there is
+/// none.
+fn free_dependents(case: &Case<'_>, owner: ObjectId) -> Option<ShellCommand> {
+    let uid = case.snapshot().object(owner).uid;
+    let dependents = case.graph().dependents(owner.into());
+    let mut steps: Vec<ShellCommand> = Vec::new();
+    for dependent in dependents {
+        let drop = case.commands().drop_owner(*dependent, uid);
+        if drop.is_empty() {
+            return None;
+        }
+        steps.extend(drop);
+    }
+    steps.extend(case.commands().remove_finalizers(owner, &[Symbol::ORPHAN]));
+    one_after_another(steps)
+}
+
 /// The writes of the collector, one for each kind of trouble, so that the server says what it has against them.
-fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<String> {
+fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<ShellCommand> {
     let mut seen: FxHashSet<(ResourceId, Symbol, Write)> = FxHashSet::default();
     let new = |turn: &&Turn| {
         let object = case.snapshot().object(turn.object);
@@ -325,26 +337,25 @@ fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<String> {
     let write = |turn: &Turn| {
         let (commands, object) = (case.commands(), case.snapshot().object(turn.object));
         match turn.write {
-            Write::Delete => commands.delete(&[turn.object], "background").pop(),
+            Write::Delete => commands.delete(&[turn.object], "background", &[]),
             Write::References => {
                 let dangles = |place: &usize| {
                     !ResolvedReference::of(case.snapshot(), case.graph(), object, &object.owners[*place])
                         .standing
                         .valid()
                 };
-                Some(
-                    commands
-                        .drop_references(turn.object, &(0..object.owners.len()).filter(dangles).collect::<Vec<_>>()),
-                )
+                commands.drop_references(turn.object, &(0..object.owners.len()).filter(dangles).collect::<Vec<_>>())
             }
-            Write::Free => Some(commands.drop_owner(turn.object, case.snapshot().object(turn.waiting?).uid)),
-            Write::Finalizer => commands.remove_finalizer(
-                turn.object,
-                *object.finalizers.iter().find(|found| found.is_collectors_finalizer())?,
-            ),
+            Write::Free => turn
+                .waiting
+                .map_or(Vec::new(), |owner| commands.drop_owner(turn.object, case.snapshot().object(owner).uid)),
+            Write::Finalizer => {
+                let of_collector = object.finalizers.iter().copied().find(|found| found.is_collectors_finalizer());
+                commands.remove_finalizers(turn.object, of_collector.as_slice())
+            }
         }
     };
-    turns.iter().filter(new).filter_map(write).map(|command| format!("{command} --dry-run=server")).collect()
+    turns.iter().filter(new).flat_map(write).map(|command| command.arg("--dry-run=server")).collect()
 }
 
 fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
@@ -355,7 +366,7 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
             "Nothing is collected, and foreground deletes never end.",
             Remedy::new(
                 "see whether the controller manager runs, and with --controllers that name the collector",
-                vec![format!("{} {SEE_MANAGER} -o yaml", case.kubectl)],
+                [case.kubectl.verb("get").args(SEE_MANAGER).args(["-o", "yaml"])],
             ),
         ),
         _ => (
@@ -366,7 +377,7 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
              none does.",
             Remedy::new(
                 "see whether the API server runs with --enable-garbage-collector=false",
-                vec![format!("{} get pods -n kube-system -l component=kube-apiserver -o yaml", case.kubectl)],
+                [case.kubectl.verb("get").args(["pods", "-n", "kube-system", "-l", "component=kube-apiserver", "-o", "yaml"])],
             ),
         ),
     };

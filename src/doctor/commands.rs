@@ -1,149 +1,176 @@
 //! Remedies in plain kubectl, to be pasted: whoever gets one may not have this plugin.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
+use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
 use crate::{
+    command_line::{Kubectl, ShellCommand, is_api_version, object_word},
     graph::OwnerGraph,
     model::{Mapping, ObjectId, Reference, ResourceId, Snapshot, Symbol},
-    wording::shell_word,
 };
 
-/// Commands about the objects of one snapshot.
+/// A patch or a list of names longer than this, in bytes, is split into several commands: an argument of more than 128
+/// KiB is refused.
+const LONGEST: usize = 80_000;
+
+/// Commands about the objects of one snapshot. None where an object's name, kind or namespace is one that no API server
+/// accepts: a dump may hold anything.
 #[derive(Clone, Copy, Debug)]
 pub struct Commands<'a> {
     pub snapshot: &'a Snapshot,
-    /// How kubectl is called, with the flags that choose the same cluster: pasted elsewhere, a command would hit
-    /// another.
-    pub kubectl: &'a str,
+    pub kubectl: &'a Kubectl,
 }
 
 impl Commands<'_> {
-    /// `deployments.apps/web -n shop`
-    pub fn named(self, id: ObjectId) -> String {
+    /// `kubectl VERB deployments.apps/web -n shop`
+    fn about(self, verb: &'static str, id: ObjectId) -> Option<ShellCommand> {
         let object = self.snapshot.object(id);
-        let name =
-            format!("{}/{}", self.snapshot.resources.get(object.resource).full_name(), self.snapshot.text(object.name));
-        format!("{}{}", shell_word(&name), self.in_namespace(object.namespace))
-    }
-
-    fn in_namespace(self, namespace: Symbol) -> String {
-        if namespace.is_empty() { String::new() } else { format!(" -n {}", shell_word(self.snapshot.text(namespace))) }
+        let resource = self.snapshot.resources.get(object.resource);
+        self.kubectl
+            .verb(verb)
+            .object(&resource.plural, &resource.group, self.snapshot.text(object.name))?
+            .in_namespace(self.snapshot.text(object.namespace))
     }
 
     /// Shows an object.
-    pub fn get(self, id: ObjectId) -> String {
-        format!("{} get {} -o yaml", self.kubectl, self.named(id))
+    pub fn get(self, id: ObjectId) -> Option<ShellCommand> {
+        Some(self.about("get", id)?.args(["-o", "yaml"]))
+    }
+
+    /// Has a workload run.
+    pub fn scale_up(self, id: ObjectId) -> Option<ShellCommand> {
+        Some(self.about("scale", id)?.arg("--replicas=1"))
     }
 
     /// Shows the owner that a reference of an object in a namespace names, or what is in the way of that.
-    pub fn look_at_owner(self, reference: &Reference, graph: &OwnerGraph, namespace: Symbol) -> String {
+    pub fn look_at_owner(self, reference: &Reference, graph: &OwnerGraph, namespace: Symbol) -> Option<ShellCommand> {
         match graph.mapping(reference) {
             Mapping::Served(kind) => {
                 let kind = self.snapshot.resources.get(kind);
-                let name = format!("{}/{}", kind.full_name(), self.snapshot.text(reference.name));
-                let namespace = if kind.namespaced { self.in_namespace(namespace) } else { String::new() };
-                format!("{} get {}{namespace}", self.kubectl, shell_word(&name))
+                let command =
+                    self.kubectl.verb("get").object(&kind.plural, &kind.group, self.snapshot.text(reference.name))?;
+                if kind.namespaced { command.in_namespace(self.snapshot.text(namespace)) } else { Some(command) }
             }
             _ => {
-                let version = self.snapshot.text(reference.api_version);
-                let path = if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") };
-                format!("{} get --raw {}", self.kubectl, shell_word(&path))
+                let version =
+                    Some(self.snapshot.text(reference.api_version)).filter(|version| is_api_version(version))?;
+                let root = if version.contains('/') { "apis" } else { "api" };
+                Some(self.kubectl.verb("get").args(["--raw", &format!("/{root}/{version}")]))
             }
         }
     }
 
     /// Makes an object again as it is, under a new uid. The copy has a name of its own: where that of one
     /// object is all that is left, that of another must not take its place.
-    pub fn make_again(self, id: ObjectId) -> String {
-        let (named, object) = (self.named(id), self.snapshot.object(id));
+    pub fn make_again(self, id: ObjectId) -> Option<ShellCommand> {
+        let object = self.snapshot.object(id);
         let names = [object.namespace, object.name]
             .map(|symbol| self.snapshot.text(symbol))
             .into_iter()
             .filter(|name| !name.is_empty());
         let plural = &self.snapshot.resources.get(object.resource).plural;
         let file = names.fold(plural.clone(), |file, name| format!("{file}-{name}")) + ".json";
-        let file = shell_word(&file);
-        let kubectl = self.kubectl;
-        format!(
-            "{kubectl} get {named} -o json > {file} && {kubectl} delete {named} --cascade=background && {kubectl} create -f {file}"
-        )
+        let save = self.about("get", id)?.args(["-o", "json"]).syntax(">").file(&file);
+        let delete = self.about("delete", id)?.arg("--cascade=background");
+        Some(save.and(delete).and(self.kubectl.verb("create").arg("-f").file(&file)))
     }
 
-    /// Deletes objects, those of one kind and namespace together. It doesn't wait: what is stuck would be waited for,
-    /// too. And what the first of them has released may be gone before its turn comes.
-    pub fn delete(self, objects: &[ObjectId], cascade: &str) -> Vec<String> {
+    /// Deletes objects, those of one namespace together. It doesn't wait: what is stuck would be waited for, too. And
+    /// what the first of them has released may be gone before its turn comes. `more` are further flags.
+    pub fn delete(self, objects: &[ObjectId], cascade: &'static str, more: &[&'static str]) -> Vec<ShellCommand> {
         let mut by_place: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();
         for id in objects {
             let object = self.snapshot.object(*id);
             by_place.entry((object.resource, object.namespace)).or_default().push(*id);
         }
-        let command = |((resource, namespace), ids): ((ResourceId, Symbol), Vec<ObjectId>)| {
-            let names: Vec<Cow<'_, str>> =
-                ids.iter().map(|id| shell_word(self.snapshot.text(self.snapshot.object(*id).name))).collect();
-            let kind = self.snapshot.resources.get(resource).full_name();
-            let (kubectl, names, place) = (self.kubectl, names.join(" "), self.in_namespace(namespace));
-            format!("{kubectl} delete {kind} {names}{place} --cascade={cascade} --wait=false --ignore-not-found")
-        };
-        by_place.into_iter().map(command).collect()
+        let mut commands = Vec::new();
+        for ((resource, namespace), ids) in by_place {
+            let resource = self.snapshot.resources.get(resource);
+            let name = |id: &ObjectId| self.snapshot.text(self.snapshot.object(*id).name);
+            let words = ids.iter().filter_map(|id| object_word(&resource.plural, &resource.group, name(id)));
+            // kubectl splits the first of several arguments at its commas.
+            let (together, alone): (Vec<String>, Vec<String>) = words.partition(|word| !word.contains(','));
+            let batches =
+                in_batches(together, |word| word.len() + 1).into_iter().chain(alone.into_iter().map(|word| vec![word]));
+            for words in batches {
+                let command = self.kubectl.verb("delete").args(words).in_namespace(self.snapshot.text(namespace));
+                let cascade = format!("--cascade={cascade}");
+                let flags = [&*cascade, "--wait=false", "--ignore-not-found"];
+                commands.extend(command.map(|command| command.args(flags).args(more.iter().copied())));
+            }
+        }
+        commands
     }
 
-    /// Drops the references at these places, if they are still what they were.
-    pub fn drop_references(self, id: ObjectId, places: &[usize]) -> String {
-        let mut places = places.to_vec();
-        places.sort_unstable();
-        places.dedup();
-        let mut steps: Vec<Value> = places.iter().map(|place| self.same_reference(id, *place)).collect();
-        // From the last on, so that the others keep their places.
-        steps.extend(
-            places
-                .iter()
-                .rev()
-                .map(|place| json!({"op": "remove", "path": format!("/metadata/ownerReferences/{place}")})),
-        );
-        self.patch(id, steps)
+    /// Drops the references at these places, if they are still what they were. Of several commands each drops some of
+    /// them, the last first.
+    pub fn drop_references(self, id: ObjectId, places: &[usize]) -> Vec<ShellCommand> {
+        let path = |place: usize| format!("/metadata/ownerReferences/{place}");
+        self.remove_places(id, places, &|place| self.same_reference(id, place), &path)
     }
 
     /// Drops every reference to the owner with this uid.
-    pub fn drop_owner(self, id: ObjectId, uid: Symbol) -> String {
+    pub fn drop_owner(self, id: ObjectId, uid: Symbol) -> Vec<ShellCommand> {
         let owners = &self.snapshot.object(id).owners;
         let places: Vec<usize> = (0..owners.len()).filter(|place| owners[*place].uid == uid).collect();
         self.drop_references(id, &places)
     }
 
-    /// Changes fields of the reference at a place, if it is still what it was.
-    pub fn change_reference(self, id: ObjectId, place: usize, fields: &[(&str, Value)]) -> String {
-        let mut steps = vec![self.same_reference(id, place)];
-        for (field, value) in fields {
-            steps.push(
-                json!({"op": "replace", "path": format!("/metadata/ownerReferences/{place}/{field}"), "value": value}),
-            );
-        }
-        self.patch(id, steps)
+    /// Changes fields of the references at these places, if they are still what they were.
+    pub fn change_references(self, id: ObjectId, changes: &[(usize, Vec<(&str, Value)>)]) -> Vec<ShellCommand> {
+        let steps = |(place, fields): &(usize, Vec<(&str, Value)>)| {
+            let mut steps = vec![self.same_reference(id, *place)];
+            for (field, value) in fields {
+                steps.push(json!({"op": "replace", "path": format!("/metadata/ownerReferences/{place}/{field}"), "value": value}));
+            }
+            steps
+        };
+        let steps: Vec<Vec<Value>> = changes.iter().map(steps).collect();
+        let batches = in_batches(steps, |steps| steps.iter().map(size_of).sum());
+        batches.into_iter().filter_map(|steps| self.patch(id, steps.concat())).collect()
     }
 
-    /// Removes a finalizer, if it is still where it was.
-    pub fn remove_finalizer(self, id: ObjectId, finalizer: Symbol) -> Option<String> {
-        self.remove_finalizers(id, &[finalizer])
-    }
-
-    /// Removes those of these finalizers that an object has, if they are still where they were.
-    pub fn remove_finalizers(self, id: ObjectId, finalizers: &[Symbol]) -> Option<String> {
+    /// Removes those of these finalizers that an object has, if they are still where they were. Of several commands
+    /// each removes some of them, the last first.
+    pub fn remove_finalizers(self, id: ObjectId, finalizers: &[Symbol]) -> Vec<ShellCommand> {
         let has = &self.snapshot.object(id).finalizers;
-        let places: Vec<usize> = (0..has.len()).filter(|place| finalizers.contains(&has[*place])).collect();
+        let wanted: FxHashSet<Symbol> = finalizers.iter().copied().collect();
+        let places: Vec<usize> = (0..has.len()).filter(|place| wanted.contains(&has[*place])).collect();
         let path = |place: usize| format!("/metadata/finalizers/{place}");
-        let same =
-            |place: &usize| json!({"op": "test", "path": path(*place), "value": self.snapshot.text(has[*place])});
-        let mut steps: Vec<Value> = places.iter().map(same).collect();
+        let same = |place: usize| json!({"op": "test", "path": path(place), "value": self.snapshot.text(has[place])});
+        self.remove_places(id, &places, &same, &path)
+    }
+
+    /// Removes the items of a list at these places, after a test of each.
+    fn remove_places(
+        self,
+        id: ObjectId,
+        places: &[usize],
+        test: &dyn Fn(usize) -> Value,
+        path: &dyn Fn(usize) -> String,
+    ) -> Vec<ShellCommand> {
+        let mut places = places.to_vec();
+        places.sort_unstable();
+        places.dedup();
         // From the last on, so that the others keep their places.
-        steps.extend(places.iter().rev().map(|place| json!({"op": "remove", "path": path(*place)})));
-        if steps.is_empty() { None } else { Some(self.patch(id, steps)) }
+        places.reverse();
+        let steps =
+            places.into_iter().map(|place| (test(place), json!({"op": "remove", "path": path(place)}))).collect();
+        let batches = in_batches(steps, |(test, remove)| size_of(test) + size_of(remove));
+        let command = |steps: Vec<(Value, Value)>| {
+            let (mut tests, removes): (Vec<Value>, Vec<Value>) = steps.into_iter().unzip();
+            tests.reverse();
+            tests.extend(removes);
+            self.patch(id, tests)
+        };
+        batches.into_iter().filter_map(command).collect()
     }
 
     /// Changes fields of an object, or removes them where they are null.
-    pub fn merge(self, id: ObjectId, fields: &Value) -> String {
-        format!("{} patch {} --type=merge -p {}", self.kubectl, self.named(id), shell_word(&fields.to_string()))
+    pub fn merge(self, id: ObjectId, fields: &Value) -> Option<ShellCommand> {
+        Some(self.about("patch", id)?.args(["--type=merge", "-p", &fields.to_string()]))
     }
 
     /// A reference is known by its uid; one without is known by nothing, so that nothing may have changed.
@@ -160,8 +187,38 @@ impl Commands<'_> {
     }
 
     /// Changes an object by these steps of a JSON patch.
-    pub fn patch(self, id: ObjectId, steps: Vec<Value>) -> String {
+    pub fn patch(self, id: ObjectId, steps: Vec<Value>) -> Option<ShellCommand> {
         let steps = Value::Array(steps).to_string();
-        format!("{} patch {} --type=json -p {}", self.kubectl, self.named(id), shell_word(&steps))
+        Some(self.about("patch", id)?.args(["--type=json", "-p", &steps]))
     }
+}
+
+/// Commands that are run one after the other, each only if those before it succeeded; none where there is none.
+pub(super) fn one_after_another(commands: impl IntoIterator<Item = ShellCommand>) -> Option<ShellCommand> {
+    commands.into_iter().reduce(ShellCommand::and)
+}
+
+/// Items in their order, in batches of at most [`LONGEST`] bytes or a single item.
+fn in_batches<T>(items: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+    let mut batches: Vec<Vec<T>> = Vec::new();
+    let mut room = 0;
+    for item in items {
+        let size = size(&item);
+        match batches.last_mut().filter(|_| size <= room) {
+            Some(batch) => {
+                room -= size;
+                batch.push(item);
+            }
+            None => {
+                room = LONGEST.saturating_sub(size);
+                batches.push(vec![item]);
+            }
+        }
+    }
+    batches
+}
+
+/// How long a step is in a patch, its comma included.
+fn size_of(step: &Value) -> usize {
+    step.to_string().len() + 1
 }

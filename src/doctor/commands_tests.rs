@@ -1,13 +1,16 @@
 use super::commands::Commands;
 use crate::{
+    command_line::{Kubectl, PLAIN, ShellCommand},
     model::ObjectId,
     tree::fixture::{World, owner, terminating},
 };
 
-/// A command about some objects.
-fn command(world: World, make: impl FnOnce(Commands<'_>) -> String) -> String {
+/// Commands about some objects, one a line.
+fn command<C: IntoIterator<Item = ShellCommand>>(world: World, make: impl FnOnce(Commands<'_>) -> C) -> String {
     let (snapshot, _) = world.build();
-    make(Commands { snapshot: &snapshot, kubectl: "kubectl --context test" })
+    let kubectl = Kubectl::new(vec!["--context=test".to_owned()]);
+    let commands = make(Commands { snapshot: &snapshot, kubectl: &kubectl }).into_iter();
+    commands.map(|command| command.to_string()).collect::<Vec<_>>().join("\n")
 }
 
 /// Objects of one kind and namespace go together. Nobody waits for what may be stuck, or minds what is gone by then.
@@ -17,16 +20,16 @@ fn one_delete_takes_what_has_one_kind_and_namespace() {
     let all: Vec<ObjectId> = [("shop", "Pod/b"), ("shop", "Pod/a"), ("other", "Pod/a"), ("", "Node/n")]
         .map(|(namespace, name)| world.add(namespace, name, &[]))
         .to_vec();
-    let commands = command(world, |commands| commands.delete(&all, "background").join("\n"));
+    let commands = command(world, |commands| commands.delete(&all, "background", &[]));
     let flags = "--cascade=background --wait=false --ignore-not-found";
     let mut lines: Vec<String> = commands.lines().map(str::to_owned).collect();
     lines.sort();
     assert_eq!(
         lines,
         [
-            format!("kubectl --context test delete nodes n {flags}"),
-            format!("kubectl --context test delete pods a -n other {flags}"),
-            format!("kubectl --context test delete pods b a -n shop {flags}"),
+            format!("kubectl --context=test delete nodes/n {flags}"),
+            format!("kubectl --context=test delete pods/a -n other {flags}"),
+            format!("kubectl --context=test delete pods/b pods/a -n shop {flags}"),
         ]
     );
 }
@@ -51,11 +54,11 @@ fn a_finalizer_is_removed_only_if_it_is_where_it_was() {
     let held = world.add_with("shop", "ConfigMap/held", Vec::new(), terminating(&["acme.io/a", "acme.io/b"]));
     let other = world.add_with("shop", "ConfigMap/other", vec![owner("Shop/x")], terminating(&["acme.io/c"]));
     let (snapshot, _) = world.build();
-    let commands = Commands { snapshot: &snapshot, kubectl: "kubectl" };
+    let commands = Commands { snapshot: &snapshot, kubectl: &PLAIN };
     let finalizer = |name: &str| snapshot.strings.find(name).expect("a name of the snapshot");
-    let patch = commands.remove_finalizer(held, finalizer("acme.io/b")).expect("it has it");
+    let patch = commands.remove_finalizers(held, &[finalizer("acme.io/b")])[0].to_string();
     assert!(patch.contains("/metadata/finalizers/1\",\"value\":\"acme.io/b\""), "{patch}");
-    assert_eq!(commands.remove_finalizer(other, finalizer("acme.io/b")), None);
+    assert_eq!(commands.remove_finalizers(other, &[finalizer("acme.io/b")]), []);
 }
 
 /// What must not happen unless the copy was saved is joined to it.
@@ -65,8 +68,8 @@ fn an_object_is_deleted_only_after_it_was_saved() {
     let id = world.add("shop", "ConfigMap/a", &[]);
     assert_eq!(
         command(world, |commands| commands.make_again(id)),
-        "kubectl --context test get configmaps/a -n shop -o json > configmaps-shop-a.json && \
-         kubectl --context test delete configmaps/a -n shop --cascade=background && \
-         kubectl --context test create -f configmaps-shop-a.json"
+        "kubectl --context=test get configmaps/a -n shop -o json > configmaps-shop-a.json && \
+         kubectl --context=test delete configmaps/a -n shop --cascade=background && \
+         kubectl --context=test create -f configmaps-shop-a.json"
     );
 }

@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::json;
 
 use crate::{
+    command_line::ShellCommand,
     graph::cycles::ownership_cycles,
     model::{ObjectId, Reference, Snapshot, Symbol},
     plan::plan,
@@ -165,14 +166,14 @@ fn beyond_one(case: &Case<'_>, members: &[ObjectId]) -> Vec<(ObjectId, Vec<usize
     members.iter().map(of).filter(|(_, places)| !places.is_empty()).collect()
 }
 
-fn drop_all(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Vec<String> {
-    cut.iter().map(|(holder, places)| case.commands().drop_references(*holder, places)).collect()
+fn drop_all(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Vec<ShellCommand> {
+    cut.iter().flat_map(|(holder, places)| case.commands().drop_references(*holder, places)).collect()
 }
 
-fn unblock_all(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Vec<String> {
-    let each = cut.iter().flat_map(|(holder, places)| places.iter().map(move |place| (*holder, *place)));
-    each.map(|(holder, place)| case.commands().change_reference(holder, place, &[("blockOwnerDeletion", json!(false))]))
-        .collect()
+fn unblock_all(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Vec<ShellCommand> {
+    let change = |place: &usize| (*place, vec![("blockOwnerDeletion", json!(false))]);
+    let changes = |places: &[usize]| places.iter().map(change).collect::<Vec<_>>();
+    cut.iter().flat_map(|(holder, places)| case.commands().change_references(*holder, &changes(places))).collect()
 }
 
 fn cause(case: &Case<'_>, members: &[ObjectId]) -> String {
@@ -338,7 +339,7 @@ fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
         ),
         consequence: never(&related),
         remedies: vec![
-            Remedy::new(AGAIN, case.commands().delete(waiting, "background")),
+            Remedy::new(AGAIN, case.commands().delete(waiting, "background", &[])),
             Remedy::new(
                 "keep one reference of each uid: the collector then gets on, and all of them go",
                 drop_all(case, &beyond_one),
@@ -391,7 +392,7 @@ fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Fin
         _ if circle.len() == 1 => "It is deleted in the foreground, owns itself, and waits for itself.".to_owned(),
         _ => format!("Deleted in the foreground, they wait for one another: {}.", waiting_path(case, circle)),
     };
-    let mut remedies = vec![Remedy::new(AGAIN, case.commands().delete(&again, "background"))];
+    let mut remedies = vec![Remedy::new(AGAIN, case.commands().delete(&again, "background", &[]))];
     if code == Code::ForegroundDeadlock {
         remedies.push(Remedy::new("let what closes the circle no longer block its owner", unblock_all(case, &cut)));
     }

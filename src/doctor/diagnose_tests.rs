@@ -2,6 +2,7 @@ use rustc_hash::FxHashSet;
 
 use super::{Case, Code, Finding, Limit, diagnose};
 use crate::{
+    command_line::PLAIN,
     model::effects::Severity,
     simulate::{Assume, Projection, SimContext},
     tree::fixture::{World, owner, terminating},
@@ -20,7 +21,7 @@ fn found(world: World) -> Vec<Finding> {
         fresh: &FxHashSet::default(),
         limit: &Limit::Everything,
         made: &[],
-        kubectl: "kubectl",
+        kubectl: &PLAIN,
         events: &[],
         probed: None,
     };

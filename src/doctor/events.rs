@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
+    command_line::ShellCommand,
     model::{ObjectId, OwnerEvent},
     tree::ResolvedReference,
-    wording::{age, shell_word},
+    wording::age,
 };
 
 use super::{
@@ -86,13 +87,15 @@ fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
         related: Vec::new(),
         remedies: vec![Remedy::new(
             "find out who writes such references; then forget the complaint, which goes by itself after an hour",
-            uids.iter().map(|uid| forget(case, latest, uid)).collect(),
+            uids.iter().filter_map(|uid| forget(case, latest, uid)),
         )],
     }
 }
 
-fn forget(case: &Case<'_>, event: &OwnerEvent, uid: &str) -> String {
+fn forget(case: &Case<'_>, event: &OwnerEvent, uid: &str) -> Option<ShellCommand> {
     let namespace = if event.namespace.is_empty() { "default" } else { &event.namespace };
+    // In a field selector these have a meaning; no uid has them.
+    let uid = Some(uid).filter(|uid| !uid.contains([',', '=', '!', '\\']))?;
     let fields = format!("reason=OwnerRefInvalidNamespace,involvedObject.uid={uid}");
-    format!("{} delete events -n {} --field-selector {}", case.kubectl, shell_word(namespace), shell_word(&fields))
+    Some(case.kubectl.verb("delete").arg("events").in_namespace(namespace)?.args(["--field-selector", &fields]))
 }

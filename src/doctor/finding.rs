@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    command_line::ShellCommand,
     model::{ObjectId, Reference, effects::Severity},
     simulate::Needs,
 };
@@ -38,13 +39,13 @@ pub struct Remedy {
     pub what: String,
     /// To paste: plain kubectl, one command each, on one line. Each stands by itself: when one fails, the others are
     /// run all the same. What must not be done unless something else has succeeded is joined to it with `&&`.
-    pub commands: Vec<String>,
+    pub commands: Vec<ShellCommand>,
 }
 
 impl Remedy {
-    /// A remedy of these commands.
-    pub fn new(what: impl Into<String>, commands: Vec<String>) -> Self {
-        Remedy { what: what.into(), commands }
+    /// A remedy of those of these commands that a system can run.
+    pub fn new(what: impl Into<String>, commands: impl IntoIterator<Item = ShellCommand>) -> Self {
+        Remedy { what: what.into(), commands: commands.into_iter().filter(ShellCommand::fits).collect() }
     }
 }
 

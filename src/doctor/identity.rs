@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    command_line::{ShellCommand, is_label},
     model::{Coordinate, ListRecord, ObjectId, Presence, Snapshot, Symbol},
     tree::{ResolvedReference, known_instead},
-    wording::shell_word,
 };
 
 use super::{
@@ -56,11 +56,15 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], findings: &mut Finding
             related,
             remedies: vec![Remedy::new(
                 "make the namespace again: they can then be dealt with, and what the collector has to do with them, it does",
-                vec![format!("{} create namespace {}", case.kubectl, shell_word(name))],
+                create_namespace(case, name),
             )],
             objects,
         });
     }
+}
+
+fn create_namespace(case: &Case<'_>, name: &str) -> Option<ShellCommand> {
+    is_label(name).then(|| case.kubectl.verb("create").args(["namespace", name]))
 }
 
 /// Finds objects of watched kinds that have the uid of another.
@@ -103,7 +107,7 @@ fn is_served_twice(snapshot: &Snapshot, one: ObjectId, other: ObjectId) -> bool 
 /// would delete it.
 fn make_again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
     let (snapshot, commands) = (case.snapshot(), case.commands());
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines: Vec<ShellCommand> = Vec::new();
     for id in objects {
         let uid = snapshot.object(*id).uid;
         let dependents = case.graph().by_uid(uid).map_or(&[][..], |node| case.graph().dependents(node));
@@ -115,7 +119,12 @@ fn make_again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
             };
             let places: Vec<usize> = (0..holder.owners.len()).filter(leads_here).collect();
             if !places.is_empty() {
-                lines.push(commands.drop_references(*dependent, &places));
+                let drop = commands.drop_references(*dependent, &places);
+                if drop.is_empty() {
+                    // It can't be let go of: deleting its owner would delete it.
+                    return Remedy::new("", None);
+                }
+                lines.extend(drop);
             }
         }
     }
@@ -124,6 +133,6 @@ fn make_again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
     } else {
         "make it again, which gives it a uid of its own; what it owns is kept, and has to be handed to it again"
     };
-    lines.extend(objects.iter().map(|id| commands.make_again(*id)));
+    lines.extend(objects.iter().filter_map(|id| commands.make_again(*id)));
     Remedy::new(what, lines)
 }

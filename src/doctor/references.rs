@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 
 use crate::{
+    command_line::ShellCommand,
     graph::Address,
     model::{Object, ObjectId, Presence, Reference, Symbol, effects::Severity},
     simulate::ProjectedOutcome,
@@ -287,33 +288,36 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, objects: &[O
 fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault]) -> Vec<Remedy> {
     let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
     let (commands, snapshot) = (case.commands(), case.snapshot());
-    let each =
-        |command: &dyn Fn(&Fault) -> Option<String>| -> Vec<String> { faults.iter().filter_map(command).collect() };
+    let each = |commands: &dyn Fn(&Fault) -> Vec<ShellCommand>| -> Vec<ShellCommand> {
+        faults.iter().flat_map(commands).collect()
+    };
     let drop = Remedy::new(
         "keep the object, and drop the reference that leads nowhere",
-        each(&|fault| Some(commands.drop_references(fault.holder, &invalid_places(case, fault)))),
+        each(&|fault| commands.drop_references(fault.holder, &invalid_places(case, fault))),
     );
-    let let_go = Remedy::new("let it go, as the collector would", commands.delete(&objects, "background"));
+    let let_go = Remedy::new("let it go, as the collector would", commands.delete(&objects, "background", &[]));
     match code {
         Code::OwnerUnread => {
             let look = |fault: &Fault| {
                 let object = snapshot.object(fault.holder);
                 commands.look_at_owner(&object.owners[fault.place], case.graph(), object.namespace)
             };
-            let look: BTreeSet<String> = faults.iter().map(look).collect();
-            vec![Remedy::new("see why it can't be read", look.into_iter().collect())]
+            let look: BTreeSet<ShellCommand> = faults.iter().filter_map(look).collect();
+            vec![Remedy::new("see why it can't be read", look)]
         }
         Code::OwnerOtherUid => {
             let repoint = each(&|fault| {
-                let uid = snapshot.text(snapshot.object(fault.link.found?).uid);
-                Some(commands.change_reference(fault.holder, fault.place, &[("uid", json!(uid))]))
+                let Some(found) = fault.link.found else { return Vec::new() };
+                let uid = snapshot.text(snapshot.object(found).uid);
+                commands.change_references(fault.holder, &[(fault.place, vec![("uid", json!(uid))])])
             });
             let repoint = Remedy::new("hand it to the one that is there now: it goes when that goes", repoint);
             if becomes == HolderOutcome::Gone { vec![drop, repoint, let_go] } else { vec![drop, repoint] }
         }
         Code::OwnerOtherName | Code::OwnerOtherKind => {
             let mend = each(&|fault| {
-                Some(commands.change_reference(fault.holder, fault.place, &right_names(case, fault.link.found?)))
+                let Some(found) = fault.link.found else { return Vec::new() };
+                commands.change_references(fault.holder, &[(fault.place, right_names(case, found))])
             });
             vec![Remedy::new("name the owner rightly", mend), drop]
         }
@@ -321,7 +325,8 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
             if faults.iter().all(|fault| fault.link.found.is_some_and(|owner| may_own(case, owner, fault.holder))) =>
         {
             let mend = each(&|fault| {
-                Some(commands.change_reference(fault.holder, fault.place, &right_names(case, fault.link.found?)))
+                let Some(found) = fault.link.found else { return Vec::new() };
+                commands.change_references(fault.holder, &[(fault.place, right_names(case, found))])
             });
             vec![Remedy::new("name the owner by the kind it is served as", mend), drop]
         }
@@ -329,12 +334,11 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
             vec![drop, let_go]
         }
         Code::OwnerDuplicated => {
-            let single = each(&|fault| Some(commands.drop_references(fault.holder, &superfluous(case, fault))));
+            let single = each(&|fault| commands.drop_references(fault.holder, &superfluous(case, fault)));
             vec![Remedy::new("keep one reference of them, the right one", single)]
         }
         Code::OwnerMalformed => {
-            let mend =
-                each(&|fault| Some(commands.drop_references(fault.holder, &malformed_places(case, fault.holder))));
+            let mend = each(&|fault| commands.drop_references(fault.holder, &malformed_places(case, fault.holder)));
             vec![Remedy::new("keep the object, and drop the malformed reference", mend)]
         }
         _ => vec![drop],

@@ -2,13 +2,10 @@
 
 use serde_json::json;
 
-use crate::{
-    model::{
-        Coordinate, ObjectId, Presence, Resource,
-        effects::Severity,
-        facts::{Backend, SliceFacts, Webhook},
-    },
-    wording::shell_word,
+use crate::model::{
+    Coordinate, ObjectId, Presence, Resource,
+    effects::Severity,
+    facts::{Backend, SliceFacts, Webhook},
 };
 
 use super::{
@@ -167,12 +164,10 @@ fn finding(case: &Case<'_>, asked: &WebhookCall<'_>, why: &str, concerned: &[&Re
         id.is_some_and(|id| !case.stage.of_resource(id).is_empty())
     });
     let severe = !held.is_empty() || (populated && !asked.webhook.selective);
-    let kind = snapshot.resources.get(object.resource).full_name();
-    let patch = json!([
-        {"op": "test", "path": format!("/webhooks/{}/name", asked.place), "value": asked.webhook.name},
-        {"op": "replace", "path": format!("/webhooks/{}/failurePolicy", asked.place), "value": "Ignore"},
-    ]);
-    let name = shell_word(snapshot.text(object.name));
+    let patch = vec![
+        json!({"op": "test", "path": format!("/webhooks/{}/name", asked.place), "value": asked.webhook.name}),
+        json!({"op": "replace", "path": format!("/webhooks/{}/failurePolicy", asked.place), "value": "Ignore"}),
+    ];
     Finding {
         code: Code::WebhookUnreachable,
         severity: if severe { Severity::Error } else { Severity::Warning },
@@ -188,11 +183,11 @@ fn finding(case: &Case<'_>, asked: &WebhookCall<'_>, why: &str, concerned: &[&Re
         remedies: vec![
             Remedy::new(
                 "let writes pass while it can't be asked: what it is there to check goes unchecked",
-                vec![format!("{} patch {kind} {name} --type=json -p {}", case.kubectl, shell_word(&patch.to_string()))],
+                case.commands().patch(asked.configuration, patch),
             ),
             Remedy::new(
                 "remove the configuration, if whoever it belongs to is gone for good",
-                case.commands().delete(&[asked.configuration], "background"),
+                case.commands().delete(&[asked.configuration], "background", &[]),
             ),
         ],
     }

@@ -6,6 +6,7 @@ use std::{convert::Infallible, time::Duration};
 use rustc_hash::FxHashSet;
 
 use crate::{
+    command_line::Kubectl,
     doctor::{
         Case, Code, Diagnosis, Explained, Explanation, Finding, Limit, Probed, ReadsNeeded, RecreatedDependent,
         diagnose, explain,
@@ -63,7 +64,7 @@ pub struct Examination<'s> {
     clock: &'s dyn Clock,
     events: Vec<OwnerEvent>,
     probed: Option<Probed>,
-    kubectl: String,
+    kubectl: Kubectl,
     asked: ExaminationScope,
     fresh: FxHashSet<Symbol>,
     made: Vec<RecreatedDependent>,
@@ -83,12 +84,12 @@ impl<'s> Examination<'s> {
         session: &'s mut Session,
         clock: &'s dyn Clock,
         asked: ExaminationScope,
-        kubectl: String,
+        kubectl: Kubectl,
         probed: Option<Probed>,
     ) -> Self {
         let events = session.owner_events();
         // A dump says nothing of where it is from.
-        let kubectl = if session.is_live() { kubectl } else { "kubectl".to_owned() };
+        let kubectl = if session.is_live() { kubectl } else { Kubectl::default() };
         Examination { session, clock, events, probed, kubectl, asked, fresh: FxHashSet::default(), made: Vec::new() }
     }
 

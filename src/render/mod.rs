@@ -6,7 +6,6 @@ pub mod document;
 pub mod dot;
 pub mod explain;
 pub mod gaps;
-pub mod go_quote;
 mod guides;
 pub mod header;
 mod lines;
@@ -18,6 +17,8 @@ pub mod table;
 pub mod tree;
 pub mod tree_forms;
 pub mod words;
+
+pub use crate::go_quote;
 
 #[cfg(test)]
 mod resources_tests;

@@ -195,14 +195,17 @@ const NAMES: [&str; 7] = [
     "\" || touch pwned # {}",
 ];
 
+/// Roles, because their names may be almost anything.
 fn hostile() -> String {
     let objects = NAMES.iter().enumerate().map(|(index, name)| {
         let owner = json!({"apiVersion": "v1", "kind": "Secret", "name": name, "uid": format!("gone {name}")});
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata":
-               {"name": name, "namespace": name, "uid": format!("u{index}"), "ownerReferences": [owner]}})
+        json!({"apiVersion": RBAC, "kind": "Role", "metadata":
+               {"name": name, "namespace": "shop", "uid": format!("u{index}"), "ownerReferences": [owner]}})
     });
     json!({"apiVersion": "v1", "kind": "List", "items": objects.collect::<Vec<_>>()}).to_string()
 }
+
+const RBAC: &str = "rbac.authorization.k8s.io/v1";
 
 fn checked(program: &str, args: &[&str], script: &Path) -> Option<(bool, String)> {
     let output = Command::new(program).args(args).arg(script).output().ok()?;
@@ -291,7 +294,8 @@ fn scripts_keep_names_together() {
         with_input(&words("doctor --from - --assume-complete --only=owner-absent -o remedies"), hostile()).done();
     let (ran, calls) = played(&script, "nothing");
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    let called: Vec<&str> = calls.iter().map(|call| call[1].strip_prefix("configmaps/").expect("an object")).collect();
+    let called: Vec<&str> =
+        calls.iter().map(|call| call[1].strip_prefix("roles.rbac.authorization.k8s.io/").expect("an object")).collect();
     let print: Vec<&str> =
         NAMES.into_iter().filter(|name| !name.contains(|c: char| c.is_control() || c == '\u{2028}')).collect();
     assert_eq!(print.len(), 4);
@@ -299,6 +303,78 @@ fn scripts_keep_names_together() {
         assert!(called.contains(name), "{name}: {called:?}");
     }
     assert_eq!(called.len(), print.len());
+}
+
+/// A Role that waits for itself, named like a flag that deletes all Roles, is deleted by its name; and so are others.
+#[test]
+#[cfg(unix)]
+fn scripts_take_no_name_for_a_flag() {
+    let names =
+        ["--all", "--server=evil.example", "-A", "a,b", "c,d", "it's \"$(touch pwned)\"", "a\u{1b}[31mb", "a\nb"];
+    let objects = names.iter().map(|name| {
+        let owner = json!({"apiVersion": RBAC, "kind": "Role", "name": name, "uid": name, "blockOwnerDeletion": true});
+        json!({"apiVersion": RBAC, "kind": "Role", "metadata":
+               {"name": name, "namespace": "x", "uid": name, "deletionTimestamp": "2026-01-31T08:00:00Z",
+                "finalizers": ["foregroundDeletion"], "ownerReferences": [owner]}})
+    });
+    let dump = json!({"apiVersion": "v1", "kind": "List", "items": objects.collect::<Vec<_>>()}).to_string();
+    let script = with_input(&words("doctor --from - --only=foreground-deadlock -o remedies"), dump).done();
+    let (ran, calls) = played(&script, "nothing");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{script}");
+    let mut called: Vec<&str> = Vec::new();
+    for call in &calls {
+        let [delete, object, flags @ ..] = call.as_slice() else { panic!("{call:?}") };
+        assert_eq!((delete.as_str(), flags.join(" ")), ("delete", DELETES.to_owned()), "{call:?}");
+        called.push(object.strip_prefix("roles.rbac.authorization.k8s.io/").expect("an object"));
+    }
+    called.sort_unstable();
+    let mut print = names[..6].to_vec();
+    print.sort_unstable();
+    assert_eq!(called, print);
+}
+
+const DELETES: &str = "-n x --cascade=background --wait=false --ignore-not-found";
+
+/// What can't be a group, a name or a namespace on any API server is in no command, and nothing of it is run.
+#[test]
+#[cfg(unix)]
+fn scripts_leave_out_what_no_server_accepts() {
+    for (api_version, name, namespace) in [
+        ("acme.io$(touch pwned)/v1", "a", "x"),
+        ("acme.io;touch pwned;/v1", "a", "x"),
+        ("acme.io/v1", "a/../b", "x"),
+        ("acme.io/v1", "..", "x"),
+        ("acme.io/v1", "a", "--all-namespaces"),
+        ("acme.io/v1", "a", "$(touch pwned)"),
+    ] {
+        let owner = json!({"apiVersion": api_version, "kind": "Gone", "name": name, "uid": "gone"});
+        let object = json!({"apiVersion": api_version, "kind": "Thing", "metadata":
+               {"name": name, "namespace": namespace, "uid": "u", "ownerReferences": [owner],
+                "deletionTimestamp": "2026-01-31T08:00:00Z", "finalizers": ["acme.io/a"]}});
+        for line in ["doctor --from - --assume-complete -o remedies", "doctor --from - -o remedies"] {
+            let script = with_input(&words(line), object.to_string()).done();
+            assert!(!script.lines().any(|line| !line.starts_with('#') && line.contains("acme.io")), "{script}");
+            let (ran, calls) = played(&script, "nothing");
+            assert_eq!((ran.code, ran.err.as_str(), calls.len()), (0, "", 0), "{script}");
+        }
+        let plan = with_input(&words("plan thing --all -A --from -"), object.to_string());
+        assert!(!plan.out.contains("kubectl delete"), "{plan}");
+    }
+}
+
+/// The command at the end of a plan is for the object that was planned, or none.
+#[test]
+fn plans_name_no_other_object() {
+    let next = |name: &str| {
+        let role =
+            json!({"apiVersion": RBAC, "kind": "Role", "metadata": {"name": name, "namespace": "x", "uid": "u"}});
+        let out = with_input(&words("plan roles --all -n x --from -"), role.to_string()).fine();
+        out.lines().find_map(|line| line.strip_prefix("Next      ")).expect("a command").to_owned()
+    };
+    assert_eq!(next("--all"), "kubectl delete role.rbac.authorization.k8s.io/--all -n x --cascade=background");
+    assert_eq!(next("a b"), "kubectl delete 'role.rbac.authorization.k8s.io/a b' -n x --cascade=background");
+    let by_hand = "# a name in this has characters that don't print, and has to be put in by hand: kubectl delete ";
+    assert!(next("a\u{1b}[31mb").starts_with(by_hand) && next("a\nb").starts_with(by_hand));
 }
 
 /// The cluster that is changed is the one that was looked at, whatever the current context is by then.

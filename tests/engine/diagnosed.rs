@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use rustc_hash::FxHashSet;
 
 use kubectl_gc::{
+    command_line::PLAIN,
     doctor::{Case, Code, Diagnosis, Limit, diagnose},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
@@ -55,7 +56,7 @@ fn examined(snapshot: &Snapshot) -> Diagnosis {
         fresh: &fresh,
         limit: &Limit::Everything,
         made: &[],
-        kubectl: "kubectl",
+        kubectl: &PLAIN,
         events: &[],
         probed: None,
     };

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubectl_gc::{
+    command_line::PLAIN,
     doctor::{
         Case, Explanation, Limit, explain,
         explain::{Condition, ConditionOutcome, Trigger},
@@ -42,7 +43,7 @@ fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
         fresh: &fresh,
         limit: &Limit::Everything,
         made: &[],
-        kubectl: "kubectl",
+        kubectl: &PLAIN,
         events: &[],
         probed: None,
     };

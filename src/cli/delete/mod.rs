@@ -10,6 +10,7 @@ use std::{
 };
 
 use crate::{
+    command_line::PLAIN,
     graph::OwnerGraph,
     operations::{
         OperationError,
@@ -129,8 +130,10 @@ impl DeleteReport<'_> {
         let PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes: _ } = result;
         let namespace = delete.session.namespace_of(&plan.request.targets);
         let graph = OwnerGraph::new(snapshot);
+        let kubectl = self.global.connection.kubectl();
         let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref())
             .with_unlisted_contents(unlisted_contents)
+            .with_kubectl(&kubectl)
             .with_gates(gate_violations)
             .with_kept(kept.as_ref());
         let options = text_options(form, self.args.targets.all, style);
@@ -154,7 +157,7 @@ impl DeleteReport<'_> {
             kept: &[],
             unfinished: &[],
             archive: archive(delete),
-            kubectl: "",
+            kubectl: &PLAIN,
             sweep: None,
         };
         let mut report = Report::of(self.in_form(&view)?);

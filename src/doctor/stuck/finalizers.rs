@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet;
 
 use crate::{
+    command_line::ShellCommand,
     doctor::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
@@ -236,23 +237,23 @@ fn remedies(
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let mut remedies = Vec::new();
     if code == Code::SlowFinalizer {
-        let look = objects.iter().take(1).map(|id| commands.get(*id)).collect();
+        let look = objects.iter().take(1).filter_map(|id| commands.get(*id));
         remedies.push(Remedy::new("see what its controller says of it", look));
     }
     let waiting = waiting_in_the_foreground(case, related);
     if !waiting.is_empty() {
         remedies.push(Remedy::new(
             format!("let only {} wait: delete again in the background what waits for {}", it(objects), it(objects)),
-            commands.delete(&waiting, "background"),
+            commands.delete(&waiting, "background", &[]),
         ));
     }
     if !fires.outside.is_empty() {
         remedies.push(Remedy::new(
             "keep what it stands for outside the cluster: its controller then lets go of it without deleting it",
-            objects.iter().filter_map(|id| keeping(case, *id)).collect(),
+            objects.iter().filter_map(|id| keeping(case, *id)),
         ));
     }
-    let spared: Vec<String> = fires.inside.iter().filter_map(|id| sparing(case, *id, objects)).collect();
+    let spared = sparing(case, &fires.inside, objects);
     remedies.push(Remedy::new(
         format!("keep what depends on {}: drop its references to {}", it(objects), it(objects)),
         spared,
@@ -275,28 +276,29 @@ fn remedies(
         ),
         _ => "remove the finalizer: what its controller was to do first is then never done".to_owned(),
     };
-    let strip = objects.iter().filter_map(|id| commands.remove_finalizers(*id, &finalizers)).collect();
+    let strip = objects.iter().flat_map(|id| commands.remove_finalizers(*id, &finalizers));
     remedies.push(Remedy::new(harm, strip));
     let start = holds.iter().filter_map(|(_, keeper)| keeper.workload);
-    let start: Vec<String> =
-        start.map(|workload| format!("{} scale {} --replicas=1", case.kubectl, commands.named(workload))).collect();
+    let start = start.filter_map(|workload| commands.scale_up(workload));
     let what =
         if fires.is_nothing() { "start its controller" } else { "start its controller, which sets all of that off" };
     remedies.push(Remedy::new(what, start));
     remedies
 }
 
-/// The command that drops an object's references to what is held, where it has some.
-fn sparing(case: &Case<'_>, id: ObjectId, held: &[ObjectId]) -> Option<String> {
+/// The commands that drop these objects' references to what is held, where they have some.
+fn sparing(case: &Case<'_>, spared: &[ObjectId], held: &[ObjectId]) -> Vec<ShellCommand> {
     let snapshot = case.snapshot();
-    let uids: Vec<Symbol> = held.iter().map(|id| snapshot.object(*id).uid).collect();
-    let owners = &snapshot.object(id).owners;
-    let places: Vec<usize> = (0..owners.len()).filter(|place| uids.contains(&owners[*place].uid)).collect();
-    (!places.is_empty()).then(|| case.commands().drop_references(id, &places))
+    let uids: FxHashSet<Symbol> = held.iter().map(|id| snapshot.object(*id).uid).collect();
+    let places = |id: ObjectId| -> Vec<usize> {
+        let owners = &snapshot.object(id).owners;
+        (0..owners.len()).filter(|place| uids.contains(&owners[*place].uid)).collect()
+    };
+    spared.iter().flat_map(|id| case.commands().drop_references(*id, &places(*id))).collect()
 }
 
 /// The command that has an object's controller keep what it stands for, where its own policy can say so.
-fn keeping(case: &Case<'_>, id: ObjectId) -> Option<String> {
+fn keeping(case: &Case<'_>, id: ObjectId) -> Option<ShellCommand> {
     let snapshot = case.snapshot();
     let object = snapshot.object(id);
     let resource = snapshot.resources.get(object.resource);
@@ -306,5 +308,9 @@ fn keeping(case: &Case<'_>, id: ObjectId) -> Option<String> {
         object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)),
     )?;
     let facts = snapshot.facts.policy(id)?;
-    matches!(policy.says(facts), PolicyEffect::Act(_)).then(|| case.commands().merge(id, &policy.keeping(facts)))
+    if matches!(policy.says(facts), PolicyEffect::Act(_)) {
+        case.commands().merge(id, &policy.keeping(facts))
+    } else {
+        None
+    }
 }

@@ -102,7 +102,7 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
     };
     let release = Remedy::new(
         format!("let {} live, and delete what waits again in the background: it goes, without waiting", it(&objects)),
-        case.commands().delete(&waiting_in_the_foreground(case, &related), "background"),
+        case.commands().delete(&waiting_in_the_foreground(case, &related), "background", &[]),
     );
     let mut remedies = vec![release];
     if code != Code::StuckOnProtected {
@@ -112,11 +112,11 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
             objects.iter().partition(|id| has_another_owner(case, **id));
         remedies.push(Remedy::new(
             format!("delete {}, as the collector would for the owner that waits", it(&doomed)),
-            case.commands().delete(&doomed, "foreground"),
+            case.commands().delete(&doomed, "foreground", &[]),
         ));
         remedies.push(Remedy::new(
             "leave it to its other owner: drop the references that can't be looked up, and those to who waits",
-            kept.iter().map(|id| case.commands().drop_references(*id, &in_the_way(case, *id))).collect(),
+            kept.iter().flat_map(|id| case.commands().drop_references(*id, &in_the_way(case, *id))),
         ));
     }
     Finding {

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 use serde_json::json;
 
 use crate::{
+    command_line::{ShellCommand, is_label},
     doctor::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
@@ -11,7 +12,6 @@ use crate::{
     model::{ObjectId, effects::Severity},
     server::OwnDelete,
     simulate::{BlockedBy, State, world::NAMESPACE_FINALIZER},
-    wording::shell_word,
 };
 
 use super::{may_be_at_work, objects, since};
@@ -46,10 +46,10 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
 
 /// The command that leaves a namespace these finalizers in its spec, which can be changed nowhere else. Nothing happens
 /// to another namespace that has taken its name.
-fn finalize(case: &Case<'_>, id: ObjectId, keep: &[&str]) -> String {
+fn finalize(case: &Case<'_>, id: ObjectId, keep: &[&str]) -> Option<ShellCommand> {
     let snapshot = case.snapshot();
     let object = snapshot.object(id);
-    let name = snapshot.text(object.name);
+    let name = Some(snapshot.text(object.name)).filter(|name| is_label(name))?;
     let body = json!({
         "apiVersion": "v1",
         "kind": "Namespace",
@@ -57,7 +57,9 @@ fn finalize(case: &Case<'_>, id: ObjectId, keep: &[&str]) -> String {
         "spec": {"finalizers": keep},
     });
     let path = format!("/api/v1/namespaces/{name}/finalize");
-    format!("echo {} | {} replace --raw {} -f -", shell_word(&body.to_string()), case.kubectl, shell_word(&path))
+    // Some shells' `echo` interprets backslashes.
+    let printed = ShellCommand::new("printf").args(["%s", &body.to_string()]);
+    Some(printed.syntax("|").command(case.kubectl.verb("replace").args(["--raw", &path, "-f", "-"])))
 }
 
 fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
@@ -81,7 +83,7 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
         ),
         remedies: vec![Remedy::new(
             "take them from its spec: what they are there for is then never done",
-            vec![finalize(case, id, &keep)],
+            finalize(case, id, &keep),
         )],
     }
 }
@@ -119,14 +121,14 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     } else {
         "It stays until what can't be read answers again, or is no longer served; so does every namespace that is deleted from now on."
     };
-    let delete = case.commands().delete(&content, "background");
+    let delete = case.commands().delete(&content, "background", &[]);
     let mut remedies = Vec::new();
     if !content.is_empty() {
         remedies.push(Remedy::new("delete what is left in it, as the namespace controller would", delete));
     }
     remedies.push(Remedy::new(
         "finalize it as the namespace controller would: whatever is still in it stays in storage for ever, where nobody sees it",
-        vec![finalize(case, id, &[])],
+        finalize(case, id, &[]),
     ));
     Finding {
         code: Code::NamespaceStuck,

@@ -77,10 +77,7 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
     let related = waiting_for(case, &objects);
     let lasts = objects.iter().any(|id| case.has_been_terminating(*id, POD_COLLECTOR));
     let gone = message.contains("does not exist");
-    let mut force = case.commands().delete(&objects, "background");
-    for command in &mut force {
-        command.push_str(" --grace-period=0 --force");
-    }
+    let force = case.commands().delete(&objects, "background", &["--grace-period=0", "--force"]);
     let they = if objects.len() == 1 { "It stays" } else { "They stay" };
     let until = if gone {
         "the pod garbage collector, where it runs, removes such pods within a minute"

@@ -65,7 +65,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
             related: there,
             remedies: vec![Remedy::new(
                 "stop who makes them; or delete it again in the background: it goes at once, and its dependents after it",
-                case.commands().delete(&[owner], "background"),
+                case.commands().delete(&[owner], "background", &[]),
             )],
         });
     }

@@ -39,7 +39,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
             reference: None,
             remedies: vec![Remedy::new(
                 "delete it again in the background, which takes the collector's finalizers off; dependents are left to the collector",
-                case.commands().delete(&objects, "background"),
+                case.commands().delete(&objects, "background", &[]),
             )],
             related,
             objects,

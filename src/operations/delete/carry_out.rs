@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::{
     act::{DetachedObject, FollowEvent, Followed, KeepError, Released, Sent, cut, put_back, release as release_guards},
+    command_line::Kubectl,
     model::Identity,
     plan::{Plan, PlanTracker},
 };
@@ -34,7 +35,7 @@ pub struct CarryOut<'a> {
     /// How long to follow; `None`: to the end.
     pub timeout: Option<Duration>,
     /// How kubectl is called for this cluster.
-    pub kubectl: &'a str,
+    pub kubectl: &'a Kubectl,
     pub clock: &'a dyn Clock,
 }
 

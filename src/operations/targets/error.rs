@@ -3,7 +3,10 @@
 use std::{fmt, io};
 
 use super::SelectorError;
-use crate::model::{UnknownType, type_names::did_you_mean};
+use crate::{
+    command_line::ShellCommand,
+    model::{UnknownType, type_names::did_you_mean},
+};
 
 /// Where in which manifest an object stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,7 +92,7 @@ pub enum TargetError {
     )]
     FieldNeedsServer { fields: String },
     /// `-f https://…`
-    #[error("-f {url}: URLs are not fetched; pipe the manifest instead: curl -sSL {url} | kubectl gc … -f -")]
+    #[error("-f {url}: URLs are not fetched; pipe the manifest instead: {}", piped(url))]
     Url { url: String },
     /// A manifest that cannot be read.
     #[error("-f {}: {source}", name_of(path))]
@@ -238,6 +241,11 @@ impl fmt::Display for NoMatch {
         }
         Ok(())
     }
+}
+
+/// What `-f URL` would do in kubectl.
+fn piped(url: &str) -> ShellCommand {
+    ShellCommand::new("curl").args(["-sSL", url]).syntax("| kubectl gc … -f -")
 }
 
 fn in_namespace(namespace: Option<&str>) -> String {

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::{
     act::{Ended, Followed, Sent},
+    command_line::Kubectl,
     model::{Gap, Identity},
     plan::{OutcomeKind, Summary, tracker::UnexpectedOutcome},
     render::{go_quote::visible, tree::Options},
@@ -42,7 +43,7 @@ pub struct DeletionView<'a> {
     /// The file that has all of it.
     pub archive: Option<&'a Path>,
     /// kubectl with the flags that choose the cluster, for commands.
-    pub kubectl: &'a str,
+    pub kubectl: &'a Kubectl,
     /// Of a sweep, which has no targets: what could not be written, or not be found out, and why.
     pub sweep: Option<&'a [(Identity, String)]>,
 }

@@ -5,6 +5,7 @@ use std::{path::Path, time::Duration};
 use super::DeletionView;
 use crate::{
     act::{Answered, Ended, Followed, Sent},
+    command_line::{Kubectl, PLAIN},
     model::Identity,
     plan::{
         OutcomeKind, Summary,
@@ -53,6 +54,7 @@ fn stuck(ended: Ended) -> Followed {
 
 /// The text at 80 columns, and the exit code that follows from it.
 fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
+    let kubectl = Kubectl::new(vec!["--context=prod".to_owned()]);
     let view = DeletionView {
         propagation: Propagation::Foreground,
         namespace: Some("shop"),
@@ -64,7 +66,7 @@ fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
         kept: &[],
         unfinished: &[],
         archive: None,
-        kubectl: "kubectl --context=prod",
+        kubectl: &kubectl,
         sweep: None,
     };
     let style = Style::default();
@@ -86,7 +88,7 @@ fn what_came_as_foretold_takes_one_sentence() {
 #[test]
 fn what_is_stuck_is_told_with_what_holds_it() {
     let below = "\n  Pod/web-1  STUCK  finalizer acme.io/drain; holds up 2 others\n\n\
-                 Next      kubectl --context=prod gc explain pod/web-1 -n shop\n";
+                 Next      kubectl gc explain --context=prod pod/web-1 -n shop\n";
     let target = [sent("web", Answered::Accepted)];
     for (ended, first, code) in [
         (Ended::AsPlanned, "STUCK: as foretold, after 1.2s: 4 of 6 objects are gone, 2 are left Terminating.\n", 2),
@@ -221,7 +223,7 @@ fn an_archive_is_named() {
         kept: &[],
         unfinished: &[],
         archive: Some(Path::new("web.yaml")),
-        kubectl: "kubectl",
+        kubectl: &PLAIN,
         sweep: None,
     };
     let style = Style::default();

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use crate::{
     act::{Answered, Ended, Followed, Sent},
+    command_line::ShellCommand,
     model::Identity,
     plan::{
         OutcomeKind,
@@ -17,10 +18,10 @@ use crate::{
         tree::Options,
     },
     simulate::State,
-    wording::{count, shell_word, thousands},
+    wording::{count, thousands},
 };
 
-use super::{DeletionView, document::held_by, full_name, surprises, went_all_the_same};
+use super::{DeletionView, document::held_by, surprises, went_all_the_same};
 
 /// So many of a kind are named, unless the output is wide.
 const NAMED: usize = 10;
@@ -49,12 +50,9 @@ pub fn write(view: &DeletionView<'_>, options: &Options<'_>, out: &mut dyn Write
     let unlisted_contents: Vec<Line> =
         followed.outside.iter().take(most).map(|outside| outside_line(view, outside)).collect();
     write_lines(&unlisted_contents, followed.outside.len(), options, out)?;
-    let next = next(view, followed);
-    if !next.is_empty() {
+    if let Some(command) = next(view, followed) {
         writeln!(out)?;
-        for (label, command) in next {
-            writeln!(out, "{}{}", options.style.paint(Tone::Strong, &format!("{label:<10}")), visible(&command))?;
-        }
+        writeln!(out, "{}{command}", options.style.paint(Tone::Strong, &format!("{:<10}", "Next")))?;
     }
     Ok(())
 }
@@ -269,13 +267,11 @@ fn outside_line(view: &DeletionView<'_>, outside: &UnplannedObject) -> Line {
 }
 
 /// What to do about what is left.
-fn next(view: &DeletionView<'_>, followed: &Followed) -> Vec<(&'static str, String)> {
-    let Some(blocker) = followed.blockers.first() else { return Vec::new() };
-    let target = full_name(&blocker.object);
-    let namespace = &blocker.object.namespace;
-    let place = if namespace.is_empty() { String::new() } else { format!(" -n {}", shell_word(namespace)) };
-    let command = format!("{} gc explain {}{place}", view.kubectl, shell_word(&target));
-    vec![("Next", command)]
+fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
+    let object = &followed.blockers.first()?.object;
+    let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
+    let explain = view.kubectl.plugin("explain").object(&object.kind.to_lowercase(), group, &object.name)?;
+    explain.in_namespace(&object.namespace)
 }
 
 /// `Kind/name`, with its namespace where that is another one.

@@ -46,7 +46,7 @@ pub struct FindingJson<'a> {
 #[derive(Clone, Debug, Serialize)]
 struct RemedyJson<'a> {
     what: &'a str,
-    commands: &'a [String],
+    commands: Vec<String>,
 }
 
 /// How many findings there are of each severity.
@@ -80,6 +80,7 @@ impl<'a> FindingJson<'a> {
     pub fn of(snapshot: &'a Snapshot, finding: &'a Finding) -> Self {
         let named =
             |ids: &[ObjectId]| -> Vec<ObjectJson<'a>> { ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect() };
+        let remedies: Vec<RemedyJson<'a>> = finding.remedies.iter().map(RemedyJson::of).collect();
         FindingJson {
             code: finding.code.name(),
             severity: finding.severity.name(),
@@ -89,14 +90,14 @@ impl<'a> FindingJson<'a> {
             related: named(&finding.related),
             message: &finding.message,
             consequence: &finding.consequence,
-            remedy: finding.remedies.first().map(|remedy| remedy.commands.join("\n")).unwrap_or_default(),
-            remedies: finding.remedies.iter().map(RemedyJson::of).collect(),
+            remedy: remedies.first().map(|remedy| remedy.commands.join("\n")).unwrap_or_default(),
+            remedies,
         }
     }
 }
 
 impl<'a> RemedyJson<'a> {
     fn of(remedy: &'a Remedy) -> Self {
-        RemedyJson { what: &remedy.what, commands: &remedy.commands }
+        RemedyJson { what: &remedy.what, commands: remedy.commands.iter().map(ToString::to_string).collect() }
     }
 }

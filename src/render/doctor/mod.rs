@@ -10,6 +10,7 @@ mod wide;
 use std::collections::BTreeSet;
 
 use crate::{
+    command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Probed},
     model::{ObjectId, Snapshot, effects::Severity},
     render::words::full_name,
@@ -19,7 +20,7 @@ use crate::{
 pub use codes::{CodesDocument, write_codes};
 pub use document::{DiagnosisDocument, FindingJson};
 
-pub(super) use text::{UNPASTEABLE, WIDTH, pasteable, set};
+pub(super) use text::{WIDTH, set};
 
 /// A diagnosis with what is needed to tell it.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +38,9 @@ pub struct DoctorView<'a> {
     /// The codes that were asked for; all if there is none.
     pub only: &'a [Code],
     /// The command that looks at the same again: `kubectl gc doctor -n shop`.
-    pub again: &'a str,
-    /// The flags with which kubectl reaches the same cluster, whatever its current context is by then.
-    pub flags: &'a [String],
+    pub again: &'a ShellCommand,
+    /// kubectl held to the same cluster, whatever its current context is by then.
+    pub kubectl: &'a Kubectl,
 }
 
 impl<'a> DoctorView<'a> {
@@ -66,11 +67,11 @@ impl<'a> DoctorView<'a> {
         ];
         counts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
+}
 
-    /// The command that makes a script of all the remedies for this code.
-    fn all_remedies(&self, code: Code) -> String {
-        format!("{} --only={} -o remedies", self.again, code.name())
-    }
+/// The command that makes a script of all the remedies for a code.
+pub(super) fn all_remedies(doctor: &ShellCommand, code: Code) -> ShellCommand {
+    doctor.clone().flags(&[&format!("--only={}", code.name()), "-o", "remedies"])
 }
 
 /// How much was looked at: `101,204 objects of 143 kinds`.

@@ -1,17 +1,12 @@
 //! Remedies as a script, to be read before it is run.
 
 use crate::{
+    command_line::{Kubectl, ShellCommand},
     doctor::{Code, Finding, Remedy},
-    model::Origin,
-    render::go_quote::visible,
-    wording::{count, shell_word},
+    wording::count,
 };
 
-use super::{
-    DoctorView,
-    text::{UNPASTEABLE, pasteable, set},
-    word,
-};
+use super::{DoctorView, text::set, word};
 
 /// Comments are set in so many columns, their sign included.
 const WIDTH: usize = 80;
@@ -45,7 +40,7 @@ impl DoctorView<'_> {
             script.comment(ABOUT);
             script.comment(FAILURES);
             script.line("set -eu");
-            script.reach(self);
+            script.reach(self.kubectl);
             script.line("failures=0");
             script.line("failed() { failures=$((failures + 1)); }");
         }
@@ -106,44 +101,36 @@ impl Script {
 
     /// Kubectl is held to the cluster that was looked at: by the time somebody runs this, its current context may be
     /// another.
-    fn reach(&mut self, view: &DoctorView<'_>) {
-        let context = match &view.snapshot.origin {
-            Origin::Cluster { context, .. } if !context.is_empty() => Some(format!("--context={context}")),
-            _ => None,
-        };
-        let flags: Vec<String> = context.iter().chain(view.flags).map(|flag| shell_word(flag).into_owned()).collect();
-        if flags.iter().any(|flag| pasteable(flag).is_none()) || flags.is_empty() {
+    fn reach(&mut self, kubectl: &Kubectl) {
+        let function = kubectl.shell_function();
+        if kubectl.is_plain() || !function.is_runnable() {
             self.comment("Kubectl's current context is what is changed: see that it is the right one.");
         } else {
-            self.line(&format!("kubectl() {{ command kubectl {} \"$@\"; }}", flags.join(" ")));
+            self.line(&function.to_string());
         }
     }
 
     fn remedy(&mut self, remedy: &Remedy, first: bool, to_be_run: bool) {
         self.said(if first { "Do:   " } else { "Or:   " }, &remedy.what);
         for command in &remedy.commands {
-            match pasteable(command) {
-                Some(command) if to_be_run => {
+            match (command.is_runnable(), to_be_run) {
+                (true, true) => {
                     self.line(&format!("{command} || failed"));
                     self.commands += 1;
                 }
-                Some(command) => self.line(&format!("{SIGN}{command} || failed")),
-                None => {
-                    self.line(UNPASTEABLE);
-                    self.line(&format!("{SIGN}{}", visible(command)));
-                }
+                (true, false) => self.line(&format!("{SIGN}{command} || failed")),
+                // Written as a comment.
+                (false, _) => self.line(&command.to_string()),
             }
         }
     }
 
     /// Says how it went.
-    fn end(&mut self, commands: usize, again: &str) {
+    fn end(&mut self, commands: usize, again: &ShellCommand) {
         let commands = count(commands, "command", "commands");
         self.line("");
         self.line(&format!("[ \"$failures\" -eq 0 ] || {{ echo \"$failures of {commands} failed\" >&2; exit 1; }}"));
-        if let Some(again) = pasteable(again) {
-            self.comment("Whether that was all is told by");
-            self.line(&format!("{SIGN}{again}"));
-        }
+        self.comment("Whether that was all is told by");
+        self.line(&format!("{SIGN}{again}"));
     }
 }

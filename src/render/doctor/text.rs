@@ -15,7 +15,7 @@ use crate::{
     wording::{count, thousands},
 };
 
-use super::{DoctorView, looked_at, subjects::listed, word};
+use super::{DoctorView, all_remedies, looked_at, subjects::listed, word};
 
 /// Sentences are set in so many columns where no terminal says how many there are: a pipe mostly leads to one.
 pub(in crate::render) const WIDTH: usize = 80;
@@ -98,12 +98,7 @@ impl DoctorView<'_> {
             page.commands(remedy, out)?;
         }
         if finding.remedies.iter().any(|remedy| remedy.commands.len() > SHOWN) {
-            writeln!(
-                out,
-                "  {}  {}",
-                page.style.paint(Tone::Strong, "All:"),
-                visible(&self.all_remedies(finding.code))
-            )?;
+            writeln!(out, "  {}  {}", page.style.paint(Tone::Strong, "All:"), all_remedies(self.again, finding.code))?;
         }
         if wide { self.write_details(finding, out) } else { Ok(()) }
     }
@@ -142,10 +137,7 @@ impl Page<'_> {
     fn commands(&self, remedy: &Remedy, out: &mut dyn Write) -> io::Result<()> {
         let margin = " ".repeat(COMMANDS);
         for command in remedy.commands.iter().take(SHOWN) {
-            match pasteable(command) {
-                Some(command) => writeln!(out, "{margin}{command}")?,
-                None => writeln!(out, "{margin}{UNPASTEABLE} {}", visible(command))?,
-            }
+            writeln!(out, "{margin}{command}")?;
         }
         let more = remedy.commands.len().saturating_sub(SHOWN);
         if more > 0 {
@@ -153,15 +145,6 @@ impl Page<'_> {
         }
         Ok(())
     }
-}
-
-/// Before a command that can't be given as it is.
-pub(in crate::render) const UNPASTEABLE: &str =
-    "# a name in this has characters that don't print, and has to be put in by hand:";
-
-/// A command as it is, if all of it prints: nothing else may reach a terminal, and nothing else is what was meant.
-pub(in crate::render) fn pasteable(command: &str) -> Option<&str> {
-    matches!(visible(command), std::borrow::Cow::Borrowed(_)).then_some(command)
 }
 
 /// A text in lines of at most so many columns, where its words and their marks of punctuation allow it. Nothing in it

@@ -7,6 +7,7 @@ mod text;
 mod words;
 
 use crate::{
+    command_line::ShellCommand,
     doctor::Explanation,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
@@ -24,7 +25,7 @@ pub struct ExplainView<'a> {
     /// The namespace that is looked at; objects elsewhere are named with theirs.
     pub namespace: Option<&'a str>,
     /// The command that finds what is wrong with the same targets.
-    pub doctor: &'a str,
+    pub doctor: &'a ShellCommand,
 }
 
 impl<'a> ExplainView<'a> {

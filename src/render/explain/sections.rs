@@ -1,6 +1,9 @@
 //! What stands below the trees of a story: a word each, and what is to be said.
 
-use std::io::{self, Write};
+use std::{
+    fmt::Display,
+    io::{self, Write},
+};
 
 use unicode_width::UnicodeWidthStr;
 
@@ -12,8 +15,7 @@ use crate::{
     model::{ObjectId, Rule, Symbol},
     plan::Uncertainty,
     render::{
-        doctor::{UNPASTEABLE, WIDTH, pasteable, set, word},
-        go_quote::visible,
+        doctor::{WIDTH, all_remedies, set, word},
         style::Tone,
         tree::Options,
         words::plural,
@@ -45,16 +47,9 @@ impl From<String> for Said {
 }
 
 impl Said {
-    fn command(text: String) -> Self {
-        Said { text, command: true }
-    }
-}
-
-/// A command as it is, if all of it prints.
-fn command_line(command: &str) -> String {
-    match pasteable(command) {
-        Some(command) => format!("  {command}"),
-        None => format!("  {UNPASTEABLE} {}", visible(command)),
+    /// A command or an address.
+    fn command(line: impl Display) -> Self {
+        Said { text: format!("  {line}"), command: true }
     }
 }
 
@@ -86,7 +81,7 @@ pub(super) fn write(
     for (heading, said) in sections {
         for (index, Said { text, command }) in said.iter().enumerate() {
             let room = options.width.unwrap_or(WIDTH).saturating_sub(INDENT);
-            for (part, line) in if *command { vec![command_line(text)] } else { set(text, room) }.iter().enumerate() {
+            for (part, line) in if *command { vec![text.clone()] } else { set(text, room) }.iter().enumerate() {
                 let label = if index == 0 && part == 0 { heading } else { "" };
                 let padding = " ".repeat(INDENT.saturating_sub(label.width()));
                 writeln!(out, "{}{padding}{line}", options.style.paint(Tone::Strong, label))?;
@@ -238,13 +233,13 @@ fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Fin
     for (index, remedy) in remedies.enumerate() {
         said.push(format!("{} {}", if index == 0 { "Do:" } else { "Or:" }, remedy.what).into());
         if remedy.commands.len() <= TOLD || wide {
-            said.extend(remedy.commands.iter().map(|command| Said::command(command.clone())));
+            said.extend(remedy.commands.iter().map(Said::command));
         }
     }
     let all = finding.remedies.first().is_some_and(|first| first.commands.len() > TOLD);
     if !wide && (finding.remedies.len() > 1 || all) {
         said.push("All remedies:".to_owned().into());
-        said.push(Said::command(format!("{} --only={} -o remedies", view.doctor, finding.code.name())));
+        said.push(Said::command(all_remedies(view.doctor, finding.code)));
     }
     said
 }

@@ -8,7 +8,7 @@ use crate::{
     plan::{Afterwards, Unkeepable},
     server::Propagation,
     simulate::Cut,
-    wording::{count, shell_word},
+    wording::count,
 };
 
 use super::{
@@ -110,9 +110,8 @@ fn some(view: &PlanView<'_>, objects: &[ObjectId]) -> String {
 }
 
 /// The flags that ask for it again; empty where nothing was asked for.
-pub fn flags(view: &PlanView<'_>) -> String {
-    let asked = view.kept.iter().flat_map(|kept| &kept.asked);
-    asked.map(|text| format!(" --keep={}", shell_word(text))).collect()
+pub fn flags(view: &PlanView<'_>) -> Vec<String> {
+    view.kept.iter().flat_map(|kept| &kept.asked).map(|text| format!("--keep={text}")).collect()
 }
 
 /// Why an object can't be kept, and what to do about it.

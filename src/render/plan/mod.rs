@@ -32,6 +32,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
+    command_line::{Kubectl, PLAIN},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     plan::{GateViolation, Outcome, OutcomeKind, OutsideEffect, Plan, Summary, UnlistedContents},
@@ -50,6 +51,8 @@ pub struct PlanView<'a> {
     pub instead: &'a [(Propagation, Summary)],
     /// The namespace that is looked at; objects elsewhere are named with theirs.
     pub namespace: Option<&'a str>,
+    /// How kubectl is called in commands.
+    kubectl: &'a Kubectl,
     /// What deleted Namespaces reach besides what has an outcome.
     unlisted_contents: &'a [UnlistedContents],
     /// The gates that it runs into.
@@ -84,6 +87,7 @@ impl<'a> PlanView<'a> {
             plan,
             instead,
             namespace,
+            kubectl: &PLAIN,
             unlisted_contents: &[],
             gates: &[],
             kept: None,
@@ -97,6 +101,11 @@ impl<'a> PlanView<'a> {
     /// The same, with what deleted Namespaces reach besides what has an outcome.
     pub fn with_unlisted_contents(self, unlisted_contents: &'a [UnlistedContents]) -> Self {
         PlanView { unlisted_contents, ..self }
+    }
+
+    /// The same, with commands for the cluster that this kubectl reaches.
+    pub fn with_kubectl(self, kubectl: &'a Kubectl) -> Self {
+        PlanView { kubectl, ..self }
     }
 
     /// The same, with the gates that it runs into.

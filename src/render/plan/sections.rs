@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
+    command_line::{ShellCommand, object_word},
     model::{ObjectId, Symbol},
     plan::Summary,
     render::{go_quote::visible, style::Tone, tree::Options, words::wrapped},
     server::Propagation,
     simulate::{Assumption, BlockedBy},
-    wording::{count, shell_word},
+    wording::count,
 };
 
 use super::{PlanView, details::name, document::holder_name, keep, side_effects, text::stuck, unlisted_contents};
@@ -21,6 +22,8 @@ const INDENT: usize = 10;
 const POLICY: usize = "background".len() + 2;
 /// So many causes of being stuck are told.
 const NAMED_CAUSES: usize = 2;
+/// A command names at most so many targets.
+const MOST_TARGETS: usize = 5;
 /// So many nodes are named, and one more.
 const NAMED_NODES: usize = 2;
 
@@ -38,8 +41,8 @@ impl Said {
         Said { text, hanging: 0, command: false }
     }
 
-    fn command(text: String) -> Self {
-        Said { text, hanging: 0, command: true }
+    fn command(command: &ShellCommand) -> Self {
+        Said { text: command.to_string(), hanging: 0, command: true }
     }
 }
 
@@ -160,16 +163,17 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         if view.to_be_done {
             return Vec::new();
         }
-        return vec![Said::command(delete_command(view, request.propagation))];
+        return delete_command(view, request.propagation).into_iter().collect();
     }
     let mut said: Vec<Said> = causes(view).into_iter().take(NAMED_CAUSES).map(Said::text).collect();
     let better = view.instead.iter().find(|(propagation, summary)| {
         *propagation == Propagation::Background && summary.stuck < view.plan.summary.stuck
     });
-    if let Some((propagation, Summary { stuck, .. })) = better {
+    let better = better.and_then(|(propagation, summary)| Some((summary, delete_command(view, *propagation)?)));
+    if let Some((Summary { stuck, .. }, command)) = better {
         let rest = if *stuck == 0 { "leaving nothing stuck".to_owned() } else { format!("leaving only {stuck} stuck") };
         said.push(Said::text(format!("{}{rest}:", if said.is_empty() { "" } else { "or, " })));
-        said.push(Said::command(delete_command(view, *propagation)));
+        said.push(command);
     }
     if said.is_empty() {
         said.push(Said::text("kubectl gc tree shows who is in the way".to_owned()));
@@ -226,49 +230,38 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
     said
 }
 
-/// The delete that was planned, as kubectl takes it.
-fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> String {
-    let targets = &view.plan.request.targets;
+/// The delete that was planned, as kubectl takes it; none for what no API server can hold.
+fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said> {
+    let (targets, keep) = (&view.plan.request.targets, keep::flags(view));
+    // Plain kubectl keeps nothing.
+    let (command, policy) = match keep.is_empty() {
+        true => (view.kubectl.verb("delete"), "--cascade"),
+        false => (view.kubectl.plugin("delete"), "--propagation"),
+    };
+    let grace = view.plan.request.grace.map(|grace| match grace {
+        0 => "--force".to_owned(),
+        seconds => format!("--grace-period={seconds}"),
+    });
+    let policy = format!("{policy}={}", propagation.name().to_lowercase());
+    let each = if keep.is_empty() { "each target" } else { "all targets in one command" };
+    let flags: Vec<String> = [policy].into_iter().chain(keep).chain(grace).collect();
     let mut namespaces: Vec<&str> =
         targets.iter().map(|target| view.snapshot.text(view.snapshot.object(*target).namespace)).collect();
     namespaces.retain(|namespace| !namespace.is_empty());
     namespaces.dedup();
-    let namespace = match namespaces.as_slice() {
-        [] => String::new(),
-        [one] => format!(" -n {}", shell_word(one)),
-        _ if keep::flags(view).is_empty() => {
-            return format!("kubectl delete each target with --cascade={}", propagation.name().to_lowercase());
-        }
-        _ => {
-            return format!(
-                "kubectl gc delete the targets with --propagation={}{}",
-                propagation.name().to_lowercase(),
-                keep::flags(view)
-            );
-        }
-    };
-    let grace = view.plan.request.grace.map_or_else(String::new, |grace| match grace {
-        0 => " --force".to_owned(),
-        seconds => format!(" --grace-period={seconds}"),
-    });
-    // Plain kubectl keeps nothing.
-    let (begin, policy) = match keep::flags(view) {
-        keep if keep.is_empty() => ("kubectl delete", format!(" --cascade={}", propagation.name().to_lowercase())),
-        keep => ("kubectl gc delete", format!(" --propagation={}{keep}", propagation.name().to_lowercase())),
-    };
-    if targets.len() > 5 {
-        return format!("{begin} the {} targets{namespace}{policy}{grace}", targets.len());
+    if namespaces.len() > 1 || targets.len() > MOST_TARGETS {
+        return Some(Said::text(format!("name {each}: {}", command.args(flags))));
     }
-    let names: Vec<String> = targets.iter().map(|target| kubectl_name(view, *target)).collect();
-    format!("{begin} {}{namespace}{policy}{grace}", names.join(" "))
+    let words: Option<Vec<String>> = targets.iter().map(|target| kubectl_name(view, *target)).collect();
+    let command = command.args(words?).in_namespace(namespaces.first().unwrap_or(&""))?;
+    Some(Said::command(&command.args(flags)))
 }
 
 /// `deployment/web`, or with its group where the kind is not one of Kubernetes' own.
-fn kubectl_name(view: &PlanView<'_>, object: ObjectId) -> String {
+fn kubectl_name(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let found = view.snapshot.object(object);
     let resource = view.snapshot.resources.get(found.resource);
     let well_known = !resource.group.contains('.') || resource.group == "apiextensions.k8s.io";
-    let kind = resource.kind.to_lowercase();
-    let kind = if well_known { kind } else { format!("{kind}.{}", resource.group) };
-    shell_word(&format!("{kind}/{}", view.snapshot.text(found.name))).into_owned()
+    let group = if well_known { "" } else { &resource.group };
+    object_word(&resource.kind.to_lowercase(), group, view.snapshot.text(found.name))
 }

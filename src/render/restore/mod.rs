@@ -7,6 +7,7 @@ mod text;
 
 use crate::{
     act::Mode,
+    command_line::ShellCommand,
     model::{Gap, Mapping, Resource, Resources},
     restore::{Archived, Item, ItemId, Outcome, RestorePlan, Restored, lost},
 };
@@ -26,7 +27,7 @@ pub struct RestoreView<'a> {
     pub resources: &'a Resources,
     pub gaps: &'a [Gap],
     /// The command that does the same again: `kubectl gc restore shop.yaml`.
-    pub again: &'a str,
+    pub again: &'a ShellCommand,
 }
 
 impl<'a> RestoreView<'a> {

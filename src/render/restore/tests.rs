@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
+    command_line::PLAIN,
     model::well_known,
     render::{document, style::Style},
     restore::{Detached, Difference},
@@ -87,8 +88,14 @@ fn restored() -> (RestorePlan, Vec<Restored>) {
 fn describe(mode: Mode, plan: &RestorePlan, restored: &[Restored]) -> (String, Value) {
     let known = well_known::resources();
     let resources = Resources::new(known.resources, known.preferred_versions);
-    let view =
-        RestoreView { plan, restored, mode, resources: &resources, gaps: &[], again: "kubectl gc restore shop.yaml" };
+    let view = RestoreView {
+        plan,
+        restored,
+        mode,
+        resources: &resources,
+        gaps: &[],
+        again: &PLAIN.plugin("restore").file("shop.yaml"),
+    };
     let mut text = Vec::new();
     view.write(Some(80), &Style::default(), &mut text).unwrap();
     (String::from_utf8(text).unwrap(), serde_json::from_str(&document::json(&view.document())).unwrap())

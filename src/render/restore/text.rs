@@ -8,8 +8,7 @@ use std::{
 use crate::{
     act::Mode,
     render::{
-        doctor::{UNPASTEABLE, WIDTH, pasteable, set},
-        go_quote::visible,
+        doctor::{WIDTH, set},
         style::{Style, Tone},
     },
     restore::{Archived, Difference, Item, ItemId, Outcome, Restored},
@@ -62,10 +61,7 @@ impl RestoreView<'_> {
         page.list("Lost", &lost, out)?;
         if done && !self.is_fine() {
             page.line("Next", "see to what is told above, and run this again:", out)?;
-            match pasteable(self.again) {
-                Some(command) => writeln!(out, "{}{command}", " ".repeat(MARGIN))?,
-                None => writeln!(out, "{}{UNPASTEABLE} {}", " ".repeat(MARGIN), visible(self.again))?,
-            }
+            writeln!(out, "{}{}", " ".repeat(MARGIN), self.again)?;
         }
         Ok(())
     }

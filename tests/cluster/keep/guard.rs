@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use kubectl_gc::{
     act::{self, KeepFailure, Released},
+    command_line::PLAIN,
     server::Propagation::Background,
 };
 use serde_json::{Value, json};
@@ -61,7 +62,7 @@ fn a_guard_holds_until_it_is_released() {
     trial.cluster.settled();
     assert_eq!(owners(&trial, &pods[0]), guard, "it lost what died, and lives");
     // By hand.
-    let command = detached[0].release_command(&keeper.snapshot, "kubectl").unwrap_or_default();
+    let command = detached[0].release_command(&keeper.snapshot, &PLAIN).unwrap().to_string();
     let patch = command.split_once("-p '").and_then(|(_, patch)| patch.strip_suffix('\'')).unwrap_or_default();
     let patch: Value = serde_json::from_str(patch).unwrap_or_else(|error| panic!("{command}: {error}"));
     let patched = trial.cluster.ask(

@@ -1,0 +1,264 @@
+//! Commands that people paste into a shell. Each is a vector of arguments, quoted in one place, so that nothing that
+//! was read from a cluster or a file can become a flag, a second command or another argument.
+
+use std::{
+    borrow::Cow,
+    fmt::{self, Write as _},
+};
+
+use crate::go_quote::visible;
+
+#[cfg(test)]
+mod tests;
+
+/// The longest word, in bytes: Linux takes arguments of less than 128 KiB.
+pub const LONGEST_WORD: usize = 100_000;
+
+/// What precedes a command with characters that don't print. The line is a comment: pasting it does nothing.
+const UNPASTEABLE: &str = "# a name in this has characters that don't print, and has to be put in by hand:";
+
+/// Ends the flags of a program.
+const OPERANDS: &str = "--";
+
+/// One line for a POSIX shell.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ShellCommand {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Part {
+    /// One argument, quoted where it is written.
+    Word(String),
+    /// Syntax, such as `&&`, written as it is. Static: it can't hold anything from outside.
+    Syntax(&'static str),
+}
+
+impl ShellCommand {
+    /// A program without arguments.
+    pub fn new(program: &'static str) -> Self {
+        ShellCommand { parts: vec![Part::Word(program.to_owned())] }
+    }
+
+    /// A line that begins with syntax: a loop, a function.
+    pub fn of_syntax(syntax: &'static str) -> Self {
+        ShellCommand { parts: vec![Part::Syntax(syntax)] }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, word: impl Into<String>) -> Self {
+        self.parts.push(Part::Word(word.into()));
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<T: Into<String>>(mut self, words: impl IntoIterator<Item = T>) -> Self {
+        self.parts.extend(words.into_iter().map(|word| Part::Word(word.into())));
+        self
+    }
+
+    /// Adds shell syntax: `&&`, `>`, a loop.
+    #[must_use]
+    pub fn syntax(mut self, syntax: &'static str) -> Self {
+        self.parts.push(Part::Syntax(syntax));
+        self
+    }
+
+    /// Adds another command.
+    #[must_use]
+    pub fn command(mut self, other: ShellCommand) -> Self {
+        self.parts.extend(other.parts);
+        self
+    }
+
+    /// Adds another command, run only if this one succeeds.
+    #[must_use]
+    pub fn and(self, next: ShellCommand) -> Self {
+        self.syntax("&&").command(next)
+    }
+
+    /// Adds [`object_word`].
+    pub fn object(self, of_type: &str, group: &str, name: &str) -> Option<Self> {
+        Some(self.arg(object_word(of_type, group, name)?))
+    }
+
+    /// Adds `TYPE`. None for what no API server serves.
+    pub fn of_type(self, of_type: &str, group: &str) -> Option<Self> {
+        Some(self.arg(type_name(of_type, group)?))
+    }
+
+    /// Adds `-n NAMESPACE`, or nothing where it is empty. None for what can't be a namespace.
+    pub fn in_namespace(self, namespace: &str) -> Option<Self> {
+        if namespace.is_empty() {
+            return Some(self);
+        }
+        is_label(namespace).then(|| self.args(["-n", namespace]))
+    }
+
+    /// Adds an option of a program of ours with a value that may begin with a dash.
+    #[must_use]
+    pub fn option(self, flag: &'static str, value: &str) -> Self {
+        if value.starts_with('-') && value != "-" {
+            self.arg(format!("{flag}={value}"))
+        } else {
+            self.args([flag, value])
+        }
+    }
+
+    /// Adds operands that may begin with a dash. What is added afterwards by [`Self::flags`] still counts as flags.
+    #[must_use]
+    pub fn operands(self, words: &[String]) -> Self {
+        let dashed = words.iter().any(|word| word.starts_with('-'));
+        if dashed { self.syntax(OPERANDS).args(words) } else { self.args(words) }
+    }
+
+    /// Adds flags, before the operands where these need that.
+    #[must_use]
+    pub fn flags(mut self, flags: &[&str]) -> Self {
+        let place = self.parts.iter().position(|part| *part == Part::Syntax(OPERANDS)).unwrap_or(self.parts.len());
+        self.parts.splice(place..place, flags.iter().map(|flag| Part::Word((*flag).to_owned())));
+        self
+    }
+
+    /// Adds the path of a file. One that begins with a dash would be a flag.
+    #[must_use]
+    pub fn file(self, path: &str) -> Self {
+        self.arg(if path.starts_with('-') { format!("./{path}") } else { path.to_owned() })
+    }
+
+    /// Whether it is written as a command, and not as a comment: all of it prints.
+    pub fn is_runnable(&self) -> bool {
+        let prints = |part: &Part| match part {
+            Part::Word(word) => matches!(visible(word), Cow::Borrowed(_)),
+            Part::Syntax(_) => true,
+        };
+        self.parts.iter().all(prints)
+    }
+
+    /// Whether a system takes each of its arguments.
+    pub fn fits(&self) -> bool {
+        self.parts.iter().all(|part| {
+            matches!(part, Part::Word(word) if word.len() <= LONGEST_WORD) || matches!(part, Part::Syntax(_))
+        })
+    }
+}
+
+impl fmt::Display for ShellCommand {
+    /// As it is pasted. A terminal would act on characters that don't print, or drop them: with any of these it is a
+    /// comment that says so.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let runnable = self.is_runnable();
+        if !runnable {
+            write!(f, "{UNPASTEABLE} ")?;
+        }
+        for (index, part) in self.parts.iter().enumerate() {
+            if index > 0 {
+                f.write_char(' ')?;
+            }
+            match part {
+                Part::Word(word) if runnable => f.write_str(&quoted(word))?,
+                Part::Word(word) => f.write_str(&visible(&quoted(word)))?,
+                Part::Syntax(syntax) => f.write_str(syntax)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How kubectl is called for one cluster: with the flags that choose it. Pasted elsewhere, a command without them would
+/// reach another cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kubectl {
+    flags: Vec<String>,
+}
+
+/// kubectl with its current context.
+pub static PLAIN: Kubectl = Kubectl { flags: Vec::new() };
+
+impl Kubectl {
+    /// kubectl with these flags, each in one word: `--context=prod`.
+    pub fn new(flags: Vec<String>) -> Self {
+        Kubectl { flags }
+    }
+
+    /// Whether no flag chooses the cluster.
+    pub fn is_plain(&self) -> bool {
+        self.flags.is_empty()
+    }
+
+    /// kubectl without a verb yet.
+    pub fn call(&self) -> ShellCommand {
+        ShellCommand::new("kubectl").args(&self.flags)
+    }
+
+    /// A command of kubectl.
+    pub fn verb(&self, verb: &'static str) -> ShellCommand {
+        self.call().arg(verb)
+    }
+
+    /// A command of this plugin. Kubectl takes no flags before a plugin's name.
+    pub fn plugin(&self, verb: &'static str) -> ShellCommand {
+        ShellCommand::new("kubectl").args(["gc", verb]).args(&self.flags)
+    }
+
+    /// A definition that holds every kubectl of a script to this cluster.
+    pub fn shell_function(&self) -> ShellCommand {
+        ShellCommand::of_syntax("kubectl() { command kubectl").args(&self.flags).syntax("\"$@\"; }")
+    }
+}
+
+/// A word as every shell takes it for one argument, with exactly these characters.
+fn quoted(word: &str) -> Cow<'_, str> {
+    // An equals sign at the beginning means a command's path to zsh, a tilde a home to all of them; neither is plain
+    // there.
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:@=,+%".contains(c);
+    if !word.is_empty() && !word.starts_with('=') && word.chars().all(plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
+}
+
+/// `TYPE/NAME`; the type is a plural or a kind in lower case. None for a name, type or group that no API server
+/// accepts. A name that begins with a dash can't become a flag, because the type precedes it.
+pub fn object_word(of_type: &str, group: &str, name: &str) -> Option<String> {
+    let type_name = type_name(of_type, group).filter(|_| is_path_segment(name))?;
+    Some(format!("{type_name}/{name}"))
+}
+
+/// `plural.group`; none for what no API server serves.
+fn type_name(of_type: &str, group: &str) -> Option<String> {
+    match group {
+        _ if !is_label(of_type) => None,
+        "" => Some(of_type.to_owned()),
+        group => is_subdomain(group).then(|| format!("{of_type}.{group}")),
+    }
+}
+
+/// Whether an object may have the name: names become segments of paths (`IsValidPathSegmentName`).
+fn is_path_segment(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '%'])
+}
+
+/// Whether this is a DNS label (RFC 1123), as namespaces, plurals and versions are.
+pub fn is_label(text: &str) -> bool {
+    text.len() <= 63 && !text.contains('.') && is_subdomain(text)
+}
+
+/// Whether this is a DNS subdomain (RFC 1123), as API groups are.
+fn is_subdomain(text: &str) -> bool {
+    let label = |label: &str| {
+        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        !label.is_empty() && !label.starts_with('-') && !label.ends_with('-') && label.bytes().all(allowed)
+    };
+    text.len() <= 253 && text.split('.').all(label)
+}
+
+/// Whether this is `version` or `group/version`.
+pub fn is_api_version(text: &str) -> bool {
+    match text.split_once('/') {
+        Some((group, version)) => is_subdomain(group) && is_label(version),
+        None => is_label(text),
+    }
+}
