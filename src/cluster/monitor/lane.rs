@@ -56,14 +56,10 @@ impl ResourceMonitor {
         ResourceMonitor { connection, places, sender, monitor, number, path, failing: None, in_vain: 0 }
     }
 
-    /// Follows it from this version on, or from a list, until the task is ended.
-    pub(super) async fn run(mut self, version: Option<String>) {
-        let mut known = version;
+    /// Lists it and follows it from there on, again and again, until the task is ended.
+    pub(super) async fn run(mut self) {
         loop {
-            let version = match known.take() {
-                Some(version) => version,
-                None => self.listed().await,
-            };
+            let version = self.listed().await;
             let position = Position::new(self.connection.clone(), self.path.clone(), version, self.number);
             self.watched(position).await;
         }

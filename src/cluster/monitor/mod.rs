@@ -88,16 +88,6 @@ impl Monitors {
     /// Follows a resource from a list on. Under a number that is in use already, it takes the place of what is followed
     /// there. Must be called within a tokio runtime, which it is followed on.
     pub fn start(&mut self, monitor: MonitorId, resource: &Resource) {
-        self.begin(monitor, resource, None);
-    }
-
-    /// The same from this resourceVersion on, up to which everything is known. It is listed only if the server doesn't
-    /// go back that far.
-    pub fn start_from(&mut self, monitor: MonitorId, resource: &Resource, version: String) {
-        self.begin(monitor, resource, Some(version).filter(|version| !version.is_empty()));
-    }
-
-    fn begin(&mut self, monitor: MonitorId, resource: &Resource, version: Option<String>) {
         self.stop(monitor);
         self.begun += 1;
         let number = self.begun;
@@ -108,7 +98,7 @@ impl Monitors {
             (monitor, number),
             path::of_resource(resource, None),
         );
-        let task = tokio::spawn(lane.run(version)).abort_handle();
+        let task = tokio::spawn(lane.run()).abort_handle();
         self.running.insert(monitor, Running { number, task });
     }
 

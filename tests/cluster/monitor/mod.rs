@@ -5,10 +5,7 @@ mod writers;
 
 use std::{path::Path, sync::Mutex, thread, time::Duration};
 
-use kubectl_gc::{
-    cluster::{MonitorEvent, MonitorId, Monitors},
-    model::Resource,
-};
+use kubectl_gc::{cluster::MonitorId, model::Resource};
 use proptest::{
     prelude::RngExt as _,
     test_runner::{RngAlgorithm, TestRng},
@@ -18,7 +15,7 @@ use tokio::runtime::Runtime;
 
 use self::{picture::Followed, writers::Writers};
 use crate::{
-    harness::{ADMIN, Cluster, CountingProxy, Fault, NOBODY, Options, Request, shared, uid},
+    harness::{ADMIN, Cluster, CountingProxy, Fault, NOBODY, Options, Request},
     plan::definitions::jars_that_cannot_be_converted,
     reading::connect_with,
 };
@@ -114,38 +111,6 @@ fn nothing_is_lost_and_nothing_is_made_up() {
     assert!(written > 500 && cut > 20, "{written} {cut}");
     assert!(of_spoiled.0 > of_spoiled.1 && of_spoiled.1 > 2 && of_spoiled.3 > 200, "{of_spoiled:?}");
     assert!(of_straight.3 > 200, "{of_straight:?}");
-}
-
-/// A version that is known is all that is needed, as long as the server knows it.
-#[test]
-fn a_list_that_was_read_is_gone_on_from() {
-    let cluster = shared();
-    let namespace = cluster.namespace("known");
-    let list = format!("/api/v1/namespaces/{namespace}/configmaps");
-    let version =
-        cluster.get(&list).expect("a list")["metadata"]["resourceVersion"].as_str().expect("a version").to_owned();
-    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}});
-    let created = cluster.create(&object);
-    let proxy = CountingProxy::start(cluster);
-    let [(id, resource)] = config_maps(&cluster.kubeconfig(ADMIN));
-    let runtime = Runtime::new().expect("a runtime");
-    let mut monitors = Monitors::new(connect_with(proxy.kubeconfig(), &runtime));
-    runtime.block_on(async {
-        monitors.start_from(id, &resource, version);
-        let heard = async {
-            loop {
-                for describe in monitors.describe().await {
-                    match describe {
-                        MonitorEvent::Seen { object, gone: false, .. } if object.uid == uid(&created) => return,
-                        MonitorEvent::Seen { .. } => {}
-                        other => panic!("{other:?}"),
-                    }
-                }
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(30), heard).await.expect("what was created since is told");
-    });
-    assert!(proxy.requests().iter().all(|request| !request.query.contains("limit=")), "it is not listed");
 }
 
 /// Everything that is deletable at once, of which one can't be read, and nothing by somebody who may not.
