@@ -6,6 +6,9 @@
 //! objects are kept in ([`archive`]), what a running sweep tells of itself (`metrics`) and the command line stand
 //! around it.
 
+// Without the features, the callers of many restricted items are missing.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+
 #[cfg(feature = "cluster")]
 pub mod act;
 #[cfg(feature = "dump")]

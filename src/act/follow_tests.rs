@@ -116,7 +116,7 @@ async fn what_a_watch_does_not_tell_is_seen() {
     let (followed, _) = followed(Answered::Accepted, gone).await;
     assert_eq!((followed.ended, followed.left, followed.progress.gone), (Ended::Otherwise, 0, 1), "{followed:#?}");
     let [otherwise] = followed.otherwise.as_slice() else { panic!("{followed:#?}") };
-    assert_eq!((otherwise.predicted[0], otherwise.came), (OutcomeKind::Terminating, OutcomeKind::Deleted));
+    assert_eq!((otherwise.predicted[0], otherwise.actual), (OutcomeKind::Terminating, OutcomeKind::Deleted));
 }
 
 /// The answer to the DELETE got lost: whether it was done is asked at once.

@@ -1,4 +1,4 @@
-use super::{Class, Decision, decide, examine::Failure};
+use super::{Decision, Failure, OwnerState, decide};
 use crate::{
     graph::Verdict,
     model::{Reference, Symbol},
@@ -6,7 +6,7 @@ use crate::{
     tree::fixture::World,
 };
 
-use Class::{Dangling, Solid, Waiting};
+use OwnerState::{Dangling, Solid, Waiting};
 
 /// Four references with uids of their own.
 fn references() -> Vec<Reference> {
@@ -16,8 +16,8 @@ fn references() -> Vec<Reference> {
     snapshot.object(id).owners.to_vec()
 }
 
-fn decided(classes: &[Class], has_dependents: bool, finalizers: &[Symbol]) -> Decision {
-    let references: Vec<(Reference, Class)> = references().into_iter().zip(classes.iter().copied()).collect();
+fn decided(classes: &[OwnerState], has_dependents: bool, finalizers: &[Symbol]) -> Decision {
+    let references: Vec<(Reference, OwnerState)> = references().into_iter().zip(classes.iter().copied()).collect();
     decide(&references, has_dependents, finalizers)
 }
 
@@ -50,11 +50,11 @@ fn the_finalizers_of_an_object_choose_its_policy_and_orphan_comes_first() {
     assert_eq!(decided(&[Waiting], false, &[Symbol::FOREGROUND]), Decision::Delete(Foreground));
 }
 
-/// R3.13 and R10.2: what could not be looked up is no class, and never taken for absent.
+/// R3.13 and R10.2: an owner that could not be looked up has no state, and is never considered absent.
 #[test]
 fn what_could_not_be_looked_up_is_not_dangling() {
-    assert_eq!(Class::of(Verdict::Unmappable), Err(Failure::Unmappable));
-    assert_eq!(Class::of(Verdict::Doubted), Err(Failure::Unmappable));
-    assert_eq!(Class::of(Verdict::Unknown), Err(Failure::Unknown));
-    assert_eq!(Class::of(Verdict::InvalidScope), Err(Failure::InvalidScope));
+    assert_eq!(OwnerState::of(Verdict::Unmappable), Err(Failure::Unmappable));
+    assert_eq!(OwnerState::of(Verdict::Doubted), Err(Failure::Unmappable));
+    assert_eq!(OwnerState::of(Verdict::Unknown), Err(Failure::Unknown));
+    assert_eq!(OwnerState::of(Verdict::InvalidScope), Err(Failure::InvalidScope));
 }

@@ -1,4 +1,4 @@
-//! The examination of one queued object, as a state machine over look-ups and writes: §4 and §5, in the atoms of
+//! The examination of one queued object as a state machine of look-ups and writes: §4 and §5, in the steps of
 //! §8.2.
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use crate::{
 };
 
 use super::{
-    decide::{Class, Decision, decide},
+    decide::{Decision, Failure, OwnerState, decide},
     graph_view::GraphView,
     identity::{Identity, Known},
 };
@@ -18,28 +18,28 @@ use super::{
 /// Why the collector writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Every owner is gone, or going without being waited for (§4.2).
+    /// Every owner is gone, or going without waiting for dependents (§4.2).
     NoOwnerLeft,
-    /// An owner waits for its dependents, and no other is solid (§4.2).
+    /// An owner waits for its dependents, and no owner is solid (§4.2).
     OwnerWaits,
-    /// Owners with these uids are gone or waiting, and another is solid (R8.5).
+    /// Owners with these uids are gone or waiting, and another owner is solid (R8.5).
     OtherOwnerSolid(Vec<Symbol>),
-    /// One of its dependents is already being deleted in the foreground: a cycle is suspected (R5.10, R5.11).
+    /// A dependent is already being foreground-deleted: possibly a cycle (R5.10, R5.11).
     CycleSuspected,
     /// No blocking dependent is left (F3).
     DependentsGone,
-    /// The owner with this uid is deleted with Orphan (R6.2).
+    /// The owner with this uid was deleted with Orphan (R6.2).
     OwnerOrphans(Symbol),
-    /// Every dependent was freed (R6.4).
+    /// All dependents were orphaned (R6.4).
     DependentsFreed,
 }
 
-/// What is asked of the API server. "The item" is the object that is examined.
+/// A request to the API server. "The item" is the object being examined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// GET the item, by the coordinates the collector knows it under.
+    /// GET the item, by the coordinates known to the collector.
     Item(Identity),
-    /// Look up this reference of the item (§3.4), from where the item is taken to be ([`Examination::namespace`]).
+    /// Look up the owner of this reference (§3.4), from the item's assumed namespace ([`Examination::namespace`]).
     Owner(Reference),
     /// DELETE the item.
     Delete(DeleteOptions, Reason),
@@ -47,35 +47,22 @@ pub enum Ask {
     Patch(Patch, Reason),
 }
 
-/// What the API server says.
+/// The API server's answer.
 #[derive(Clone, Debug)]
 pub enum Answer<'a> {
     /// The item, which has the expected uid.
     Found(Stored<'a>),
-    /// Nothing is there, or something with another uid.
+    /// No object, or one with another uid.
     NotFound,
     /// The item could not be read or written.
     Failed(Failure),
-    /// What a reference turned out to be, or why that isn't known.
-    Owner(Result<Class, Failure>),
+    /// The state of the owner, or why it is unknown.
+    Owner(Result<OwnerState, Failure>),
     Deleted(DeleteAnswer<'a>),
     Patched(PatchAnswer<'a>),
 }
 
-/// Why an examination could not go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// Retried for ever (R3.13).
-    Unmappable,
-    /// The API server refuses it to everybody: retried for ever (S7).
-    Refused,
-    /// Never retried (L3).
-    InvalidScope,
-    /// It is not known what is there (R10.2).
-    Unknown,
-}
-
-/// How an examination goes on.
+/// The next step of an examination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     Ask(Ask),
@@ -85,25 +72,25 @@ pub enum Progress {
 /// How an examination ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// Done with.
+    /// Finished.
     Forget,
-    /// A conflict: again after a back-off.
+    /// Conflict: retry after a back-off.
     RetrySoon,
-    /// Would fail in the same way until something changes.
+    /// Would fail again: retry after a change.
     RetryAfterChange,
-    /// The item is not there: the graph is told (G2).
+    /// The item is absent: an event for the graph (G2).
     Absent(Identity),
     /// Something could not be read.
     Unknown,
 }
 
-/// An examination under way.
+/// An examination in progress.
 #[derive(Clone, Debug)]
 pub struct Examination<'a> {
     /// The item.
     pub node: NodeId,
-    /// What the item was known as when it was taken from the queue; none where nothing was known of it. An informer
-    /// that shows it later makes another node of it (R3.4), and this look goes on with the old one.
+    /// The item's identity when it was taken from the queue; `None` if unknown. If an informer shows the item later
+    /// under other coordinates, that makes another node (R3.4), and this examination continues with the old one.
     identity: Option<Identity>,
     state: State<'a>,
 }
@@ -111,7 +98,7 @@ pub struct Examination<'a> {
 #[derive(Clone, Debug)]
 enum State<'a> {
     Item,
-    Owners { item: Stored<'a>, classes: Vec<(Reference, Class)> },
+    Owners { item: Stored<'a>, classes: Vec<(Reference, OwnerState)> },
     Strip,
     Unblock { item: Stored<'a> },
     Delete { options: DeleteOptions, owners: Cow<'a, [Reference]>, reason: Reason },
@@ -121,14 +108,14 @@ enum State<'a> {
 }
 
 impl<'a> Examination<'a> {
-    /// Starts on an item taken from the queue: gates G0 and G1.
+    /// Starts with an item from the queue: gates G0 and G1.
     pub fn begin(collector: &impl GraphView<'a>, node: NodeId) -> (Self, Progress) {
         let identity = collector.identity(node);
         let examination = Examination { node, identity, state: State::Item };
-        // G1: an object on its way out is dealt with when it is gone.
+        // G1: a terminating object is handled when it is gone.
         let on_its_way_out = collector.being_deleted(node) && !collector.deleting_dependents(node);
         let progress = match identity {
-            // G0: nothing is known of it any more.
+            // G0: the graph doesn't contain it any more.
             None => Progress::Finished(Finish::Forget),
             _ if on_its_way_out || collector.known(node) == Known::Gone => Progress::Finished(Finish::Forget),
             Some(identity) => Progress::Ask(Ask::Item(identity)),
@@ -136,23 +123,23 @@ impl<'a> Examination<'a> {
         (examination, progress)
     }
 
-    /// The namespace in which the collector takes the item to be, and looks for its owners. What no informer has shown
-    /// yet is taken to be where its first dependent is, even if it is cluster-scoped (R3.2).
+    /// The namespace that the collector assumes for the item, and looks up its owners from. Before an informer has
+    /// shown the item, that is its first dependent's namespace, even for a cluster-scoped item (R3.2).
     pub fn namespace(&self) -> Symbol {
         self.identity.map_or(Symbol::EMPTY, |identity| identity.namespace)
     }
 
-    /// Whether an informer has shown the item under other coordinates meanwhile (R3.4). This look knows nothing of the
-    /// new node.
+    /// Whether an informer has shown the item under other coordinates meanwhile (R3.4). This examination doesn't know
+    /// the new node.
     fn is_replaced(&self, collector: &impl GraphView<'a>) -> bool {
         collector.known(self.node) == Known::Observed && collector.identity(self.node) != self.identity
     }
 
-    /// Takes the answer to what was asked last.
+    /// Processes the answer to the last request.
     pub fn answer(&mut self, collector: &mut impl GraphView<'a>, answer: Answer<'a>) -> Progress {
         let state = std::mem::replace(&mut self.state, State::Item);
         match (state, answer) {
-            // R3.13: one error aborts the item.
+            // R3.13: one error ends the examination.
             (_, Answer::Failed(failure) | Answer::Owner(Err(failure))) => Progress::Finished(match failure {
                 Failure::InvalidScope => Finish::Forget,
                 Failure::Unmappable | Failure::Refused => Finish::RetryAfterChange,
@@ -164,7 +151,7 @@ impl<'a> Examination<'a> {
                 self.next_owner(collector, item, classes)
             }
             (State::Unblock { item }, Answer::Patched(PatchAnswer::Updated(_) | PatchAnswer::Unchanged)) => {
-                // R4.3: the delete still carries the version read before the patch.
+                // R4.3: the DELETE still has the version from before the PATCH.
                 self.delete(item, Propagation::Foreground, Reason::OwnerWaits)
             }
             (State::Delete { options, owners, reason }, Answer::Deleted(DeleteAnswer::Conflict))
@@ -176,7 +163,7 @@ impl<'a> Examination<'a> {
             (State::Delete { .. }, Answer::Deleted(DeleteAnswer::Conflict)) => Progress::Finished(Finish::RetrySoon),
             (State::Delete { .. }, Answer::Deleted(_)) => self.succeeded(collector),
             (State::Reread { options, owners, reason }, Answer::Found(item)) => {
-                // R4.2: only a change of the references makes the collector think again.
+                // R4.2: only changed references make the collector decide again.
                 if Some(item.version) == options.version || item.owners != owners {
                     return Progress::Finished(Finish::RetrySoon);
                 }
@@ -204,12 +191,12 @@ impl<'a> Examination<'a> {
             (State::Strip | State::FinalizerPatch, Answer::Patched(answer)) if answer != PatchAnswer::Conflict => {
                 self.succeeded(collector)
             }
-            // Any other failed write is retried as a whole.
+            // After any other failed write, the examination is retried.
             _ => Progress::Finished(Finish::RetrySoon),
         }
     }
 
-    /// The item is there: G3 to G5.
+    /// The item exists: gates G3 to G5.
     fn found(&mut self, collector: &mut impl GraphView<'a>, item: Stored<'a>) -> Progress {
         if collector.deleting_dependents(self.node) && !self.is_replaced(collector) {
             let blocking = collector.blocking_dependents(self.node);
@@ -234,7 +221,7 @@ impl<'a> Examination<'a> {
         &mut self,
         collector: &impl GraphView<'a>,
         item: Stored<'a>,
-        classes: Vec<(Reference, Class)>,
+        classes: Vec<(Reference, OwnerState)>,
     ) -> Progress {
         if let Some(reference) = item.owners.get(classes.len()).copied() {
             self.state = State::Owners { item, classes };
@@ -254,14 +241,13 @@ impl<'a> Examination<'a> {
                 None => self.delete(item, Propagation::Foreground, Reason::OwnerWaits),
             },
             Decision::Delete(propagation) => {
-                let waiting = classes.iter().any(|(_, class)| *class == Class::Waiting);
+                let waiting = classes.iter().any(|(_, class)| *class == OwnerState::Waiting);
                 self.delete(item, propagation, if waiting { Reason::OwnerWaits } else { Reason::NoOwnerLeft })
             }
         }
     }
 
-    /// The patch that unblocks the item's owners, if one of its dependents is already being deleted in the foreground
-    /// (R5.11).
+    /// The PATCH that unblocks the item's owners, if a dependent is already being foreground-deleted (R5.11).
     fn unblocking_patch(&self, collector: &impl GraphView<'a>, item: &Stored<'a>) -> Option<Patch> {
         collector.dependents(self.node).into_iter().find(|dependent| collector.deleting_dependents(*dependent))?;
         let unblocked = |reference: &Reference| Reference { block_owner_deletion: Some(false), ..*reference };
@@ -274,7 +260,7 @@ impl<'a> Examination<'a> {
     }
 
     fn delete(&mut self, item: Stored<'a>, propagation: Propagation, reason: Reason) -> Progress {
-        // R4.1; the uid is checked by whoever answers, who finds the item by it.
+        // R4.1. The caller finds the item by uid, which checks it.
         let options =
             DeleteOptions { propagation: Some(propagation), grace: None, uid: None, version: Some(item.version) };
         self.state = State::Delete { options, owners: item.owners, reason: reason.clone() };
@@ -288,7 +274,7 @@ impl<'a> Examination<'a> {
         }
     }
 
-    /// Nothing more to do. What was never observed is polled on (R3.3).
+    /// Finished; an item that was never observed is polled again (R3.3).
     fn succeeded(&self, collector: &impl GraphView<'a>) -> Progress {
         let polled = collector.known(self.node) == Known::Virtual;
         Progress::Finished(if polled { Finish::RetryAfterChange } else { Finish::Forget })

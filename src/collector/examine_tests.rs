@@ -1,4 +1,4 @@
-use super::{Answer, Ask, Class, Collector, Examination, Failure, Finish, Progress, Reason};
+use super::{Answer, Ask, Collector, Examination, Failure, Finish, OwnerState, Progress, Reason};
 use crate::{
     graph::{NodeId, OwnerGraph},
     model::{ObjectId, Snapshot},
@@ -20,7 +20,7 @@ fn up_to_the_delete<'a>(
     assert!(matches!(first, Progress::Ask(Ask::Item(_))), "{first:?}");
     let next = examination.answer(&mut collector, item(snapshot, id));
     assert_eq!(next, Progress::Ask(Ask::Owner(snapshot.object(id).owners[0])));
-    match examination.answer(&mut collector, Answer::Owner(Ok(Class::Dangling))) {
+    match examination.answer(&mut collector, Answer::Owner(Ok(OwnerState::Dangling))) {
         Progress::Ask(Ask::Delete(options, Reason::NoOwnerLeft)) => (collector, examination, options),
         other => panic!("{other:?}"),
     }
@@ -32,7 +32,7 @@ fn lost() -> ((Snapshot, OwnerGraph), ObjectId) {
     (world.build(), id)
 }
 
-/// G1: what is on its way out is dealt with when it is gone.
+/// G1: a terminating object is handled when it is gone.
 #[test]
 fn what_is_terminating_is_not_even_read() {
     let mut world = World::new();
@@ -80,7 +80,7 @@ fn one_failed_look_up_aborts_the_item() {
         let mut collector = Collector::at_rest(&snapshot, &graph);
         let (mut examination, _) = Examination::begin(&collector, id.into());
         examination.answer(&mut collector, item(&snapshot, id));
-        examination.answer(&mut collector, Answer::Owner(Ok(Class::Dangling)));
+        examination.answer(&mut collector, Answer::Owner(Ok(OwnerState::Dangling)));
         assert_eq!(examination.answer(&mut collector, Answer::Owner(Err(failure))), Progress::Finished(finish));
     }
 }
@@ -96,7 +96,7 @@ fn in_a_circle_the_item_is_unblocked_before_it_is_deleted() {
     let mut collector = Collector::at_rest(&snapshot, &graph);
     let (mut examination, _) = Examination::begin(&collector, id.into());
     examination.answer(&mut collector, item(&snapshot, id));
-    let first = examination.answer(&mut collector, Answer::Owner(Ok(Class::Waiting)));
+    let first = examination.answer(&mut collector, Answer::Owner(Ok(OwnerState::Waiting)));
     let Progress::Ask(Ask::Patch(Patch::SetOwners { owners, .. }, Reason::CycleSuspected)) = first else {
         panic!("{first:?}")
     };
@@ -109,7 +109,7 @@ fn in_a_circle_the_item_is_unblocked_before_it_is_deleted() {
     );
 }
 
-/// 5.1: a waiting owner queues the dependents that block it, and nothing else.
+/// §5.1: a waiting owner queues the dependents that block it, and nothing else.
 #[test]
 fn a_waiting_owner_queues_its_blocking_dependents() {
     let mut world = World::new();

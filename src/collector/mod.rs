@@ -1,17 +1,17 @@
-//! The collector: what it has observed, what it has queued, and how it examines and decides (§2 to §6).
+//! The collector: what it observes and queues, and how it examines objects and decides (§2 to §6).
 //!
-//! Nothing here talks to anything: an examination *asks* ([`Ask`]) and is told ([`Answer`]), so that a simulation and a
-//! real cluster can both give the answers.
+//! There is no I/O here: an examination returns requests ([`Ask`]) and takes answers ([`Answer`]), from a simulation or
+//! from a real cluster.
 
 pub mod decide;
-pub mod examine;
-pub mod graph_view;
+pub(crate) mod examine;
+mod graph_view;
 mod identity;
 pub mod live;
-pub mod observe;
-pub mod orphan;
-pub mod overlay;
-pub mod queue;
+mod observe;
+mod orphan;
+mod overlay;
+pub(crate) mod queue;
 mod restart;
 
 #[cfg(test)]
@@ -21,8 +21,8 @@ mod examine_tests;
 #[cfg(test)]
 mod orphan_tests;
 
-pub use decide::{Class, Decision, decide};
-pub use examine::{Answer, Ask, Examination, Failure, Finish, Progress, Reason};
+pub use decide::{Decision, Failure, OwnerState, decide};
+pub use examine::{Answer, Ask, Examination, Finish, Progress, Reason};
 pub use graph_view::GraphView;
 pub use identity::{Identity, Known};
 pub use observe::{Event, EventKind};

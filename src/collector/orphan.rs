@@ -1,4 +1,4 @@
-//! Freeing the dependents of an owner that is deleted with Orphan (§6).
+//! Orphans the dependents of an owner deleted with Orphan (§6).
 
 use crate::{
     graph::NodeId,
@@ -11,30 +11,29 @@ use super::{
     graph_view::GraphView,
 };
 
-/// An orphaning under way: its dependents are patched side by side, then the finalizer goes.
+/// An orphaning in progress: patches dependents concurrently, then removes the finalizer.
 #[derive(Clone, Debug)]
 pub struct Orphaning {
-    /// The owner.
     pub node: NodeId,
-    /// Dependents that are still to be patched; the graph's when the work began (R6.6).
+    /// Dependents yet to patch; initially the graph's dependents (R6.6).
     pub pending: Vec<NodeId>,
     failed: bool,
-    /// Some dependents may not be patched by this collector, so that it cannot finish.
+    /// Whether this collector may not patch some dependents, so that it can't finish.
     incomplete: bool,
     awaiting_item: bool,
 }
 
 impl Orphaning {
-    /// Starts on an owner taken from the queue.
+    /// Starts with an owner from the queue.
     pub fn begin<'a>(collector: &impl GraphView<'a>, node: NodeId) -> Self {
         let mut pending = collector.dependents(node);
         pending.reverse();
         Orphaning { node, pending, failed: false, incomplete: false, awaiting_item: true }
     }
 
-    /// Patches only these dependents. If that leaves any out, the owner keeps its finalizer: without it they would be
-    /// collected.
-    pub fn limit_to(&mut self, may_be_patched: impl Fn(NodeId) -> bool) {
+    /// Patches only these dependents. If any other is left, the owner keeps its finalizer; otherwise the collector
+    /// would delete that dependent.
+    pub(crate) fn limit_to(&mut self, may_be_patched: impl Fn(NodeId) -> bool) {
         let all = self.pending.len();
         self.pending.retain(|dependent| may_be_patched(*dependent));
         self.incomplete = self.pending.len() < all;
@@ -46,9 +45,10 @@ impl Orphaning {
         (Patch::StripByUid(vec![uid]), Reason::OwnerOrphans(uid))
     }
 
-    /// A dependent was patched: 404 is fine, any other failure makes the whole come again (R6.3).
+    /// Processes the answer to a dependent's patch: 404 is fine; after any other failure the orphaning is retried
+    /// (R6.3).
     pub fn freed(&mut self, dependent: NodeId, answer: &Answer<'_>) {
-        // Nearly always the last one, which costs nothing to take.
+        // Usually the last one, which is cheap to remove.
         if self.pending.last() == Some(&dependent) {
             self.pending.pop();
         } else {
@@ -57,7 +57,7 @@ impl Orphaning {
         self.failed |= matches!(answer, Answer::Failed(_) | Answer::Patched(PatchAnswer::Conflict));
     }
 
-    /// What comes once no dependent is pending.
+    /// The next step once no dependent is pending.
     pub fn finish<'a>(&self, collector: &impl GraphView<'a>) -> Progress {
         if self.failed {
             return Progress::Finished(Finish::RetrySoon);
@@ -71,7 +71,7 @@ impl Orphaning {
         }
     }
 
-    /// Takes the answer to what [`Orphaning::finish`] or this asked last.
+    /// Processes the answer to the last request of [`Orphaning::finish`] or of this function.
     pub fn answer<'a>(&mut self, collector: &impl GraphView<'a>, answer: Answer<'a>) -> Progress {
         match answer {
             Answer::Found(item) if self.awaiting_item && item.has_finalizer(Symbol::ORPHAN) => {

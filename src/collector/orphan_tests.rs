@@ -54,7 +54,7 @@ fn a_dependent_that_is_gone_is_no_failure() {
     assert_eq!(after(Answer::Patched(PatchAnswer::Conflict)), again);
 }
 
-/// Whoever may not free all dependents must leave the finalizer: without it, the rest would be collected.
+/// A collector that may not orphan all dependents must keep the finalizer, or the others would be deleted.
 #[test]
 fn what_may_not_be_freed_keeps_the_finalizer() {
     let ((snapshot, graph), owner, [first, _]) = family();

@@ -1,4 +1,4 @@
-//! The collector's own picture of the graph, which lags behind the store by the events that are still under way.
+//! The collector's graph in a simulation. It lags behind the store by the events not observed yet.
 
 use std::{borrow::Cow, collections::VecDeque};
 
@@ -16,46 +16,44 @@ use super::{
     queue::Queue,
 };
 
-/// What the collector knows of one node.
+/// A node of the graph.
 #[derive(Clone, Debug)]
 pub struct Node<'a> {
     pub known: Known,
-    /// The references that were observed last.
+    /// The references last observed.
     pub owners: Cow<'a, [Reference]>,
-    /// The object was seen terminating. Never taken back.
+    /// Whether it was observed terminating. Never reset.
     pub being_deleted: bool,
-    /// It was seen terminating with the foreground finalizer. Never taken back (G3).
+    /// Whether it was observed terminating with the foreground finalizer. Never reset (G3).
     pub deleting_dependents: bool,
-    /// How many nodes of the graph depend on it, and how many of their references block it; kept while `members` is
-    /// not.
+    /// How many nodes depend on it, and how many of their references block it; unused if `members` is set.
     pub dependents: u32,
     pub blocking: u32,
-    /// The dependents of a node that came back as a virtual one: only who named it since (R3.2).
+    /// The dependents of a node added again as a virtual one: only those observed since (R3.2).
     pub members: Option<Vec<ObjectId>>,
 }
 
-/// The collector's state: its graph, as an overlay on a snapshot, and its queues.
+/// The collector's graph, as an overlay on a snapshot, and its queues.
 #[derive(Clone, Debug)]
 pub struct Collector<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) graph: &'a OwnerGraph,
     pub(super) changed: FxHashMap<NodeId, Node<'a>>,
-    /// The first lists of the informers are under way: what they have not shown yet is not in the graph.
+    /// Whether the informers' first lists are in progress: objects not shown yet are not in the graph.
     pub(super) listing: bool,
-    /// Identities of virtual nodes that differ from what their first dependent calls them (R3.18).
+    /// Identities of virtual nodes that differ from their first dependent's reference (R3.18).
     pub(super) replaced_identities: FxHashMap<NodeId, Identity>,
-    /// Coordinates of virtual nodes that were looked up and found empty (R3.12, R3.18).
+    /// Identities of virtual nodes that look-ups found absent (R3.12, R3.18).
     pub(super) confirmed_absent: FxHashSet<Identity>,
     /// `attemptToDelete`.
     pub to_delete: Queue<NodeId>,
     /// `attemptToOrphan`.
     pub to_orphan: Queue<NodeId>,
-    /// Items that failed and come again after a back-off.
+    /// Failed items to retry after a back-off.
     pub retries: Retries,
 }
 
-/// Items that failed. Those whose failure can pass on its own are tried again when all else rests; the others when
-/// something about them changes.
+/// Failed items: some are retried when nothing else is left to do, others after a change.
 #[derive(Clone, Debug, Default)]
 pub struct Retries {
     due: VecDeque<NodeId>,
@@ -64,7 +62,7 @@ pub struct Retries {
 }
 
 impl Retries {
-    /// Comes again as soon as all else rests.
+    /// Retries a node when nothing else is left to do.
     pub fn soon(&mut self, node: NodeId) {
         self.waiting.remove(&node);
         if self.is_due.insert(node) {
@@ -72,55 +70,55 @@ impl Retries {
         }
     }
 
-    /// Comes again when something about it changes: until then it would fail in the same way.
-    pub fn after_change(&mut self, node: NodeId) {
+    /// Retries a node after a change: until then it would fail again.
+    pub(crate) fn after_change(&mut self, node: NodeId) {
         self.waiting.insert(node);
     }
 
-    /// Something about the node changed.
+    /// Makes a node due after a change.
     pub fn changed(&mut self, node: NodeId) {
         if self.waiting.contains(&node) {
             self.soon(node);
         }
     }
 
-    /// Takes an item whose time has come.
+    /// Takes the next due item.
     pub fn take(&mut self) -> Option<NodeId> {
         let node = self.due.pop_front()?;
         self.is_due.remove(&node);
         Some(node)
     }
 
-    /// How many items' time has come.
-    pub fn due(&self) -> usize {
+    /// The number of due items.
+    pub(crate) fn due(&self) -> usize {
         self.due.len()
     }
 
-    /// The item at this place.
+    /// The due item at this position.
     pub fn get(&self, place: usize) -> Option<NodeId> {
         self.due.get(place).copied()
     }
 
-    /// The place of the first item that is wanted.
-    pub fn position(&self, wanted: impl Fn(NodeId) -> bool) -> Option<usize> {
-        self.due.iter().position(|node| wanted(*node))
+    /// The position of the first matching due item.
+    pub fn position(&self, matches: impl Fn(NodeId) -> bool) -> Option<usize> {
+        self.due.iter().position(|node| matches(*node))
     }
 
-    /// Puts the item at this place first.
-    pub fn bring_forward(&mut self, place: usize) {
+    /// Moves the due item at this position to the front.
+    pub(crate) fn bring_forward(&mut self, place: usize) {
         if let Some(node) = self.due.remove(place) {
             self.due.push_front(node);
         }
     }
 
-    /// Whether no item's time has come.
-    pub fn none_due(&self) -> bool {
+    /// Whether no item is due.
+    pub(crate) fn none_due(&self) -> bool {
         self.due.is_empty()
     }
 }
 
 impl<'a> Collector<'a> {
-    /// The collector at rest on a snapshot: it has observed everything, and nothing is queued (§8.1, R8.8).
+    /// A collector at rest: it has observed everything, and its queues are empty (§8.1, R8.8).
     pub fn at_rest(snapshot: &'a Snapshot, graph: &'a OwnerGraph) -> Self {
         Collector {
             snapshot,
@@ -135,7 +133,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// What the collector knows of a node.
+    /// A node of the graph.
     pub fn node(&self, id: NodeId) -> Cow<'_, Node<'a>> {
         match self.changed.get(&id) {
             Some(node) => Cow::Borrowed(node),
@@ -143,8 +141,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The same, to be changed.
-    pub fn node_mut(&mut self, id: NodeId) -> &mut Node<'a> {
+    /// A mutable node of the graph.
+    pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node<'a> {
         if !self.changed.contains_key(&id) {
             let node = self.node_at_rest(id);
             self.changed.insert(id, node);
@@ -156,11 +154,11 @@ impl<'a> Collector<'a> {
         let dependents = self.graph.dependents(id).len() as u32;
         let blocking = self.graph.blocking_references(id);
         if self.listing {
-            return Node::not_listed_yet(dependents, blocking);
+            return Node::unlisted(dependents, blocking);
         }
         let Some(object) = self.graph.object(id) else {
-            // Absent owners don't linger: their node goes as soon as their absence is confirmed (R3.18).
-            let known = if self.lingers(id) { Known::Virtual } else { Known::Gone };
+            // An absent owner's node is removed once its absence is confirmed (R3.18).
+            let known = if self.stays_virtual(id) { Known::Virtual } else { Known::Gone };
             return Node {
                 known,
                 owners: Cow::Borrowed(&[]),
@@ -197,16 +195,16 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Whether the virtual node of a uid that no object has stays in the graph: its absence cannot be confirmed (R3.3).
-    fn lingers(&self, id: NodeId) -> bool {
+    /// Whether the virtual node of a uid stays in the graph because its absence can't be confirmed (R3.3).
+    fn stays_virtual(&self, id: NodeId) -> bool {
         use crate::graph::Verdict;
         let Some(identity) = self.identity(id) else { return false };
         let verdict = Verdict::of(self.snapshot, self.graph, &identity.as_reference(), identity.namespace);
         !matches!(verdict, Verdict::Dangling(_))
     }
 
-    /// The coordinates of a node: those of the object once an informer has seen it, before that what its first
-    /// dependent calls it (R3.1, R3.2, R3.4).
+    /// The identity of a node: the object's once an informer has shown it, before that the one in its first dependent's
+    /// reference (R3.1, R3.2, R3.4).
     pub fn identity(&self, id: NodeId) -> Option<Identity> {
         if let Some(identity) = self.replaced_identities.get(&id) {
             return Some(*identity);
@@ -223,14 +221,14 @@ impl<'a> Collector<'a> {
         Some(Identity::named_by(reference, holder.namespace))
     }
 
-    /// The coordinates of an object as they are.
-    pub fn identity_of(&self, object: ObjectId) -> Identity {
+    /// The actual identity of an object.
+    pub(crate) fn identity_of(&self, object: ObjectId) -> Identity {
         let object = self.snapshot.object(object);
         let (api_version, kind) = self.snapshot.written_as(object.resource);
         Identity { api_version, kind, namespace: object.namespace, name: object.name, uid: object.uid }
     }
 
-    /// The nodes that depend on a node, as far as the collector has seen.
+    /// The observed dependents of a node.
     pub fn dependents(&self, id: NodeId) -> Vec<ObjectId> {
         let uid = self.uid(id);
         self.members(id, |node| node.owners.iter().any(|reference| reference.uid == uid))
@@ -246,7 +244,7 @@ impl<'a> Collector<'a> {
         self.members(id, |node| node.owners.iter().any(|reference| reference.uid == uid && reference.blocks()))
     }
 
-    /// Whether any node depends on this one.
+    /// Whether a node has dependents.
     pub fn has_dependents(&self, id: NodeId) -> bool {
         let node = self.node(id);
         node.members.as_ref().map_or(node.dependents > 0, |members| !members.is_empty())
@@ -262,7 +260,6 @@ impl<'a> Collector<'a> {
         candidates.iter().filter(is_member).copied().collect()
     }
 
-    /// The uid of a node.
     pub fn uid(&self, id: NodeId) -> Symbol {
         match self.graph.object(id) {
             Some(object) => self.snapshot.object(object).uid,
@@ -275,12 +272,12 @@ impl<'a> Collector<'a> {
         self.snapshot.resources.not_watched(self.snapshot.object(object).resource).is_none()
     }
 
-    /// The store holds something new of an object: items that failed because of what was there before come again.
-    pub fn store_changed(&mut self, object: ObjectId) {
+    /// The store has changed an object: items that failed because of its former state are due.
+    pub(crate) fn store_changed(&mut self, object: ObjectId) {
         let node = NodeId::from(object);
         self.retries.changed(node);
         if !self.watches(object) {
-            // R2.7, R3.3: existing but not observed, so it is polled for as long as something depends on it.
+            // R2.7, R3.3: it exists but is not observed, so it is polled while it has dependents.
             if self.node(node).known == Known::Virtual {
                 self.retries.soon(node);
             }
@@ -295,9 +292,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Whether an object was being retried before anything was deleted (R8.9): the first reference that cannot be
-    /// examined is an unmappable one, and another disagrees with the owner it names by uid, so that it was queued in
-    /// the first place.
+    /// Whether an object was already being retried before the delete (R8.9): the first reference that can't be examined
+    /// is unmappable, and another contradicts the observed owner with its uid, so that the object was queued.
     pub(crate) fn retried_at_rest(&self, object: ObjectId) -> bool {
         use crate::graph::Address;
         let object = self.snapshot.object(object);
@@ -314,7 +310,7 @@ impl<'a> Collector<'a> {
             && object.owners.iter().any(|reference| self.disagrees_with_observed(reference, object.namespace))
     }
 
-    /// Whether a reference names an observed owner by uid, but with other coordinates than the owner's (R3.7, R3.8).
+    /// Whether a reference has the uid, but not the coordinates, of an observed owner (R3.7, R3.8).
     fn disagrees_with_observed(&self, reference: &Reference, namespace: Symbol) -> bool {
         let Some(owner) = self.graph.by_uid(reference.uid).and_then(|node| self.graph.object(node)) else {
             return false;
@@ -401,7 +397,7 @@ impl<'a> GraphView<'a> for Collector<'a> {
         let node = self.node_mut(node);
         node.known = Known::Virtual;
         node.members = Some(members);
-        // It is another node than the one that went, and has seen nothing of what that one had.
+        // A new node, unrelated to the removed one.
         (node.being_deleted, node.deleting_dependents) = (false, false);
     }
 
@@ -421,7 +417,7 @@ impl<'a> GraphView<'a> for Collector<'a> {
         self.node_mut(node).deleting_dependents = true;
     }
 
-    /// Keeps the counts of every owner right, those of new ones as well.
+    /// Keeps the dependent counts of all owners correct, including new owners.
     fn replace_owners(&mut self, id: NodeId, old: &[Reference], new: Cow<'a, [Reference]>) {
         let holder = self.graph.object(id);
         let has = |list: &[Reference], uid: Symbol| list.iter().any(|reference| reference.uid == uid);

@@ -1,14 +1,13 @@
-//! The collector's work queues: no item twice, and none worked on twice at once.
+//! The collector's work queues: no duplicates, and no item processed twice at a time.
 
 use std::{collections::VecDeque, hash::Hash};
 
 use rustc_hash::FxHashSet;
 
-/// A queue as client-go's work queues behave: an item that is added while it is being worked on comes back once that is
-/// done.
+/// A queue like client-go's: an item added while it is being processed is queued again afterwards.
 #[derive(Clone, Debug)]
 pub struct Queue<T> {
-    /// How many items were ever added that were not waiting already.
+    /// How many items were added, without duplicates.
     added: u64,
     waiting: VecDeque<T>,
     dirty: FxHashSet<T>,
@@ -22,7 +21,7 @@ impl<T> Default for Queue<T> {
 }
 
 impl<T: Copy + Eq + Hash> Queue<T> {
-    /// Adds an item, unless it is waiting already. Says whether it was not.
+    /// Adds an item unless it is already waiting. Returns whether it was added.
     pub fn add(&mut self, item: T) -> bool {
         let new = self.dirty.insert(item);
         if new {
@@ -34,17 +33,17 @@ impl<T: Copy + Eq + Hash> Queue<T> {
         new
     }
 
-    /// How many items were ever added that were not waiting already.
+    /// How many items were added, without duplicates.
     pub fn added(&self) -> u64 {
         self.added
     }
 
-    /// Whether nothing waits, and nothing is being worked on.
+    /// Whether nothing is waiting or being processed.
     pub fn is_idle(&self) -> bool {
         self.dirty.is_empty() && self.processing.is_empty()
     }
 
-    /// Takes the item that has waited longest, to be worked on until [`Queue::done`].
+    /// Takes the item that has waited longest; call [`Queue::done`] after processing it.
     pub fn take(&mut self) -> Option<T> {
         let item = self.waiting.pop_front()?;
         self.dirty.remove(&item);
@@ -52,7 +51,7 @@ impl<T: Copy + Eq + Hash> Queue<T> {
         Some(item)
     }
 
-    /// The work on an item is done.
+    /// Ends the processing of an item.
     pub fn done(&mut self, item: T) {
         self.processing.remove(&item);
         if self.dirty.contains(&item) {
@@ -60,49 +59,49 @@ impl<T: Copy + Eq + Hash> Queue<T> {
         }
     }
 
-    /// Takes an item out again that waits.
+    /// Removes a waiting item.
     pub fn remove(&mut self, item: T) {
         if self.dirty.remove(&item) {
             self.waiting.retain(|waiting| *waiting != item);
         }
     }
 
-    /// Takes everything out again that waits and isn't being worked on.
+    /// Removes all waiting items.
     pub fn clear(&mut self) {
         for item in self.waiting.drain(..) {
             self.dirty.remove(&item);
         }
     }
 
-    /// What waits, in the order in which it will be taken.
+    /// The waiting items in order.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         self.waiting.iter().copied()
     }
 
-    /// How many items wait.
+    /// The number of waiting items.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// The item at this place.
-    pub fn get(&self, place: usize) -> Option<T> {
-        self.waiting.get(place).copied()
+    /// The waiting item at this position.
+    pub fn get(&self, index: usize) -> Option<T> {
+        self.waiting.get(index).copied()
     }
 
-    /// The place of the first item that is wanted.
-    pub fn position(&self, wanted: impl Fn(T) -> bool) -> Option<usize> {
-        self.waiting.iter().position(|item| wanted(*item))
+    /// The position of the first matching item.
+    pub fn position(&self, matches: impl Fn(T) -> bool) -> Option<usize> {
+        self.waiting.iter().position(|item| matches(*item))
     }
 
-    /// Puts the item at this place first. The order of a queue decides little: a worker may take its time before it
-    /// really begins.
-    pub fn bring_forward(&mut self, place: usize) {
-        if let Some(item) = self.waiting.remove(place) {
+    /// Moves the item at this position to the front. The order of a queue matters little, because a worker may be slow
+    /// to start.
+    pub(crate) fn bring_forward(&mut self, index: usize) {
+        if let Some(item) = self.waiting.remove(index) {
             self.waiting.push_front(item);
         }
     }
 
-    /// Whether nothing waits.
+    /// Whether nothing is waiting.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The collector as it comes up: what the first lists of its informers queue, and what a sweep queues (§8.1).
+//! The collector after a start: what the first lists queue, and what a sweep queues (§8.1).
 
 use std::borrow::Cow;
 
@@ -15,33 +15,33 @@ use super::{
 };
 
 impl<'a> Collector<'a> {
-    /// A collector that has just been started and whose informers have listed everything, in the order of `lists`. What
-    /// is queued by then is what looked suspicious on the way (R3.2, R3.4–R3.9), whoever waits for dependents with
-    /// those that were seen before it (R8.10), and whoever orphans.
+    /// A collector that was just started, after its informers have listed everything in the order of `lists`. It has
+    /// queued suspicious nodes (R3.2, R3.4–R3.9), waiting owners with the dependents observed before them (R8.10), and
+    /// orphaning owners.
     pub fn restarted(snapshot: &'a Snapshot, graph: &'a OwnerGraph, lists: impl IntoIterator<Item = ObjectId>) -> Self {
         let mut collector = Collector::starting(snapshot, graph);
         for object in lists {
             collector.observe(Event { node: object.into(), kind: EventKind::Listed });
         }
         collector.listing = false;
-        collector.keep_what_differs_from_rest();
+        collector.keep_virtual_nodes();
         collector
     }
 
-    /// A collector whose informers have shown nothing yet. Workers begin when the informers have their lists (R2.6),
-    /// while the graph may still be behind ([`EventKind::Listed`]).
+    /// A collector whose informers have shown nothing yet. Its workers start when the informers have their lists
+    /// (R2.6), while the graph may lag behind ([`EventKind::Listed`]).
     pub fn starting(snapshot: &'a Snapshot, graph: &'a OwnerGraph) -> Self {
         Collector { listing: true, ..Collector::at_rest(snapshot, graph) }
     }
 
-    /// A collector that knows everything, as at rest, and has queued all that it might have anything to do with. A live
-    /// object whose owners are all solid would be kept (R8.6), and whatever happens to one of them queues it.
+    /// A collector that has observed everything and has queued all objects that it may have to change. A live object
+    /// whose owners are all solid would be kept (R8.6), and events about its owners queue it.
     pub fn sweeping(snapshot: &'a Snapshot, graph: &'a OwnerGraph) -> Self {
         let mut collector = Collector::at_rest(snapshot, graph);
         for (id, object) in snapshot.objects() {
             let node = NodeId::from(id);
             let stored = Stored::of(object);
-            // A kind that isn't watched is looked at only where somebody names it as an owner (R2.7).
+            // An object of an unwatched kind is examined only if it is referenced as an owner (R2.7).
             if graph.by_uid(object.uid) != Some(node) || collector.node(node).known == Known::Gone {
                 continue;
             }
@@ -67,9 +67,8 @@ impl<'a> Collector<'a> {
         observe_first(self, id, self.identity_of(object), &stored);
     }
 
-    /// Once everything was listed, the nodes of what was seen are as at rest. Virtual ones have all their dependents by
-    /// now, too.
-    fn keep_what_differs_from_rest(&mut self) {
+    /// After all lists, observed nodes are as at rest, and virtual nodes have all their dependents.
+    fn keep_virtual_nodes(&mut self) {
         self.changed.retain(|_, node| node.known == Known::Virtual);
         for node in self.changed.values_mut() {
             node.members = None;
@@ -77,16 +76,16 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// Whether every owner of an object is there and waits for nobody; also where it has none.
+/// Whether all owners of an object exist and none is waiting; also if it has none.
 fn all_solid(snapshot: &Snapshot, graph: &OwnerGraph, object: &Object) -> bool {
     let solid = |verdict| matches!(verdict, Verdict::Solid(_));
     object.owners.iter().all(|reference| solid(Verdict::of(snapshot, graph, reference, object.namespace)))
 }
 
 impl Node<'_> {
-    /// A node that no list has shown yet. Its dependents are those of the snapshot in the end, and until then who named
-    /// it.
-    pub(super) fn not_listed_yet(dependents: u32, blocking: u32) -> Self {
+    /// A node that no list has shown yet. Its dependents are those that referenced it so far, in the end those of the
+    /// snapshot.
+    pub(super) fn unlisted(dependents: u32, blocking: u32) -> Self {
         Node {
             known: Known::Gone,
             owners: Cow::Borrowed(&[]),

@@ -156,7 +156,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
     let said = |turn: &Turn| {
         let parties = || [Some(turn.object), turn.waiting].into_iter().flatten();
         // Whoever waits in a circle is helped by none of its writes, and told of apart.
-        let in_vain = turn.waiting.is_some_and(|waiting| case.projection.waits_in_a_circle(waiting));
+        let in_vain = turn.waiting.is_some_and(|waiting| case.projection.waits_in_cycle(waiting));
         let asked = parties().any(|id| case.limit.asks_about(snapshot, id));
         let unseen = parties().any(|id| young.contains(&snapshot.object(id).resource));
         asked && !in_vain && !unseen && !findings.refused.contains(&turn.object)
@@ -245,7 +245,7 @@ fn describe(case: &Case<'_>, turns: &[Turn]) -> String {
 /// What happens when the collector works again.
 fn fires(case: &Case<'_>) -> String {
     let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
-    match case.projection.all_that_goes().filter(live).count() {
+    match case.projection.all_removed().filter(live).count() {
         0 => String::new(),
         1 => " One object that still lives is deleted as soon as it works again.".to_owned(),
         some => format!(" {some} objects that still live are deleted as soon as it works again: decide that first."),

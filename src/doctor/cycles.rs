@@ -273,7 +273,7 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
 /// Circles of deletions that wait for one another and for nothing else (§5.3, S6, S14, S18).
 pub(super) fn deadlocks(snapshot: &Snapshot, projection: &Projection) -> Vec<Vec<ObjectId>> {
     let stuck: Vec<ObjectId> =
-        snapshot.objects().map(|(id, _)| id).filter(|id| projection.waits_in_a_circle(*id)).collect();
+        snapshot.objects().map(|(id, _)| id).filter(|id| projection.waits_in_cycle(*id)).collect();
     let mut edges: DiGraph<ObjectId, ()> = DiGraph::new();
     let index: FxHashMap<ObjectId, _> = stuck.iter().map(|id| (*id, edges.add_node(*id))).collect();
     for id in &stuck {

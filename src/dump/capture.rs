@@ -1,43 +1,43 @@
-//! Reads a part of a document into a value whatever it holds: bounded in depth, and never an error for what merely is
-//! of the wrong type.
+//! Reads a part of a document into a value of any type, up to a maximum depth.
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, IgnoredAny, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Below this depth everything is null. Nothing that is read of an object lies deeper, and schemas of CRDs do.
+/// Deeper values become null. Nothing deeper is needed; schemas of CRDs are deeper.
 const DEPTH: usize = 12;
 
-/// Says which keys of a value are kept, by how deep below it they are; lists don't count.
-pub type Sieve = fn(usize, &str) -> bool;
+/// A filter: whether to keep a key at a depth below its value; lists don't count as a level.
+pub(crate) type KeyFilter = fn(usize, &str) -> bool;
 
 /// Reads one value.
 #[derive(Clone, Copy, Default)]
-pub struct Capture {
-    /// Keys of the top level of whose values only a part is kept.
-    sift: &'static [(&'static str, Sieve)],
-    /// Which keys are kept here and below, and how deep below its own value this is.
-    keep: Option<(Sieve, usize)>,
+pub(crate) struct Capture {
+    /// Filters for the values of some top-level keys.
+    filters: &'static [(&'static str, KeyFilter)],
+    /// The filter that applies here, and the depth below its value.
+    keep: Option<(KeyFilter, usize)>,
     depth: usize,
 }
 
 impl Capture {
-    /// Everything, but of the values of some keys only what passes.
-    pub fn sifted(sift: &'static [(&'static str, Sieve)]) -> Self {
-        Capture { sift, keep: None, depth: 0 }
+    /// Keeps everything, except that filters apply to the values of some keys.
+    pub(crate) fn with_filters(filters: &'static [(&'static str, KeyFilter)]) -> Self {
+        Capture { filters, keep: None, depth: 0 }
     }
 
     fn inner(&self) -> Capture {
         Capture { depth: self.depth + 1, ..Capture::default() }
     }
 
-    /// For the value of one of its keys.
+    /// The reader for the value of one of its keys.
     fn below(&self, key: &str) -> Capture {
-        let sifted = self.sift.iter().find(|(sifted, _)| *sifted == key).map(|(_, keep)| (*keep, 0));
-        Capture { keep: sifted.or(self.keep.map(|(keep, level)| (keep, level + 1))), ..self.inner() }
+        let with_filters =
+            self.filters.iter().find(|(with_filters, _)| *with_filters == key).map(|(_, keep)| (*keep, 0));
+        Capture { keep: with_filters.or(self.keep.map(|(keep, level)| (keep, level + 1))), ..self.inner() }
     }
 
-    /// For an element of a list.
+    /// The reader for an element of a list.
     fn element(&self) -> Capture {
         Capture { keep: self.keep, ..self.inner() }
     }
@@ -118,7 +118,7 @@ impl<'de> Visitor<'de> for Capture {
         deserializer.deserialize_any(self)
     }
 
-    // A YAML tag that this reader doesn't know is dropped, its value is kept.
+    // Unknown YAML tags are dropped; their values are kept.
     fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Value, A::Error> {
         let (IgnoredAny, value) = access.variant()?;
         value.newtype_variant_seed(self)
@@ -149,7 +149,7 @@ impl<'de> Visitor<'de> for Capture {
     }
 }
 
-/// A string, or a number that someone forgot to quote, as text.
+/// A string, or an unquoted number, as text.
 pub fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),

@@ -1,4 +1,4 @@
-//! Every object of every document, checked, each kept once.
+//! Collects the objects of all documents, validated, each once.
 
 use std::collections::hash_map::Entry;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::model::{Fact, Strings, Symbol, facts::Setter};
 
-/// An object that was collected.
+/// A collected object.
 #[derive(Debug)]
 pub struct Collected {
     pub api_version: Symbol,
@@ -21,11 +21,11 @@ pub struct Collected {
     pub fact: Option<Fact>,
     pub setters: Option<Vec<Setter>>,
     pub definition: Option<Definition>,
-    /// Where it was read, for messages.
+    /// Its place in the input, for messages.
     pub place: CompactPlace,
 }
 
-/// A [`Place`] in little space: the index of its file, and numbers that are 0 where there are none.
+/// A compact [`Place`]: the index of its file, and numbers that are 0 if there are none.
 #[derive(Clone, Copy, Debug)]
 pub struct CompactPlace {
     file: Symbol,
@@ -33,10 +33,10 @@ pub struct CompactPlace {
     item: u32,
 }
 
-/// What identifies an object: the same uid at the same coordinate is the same object, however often it was read.
+/// The identity of an object: coordinate and uid.
 type Key = (Symbol, Symbol, Symbol, Symbol, Symbol);
 
-/// Takes documents and keeps their objects.
+/// Collects the objects of documents.
 #[derive(Debug, Default)]
 pub struct Collector {
     pub strings: Strings,
@@ -50,7 +50,7 @@ impl Collector {
         (self.strings, self.objects.into_iter().flatten().collect())
     }
 
-    /// Takes the objects of one document.
+    /// Adds the objects of one document.
     pub fn document(&mut self, place: &Place, node: Node) -> Result<(), DumpError> {
         match node {
             Node::Null => Ok(()),
@@ -122,7 +122,7 @@ impl Collector {
 
     fn event(&mut self, place: &Place, event: &str, object: Node) -> Result<(), DumpError> {
         match (event, object) {
-            // Only says how far the watch is.
+            // A bookmark contains no object.
             ("BOOKMARK", _) => Ok(()),
             ("DELETED", Node::Map(envelope)) => {
                 let object = self.check(place, *envelope)?;
@@ -177,7 +177,7 @@ impl Collector {
         (self.strings.intern(&group), object.kind, namespace, name, uid)
     }
 
-    /// Keeps an object; of several readings of one object the newest, in the place of the first.
+    /// Adds an object. Of several copies of one object, the newest replaces the first.
     fn keep(&mut self, object: Collected) {
         let key = self.key(&object);
         match self.by_key.entry(key) {
@@ -198,12 +198,11 @@ impl Collector {
 }
 
 impl Collected {
-    /// How messages name it.
+    /// The object's name in messages.
     pub fn describe(&self, strings: &Strings) -> String {
         describe(strings, strings.text(self.kind), &self.metadata)
     }
 
-    /// Where it was read.
     pub fn place(&self, strings: &Strings) -> Place {
         let number = |number: u32| (number != 0).then_some(number as usize);
         Place {
@@ -215,7 +214,7 @@ impl Collected {
 }
 
 /// Whether an apiVersion is `version` or `group/version`.
-pub fn is_api_version(api_version: &str) -> bool {
+pub(crate) fn is_api_version(api_version: &str) -> bool {
     let mut parts = api_version.split('/');
     let well_formed = parts.by_ref().take(2).all(|part| !part.is_empty());
     well_formed && parts.next().is_none()

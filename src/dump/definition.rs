@@ -1,4 +1,4 @@
-//! What a CustomResourceDefinition in a dump says is served.
+//! What a CustomResourceDefinition in a dump defines.
 
 use serde_json::Value;
 
@@ -12,14 +12,14 @@ pub struct Definition {
     pub short_names: Vec<String>,
     pub categories: Vec<String>,
     pub namespaced: bool,
-    /// The served ones, as the definition orders them.
+    /// The served versions, in the order of the definition.
     pub versions: Vec<String>,
-    /// Being deleted, which takes away the verbs that make objects.
+    /// Whether it is terminating, which removes the verbs that create objects.
     pub terminating: bool,
 }
 
 impl Definition {
-    /// Reads the whole object; `None` where it serves nothing: incomplete, or with names that were not accepted.
+    /// Reads a whole object; `None` if it serves nothing, because it is incomplete or its names were not accepted.
     pub fn read(object: &Value) -> Option<Definition> {
         let condition = |name: &str| {
             let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
@@ -32,7 +32,7 @@ impl Definition {
         if condition("Established") == Some(false) {
             return None;
         }
-        // The accepted names are the ones that are served; a trimmed dump has only those that were asked for.
+        // The accepted names are served; a trimmed dump may only have the requested ones.
         let names = ["/status/acceptedNames", "/spec/names"]
             .into_iter()
             .filter_map(|names| object.pointer(names))

@@ -1,5 +1,5 @@
-//! One document of a dump, in JSON or YAML: an object, a list, an array or a watch event. Only what a snapshot keeps is
-//! held; specs are looked at only where they hold facts, and let go at once.
+//! One document of a dump, in JSON or YAML: an object, a list, an array or a watch event. Reads only what a snapshot
+//! contains; other parts are looked at only for facts, and dropped at once.
 
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, VariantAccess, Visitor,
@@ -7,58 +7,57 @@ use serde::de::{
 use serde_json::{Map, Value};
 
 use super::{
-    capture::{self, Capture, Sieve},
+    capture::{self, Capture, KeyFilter},
     definition::Definition,
     metadata::Metadata,
 };
 use crate::model::{
     Fact, Strings,
     effects::policies::is_policy_annotation,
-    facts::{Setter, holds_facts, may_have_facts, read_facts, read_setters, tells_setters},
+    facts::{Setter, contains_setters, holds_facts, may_have_facts, read_facts, read_setters},
 };
 
-/// The keys of `metadata` of which only a little decides anything. The rest of the annotations may hold secrets; the
-/// rest of the managed fields is large.
-const SIFTED: &[(&str, Sieve)] =
-    &[("annotations", |level, key| level > 0 || is_policy_annotation(key)), ("managedFields", tells_setters)];
+/// Filters for keys of `metadata`: other annotations may contain secrets, other managed fields are large.
+const FILTERS: &[(&str, KeyFilter)] =
+    &[("annotations", |level, key| level > 0 || is_policy_annotation(key)), ("managedFields", contains_setters)];
 
-/// What documents are read into, one per file.
+/// The context of reading a file.
 #[derive(Debug)]
 pub struct Context<'a> {
     pub strings: &'a mut Strings,
-    /// Set, and reading given up, where a document is this tool's own: its apiVersion.
+    /// The apiVersion of a document of this tool, if one was found; reading stops there.
     pub own: Option<String>,
 }
 
-/// A value where an object may be.
+/// A value in the place of an object.
 #[derive(Debug)]
 pub enum Node {
-    /// Nothing: an empty YAML document.
+    /// Null, as in an empty YAML document.
     Null,
-    /// Something else, in words.
+    /// A value of another type, and the name of that type.
     Other(&'static str),
-    /// A bare array.
+    /// An array without an envelope.
     Array(Vec<Node>),
     /// An object, a list or a watch event.
     Map(Box<Envelope>),
 }
 
-/// A map that may be an object, a list or a watch event; which it is can only be said when all of it was seen.
+/// A map. Whether it is an object, a list or a watch event is known only after all of its keys were read.
 #[derive(Debug, Default)]
 pub struct Envelope {
-    /// Empty where there is none.
+    /// Empty if missing.
     pub api_version: String,
-    /// Empty where there is none.
+    /// Empty if missing.
     pub kind: String,
     pub metadata: Metadata,
-    /// Who set its finalizers, where it has any and that is noted.
+    /// Who set its finalizers; `None` without finalizers or managed fields.
     pub setters: Option<Vec<Setter>>,
     pub extra: Extra,
-    /// `items`, where they are a list.
+    /// `items`, if it is a list.
     pub items: Option<Vec<Node>>,
-    /// A watch event's `type`; other objects have one, too.
+    /// The `type` of a watch event; objects may have one, too.
     pub event: Option<String>,
-    /// A watch event's object.
+    /// The object of a watch event.
     pub object: Option<Node>,
     /// The message of a `Status`.
     pub message: Option<String>,
@@ -67,17 +66,16 @@ pub struct Envelope {
 /// What is known of an object beyond its metadata.
 #[derive(Debug, Default)]
 pub enum Extra {
-    /// Nothing.
     #[default]
     None,
     /// Facts, and what a CustomResourceDefinition serves.
     Known(Box<(Fact, Option<Definition>)>),
-    /// The object itself, because its kind wasn't known when it was read.
+    /// The whole object, because its kind wasn't known when it was read.
     Waiting(Box<Value>),
 }
 
 impl Extra {
-    /// What the whole object tells, now that the kind is known.
+    /// Reads the facts, now that the kind is known.
     pub fn resolve(self, api_version: &str, kind: &str) -> Extra {
         match self {
             Extra::Waiting(object) => Extra::of(api_version, kind, &object),
@@ -93,17 +91,17 @@ impl Extra {
 }
 
 /// The group of an apiVersion; empty for the core group.
-pub fn group_of(api_version: &str) -> &str {
+pub(crate) fn group_of(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 /// The apiVersion and kind of the items of a typed list, as in `PodList`; `None` for a plain `List`.
-pub fn item_kind(api_version: &str, kind: &str) -> Option<(String, String)> {
+pub(crate) fn item_kind(api_version: &str, kind: &str) -> Option<(String, String)> {
     let kind = kind.strip_suffix("List").filter(|kind| !kind.is_empty())?;
     Some((api_version.to_owned(), kind.to_owned()))
 }
 
-/// How far in a document a node is.
+/// The level of a node in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Top,
@@ -112,21 +110,21 @@ enum Level {
 }
 
 /// Reads a node.
-pub struct NodeSeed<'c, 'a> {
+pub(crate) struct NodeReader<'c, 'a> {
     context: &'c mut Context<'a>,
     level: Level,
-    /// What the list says that its items are.
+    /// The apiVersion and kind of the items, if the list defines them.
     inherited: Option<(String, String)>,
 }
 
-impl<'c, 'a> NodeSeed<'c, 'a> {
+impl<'c, 'a> NodeReader<'c, 'a> {
     /// For a whole document.
-    pub fn document(context: &'c mut Context<'a>) -> Self {
-        NodeSeed { context, level: Level::Top, inherited: None }
+    pub(crate) fn document(context: &'c mut Context<'a>) -> Self {
+        NodeReader { context, level: Level::Top, inherited: None }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for NodeSeed<'_, '_> {
+impl<'de> DeserializeSeed<'de> for NodeReader<'_, '_> {
     type Value = Node;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
@@ -134,7 +132,7 @@ impl<'de> DeserializeSeed<'de> for NodeSeed<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
+impl<'de> Visitor<'de> for NodeReader<'_, '_> {
     type Value = Node;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -189,7 +187,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
         }
         let mut nodes = Vec::new();
         while let Some(node) =
-            access.next_element_seed(NodeSeed { context: self.context, level: Level::InArray, inherited: None })?
+            access.next_element_seed(NodeReader { context: self.context, level: Level::InArray, inherited: None })?
         {
             nodes.push(node);
         }
@@ -197,10 +195,10 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
-        let NodeSeed { context, level, inherited } = self;
+        let NodeReader { context, level, inherited } = self;
         let mut envelope = Envelope::default();
         let mut whole = Map::new();
-        // What facts need of the metadata; none as long as it was not read.
+        // The part of the metadata that facts need; `None` until read.
         let mut kept: Option<Map<String, Value>> = None;
         while let Some(key) = access.next_key_seed(Capture::default())? {
             let key = capture::text(key).unwrap_or_default();
@@ -220,10 +218,10 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
                     }
                 }
                 "metadata" => {
-                    if let Value::Object(metadata) = access.next_value_seed(Capture::sifted(SIFTED))? {
-                        let wanted = ["name", "finalizers", "annotations"];
+                    if let Value::Object(metadata) = access.next_value_seed(Capture::with_filters(FILTERS))? {
+                        let needed = ["name", "finalizers", "annotations"];
                         let values =
-                            wanted.iter().filter_map(|key| Some(((*key).to_owned(), metadata.get(*key)?.clone())));
+                            needed.iter().filter_map(|key| Some(((*key).to_owned(), metadata.get(*key)?.clone())));
                         kept = Some(values.collect());
                         envelope.setters = metadata.get("finalizers").and_then(|_| read_setters(&metadata));
                         envelope.metadata = Metadata::read(context.strings, metadata);
@@ -248,10 +246,10 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
                 }
                 "items" if level != Level::InList => {
                     let inherited = item_kind(&envelope.api_version, &envelope.kind);
-                    envelope.items = access.next_value_seed(ItemsSeed { context, inherited })?;
+                    envelope.items = access.next_value_seed(ItemsReader { context, inherited })?;
                 }
                 "object" if level != Level::InList => {
-                    let seed = NodeSeed { context, level: Level::InList, inherited: None };
+                    let seed = NodeReader { context, level: Level::InList, inherited: None };
                     envelope.object = Some(access.next_value_seed(seed)?);
                 }
                 _ => {
@@ -274,13 +272,13 @@ impl<'de> Visitor<'de> for NodeSeed<'_, '_> {
     }
 }
 
-/// Reads `items`: `None` where that isn't a list, an empty one where it is null, as the API server writes it.
-struct ItemsSeed<'c, 'a> {
+/// Reads `items`: `None` if it isn't a list; empty if it is null, as the API server may write it.
+struct ItemsReader<'c, 'a> {
     context: &'c mut Context<'a>,
     inherited: Option<(String, String)>,
 }
 
-impl<'de> DeserializeSeed<'de> for ItemsSeed<'_, '_> {
+impl<'de> DeserializeSeed<'de> for ItemsReader<'_, '_> {
     type Value = Option<Vec<Node>>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -288,7 +286,7 @@ impl<'de> DeserializeSeed<'de> for ItemsSeed<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for ItemsSeed<'_, '_> {
+impl<'de> Visitor<'de> for ItemsReader<'_, '_> {
     type Value = Option<Vec<Node>>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -344,7 +342,7 @@ impl<'de> Visitor<'de> for ItemsSeed<'_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         let mut nodes = Vec::new();
         loop {
-            let seed = NodeSeed { context: self.context, level: Level::InList, inherited: self.inherited.clone() };
+            let seed = NodeReader { context: self.context, level: Level::InList, inherited: self.inherited.clone() };
             match access.next_element_seed(seed)? {
                 Some(node) => nodes.push(node),
                 None => return Ok(Some(nodes)),

@@ -1,15 +1,15 @@
-//! What can be wrong with a dump, each in words that say which file, where in it, and what to do.
+//! Errors of reading a dump. Each message names the file, the place in it, and the remedy.
 
 use std::io;
 
-/// Where an object stands in what was read.
+/// The place of an object in the input.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Place {
-    /// The file as it was named; `-` for standard input.
+    /// The file as given; `-` for standard input.
     pub file: String,
-    /// Which of several documents, from 1; `None` in a file of one.
+    /// The number of the document, from 1; `None` if the file has only one.
     pub document: Option<usize>,
-    /// Which item of its list, from 1; `None` outside of lists.
+    /// The number of the item in its list, from 1; `None` outside of lists.
     pub item: Option<usize>,
 }
 
@@ -26,69 +26,69 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// How messages name an input.
+/// The name of an input in messages.
 pub(super) fn name_of(file: &str) -> &str {
     if file == "-" { "standard input" } else { file }
 }
 
-/// Why a dump could not be read, or a snapshot file not be written.
+/// Why a dump could not be read, or a snapshot file not written.
 #[derive(Debug, thiserror::Error)]
 pub enum DumpError {
-    /// A value of `--from` names nothing.
+    /// A path of `--from` doesn't exist.
     #[error("{path}: no such file or folder")]
     NotFound { path: String },
     /// The system refused to read it.
     #[error("{}: cannot be read: {source}", name_of(path))]
     Unreadable { path: String, source: io::Error },
-    /// A folder holds no file whose name says JSON or YAML.
+    /// A folder without JSON or YAML files.
     #[error("{path}: no dump files in this folder (.json, .ndjson, .jsonl, .yaml, .yml, also with .gz)")]
     NoDumpFiles { path: String },
-    /// Broken compression.
+    /// Invalid gzip data.
     #[error("{}: broken gzip: {source}", name_of(path))]
     Gzip { path: String, source: io::Error },
-    /// Bytes that are no text.
+    /// Invalid UTF-8.
     #[error("{}: not UTF-8, line {line}{}", name_of(path), if *utf16 { ": this is UTF-16, as PowerShell's > writes it; save it as UTF-8" } else { "" })]
     NotUtf8 { path: String, line: usize, utf16: bool },
     /// Malformed JSON.
     #[error("{}: malformed JSON at line {line}, column {column}: {message}", name_of(path))]
     Json { path: String, line: usize, column: usize, message: String },
-    /// Malformed YAML, or YAML whose aliases multiply beyond reason.
+    /// Malformed YAML, or too many aliases.
     #[error("{}: malformed YAML{}: {message}", name_of(path), at_line(*line, *column))]
     Yaml { path: String, line: usize, column: usize, message: String },
-    /// A document or item that isn't an object at all.
+    /// A document or item that is not an object.
     #[error(
         "{place}: {found}, where a Kubernetes object belongs; a dump is what kubectl get -o yaml, or -o json, writes"
     )]
     NotAnObject { place: Place, found: String },
-    /// An object without what makes it one.
+    /// An object without a required field.
     #[error("{place}: {object} has no {field}{}", advice(field))]
     Missing { place: Place, object: String, field: &'static str },
     /// An apiVersion that is neither `version` nor `group/version`.
     #[error("{place}: {object}: apiVersion {found:?} is neither version nor group/version")]
     ApiVersion { place: Place, object: String, found: String },
-    /// A namespace where the kind has none, or none where it has.
+    /// A namespace for a cluster-scoped kind, or none for a namespaced kind.
     #[error("{place}: {object} has {}, yet {kind} is {}", if *namespaced { "no namespace" } else { "a namespace" },
         if *namespaced { "namespaced" } else { "cluster-scoped" })]
     Scope { place: Place, object: String, kind: String, namespaced: bool },
-    /// A timestamp that is none.
+    /// An invalid timestamp.
     #[error("{place}: {object}: metadata.{field} is {found}, not a time as in 2026-01-31T08:00:00Z")]
     Timestamp { place: Place, object: String, field: &'static str, found: String },
-    /// Metadata whose kind is lost.
+    /// Metadata without the object's kind.
     #[error("{place}: a {kind} doesn't say what kind its objects are of; dump whole objects: kubectl get -o yaml")]
     KindLost { place: Place, kind: String },
-    /// An error message of the API server where objects were expected.
+    /// An error of the API server instead of objects.
     #[error("{place}: not a dump but the API server's error: {message}")]
     Status { place: Place, message: String },
-    /// Nothing to look at.
+    /// No objects at all.
     #[error("no objects in {}", paths.iter().map(|path| name_of(path)).collect::<Vec<_>>().join(", "))]
     Empty { paths: Vec<String> },
-    /// A snapshot file next to something else.
+    /// A snapshot file together with other input.
     #[error("{}: a snapshot file stands for a whole cluster: it must be all that --from names", name_of(path))]
     SnapshotNotAlone { path: String },
-    /// A snapshot file of another format, or other output of this tool.
+    /// A snapshot file of another version, or other output of this tool.
     #[error("{}: {found} is not a snapshot that this version reads (kubectl-gc/v1 Snapshot)", name_of(path))]
     SnapshotVersion { path: String, found: String },
-    /// A snapshot file that contradicts itself.
+    /// An inconsistent snapshot file.
     #[error("{}: broken snapshot: {message}", name_of(path))]
     SnapshotBroken { path: String, message: String },
     /// A snapshot file could not be written.

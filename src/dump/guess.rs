@@ -1,8 +1,8 @@
-//! What a dump doesn't say and Kubernetes derives: plurals, and which version is preferred.
+//! Guesses what a dump doesn't contain, by Kubernetes' own rules: plurals, and which version is preferred.
 
 use std::cmp::Ordering;
 
-/// The plural that `UnsafeGuessKindToResource` of apimachinery makes of a kind.
+/// The plural of a kind, by apimachinery's `UnsafeGuessKindToResource`.
 pub fn plural(kind: &str) -> String {
     let singular = kind.to_lowercase();
     if singular.ends_with("endpoints") {
@@ -15,9 +15,9 @@ pub fn plural(kind: &str) -> String {
     }
 }
 
-/// Versions in Kubernetes' order of preference, as `CompareKubeAwareVersionStrings` has it: stable before beta before
-/// alpha, the higher number first; names that aren't of this form come last, by the alphabet.
-pub fn by_preference(a: &str, b: &str) -> Ordering {
+/// Compares versions by Kubernetes' order of preference (`CompareKubeAwareVersionStrings`): stable, beta, alpha, then
+/// the higher number first; other names last, alphabetically.
+pub(crate) fn by_preference(a: &str, b: &str) -> Ordering {
     match (stability(a), stability(b)) {
         (Some(a), Some(b)) => b.cmp(&a),
         (Some(_), None) => Ordering::Less,
@@ -26,7 +26,7 @@ pub fn by_preference(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Stage (stable 2, beta 1, alpha 0), major, minor of `v1`, `v2beta1`.
+/// Stage (stable 2, beta 1, alpha 0), major and minor number of `v1`, `v2beta1`.
 fn stability(version: &str) -> Option<(u8, u64, u64)> {
     let numbers = version.strip_prefix('v')?;
     let number = |text: &str| if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None };

@@ -1,4 +1,4 @@
-//! From the values of `--from` to texts: folders, gzip, encodings.
+//! Finds and reads the files of `--from`: folders, gzip, encodings.
 
 use std::{
     fs,
@@ -15,9 +15,9 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const BOM: &str = "\u{feff}";
 const EXTENSIONS: [&str; 5] = ["json", "ndjson", "jsonl", "yaml", "yml"];
 
-/// The files to read, in a stable order and each once: folders are searched, `-` stays as it is.
+/// The files to read, in a stable order, each once. Folders are searched; `-` stays as it is.
 ///
-/// In folders, hidden files and files whose names don't say JSON or YAML are passed over.
+/// In folders, hidden files and files without a JSON or YAML extension are skipped.
 pub fn files(paths: &[String]) -> Result<Vec<String>, DumpError> {
     let mut files = Vec::new();
     for path in paths {
@@ -50,7 +50,7 @@ fn search(folder: &str, files: &mut Vec<String>) -> Result<(), DumpError> {
     for entry in WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter().filter_entry(visible) {
         let entry = match entry {
             Ok(entry) => entry,
-            // A link back to a folder that it is in holds nothing new.
+            // A link to a parent folder contains nothing new.
             Err(error) if error.loop_ancestor().is_some() => continue,
             Err(error) => {
                 let path = error.path().unwrap_or(Path::new(folder)).display().to_string();
@@ -58,20 +58,20 @@ fn search(folder: &str, files: &mut Vec<String>) -> Result<(), DumpError> {
                 return Err(DumpError::Unreadable { path, source });
             }
         };
-        if entry.file_type().is_file() && says_dump(&entry.file_name().to_string_lossy()) {
+        if entry.file_type().is_file() && is_dump_name(&entry.file_name().to_string_lossy()) {
             files.push(entry.path().display().to_string());
         }
     }
     Ok(())
 }
 
-fn says_dump(name: &str) -> bool {
+fn is_dump_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }
 
-/// The text of a file or of standard input, unpacked, without a byte order mark.
+/// The text of a file or of standard input, decompressed, without a byte order mark.
 pub fn text(path: &str) -> Result<String, DumpError> {
     let unreadable = |source| DumpError::Unreadable { path: path.to_owned(), source };
     let bytes = if path == "-" {
@@ -84,7 +84,7 @@ pub fn text(path: &str) -> Result<String, DumpError> {
     decode(path, bytes)
 }
 
-/// The text in these bytes, whatever their file is called.
+/// The text of these bytes, whatever the file's name.
 pub fn decode(path: &str, mut bytes: Vec<u8>) -> Result<String, DumpError> {
     if bytes.starts_with(&GZIP_MAGIC) {
         let mut unpacked = Vec::new();

@@ -1,4 +1,4 @@
-//! An object's metadata as a dump spells it, interned. What is malformed is kept as far as it goes, never lost.
+//! An object's metadata as written in a dump, interned. Malformed values are kept as far as possible.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::capture;
 use crate::model::{RawObject, RawReference, Reference, Strings, Symbol};
 
-/// What is kept of `metadata`. A field that is missing or of the wrong type is empty.
+/// The parts of `metadata` that are kept. A field that is missing or of the wrong type is empty.
 #[derive(Debug)]
 pub struct Metadata {
     pub namespace: Symbol,
@@ -21,7 +21,7 @@ pub struct Metadata {
     pub finalizers: Box<[Symbol]>,
     pub owners: Box<[Reference]>,
     pub labels: Box<[(Symbol, Symbol)]>,
-    /// Timestamps that are none: the field, and what stands there.
+    /// Invalid timestamps: field and value.
     pub bad_times: Vec<(&'static str, String)>,
 }
 
@@ -59,7 +59,7 @@ impl Metadata {
         let owners = match from.remove("ownerReferences") {
             Some(Value::Array(list)) => list.into_iter().map(|owner| reference(strings, owner)).collect(),
             None | Some(Value::Null) => Box::default(),
-            // Not even a list: still somebody's wish for an owner.
+            // Not a list, but still an attempt to set an owner.
             Some(other) => Box::new([reference(strings, other)]),
         };
         let labels = match from.remove("labels") {
@@ -84,7 +84,7 @@ impl Metadata {
         }
     }
 
-    /// The form that a snapshot takes.
+    /// The metadata in the form that a snapshot accepts.
     pub fn raw<'a>(&self, strings: &'a Strings) -> RawObject<'a> {
         let text = |symbol: &Symbol| Cow::Borrowed(strings.text(*symbol));
         RawObject {

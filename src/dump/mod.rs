@@ -1,10 +1,10 @@
-//! Reading and writing files: dumps as `kubectl get -o yaml` makes them, folders of such, and snapshot files.
+//! Reads and writes files: dumps of `kubectl get -o yaml`, folders of dumps, and snapshot files.
 //!
 //! ```text
-//! input     which files, and their texts        text        the documents of a text, JSON or YAML (yaml)
-//! document  one document: objects, lists        collect     every object, checked, once
-//! plain     objects to snapshot (with served, definition, guess)
-//! snapshot_file                                 a whole snapshot, written and read
+//! input     finds files and reads their texts      text        splits a text into documents (yaml: YAML)
+//! document  reads one document: objects, lists     collect     collects all objects, validated, each once
+//! plain     turns objects into a snapshot (with served, definition, guess)
+//! snapshot_file                                    reads and writes whole snapshots
 //! ```
 
 mod capture;
@@ -22,26 +22,26 @@ mod text;
 pub(crate) mod yaml;
 
 pub use error::{DumpError, Place};
-pub use snapshot_file::{write, write_to_path};
+pub use snapshot_file::write;
+pub(crate) use snapshot_file::write_to_path;
 
 use crate::model::Snapshot;
 
-/// Reads everything that `--from` names: files, folders, `-` for standard input.
+/// Reads everything in `--from`: files, folders, `-` for standard input.
 ///
-/// A file may hold JSON (one document or many), YAML documents, either of them gzipped, or a snapshot as [`write()`]
-/// makes it, which must then be the only file. In a plain dump nothing is absent of whose kind and namespace the dump
-/// holds no object; `assume_complete` says that the dump is everything there is. It changes nothing about a snapshot
-/// file, which knows what it covers.
+/// A file may contain JSON (one document or several), YAML documents, either of them gzipped, or a snapshot written by
+/// [`write()`], which must then be the only file. A plain dump proves absence only for kinds and namespaces it
+/// contains; `assume_complete` declares it complete. It has no effect on snapshot files, which record what they cover.
 ///
 /// # Errors
-/// The first thing that is wrong, with its file and its place in it: [`DumpError`].
+/// The first problem, with its file and place: [`DumpError`].
 pub fn read(paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpError> {
     let files = input::files(paths)?;
     let texts = files.iter().map(|path| Ok((path.as_str(), input::text(path)?)));
     read_texts(paths, files.len(), texts, assume_complete)
 }
 
-/// Reads texts, each with the name of its file. Only one is held at a time.
+/// Reads texts, each with the name of its file, one at a time.
 fn read_texts<'a>(
     paths: &[String],
     count: usize,

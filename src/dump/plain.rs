@@ -1,4 +1,4 @@
-//! From the objects of a plain dump to a snapshot: what is served, what is covered, what is missing.
+//! Turns the objects of a plain dump into a snapshot: what is served, what is covered, and the gaps.
 
 use std::collections::BTreeSet;
 
@@ -17,9 +17,8 @@ use crate::model::{
 
 /// Builds the snapshot of a plain dump.
 ///
-/// A dump doesn't say what it leaves out. So the objects of a kind are taken to be all of that kind in their namespace,
-/// or in the cluster, and nothing is taken for absent where there is none of its kind; `assume_complete` says that the
-/// dump is everything.
+/// A dump doesn't record what it omits. The objects of a kind are assumed to be all of that kind in their namespace or
+/// in the cluster; a kind without objects proves nothing. `assume_complete` declares the dump complete.
 pub fn build(
     paths: &[String],
     strings: &Strings,
@@ -79,7 +78,7 @@ fn api_version(seen: &Seen) -> String {
     if seen.group.is_empty() { seen.version.clone() } else { format!("{}/{}", seen.group, seen.version) }
 }
 
-/// The kinds of the objects. One of which some objects have a namespace is namespaced.
+/// The kinds of the objects. A kind is namespaced if any of its objects has a namespace.
 fn kinds(strings: &Strings, objects: &[Collected]) -> Vec<Seen> {
     let mut kinds: BTreeSet<Seen> = BTreeSet::new();
     let mut known: FxHashSet<(Symbol, Symbol, bool)> = FxHashSet::default();
@@ -94,7 +93,7 @@ fn kinds(strings: &Strings, objects: &[Collected]) -> Vec<Seen> {
     kinds
 }
 
-/// The kinds of the owners that objects name. One that owns an object without a namespace can have none itself.
+/// The kinds of the referenced owners. The owner of a cluster-scoped object is cluster-scoped.
 fn named(strings: &Strings, objects: &[Collected]) -> Vec<Seen> {
     let mut kinds: BTreeSet<Seen> = BTreeSet::new();
     let mut known: FxHashSet<(Symbol, Symbol, bool)> = FxHashSet::default();
@@ -161,7 +160,7 @@ fn lists(snapshot: &Snapshot, assume_complete: bool) -> Vec<ListRecord> {
         .collect()
 }
 
-/// The owners that the dump can't tell about: neither in it, nor of a kind and scope that it holds.
+/// Gaps for owners that are not in the dump, and whose kind and scope it doesn't cover.
 fn gaps(snapshot: &Snapshot, unsure: &FxHashMap<String, String>) -> BTreeSet<Gap> {
     let held: FxHashSet<ResourceId> = snapshot.objects().map(|(_, object)| object.resource).collect();
     let mut gaps = BTreeSet::new();
@@ -178,7 +177,7 @@ fn gaps(snapshot: &Snapshot, unsure: &FxHashMap<String, String>) -> BTreeSet<Gap
                     let coordinate =
                         Coordinate { resource: snapshot.resources.picked(id), namespace, name: owner.name };
                     if snapshot.look_up(coordinate) == Presence::Unknown {
-                        // Where the dump holds none of them at all, one gap stands for every namespace.
+                        // Without any object of a kind, one gap covers all namespaces.
                         let namespaced = resource.namespaced && held.contains(&coordinate.resource);
                         gaps.insert(Gap {
                             resource: resource.full_name(),

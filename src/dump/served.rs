@@ -1,5 +1,5 @@
-//! What is served, as far as a plain dump tells: what Kubernetes serves by itself, what the dump's
-//! CustomResourceDefinitions define, and what its objects and their owner references show.
+//! What is served according to a plain dump: Kubernetes' default resources, those of its CustomResourceDefinitions, and
+//! the kinds of its objects and owner references.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::{definition::Definition, guess};
 use crate::model::{Resource, Resources, well_known};
 
 const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-/// What remains of a definition that is being deleted.
+/// The verbs of a terminating CustomResourceDefinition's resource.
 const VERBS_TERMINATING: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
 
-/// A kind that something in the dump is of, or names.
+/// The kind of an object or reference in the dump.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Seen {
     pub group: String,
@@ -27,9 +27,9 @@ pub struct Served {
     /// In order of preference.
     well_known: Vec<Group>,
     others: BTreeMap<String, Group>,
-    /// Kinds whose definition the dump has: what it doesn't serve, nothing serves.
+    /// Kinds defined by a CustomResourceDefinition in the dump: no other versions are served.
     defined: FxHashSet<(String, String)>,
-    /// The server that the well-known kinds were recorded from.
+    /// The server that the default resources were recorded from.
     server: String,
 }
 
@@ -37,7 +37,7 @@ pub struct Served {
 struct Group {
     name: String,
     preferred: Option<String>,
-    /// In order of preference where the group is well-known.
+    /// In order of preference if the group is a default one.
     versions: Vec<(String, Vec<Resource>)>,
 }
 
@@ -63,7 +63,7 @@ impl Group {
 }
 
 impl Served {
-    /// Starts from what Kubernetes serves by itself.
+    /// Starts with Kubernetes' default resources.
     pub fn new() -> Self {
         let known = well_known::resources();
         let mut groups: Vec<Group> = Vec::new();
@@ -95,7 +95,7 @@ impl Served {
         }
     }
 
-    /// Adds what a definition in the dump defines.
+    /// Adds the resource of a CustomResourceDefinition in the dump.
     pub fn define(&mut self, definition: &Definition) {
         let verbs: &[&str] = if definition.terminating { &VERBS_TERMINATING } else { &VERBS };
         self.defined.insert((definition.group.clone(), definition.kind.clone()));
@@ -119,7 +119,7 @@ impl Served {
         }
     }
 
-    /// Adds the kind of an object in the dump, in the version in which it was read: it must have been served.
+    /// Adds the kind and version of an object in the dump: it must have been served.
     pub fn see(&mut self, seen: &Seen) {
         let group = self.group_mut(&seen.group);
         let known = group.all().find(|resource| resource.kind == seen.kind).cloned();
@@ -135,11 +135,11 @@ impl Served {
         resources.push(resource);
     }
 
-    /// Takes note of the kind of an owner that an object names. A kind of which nothing else is known may well be
-    /// served: it is added, so that looking its objects up says "unknown", not "no such kind".
+    /// Adds the kind of a referenced owner, if unknown. It may be served, so look-ups must return "unknown", not "no
+    /// such kind".
     pub fn name(&mut self, seen: &Seen) {
         let of_kubernetes = self.well_known.iter().any(|group| group.name == seen.group);
-        // A mapper takes the kind in lower case, and list kinds (R3.15).
+        // The collector's mapper accepts kinds in lower case, and list kinds (R3.15).
         let known = |resource: &Resource| {
             let item = seen.kind.strip_suffix("List").unwrap_or(&seen.kind);
             [&seen.kind, item].into_iter().any(|kind| resource.kind == kind || resource.kind.to_lowercase() == kind)
@@ -150,13 +150,13 @@ impl Served {
         self.see(seen);
     }
 
-    /// Whether it is sure that nothing serves this kind in this version, given that it isn't among the resources.
-    pub fn surely_not_served(&self, group: &str, version: &str, kind: &str) -> bool {
+    /// Whether this kind is certainly not served in this version, given that it isn't among the resources.
+    pub(crate) fn surely_not_served(&self, group: &str, version: &str, kind: &str) -> bool {
         self.defined.contains(&(group.to_owned(), kind.to_owned()))
             || self.well_known.iter().any(|known| known.name == group && known.has_version(version))
     }
 
-    /// Why a kind in this group and version may be served all the same, for a gap.
+    /// Why a kind of this group may be served nevertheless, as the reason of a gap.
     pub fn doubt(&self, group: &str) -> String {
         if self.well_known.iter().any(|known| known.name == group) {
             format!("not in the dump, and not served by Kubernetes {}", self.server)
@@ -165,8 +165,7 @@ impl Served {
         }
     }
 
-    /// All of it, in order of preference: first what Kubernetes serves by itself, then the other groups by the
-    /// alphabet.
+    /// All resources in order of preference: Kubernetes' default ones first, then the other groups alphabetically.
     pub fn resources(mut self) -> Resources {
         for group in self.others.values_mut() {
             group.versions.sort_by(|(a, _), (b, _)| guess::by_preference(a, b));
@@ -186,7 +185,7 @@ impl Served {
 }
 
 fn guessed(seen: &Seen, taken: &FxHashSet<String>) -> Resource {
-    // Two kinds never share a plural; where the guess would make them, it is wrong for one of them.
+    // Two kinds never share a plural; if the guess collides, it is wrong.
     let mut plural = guess::plural(&seen.kind);
     while taken.contains(&plural) {
         plural.push_str("-2");

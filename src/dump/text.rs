@@ -1,30 +1,30 @@
-//! From a text to its documents: JSON, one or many in a row, or YAML.
+//! Splits a text into documents: JSON, one or several, or YAML.
 
 use serde::de::DeserializeSeed;
 
 use super::{
     collect::Collector,
-    document::{Context, Node, NodeSeed},
+    document::{Context, Node, NodeReader},
     error::{DumpError, Place},
     yaml,
 };
 use crate::model::Strings;
 
-/// What came of reading a text.
+/// The result of reading a text.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All of it is collected.
+    /// All objects were collected.
     Collected,
-    /// It is a document of this tool's own, with this apiVersion.
+    /// It is a document of this tool, with this apiVersion.
     Own(String),
 }
 
 /// Whether a text is JSON rather than YAML.
-pub fn is_json(text: &str) -> bool {
+pub(crate) fn is_json(text: &str) -> bool {
     matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'['))
 }
 
-/// Collects the objects in a text.
+/// Collects the objects of a text.
 pub fn collect(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
     if is_json(text) {
         return json(path, text, collector);
@@ -38,13 +38,14 @@ fn json(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, Du
     let mut number = 0;
     while number < count {
         number += 1;
-        let node =
-            match read(&mut collector.strings, |context| NodeSeed::document(context).deserialize(&mut deserializer)) {
-                Read::Node(node) => node,
-                Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
-                Read::Failed(error) => return Err(json_error(path, &error)),
-            };
-        // `end` takes nothing but space. It looks for the line it is in, and is not to be asked after every document.
+        let node = match read(&mut collector.strings, |context| {
+            NodeReader::document(context).deserialize(&mut deserializer)
+        }) {
+            Read::Node(node) => node,
+            Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
+            Read::Failed(error) => return Err(json_error(path, &error)),
+        };
+        // `end` accepts only whitespace. It scans the current line, so don't call it after every document.
         if number == 1 && deserializer.end().is_err() {
             count = json_documents(text);
         }
@@ -55,7 +56,7 @@ fn json(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, Du
     Ok(Outcome::Collected)
 }
 
-/// How many documents are in a row, the first one that is malformed included.
+/// The number of documents, including the first malformed one.
 fn json_documents(text: &str) -> usize {
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
     let whole = documents.by_ref().take_while(Result::is_ok).count();
@@ -66,7 +67,7 @@ fn yaml(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, Du
     let documents = yaml::documents(text);
     for (index, document) in documents.iter().enumerate() {
         let read = read(&mut collector.strings, |context| {
-            yaml::read(document, |deserializer| NodeSeed::document(context).deserialize(deserializer))
+            yaml::read(document, |deserializer| NodeReader::document(context).deserialize(deserializer))
         });
         let node = match read {
             Read::Node(node) => node,
@@ -93,8 +94,8 @@ fn read<E>(strings: &mut Strings, document: impl FnOnce(&mut Context<'_>) -> Res
     }
 }
 
-/// What serde_json says, its position apart from its words.
-pub fn json_error(path: &str, error: &serde_json::Error) -> DumpError {
+/// An error of serde_json, its position separate from its message.
+pub(crate) fn json_error(path: &str, error: &serde_json::Error) -> DumpError {
     let message = without_position(error.to_string());
     DumpError::Json { path: path.to_owned(), line: error.line(), column: error.column(), message }
 }

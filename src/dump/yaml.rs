@@ -1,4 +1,4 @@
-//! YAML, a document at a time, in bounded depth and with bounded aliases.
+//! YAML with bounded depth and aliases, one document at a time.
 
 use std::{panic, thread};
 
@@ -12,19 +12,19 @@ use super::error::DumpError;
 /// Deeper than any object.
 const DEPTH: usize = 200;
 
-/// The stack that so much depth takes, even unoptimised, four times over.
+/// Four times the stack that this depth takes, even in an unoptimised build.
 const STACK: usize = 16 << 20;
 
 /// One document of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Document<'a> {
     pub text: &'a str,
-    /// How many lines of the file stand before it.
+    /// The number of lines before it.
     pub lines_before: usize,
 }
 
-/// The documents of a text. A line that begins with `---` or `...` separates them wherever it stands, says YAML, even
-/// in the midst of a quoted or literal text.
+/// The documents of a text. By the YAML specification, a line that begins with `---` or `...` separates documents even
+/// in a quoted or literal text.
 pub fn documents(text: &str) -> Vec<Document<'_>> {
     let mut documents = Vec::new();
     let mut start = (0, 0);
@@ -56,15 +56,18 @@ fn is_marker(line: &str, marker: &str) -> bool {
 }
 
 impl Document<'_> {
-    /// Whether it is nothing but comments and directives, and no `---` says that there is a document.
+    /// Whether it contains only comments and directives, and no `---` starts a document.
     fn is_blank(&self) -> bool {
         let blank = |line: &str| line.trim().is_empty() || line.starts_with(['#', '%']) || is_marker(line, "...");
         self.text.lines().all(blank)
     }
 }
 
-/// Runs what reads documents where there is stack for it: the reader recurses, and the caller may have little left.
-pub fn with_stack<R: Send>(path: &str, run: impl FnOnce() -> Result<R, DumpError> + Send) -> Result<R, DumpError> {
+/// Runs `run` on a thread with enough stack: the YAML reader recurses.
+pub(crate) fn with_stack<R: Send>(
+    path: &str,
+    run: impl FnOnce() -> Result<R, DumpError> + Send,
+) -> Result<R, DumpError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
         let thread = thread.map_err(|source| DumpError::Unreadable { path: path.to_owned(), source })?;
@@ -72,7 +75,7 @@ pub fn with_stack<R: Send>(path: &str, run: impl FnOnce() -> Result<R, DumpError
     })
 }
 
-/// Reads a document, within [`with_stack`].
+/// Reads a document. Must run in [`with_stack`].
 pub fn read<'de, R>(
     document: &Document<'de>,
     read: impl for<'e> FnOnce(Deserializer<'de, 'e>) -> Result<R, Error>,
@@ -80,7 +83,7 @@ pub fn read<'de, R>(
     with_deserializer_from_str_with_options(document.text, options(), read)
 }
 
-/// As long as it likes, but neither deep nor repetitive: what aliases repeat keeps the library's limits.
+/// Unlimited length, limited depth, and the library's limits for aliases.
 fn options() -> Options {
     let mut budget = Budget::default();
     budget.max_reader_input_bytes = None;
@@ -99,7 +102,7 @@ fn options() -> Options {
     options
 }
 
-/// What the parser says, its position apart from its words.
+/// A parser error, its position separate from its message.
 pub fn error(path: &str, document: &Document<'_>, error: &Error) -> DumpError {
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let (line, column) =

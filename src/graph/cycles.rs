@@ -1,4 +1,4 @@
-//! Ownership cycles: no member of one is ever collected on its own (R5.12).
+//! Ownership cycles: the collector never deletes a member of one on its own (R5.12).
 
 use petgraph::{algo::kosaraju_scc, graph::DiGraph};
 
@@ -6,9 +6,9 @@ use crate::model::{ObjectId, Snapshot};
 
 use super::owner_graph::OwnerGraph;
 
-/// The cycles of ownership by uid: each a strongly connected set of at least two objects, or an object that owns
-/// itself. Members and cycles are in the order of the snapshot.
-pub fn ownership_cycles(snapshot: &Snapshot, graph: &OwnerGraph) -> Vec<Vec<ObjectId>> {
+/// Ownership cycles by uid: strongly connected sets of at least two objects, and objects that own themselves. Members
+/// and cycles are in snapshot order.
+pub(crate) fn ownership_cycles(snapshot: &Snapshot, graph: &OwnerGraph) -> Vec<Vec<ObjectId>> {
     // Only objects with both owners and dependents can be part of a cycle.
     let candidates: Vec<ObjectId> = snapshot
         .objects()
@@ -29,7 +29,7 @@ pub fn ownership_cycles(snapshot: &Snapshot, graph: &OwnerGraph) -> Vec<Vec<Obje
             }
         }
     }
-    // Kosaraju's algorithm is iterative here; Tarjan's would recurse as deep as the longest chain of owners.
+    // Kosaraju's algorithm is iterative here; Tarjan's would recurse along the longest chain of owners.
     let mut cycles: Vec<Vec<ObjectId>> = kosaraju_scc(&edges)
         .into_iter()
         .map(|component| {

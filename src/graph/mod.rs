@@ -1,8 +1,9 @@
-//! Owners and dependents, as uids connect them.
+//! The owner graph by uid, and the look-up of owner references by coordinates.
 
-pub mod cycles;
-pub mod owner_graph;
-pub mod verdict;
+pub(crate) mod cycles;
+mod owner_graph;
+mod verdict;
 
 pub use owner_graph::{NodeId, OwnerGraph, map};
-pub use verdict::{Address, Dangling, Verdict};
+pub(crate) use verdict::Address;
+pub use verdict::{Dangling, Verdict};

@@ -1,10 +1,10 @@
-//! The graph of uid edges that the collector keeps (§0): coordinates play no part in it.
+//! The collector's graph of uid edges (§0). Coordinates play no part in it.
 
 use rustc_hash::FxHashMap;
 
 use crate::model::{Mapping, ObjectId, Reference, Resources, Snapshot, Symbol};
 
-/// A node of the graph: an object, or a uid that is referenced and belongs to no object that was read.
+/// A node of the graph: an object, or a referenced uid without an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
 
@@ -23,8 +23,8 @@ impl From<ObjectId> for NodeId {
 
 const NO_NODE: u32 = u32::MAX;
 
-/// Who depends on whom, by uid, for one snapshot. Objects of kinds that the collector doesn't watch are there as owners
-/// only: it never sees them as dependents (R2.7).
+/// Owners and dependents by uid, for one snapshot. Objects of unwatched kinds are owners only: the collector never sees
+/// them as dependents (R2.7).
 #[derive(Clone, Debug)]
 pub struct OwnerGraph {
     objects: u32,
@@ -75,19 +75,19 @@ impl OwnerGraph {
         graph
     }
 
-    /// The graph to a collector that is stricter than the original: to that one, an API path that doesn't exist is the
-    /// absence of the object (R3.15, R3.16), and to this one it proves nothing.
+    /// The graph of a stricter collector: the original reads a 404 for a whole API path as "owner gone" (R3.15, R3.16),
+    /// this one as "unknown".
     #[must_use]
     pub fn doubting_missing_apis(self) -> Self {
         OwnerGraph { doubts_missing_apis: true, ..self }
     }
 
-    /// Whether an API path that doesn't exist proves nothing.
-    pub fn doubts_missing_apis(&self) -> bool {
+    /// Whether a 404 for a whole API path is read as "unknown".
+    pub(crate) fn doubts_missing_apis(&self) -> bool {
         self.doubts_missing_apis
     }
 
-    /// Fills the dependents of every node: counted first, so that they lie in one array.
+    /// Fills in the dependents of all nodes: counts first, so that they fit one array.
     fn connect(&mut self, snapshot: &Snapshot) {
         let mut counts = vec![0u32; self.len() + 1];
         let mut blocking = vec![0u32; self.len()];
@@ -127,50 +127,47 @@ impl OwnerGraph {
         self.blocking_references = blocking;
     }
 
-    /// Whether the collector sees an object as a dependent: its kind is watched, and it is the one node of its uid
-    /// (R3.5).
+    /// Whether the collector sees an object as a dependent: its kind is watched, and it is the node of its uid (R3.5).
     fn is_dependent(&self, snapshot: &Snapshot, id: ObjectId) -> bool {
         let object = snapshot.object(id);
         snapshot.resources.not_watched(object.resource).is_none() && self.by_uid[object.uid.index()] == id.0
     }
 
-    /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.objects as usize + self.virtual_uids.len()
     }
 
-    /// Whether there is no node.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The node of a uid that some object has or some reference names.
+    /// The node of a uid of an object or a reference.
     pub fn by_uid(&self, uid: Symbol) -> Option<NodeId> {
         self.by_uid.get(uid.index()).copied().filter(|node| *node != NO_NODE).map(NodeId)
     }
 
-    /// The object of a node; none for a virtual owner.
+    /// The object of a node; `None` for a virtual owner.
     pub fn object(&self, node: NodeId) -> Option<ObjectId> {
         (node.0 < self.objects).then_some(ObjectId(node.0))
     }
 
-    /// The uid of a virtual owner: one that is referenced, but that no object which was read has.
-    pub fn virtual_uid(&self, node: NodeId) -> Option<Symbol> {
+    /// The uid of a virtual owner: referenced, but no object that was read has it.
+    pub(crate) fn virtual_uid(&self, node: NodeId) -> Option<Symbol> {
         self.virtual_uids.get(node.index().checked_sub(self.objects as usize)?).copied()
     }
 
-    /// The objects of watched kinds that reference this node's uid, each once, in the order of the snapshot.
+    /// Objects of watched kinds that reference this node's uid, each once, in snapshot order.
     pub fn dependents(&self, node: NodeId) -> &[ObjectId] {
         &self.dependents[self.first_dependent[node.index()] as usize..self.first_dependent[node.index() + 1] as usize]
     }
 
-    /// How many references with `blockOwnerDeletion` the dependents hold to this node's uid.
-    pub fn blocking_references(&self, node: NodeId) -> u32 {
+    /// How many of the dependents' references to this uid have `blockOwnerDeletion`.
+    pub(crate) fn blocking_references(&self, node: NodeId) -> u32 {
         self.blocking_references[node.index()]
     }
 
-    /// Objects that reference this node's uid and that the collector doesn't see, for want of an informer (R2.7).
-    pub fn unwatched_dependents(&self, node: NodeId) -> &[ObjectId] {
+    /// Objects of unwatched kinds that reference this node's uid (R2.7).
+    pub(crate) fn unwatched_dependents(&self, node: NodeId) -> &[ObjectId] {
         self.unwatched_dependents.get(&node).map_or(&[], Vec::as_slice)
     }
 
@@ -180,16 +177,15 @@ impl OwnerGraph {
     }
 }
 
-/// What a reference of a snapshot maps to.
+/// What an owner reference maps to.
 fn mapping(snapshot: &Snapshot, reference: &Reference) -> Mapping {
     let undiscovered = |api_version: &str| snapshot.gaps.iter().any(|gap| gap.resource == api_version);
     map(&snapshot.resources, undiscovered, snapshot.text(reference.api_version), snapshot.text(reference.kind))
 }
 
-/// What an apiVersion and kind map to, as references spell them. A group version that could not be discovered may serve
-/// anything.
+/// What an apiVersion and kind of a reference map to. An undiscovered group version may serve anything.
 pub fn map(resources: &Resources, undiscovered: impl Fn(&str) -> bool, api_version: &str, kind: &str) -> Mapping {
-    // To the parser of apiVersions, the core group may be there with nothing as its name.
+    // The apiVersion parser accepts a leading slash for the core group.
     let api_version = api_version.strip_prefix('/').unwrap_or(api_version);
     match resources.map(api_version, kind) {
         Mapping::Unmappable if undiscovered(api_version) => Mapping::Undiscovered,
@@ -197,7 +193,7 @@ pub fn map(resources: &Resources, undiscovered: impl Fn(&str) -> bool, api_versi
     }
 }
 
-/// Whether no earlier reference of the list has the uid of the one at `position`.
+/// Whether no earlier reference has the same uid as the one at `position`.
 fn first_of_its_uid(owners: &[Reference], position: usize) -> bool {
     owners[..position].iter().all(|earlier| earlier.uid != owners[position].uid)
 }

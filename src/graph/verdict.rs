@@ -1,68 +1,68 @@
-//! What a look-up of one owner reference says: the table of §3.4, in the two halves that lie before and after the
-//! answer.
+//! Resolves one owner reference by the table of §3.4: first to a coordinate, then, with the answer, to a verdict.
 
 use crate::model::{Coordinate, Mapping, ObjectId, Presence, Reference, ResourceId, Resources, Snapshot, Symbol};
 
 use super::owner_graph::OwnerGraph;
 
-/// Where a reference has to be looked up.
+/// How a reference is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Address {
-    /// GET this.
+pub(crate) enum Address {
+    /// With a GET of this coordinate.
     At(Coordinate),
-    /// A list kind: the path doesn't exist, which reads as absent (R3.15).
+    /// Not at all: it names a list kind, whose API path doesn't exist. The collector reads the 404 as "absent" (R3.15).
     NoSuchPath,
-    /// The same to who doesn't take a path that doesn't exist for the absence of an object (R3.16).
+    /// The same for a collector that doesn't read a 404 for a whole API path as "absent" (R3.16).
     DoubtedPath,
-    /// No such version and kind is served, or no name is given: an error that is retried for ever (L2, R3.13).
+    /// Not at all: no such apiVersion and kind is served, or the name is empty. The collector retries forever (L2,
+    /// R3.13).
     Unmappable,
-    /// A cluster-scoped holder names an owner of a namespaced kind: an error that is never retried (L3).
+    /// Not at all: a cluster-scoped dependent names an owner of a namespaced kind. The collector never retries (L3).
     InvalidScope,
-    /// It is not known whether its version and kind are served.
+    /// Unknown: the group version could not be discovered.
     Undiscovered,
 }
 
 /// Why a reference is dangling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dangling {
-    /// Nothing is at its coordinates (L4).
+    /// No object has its coordinates (L4).
     Absent,
-    /// An object with another uid is there (L6).
+    /// An object with another uid has its coordinates (L6).
     OtherUid(ObjectId),
-    /// Its kind is a list kind (R3.15).
+    /// It names a list kind (R3.15).
     ListKind,
 }
 
-/// What one reference of one holder turns out to be (§3.4).
+/// What a dependent's owner reference resolves to (§3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The owner is there and not waiting for its dependents (L8).
+    /// The owner exists and doesn't wait for its dependents (L8).
     Solid(ObjectId),
-    /// The owner is there, terminating with the foreground finalizer (L7).
+    /// The owner is terminating with the foreground finalizer (L7).
     Waiting(ObjectId),
-    /// The owner is verifiably not there (L4, L6).
+    /// The owner is proven absent (L4, L6).
     Dangling(Dangling),
     /// See [`Address::Unmappable`].
     Unmappable,
     /// See [`Address::InvalidScope`].
     InvalidScope,
-    /// See [`Address::DoubtedPath`]: it proves nothing, so that whoever holds it is left alone.
+    /// See [`Address::DoubtedPath`]: nothing is proven, so the dependent is left alone.
     Doubted,
-    /// It could not be read (L5, R10.2).
+    /// The owner could not be read (L5, R10.2).
     Unknown,
 }
 
 impl Address {
-    /// Where `reference`, held by an object in `namespace` (empty: cluster-scoped), is looked up (L2–L4).
-    pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> Address {
+    /// How a reference of a dependent in `namespace` (empty: cluster-scoped) is looked up (L2–L4).
+    pub(crate) fn of(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> Address {
         match Address::mapped(&snapshot.resources, graph.mapping(reference), reference.name, namespace) {
             Address::NoSuchPath if graph.doubts_missing_apis() => Address::DoubtedPath,
             address => address,
         }
     }
 
-    /// Where an owner of this name is looked up, to whose apiVersion and kind this is what they map to.
-    pub fn mapped(resources: &Resources, mapping: Mapping, name: Symbol, namespace: Symbol) -> Address {
+    /// How an owner with this name is looked up if its apiVersion and kind map to `mapping`.
+    pub(crate) fn mapped(resources: &Resources, mapping: Mapping, name: Symbol, namespace: Symbol) -> Address {
         let (served, namespaced): (Option<ResourceId>, bool) = match mapping {
             Mapping::Unmappable => return Address::Unmappable,
             Mapping::Undiscovered => return Address::Undiscovered,
@@ -73,7 +73,7 @@ impl Address {
             return Address::InvalidScope;
         }
         if name.is_empty() {
-            // No request is made at all: the collector's client refuses to.
+            // The collector's client refuses to send a request without a name.
             return Address::Unmappable;
         }
         match served {
@@ -88,8 +88,8 @@ impl Address {
 }
 
 impl Address {
-    /// The coordinate to look up, or the verdict where there is nothing to look up.
-    pub fn coordinate(self) -> Result<Coordinate, Verdict> {
+    /// The coordinate to look up, or the verdict if nothing needs to be looked up.
+    pub(crate) fn coordinate(self) -> Result<Coordinate, Verdict> {
         match self {
             Address::At(coordinate) => Ok(coordinate),
             Address::NoSuchPath => Err(Verdict::Dangling(Dangling::ListKind)),
@@ -102,7 +102,7 @@ impl Address {
 }
 
 impl Verdict {
-    /// The verdict on a reference as the snapshot stands, with nothing deleted.
+    /// The verdict on a reference in the current snapshot.
     pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> Verdict {
         let coordinate = match Address::of(snapshot, graph, reference, namespace).coordinate() {
             Ok(coordinate) => coordinate,
@@ -119,7 +119,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict on a reference at whose coordinates there is this object (L6–L8).
+    /// The verdict on a reference if this object has its coordinates (L6–L8).
     pub fn on(snapshot: &Snapshot, reference: &Reference, owner: ObjectId, waiting: bool) -> Verdict {
         if snapshot.object(owner).uid != reference.uid {
             Verdict::Dangling(Dangling::OtherUid(owner))
@@ -136,9 +136,8 @@ mod tests {
     use super::*;
     use crate::model::{Origin, RawObject, RawReference, Resource, Resources, SnapshotBuilder};
 
-    /// What references that are spelled like this lead to: an object in a namespace has them to another one there,
-    /// which is called `owner`.
-    fn leads_to(spellings: &[[&str; 3]]) -> Vec<Verdict> {
+    /// The verdicts on references with these apiVersions, kinds and names, to an object `owner` in the same namespace.
+    fn verdicts_on(spellings: &[[&str; 3]]) -> Vec<Verdict> {
         let kind = Resource {
             version: "v1".to_owned(),
             plural: "pods".to_owned(),
@@ -173,7 +172,7 @@ mod tests {
 
     #[test]
     fn spellings() {
-        let verdicts = leads_to(&[
+        let verdicts = verdicts_on(&[
             ["v1", "Pod", "owner"],
             ["v1", "pod", "owner"],
             ["/v1", "Pod", "owner"],
@@ -189,6 +188,6 @@ mod tests {
             ["a/b/v1", "Pod", "owner"],
             ["v1/", "Pod", "owner"],
         ];
-        assert_eq!(leads_to(&unmappable), [Verdict::Unmappable; 5]);
+        assert_eq!(verdicts_on(&unmappable), [Verdict::Unmappable; 5]);
     }
 }

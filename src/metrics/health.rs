@@ -1,4 +1,4 @@
-//! Whether a sweep is alive, and whether it works already.
+//! Liveness and readiness of a running sweep.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::Instant;
 
-/// What is said of a sweep's health; a clone says the same.
+/// The health of a sweep; clones share it.
 #[derive(Clone, Debug)]
 pub struct Health(Arc<Mutex<State>>);
 
@@ -19,8 +19,7 @@ struct State {
 }
 
 impl Health {
-    /// Alive as of now, and from then on for as long as never more than `patience` passes without a
-    /// [`beat`](Self::beat). Not ready yet.
+    /// Alive now, and from then on while [`beat`](Self::beat) is called at least every `patience`. Not ready yet.
     pub fn new(patience: Duration) -> Self {
         Health(Arc::new(Mutex::new(State {
             last: Instant::now(),
@@ -29,20 +28,20 @@ impl Health {
         })))
     }
 
-    /// A sign of life.
-    pub fn beat(&self) {
+    /// Records a sign of life.
+    pub(crate) fn beat(&self) {
         self.state().last = Instant::now();
     }
 
-    /// It works now, or why not.
-    pub fn set_ready(&self, ready: Result<(), String>) {
+    /// Sets whether it is ready, or why not.
+    pub(crate) fn set_ready(&self, ready: Result<(), String>) {
         self.state().not_ready = ready.err();
     }
 
-    /// Whether there was a sign of life.
+    /// Whether it is alive.
     ///
     /// # Errors
-    /// When there was none for too long, with how long.
+    /// How long ago the last sign of life was, if too long.
     pub fn alive(&self) -> Result<(), String> {
         let state = self.state();
         let silent = state.last.elapsed();
@@ -52,10 +51,10 @@ impl Health {
         Err(format!("no sign of life for {}s, which is more than {}s", silent.as_secs(), state.patience.as_secs()))
     }
 
-    /// Whether it works.
+    /// Whether it is ready.
     ///
     /// # Errors
-    /// When it does not, with the reason.
+    /// Why it is not ready.
     pub fn ready(&self) -> Result<(), String> {
         self.alive()?;
         self.state().not_ready.clone().map_or(Ok(()), Err)

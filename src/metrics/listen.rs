@@ -1,17 +1,17 @@
-//! The address to listen at, as Kubernetes' own flags take it.
+//! The address to listen on, in the format of Kubernetes' own flags.
 
 use std::{fmt, str::FromStr};
 
-/// Where to listen.
+/// An address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listen {
-    /// A name or an address; empty: every interface.
+    /// A host name or address; empty: all interfaces.
     pub host: String,
-    /// Zero: a free one.
+    /// Zero: any free port.
     pub port: u16,
 }
 
-/// What can't be listened at.
+/// An invalid address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no address to listen at: give a host and a port, such as :8080, 127.0.0.1:8080 or [::1]:8080")]
 pub struct ListenError(String);
@@ -27,7 +27,7 @@ impl FromStr for Listen {
         let bracketed = host.strip_prefix('[').map(|rest| rest.strip_suffix(']').ok_or_else(wrong)).transpose()?;
         let host = match bracketed {
             Some(inner) => inner.parse::<std::net::Ipv6Addr>().map(|_| inner).map_err(|_| wrong())?,
-            // Without brackets nobody can tell where an IPv6 address ends.
+            // Without brackets, the end of an IPv6 address is ambiguous.
             None => Some(host).filter(|host| !host.contains([':', '/', '@', ' ', '[', ']'])).ok_or_else(wrong)?,
         };
         Ok(Listen { host: host.to_owned(), port })
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_as_kubernetes_reads_them() {
+    fn addresses_are_parsed_as_by_kubernetes() {
         for (text, host, port) in [
             (":8080", "", 8080),
             ("127.0.0.1:0", "127.0.0.1", 0),

@@ -1,7 +1,7 @@
-//! What a running sweep tells of itself: numbers for Prometheus, and whether it is alive.
+//! Metrics and health of a running sweep.
 //!
-//! What Kubernetes' own collector tells has the same name here, with the same labels and buckets: dashboards and alerts
-//! go on working. The rest begins with `kubectl_gc_sweep_`.
+//! Metrics of Kubernetes' own collector have the same names, labels and buckets here, so existing dashboards and alerts
+//! work. All others begin with `kubectl_gc_sweep_`.
 
 mod health;
 mod listen;
@@ -19,15 +19,15 @@ use prometheus_client::{
 };
 
 pub use health::Health;
-pub use listen::{Listen, ListenError};
+pub use listen::Listen;
+pub use listen::ListenError;
 pub use queue::{Queue, QueueMetrics, Working};
 pub use requests::RequestMetrics;
 pub use serve::{Bound, ServeError, bind};
 
 use self::{process::Process, queue::Queues, requests::Requests};
 
-/// All the numbers; a clone counts into the same ones. Counting costs next to nothing, and whether anybody reads makes
-/// no difference.
+/// All metrics; clones share them.
 #[derive(Clone, Debug)]
 pub struct Metrics(Arc<Inner>);
 
@@ -44,18 +44,18 @@ struct Inner {
     writes: Family<[(&'static str, &'static str); 2], Counter>,
 }
 
-/// What is written to an object.
+/// The kind of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Write {
-    /// It is deleted.
+    /// A DELETE.
     Delete,
-    /// References to owners that are gone or waiting are removed (R8.5).
+    /// A PATCH that removes references to absent or waiting owners (R8.5).
     Detach,
-    /// It no longer blocks its owners (R5.10).
+    /// A PATCH that stops the object from blocking its owners (R5.10).
     Unblock,
-    /// It is freed from an owner that is deleted with Orphan (R6.2).
+    /// A PATCH that removes the reference to an owner deleted with Orphan (R6.2).
     Free,
-    /// Its owner's finalizer is removed: it has come to its end (F3, R6.4).
+    /// A PATCH that removes the collector's finalizer from a finished owner (F3, R6.4).
     Finish,
 }
 
@@ -71,14 +71,14 @@ impl Write {
     }
 }
 
-/// What came of a write.
+/// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Written {
-    /// It was done.
+    /// It succeeded.
     Done,
-    /// There was nothing any more to write to.
+    /// The object didn't exist any more.
     Gone,
-    /// The object has changed meanwhile.
+    /// The object had changed.
     Conflict,
     /// It was refused, or there was no answer.
     Failed,
@@ -102,7 +102,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// All at zero.
+    /// All metrics at zero.
     pub fn new() -> Self {
         let mut registry = Registry::default();
         let inner = Inner {
@@ -116,7 +116,7 @@ impl Metrics {
             writes: Family::default(),
             registry: Registry::default(),
         };
-        // The library adds the suffix of counters and the full stop by itself.
+        // The library appends the counter suffix and the full stop.
         let not_synced = "Number of garbage collector resources sync errors";
         registry.register(
             "garbagecollector_controller_resources_sync_error",
@@ -143,50 +143,50 @@ impl Metrics {
         Metrics(Arc::new(Inner { registry, ..inner }))
     }
 
-    /// The numbers of one queue, to be kept: nothing is looked up for what is counted with them.
+    /// The metrics of one queue, without a look-up for every update.
     pub fn queue(&self, queue: Queue) -> QueueMetrics {
         self.0.queues.of(queue).clone()
     }
 
-    /// What counts the requests to a server, named as `host:port`.
+    /// The metrics of requests to a server, named as `host:port`.
     pub fn requests(&self, host: &str) -> RequestMetrics {
         self.0.requests.to(host)
     }
 
-    /// The resources could not be found out, or not be synced in time.
-    pub fn sync_failed(&self) {
+    /// Counts a discovery that failed or a sync that timed out.
+    pub(crate) fn sync_failed(&self) {
         self.0.resources_not_synced.inc();
     }
 
-    /// How many objects are known, and how many owners only by the references to them.
-    pub fn set_objects(&self, seen: usize, only_referred_to: usize) {
-        self.0.objects.set(number(seen));
-        self.0.virtual_objects.set(number(only_referred_to));
+    /// Sets the number of known objects and of virtual owners.
+    pub(crate) fn set_objects(&self, seen: usize, virtual_owners: usize) {
+        self.0.objects.set(gauge_value(seen));
+        self.0.virtual_objects.set(gauge_value(virtual_owners));
     }
 
-    /// Of how many resources all is known, and of how many not.
-    pub fn set_resources(&self, synced: usize, not_synced: usize) {
-        self.0.resources.get_or_create(&[("synced", "true")]).set(number(synced));
-        self.0.resources.get_or_create(&[("synced", "false")]).set(number(not_synced));
+    /// Sets how many resources are synced and how many are not.
+    pub(crate) fn set_resources(&self, synced: usize, not_synced: usize) {
+        self.0.resources.get_or_create(&[("synced", "true")]).set(gauge_value(synced));
+        self.0.resources.get_or_create(&[("synced", "false")]).set(gauge_value(not_synced));
     }
 
-    /// Something was written, or that was tried.
-    pub fn wrote(&self, write: Write, came_of_it: Written) {
-        self.0.writes.get_or_create(&[("write", write.name()), ("result", came_of_it.name())]).inc();
+    /// Counts a write.
+    pub fn wrote(&self, write: Write, result: Written) {
+        self.0.writes.get_or_create(&[("write", write.name()), ("result", result.name())]).inc();
     }
 
-    /// All of it in the text format of OpenMetrics, as of now.
+    /// All metrics in the OpenMetrics text format.
     pub fn text(&self) -> String {
-        self.0.process.look();
-        self.0.queues.look();
+        self.0.process.update();
+        self.0.queues.update();
         let mut text = String::new();
-        // Nothing fails that writes into memory.
+        // Writing into memory never fails.
         let _ = text::encode(&mut text, &self.0.registry);
         text
     }
 }
 
-fn number(count: usize) -> i64 {
+fn gauge_value(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 

@@ -1,4 +1,4 @@
-//! What every program that Prometheus looks at tells of its process.
+//! The standard metrics of a process.
 
 use std::{
     sync::atomic::AtomicU64,
@@ -9,12 +9,12 @@ use prometheus_client::{metrics::gauge::Gauge, registry::Registry};
 
 #[derive(Debug)]
 pub(super) struct Process {
-    /// Only where the system tells it.
+    /// `None` if the system doesn't provide it.
     memory: Option<Gauge>,
 }
 
 impl Process {
-    /// Begins with this moment: nothing is registered later than when the program begins.
+    /// Registers the metrics; the current time becomes the start time.
     pub(super) fn register(registry: &mut Registry) -> Self {
         let started: Gauge<f64, AtomicU64> = Gauge::default();
         started.set(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64());
@@ -28,15 +28,15 @@ impl Process {
         Process { memory }
     }
 
-    /// Brings up to date what nobody counts.
-    pub(super) fn look(&self) {
+    /// Updates the gauges.
+    pub(super) fn update(&self) {
         if let (Some(memory), Some(bytes)) = (&self.memory, resident_memory()) {
             memory.set(bytes);
         }
     }
 }
 
-/// As Linux tells it.
+/// Resident memory, from Linux' /proc.
 fn resident_memory() -> Option<i64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,4 +1,4 @@
-//! What a work queue of client-go tells.
+//! The work queue metrics of client-go.
 
 use std::{
     collections::BTreeMap,
@@ -19,18 +19,18 @@ use prometheus_client::{
 /// The collector's queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
-    /// Objects to be examined.
+    /// Objects to examine.
     AttemptToDelete,
-    /// Owners whose dependents are to be freed.
+    /// Owners whose dependents are to be orphaned.
     AttemptToOrphan,
-    /// What was seen, and is not in the graph yet.
+    /// Events that the graph hasn't processed yet.
     GraphChanges,
 }
 
 const QUEUES: [Queue; 3] = [Queue::AttemptToDelete, Queue::AttemptToOrphan, Queue::GraphChanges];
 
 impl Queue {
-    /// As the collector names it.
+    /// The collector's name of the queue.
     pub fn name(self) -> &'static str {
         match self {
             Queue::AttemptToDelete => "garbage_collector_attempt_to_delete",
@@ -40,7 +40,7 @@ impl Queue {
     }
 }
 
-/// The numbers of one queue; a clone counts into the same ones.
+/// The metrics of one queue; clones share them.
 #[derive(Clone, Debug)]
 pub struct QueueMetrics {
     depth: Gauge,
@@ -50,67 +50,66 @@ pub struct QueueMetrics {
     worked: Histogram,
     unfinished: Gauge<f64, AtomicU64>,
     longest: Gauge<f64, AtomicU64>,
-    at_work: Arc<Mutex<AtWork>>,
+    in_progress: Arc<Mutex<InProgress>>,
 }
 
-/// When the work was begun that is under way, each under a number of its own.
+/// Start times of the work in progress, by a running number.
 #[derive(Debug, Default)]
-struct AtWork {
+struct InProgress {
     begun: BTreeMap<u64, Instant>,
     next: u64,
 }
 
 impl QueueMetrics {
-    /// Something was queued that was not queued already.
+    /// Counts an item that was not queued already.
     pub fn added(&self) {
         self.adds.inc();
     }
 
-    /// So much was taken in one after the other, in this time, and so much still waits: a queue whose items are not
-    /// told apart.
-    pub fn took_in(&self, items: usize, waiting: usize, took: Duration) {
+    /// Counts a batch of items processed in this time, and sets the number still waiting: for a queue whose items have
+    /// no identity.
+    pub(crate) fn took_in(&self, items: usize, waiting: usize, took: Duration) {
         self.adds.inc_by(items as u64);
         self.set_depth(waiting);
         let each = took.as_secs_f64() / items.max(1) as f64;
         (0..items).for_each(|_| self.worked.observe(each));
     }
 
-    /// Something is to be queued once more, because it came to nothing; it is [`added`](Self::added) besides.
+    /// Counts an item queued again after a failure, in addition to [`added`](Self::added).
     pub fn retried(&self) {
         self.retries.inc();
     }
 
-    /// So many wait now.
-    pub fn set_depth(&self, waiting: usize) {
-        self.depth.set(super::number(waiting));
+    /// Sets the number of waiting items.
+    pub(crate) fn set_depth(&self, waiting: usize) {
+        self.depth.set(super::gauge_value(waiting));
     }
 
-    /// Something was taken from the queue, after this time in it. The work at it lasts until what is returned is
-    /// dropped.
+    /// Counts an item taken from the queue after this time. The work on it lasts until the result is dropped.
     #[must_use = "the work is over when this is dropped"]
     pub fn took(&self, waited: Duration) -> Working {
         self.waited.observe(waited.as_secs_f64());
-        let mut at_work = self.at_work();
-        let number = at_work.next;
-        at_work.next += 1;
-        at_work.begun.insert(number, Instant::now());
+        let mut in_progress = self.in_progress();
+        let number = in_progress.next;
+        in_progress.next += 1;
+        in_progress.begun.insert(number, Instant::now());
         Working { queue: self.clone(), number }
     }
 
-    /// Says how long the work lasts that is under way.
-    fn look(&self) {
-        let ages: Vec<f64> = self.at_work().begun.values().map(|begun| begun.elapsed().as_secs_f64()).collect();
+    /// Updates the gauges of the work in progress.
+    fn update(&self) {
+        let ages: Vec<f64> = self.in_progress().begun.values().map(|begun| begun.elapsed().as_secs_f64()).collect();
         self.unfinished.set(ages.iter().sum());
         self.longest.set(ages.into_iter().fold(0.0, f64::max));
     }
 
-    fn at_work(&self) -> MutexGuard<'_, AtWork> {
-        // Whoever panicked left numbers that are still good.
-        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    fn in_progress(&self) -> MutexGuard<'_, InProgress> {
+        // A panic elsewhere leaves the numbers valid.
+        self.in_progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Work under way at something that was taken from a queue.
+/// Work in progress on an item.
 #[derive(Debug)]
 pub struct Working {
     queue: QueueMetrics,
@@ -119,7 +118,7 @@ pub struct Working {
 
 impl Drop for Working {
     fn drop(&mut self) {
-        let begun = self.queue.at_work().begun.remove(&self.number);
+        let begun = self.queue.in_progress().begun.remove(&self.number);
         if let Some(begun) = begun {
             self.queue.worked.observe(begun.elapsed().as_secs_f64());
         }
@@ -133,7 +132,7 @@ pub(super) struct Queues([QueueMetrics; 3]);
 type Named<M> = Family<[(&'static str, &'static str); 1], M>;
 type NamedHistogram = Family<[(&'static str, &'static str); 1], Histogram, fn() -> Histogram>;
 
-/// From ten nanoseconds to ten seconds, as client-go has it.
+/// Buckets from ten nanoseconds to ten seconds, as in client-go.
 fn histogram() -> Histogram {
     Histogram::new(exponential_buckets(10e-9, 10.0, 10))
 }
@@ -158,7 +157,7 @@ impl Queues {
         let help = "How many seconds has the longest running processor for workqueue been running";
         registry.register("workqueue_longest_running_processor_seconds", help, longest.clone());
         Queues(QUEUES.map(|queue| {
-            // All of them are there from the beginning, at zero.
+            // Create all queues at once, so that they are exported at zero.
             let name = [("name", queue.name())];
             QueueMetrics {
                 depth: depth.get_or_create_owned(&name),
@@ -168,7 +167,7 @@ impl Queues {
                 worked: worked.get_or_create_owned(&name),
                 unfinished: unfinished.get_or_create_owned(&name),
                 longest: longest.get_or_create_owned(&name),
-                at_work: Arc::default(),
+                in_progress: Arc::default(),
             }
         }))
     }
@@ -182,8 +181,8 @@ impl Queues {
         }
     }
 
-    /// Brings up to date what nobody counts.
-    pub(super) fn look(&self) {
-        self.0.iter().for_each(QueueMetrics::look);
+    /// Updates the gauges.
+    pub(super) fn update(&self) {
+        self.0.iter().for_each(QueueMetrics::update);
     }
 }

@@ -1,4 +1,4 @@
-//! What client-go tells of requests.
+//! The request metrics of client-go.
 
 use prometheus_client::{
     metrics::{counter::Counter, family::Family, histogram::Histogram},
@@ -7,7 +7,7 @@ use prometheus_client::{
 
 use crate::cluster::{Exchange, Progress};
 
-/// Counts each request to one server that it is told of.
+/// Counts requests to one server.
 #[derive(Clone, Debug)]
 pub struct RequestMetrics {
     host: String,
@@ -24,7 +24,7 @@ pub(super) struct Requests {
 
 impl Requests {
     pub(super) fn register(registry: &mut Registry) -> Self {
-        /// From 5 milliseconds to a minute, as client-go has it.
+        /// Buckets from five milliseconds to a minute, as in client-go.
         fn histogram() -> Histogram {
             Histogram::new([0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0])
         }

@@ -12,14 +12,14 @@ use super::{Health, Listen, Metrics};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
-/// Whoever connects has to ask within this time, and again within it, or is sent away.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// No more than so many are served at once: the others wait.
-const AT_ONCE: usize = 32;
-/// How long to wait where no connection can be taken, because too many files are open, say.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The time limit for each request of a connection, including the wait for it.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// The maximum number of connections served at the same time.
+const MAX_CONNECTIONS: usize = 32;
+/// The pause after a connection could not be accepted, for example because of too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// An address that can't be listened at.
+/// An address that can't be bound.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen at {address}: {source}")]
 pub struct ServeError {
@@ -27,21 +27,21 @@ pub struct ServeError {
     pub source: io::Error,
 }
 
-/// An address that is listened at; nobody is answered yet.
+/// A bound address that is not served yet.
 #[derive(Debug)]
 pub struct Bound {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-/// Takes an address. Needs a tokio runtime.
+/// Binds an address. Requires a tokio runtime.
 ///
 /// # Errors
-/// When somebody else has it, or there is no such address here.
+/// The address is in use or doesn't exist on this machine.
 pub async fn bind(listen: &Listen) -> Result<Bound, ServeError> {
     let failed = |source| ServeError { address: listen.clone(), source };
     let bound = if listen.host.is_empty() {
-        // All of IPv6 is all of IPv4, too, unless the machine has no IPv6.
+        // Binding IPv6 includes IPv4, but the machine may have no IPv6.
         match TcpListener::bind(("::", listen.port)).await {
             Err(error) if error.kind() != io::ErrorKind::AddrInUse => TcpListener::bind(("0.0.0.0", listen.port)).await,
             bound => bound,
@@ -55,19 +55,19 @@ pub async fn bind(listen: &Listen) -> Result<Bound, ServeError> {
 }
 
 impl Bound {
-    /// The address, with the port that was free where none was named.
+    /// The bound address, with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers until it is dropped.
+    /// Serves until dropped.
     pub async fn serve(self, metrics: Metrics, health: Health) {
-        let places = Arc::new(Semaphore::new(AT_ONCE));
+        let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
             // The semaphore is never closed.
-            let Ok(place) = places.clone().acquire_owned().await else { return };
+            let Ok(permit) = permits.clone().acquire_owned().await else { return };
             let Ok((stream, _)) = self.listener.accept().await else {
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             };
             let (metrics, health) = (metrics.clone(), health.clone());
@@ -78,11 +78,11 @@ impl Bound {
                 });
                 let served = http1::Builder::new()
                     .timer(TokioTimer::new())
-                    .header_read_timeout(PATIENCE)
+                    .header_read_timeout(REQUEST_TIMEOUT)
                     .serve_connection(TokioIo::new(stream), answer)
                     .await;
-                // Whoever hangs up, or doesn't speak HTTP, is no concern of a sweep.
-                drop((served, place));
+                // Ignore clients that hang up or don't speak HTTP.
+                drop((served, permit));
             });
         }
     }
@@ -90,21 +90,21 @@ impl Bound {
 
 fn answer<B>(request: &Request<B>, metrics: &Metrics, health: &Health) -> Response<Full<Bytes>> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return say(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "only GET\n".to_owned());
+        return response(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "only GET\n".to_owned());
     }
     let state = |state: Result<(), String>| match state {
-        Ok(()) => say(StatusCode::OK, PLAIN, "ok\n".to_owned()),
-        Err(why) => say(StatusCode::SERVICE_UNAVAILABLE, PLAIN, format!("{why}\n")),
+        Ok(()) => response(StatusCode::OK, PLAIN, "ok\n".to_owned()),
+        Err(why) => response(StatusCode::SERVICE_UNAVAILABLE, PLAIN, format!("{why}\n")),
     };
     match request.uri().path() {
-        "/metrics" => say(StatusCode::OK, OPEN_METRICS, metrics.text()),
+        "/metrics" => response(StatusCode::OK, OPEN_METRICS, metrics.text()),
         "/healthz" => state(health.alive()),
         "/readyz" => state(health.ready()),
-        _ => say(StatusCode::NOT_FOUND, PLAIN, "there is /metrics, /healthz and /readyz\n".to_owned()),
+        _ => response(StatusCode::NOT_FOUND, PLAIN, "there is /metrics, /healthz and /readyz\n".to_owned()),
     }
 }
 
-fn say(status: StatusCode, content_type: &'static str, text: String) -> Response<Full<Bytes>> {
+fn response(status: StatusCode, content_type: &'static str, text: String) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(text)));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(content_type));

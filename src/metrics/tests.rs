@@ -14,17 +14,16 @@ use crate::cluster::{
     testing::{json, refuse, serve},
 };
 
-/// What a scraper makes of the text: each sample by its name and labels. It takes nothing that the format doesn't
-/// allow.
+/// Parses the text as a strict scraper does: samples by name and labels.
 fn scraped(text: &str) -> BTreeMap<String, f64> {
     let lines = text.strip_suffix("# EOF\n").expect("the end is marked");
     let mut types = BTreeMap::new();
-    let mut describe = BTreeSet::new();
+    let mut with_help = BTreeSet::new();
     let mut samples = BTreeMap::new();
     for line in lines.lines() {
         if let Some(help) = line.strip_prefix("# HELP ") {
             let (name, help) = help.split_once(' ').expect(line);
-            assert!(describe.insert(name.to_owned()) && help.ends_with('.') && !help.ends_with(".."), "{line}");
+            assert!(with_help.insert(name.to_owned()) && help.ends_with('.') && !help.ends_with(".."), "{line}");
         } else if let Some(kind) = line.strip_prefix("# TYPE ") {
             let (name, kind) = kind.split_once(' ').expect(line);
             assert!(types.insert(name.to_owned(), kind.to_owned()).is_none(), "{line}");
@@ -45,7 +44,7 @@ fn scraped(text: &str) -> BTreeMap<String, f64> {
                 (types.get(family).map(String::as_str) == Some(allowed)).then_some(family)
             });
             let family = family.unwrap_or(name);
-            assert!(types.contains_key(family) && describe.contains(family), "{line} has neither help nor type");
+            assert!(types.contains_key(family) && with_help.contains(family), "{line} has neither help nor type");
             assert!(family != name || types[family] == "gauge", "{line}");
             let value = value.parse().unwrap_or_else(|_| panic!("{line}"));
             assert!(samples.insert(sample.to_owned(), value).is_none(), "{line} comes twice");
@@ -55,7 +54,7 @@ fn scraped(text: &str) -> BTreeMap<String, f64> {
 }
 
 #[test]
-fn queues_tell_what_client_go_tells() {
+fn queues_export_the_metrics_of_client_go() {
     let metrics = Metrics::new();
     let queue = metrics.queue(Queue::AttemptToDelete);
     queue.added();
@@ -80,7 +79,7 @@ fn queues_tell_what_client_go_tells() {
     let after = scraped(&metrics.text());
     assert_eq!(of(&after, "work_duration_seconds_count"), 2.0);
     assert_eq!([of(&after, "unfinished_work_seconds"), of(&after, "longest_running_processor_seconds")], [0.0, 0.0]);
-    // From 10 ns to 10 s, each ten times the last, and one for the rest: of the two, one waited longer than that.
+    // Buckets from 10 ns to 10 s by powers of ten, and +Inf: one of the two items waited longer.
     let buckets: Vec<f64> = after
         .iter()
         .filter(|(name, _)| name.starts_with("workqueue_queue_duration_seconds_bucket") && name.contains("to_delete"))
@@ -120,7 +119,7 @@ fn requests_are_counted_as_client_go_counts_them() {
 }
 
 #[test]
-fn what_only_a_sweep_tells() {
+fn sweep_metrics_are_exported() {
     let metrics = Metrics::new();
     metrics.set_objects(5, 1);
     metrics.set_resources(60, 2);
@@ -146,8 +145,8 @@ fn what_only_a_sweep_tells() {
     }
 }
 
-/// Sends a request, and takes the whole answer.
-async fn asked(at: std::net::SocketAddr, request: &str) -> String {
+/// Sends a request and returns the whole response.
+async fn response_to(at: std::net::SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(at).await.unwrap();
     stream.write_all(format!("{request} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").as_bytes()).await.unwrap();
     let mut answer = String::new();
@@ -163,26 +162,26 @@ async fn metrics_and_health_are_served() {
     assert_ne!(address.port(), 0);
     let server = tokio::spawn(bound.serve(metrics.clone(), health.clone()));
     metrics.set_objects(7, 0);
-    let describe = asked(address, "GET /metrics").await;
-    let (head, body) = describe.split_once("\r\n\r\n").unwrap();
+    let response = response_to(address, "GET /metrics").await;
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
     assert!(
         head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("application/openmetrics-text; version=1.0.0"),
         "{head}"
     );
     assert_eq!(scraped(body)["kubectl_gc_sweep_objects"], 7.0);
-    let status = async |request| asked(address, request).await.split(' ').nth(1).unwrap().to_owned();
+    let status = async |request| response_to(address, request).await.split(' ').nth(1).unwrap().to_owned();
     assert_eq!(status("GET /healthz").await, "200");
-    assert!(asked(address, "GET /readyz").await.ends_with("\r\n\r\nnot synced yet\n"));
+    assert!(response_to(address, "GET /readyz").await.ends_with("\r\n\r\nnot synced yet\n"));
     health.set_ready(Ok(()));
     assert_eq!(status("GET /readyz?verbose").await, "200");
     assert_eq!(status("HEAD /metrics").await, "200");
     assert_eq!(status("GET /debug").await, "404");
     assert_eq!(status("POST /metrics").await, "405");
-    // Whoever speaks no HTTP keeps nobody else from being answered.
+    // A client that doesn't speak HTTP blocks no one.
     let mut garbage = TcpStream::connect(address).await.unwrap();
     garbage.write_all(b"\x16\x03\x01 hello\r\n\r\n").await.unwrap();
     assert_eq!(status("GET /healthz").await, "200");
-    // The address is taken, and free again once nobody serves there.
+    // The address is in use, and free again once the server is dropped.
     let taken = bind(&address.to_string().parse().unwrap()).await.unwrap_err();
     assert!(taken.to_string().starts_with(&format!("cannot listen at {address}: ")), "{taken}");
     server.abort();
@@ -197,7 +196,7 @@ async fn every_kind_of_address_can_be_listened_at() {
         let at = (std::net::Ipv4Addr::LOCALHOST, bound.address().port()).into();
         if bound.address().is_ipv4() || text == ":0" {
             let server = tokio::spawn(bound.serve(Metrics::new(), Health::new(Duration::from_secs(60))));
-            assert!(asked(at, "GET /healthz").await.starts_with("HTTP/1.1 200 "), "{text}");
+            assert!(response_to(at, "GET /healthz").await.starts_with("HTTP/1.1 200 "), "{text}");
             server.abort();
         }
     }
@@ -223,11 +222,11 @@ async fn whoever_gives_no_sign_of_life_is_not_healthy() {
     assert_eq!((health.alive(), health.ready()), (Ok(()), Err("nothing can be read".to_owned())));
 }
 
-/// A connection that tells of its requests tells all of them, those in vain, too.
+/// A connection counts all of its requests, also failed ones.
 #[tokio::test]
 async fn a_connection_is_counted() {
     let metrics = Metrics::new();
-    let connection = serve(|asked| match asked.before {
+    let connection = serve(|response_to| match response_to.before {
         0 => refuse(429),
         _ => json(200, r#"{"kind":"EventList","metadata":{},"items":[]}"#),
     });
@@ -244,7 +243,7 @@ async fn a_connection_is_counted() {
     assert_eq!([counted("429"), counted("200")], [1.0, 1.0]);
 }
 
-/// What is told is written down, and nothing else is.
+/// The documentation lists exactly the exported metrics.
 #[test]
 fn every_metric_is_in_the_documentation() {
     let metrics = Metrics::new();
@@ -253,7 +252,7 @@ fn every_metric_is_in_the_documentation() {
     metrics.requests("h").exchanged(&Exchange { method: "GET", url: "/", status: Ok(200), took: Duration::ZERO });
     let text = metrics.text();
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
-    let describe: BTreeSet<String> =
+    let documented: BTreeSet<String> =
         types.map(|(name, kind)| if kind == "counter" { format!("{name}_total") } else { name.to_owned() }).collect();
     let page = include_str!("../../docs/sweep.md");
     let (_, rows) = page.split_once("## Metrics").unwrap();
@@ -261,5 +260,5 @@ fn every_metric_is_in_the_documentation() {
     let written: BTreeSet<String> = names.map(str::to_owned).collect();
     let written: BTreeSet<String> =
         written.into_iter().filter(|name| cfg!(target_os = "linux") || !name.contains("memory")).collect();
-    assert_eq!(describe, written);
+    assert_eq!(documented, written);
 }

@@ -1,8 +1,7 @@
-//! What the collector says itself, in events.
+//! The collector's own events.
 
-/// A complaint of the collector's about an object whose owner is in another namespace: an event with the reason
-/// `OwnerRefInvalidNamespace` (R3.7). Events expire, and not every such reference is complained of: there being none
-/// proves nothing.
+/// An event in which the collector complains about an owner in another namespace, reason `OwnerRefInvalidNamespace`
+/// (R3.7). Events expire, and not every such reference gets one: without an event nothing is proven.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnerEvent {
     /// The dependent's apiVersion, as the collector watches it.
@@ -15,8 +14,8 @@ pub struct OwnerEvent {
     pub name: String,
     /// The dependent's uid.
     pub uid: String,
-    /// The collector's own words, which name the owner reference.
+    /// The collector's message, which names the owner reference.
     pub message: String,
-    /// When it was last complained of, in Unix seconds; none where the event doesn't say.
+    /// When it was last observed, in Unix seconds; `None` if the event doesn't say.
     pub last: Option<i64>,
 }

@@ -1,10 +1,10 @@
-//! Gaps of single objects, told together: one line for all that failed in the same way, not one each.
+//! Merges gaps of single objects: one gap for all objects with the same reason.
 
 use std::collections::BTreeMap;
 
 use super::{Coordinate, Gap, Snapshot};
 
-/// Collects what could not be read of single objects.
+/// Collects objects that could not be read.
 #[derive(Default)]
 pub(crate) struct Gaps {
     /// By resource, namespace and reason: the names.
@@ -13,7 +13,7 @@ pub(crate) struct Gaps {
 
 impl Gaps {
     pub(crate) fn add(&mut self, resource: String, namespace: &str, name: &str, reason: impl Into<String>) {
-        // A name from a reference can be anything, even nothing.
+        // A name in a reference can be any text, even empty.
         let plain =
             !name.is_empty() && !name.contains(|character: char| character.is_control() || character.is_whitespace());
         let name = if plain { name.to_owned() } else { format!("{name:?}") };
@@ -25,7 +25,7 @@ impl Gaps {
         self.add(resource, snapshot.text(at.namespace), snapshot.text(at.name), reason);
     }
 
-    /// The gaps, each with the first names.
+    /// The merged gaps, each with the first few names.
     fn finish(self) -> impl Iterator<Item = Gap> {
         self.found.into_iter().map(|((resource, namespace, reason), mut names)| {
             names.sort();
@@ -38,7 +38,7 @@ impl Gaps {
         })
     }
 
-    /// Puts them among those of the snapshot, which keep their order.
+    /// Adds the gaps to a snapshot's, in order.
     pub(crate) fn record(self, snapshot: &mut Snapshot) {
         for gap in self.finish() {
             if !snapshot.gaps.contains(&gap) {

@@ -1,8 +1,8 @@
-//! An object by all its names, for what outlasts a snapshot.
+//! The identity of an object beyond one snapshot.
 
 use super::{ObjectEvent, ObjectId, Resources, Snapshot};
 
-/// Which object is meant, whatever has become of it since. Ids only hold in one state of a snapshot.
+/// Identifies an object. Ids are only valid in one state of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     /// `group/version`, or `version` for the core group, in the version that the collector picks.
@@ -15,7 +15,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// An object of a snapshot.
+    /// The identity of an object in a snapshot.
     pub fn of(snapshot: &Snapshot, id: ObjectId) -> Self {
         let object = snapshot.object(id);
         let resource = snapshot.resources.get(object.resource);
@@ -28,8 +28,8 @@ impl Identity {
         }
     }
 
-    /// An object that was seen.
-    pub fn of_seen(resources: &Resources, seen: &ObjectEvent) -> Self {
+    /// The identity of an object in an event.
+    pub(crate) fn of_seen(resources: &Resources, seen: &ObjectEvent) -> Self {
         let resource = resources.get(resources.picked(seen.resource));
         Identity {
             api_version: resource.api_version(),

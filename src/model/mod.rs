@@ -1,21 +1,21 @@
-//! What was read: objects, references, kinds, facts, and what is missing. No I/O here.
+//! The data that was read: objects, references, resources, facts and gaps. No I/O.
 
 pub mod effects;
-pub mod events;
+pub(crate) mod events;
 pub mod facts;
-pub mod gap;
+pub(crate) mod gap;
 pub(crate) mod gaps;
-pub mod identity;
-pub mod nearest;
-pub mod object;
-pub mod object_event;
-pub mod recheck;
-pub mod reference;
-pub mod resources;
-pub mod rule;
-pub mod snapshot;
-pub mod strings;
-pub mod type_names;
+pub(crate) mod identity;
+pub(crate) mod nearest;
+mod object;
+mod object_event;
+mod recheck;
+mod reference;
+pub(crate) mod resources;
+mod rule;
+pub(crate) mod snapshot;
+mod strings;
+pub(crate) mod type_names;
 pub mod well_known;
 
 pub use events::OwnerEvent;
@@ -29,5 +29,6 @@ pub use reference::Reference;
 pub use resources::{Mapping, NotWatched, Resource, ResourceId, Resources};
 pub use rule::Rule;
 pub use snapshot::{ListRecord, Origin, Presence, Snapshot, SnapshotBuilder};
-pub use strings::{DEFINITION_FINALIZER, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Strings, Symbol};
+pub(crate) use strings::ORPHAN_FINALIZER;
+pub use strings::{FOREGROUND_FINALIZER, Strings, Symbol};
 pub use type_names::UnknownType;

@@ -1,12 +1,11 @@
-//! Which of the known names somebody may have meant by one that isn't known.
+//! Suggestions for a mistyped name.
 
-/// How many names are worth offering.
-pub const OFFERED: usize = 3;
+/// The maximum number of suggestions.
+pub(crate) const OFFERED: usize = 3;
 
-/// Of `known` (what to offer, with a name by which it goes), the nearest to `text`: at most [`OFFERED`], each once,
-/// best first.
+/// Of `known` (pairs of suggestion and name), those nearest to `text`: at most [`OFFERED`], each once, best first.
 ///
-/// Near is what differs by a letter or two, or what begins as `text` does and goes on.
+/// A name is near if it differs by a letter or two, or if it starts with `text`.
 pub fn nearest<'a, T: Clone + PartialEq>(text: &str, known: impl IntoIterator<Item = (T, &'a str)>) -> Vec<T> {
     let text = text.to_lowercase();
     let length = text.chars().count();
@@ -18,7 +17,7 @@ pub fn nearest<'a, T: Clone + PartialEq>(text: &str, known: impl IntoIterator<It
             Some(index) => drop(found.remove(index)),
             None => {}
         }
-        // Behind what is as near: such names stay in the order in which they are known.
+        // Equally near names keep their order.
         let place = found.partition_point(|(other, _)| *other <= distance);
         found.insert(place, (distance, offer));
         found.truncate(OFFERED);
@@ -30,7 +29,7 @@ fn distance(text: &str, length: usize, name: &str) -> Option<usize> {
     if length >= 2 && name.starts_with(text) {
         return Some(1);
     }
-    // Too different in length to be near: spares the quadratic comparison with thousands of names.
+    // Skip the quadratic comparison if the lengths differ too much.
     let most = (length / 3).clamp(1, 3);
     if name.chars().count().abs_diff(length) > most {
         return None;

@@ -1,4 +1,4 @@
-//! An object's metadata in compact form.
+//! Object metadata in compact form.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ impl ObjectId {
     }
 }
 
-/// Where an object is looked for: what the API server's URL says.
+/// The coordinates of an object in the API server's URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Coordinate {
     /// The picked version of the resource ([`Resources::picked`]).
@@ -25,18 +25,18 @@ pub struct Coordinate {
     pub name: Symbol,
 }
 
-/// What is kept of an object: the metadata that decides what a delete does to it, and its labels for selectors.
+/// The metadata of an object that decides what a delete does to it, and its labels for selectors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// The resource it is stored under: of all served versions the one that the collector picks (R2.1).
+    /// The resource that it is stored under, in the version that the collector picks (R2.1).
     pub resource: ResourceId,
-    /// Empty for objects of cluster scope.
+    /// Empty for cluster scope.
     pub namespace: Symbol,
     /// `metadata.name`.
     pub name: Symbol,
     /// `metadata.uid`.
     pub uid: Symbol,
-    /// `metadata.resourceVersion`; empty where the source has none.
+    /// `metadata.resourceVersion`; empty if the source has none.
     pub resource_version: Symbol,
     /// `metadata.creationTimestamp`, in Unix seconds.
     pub created: Option<i64>,
@@ -58,13 +58,12 @@ impl Object {
         self.deleted.is_some()
     }
 
-    /// Where it is.
     pub fn coordinate(&self) -> Coordinate {
         Coordinate { resource: self.resource, namespace: self.namespace, name: self.name }
     }
 }
 
-/// An object's metadata as a source reads it, before it is interned.
+/// An object's metadata before interning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawObject<'a> {
     pub namespace: Cow<'a, str>,
@@ -81,7 +80,7 @@ pub struct RawObject<'a> {
     pub labels: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
-/// An owner reference as a source reads it, before it is interned.
+/// An owner reference before interning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawReference<'a> {
     pub api_version: Cow<'a, str>,
@@ -92,13 +91,13 @@ pub struct RawReference<'a> {
     pub block_owner_deletion: Option<bool>,
 }
 
-/// A text of its own, whatever it was borrowed from.
+/// An owned copy of a text.
 fn own(text: Cow<'_, str>) -> Cow<'static, str> {
     Cow::Owned(text.into_owned())
 }
 
 impl RawObject<'_> {
-    /// The same, borrowing nothing from where it was read.
+    /// A copy that borrows nothing.
     pub fn into_owned(self) -> RawObject<'static> {
         RawObject {
             namespace: own(self.namespace),
@@ -116,7 +115,7 @@ impl RawObject<'_> {
 }
 
 impl RawReference<'_> {
-    /// The same, borrowing nothing from where it was read.
+    /// A copy that borrows nothing.
     pub fn into_owned(self) -> RawReference<'static> {
         RawReference {
             api_version: own(self.api_version),

@@ -1,14 +1,14 @@
-//! What is seen of an object by whoever watches.
+//! An event of a watch.
 
 use super::{object::RawObject, resources::ResourceId};
 
-/// An object as it is now, or as it was last.
+/// The current or last state of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectEvent {
-    /// The resource it was seen under, in whichever version.
+    /// The resource that was watched, in any version.
     pub resource: ResourceId,
-    /// As it is; of one that is gone, as it was last.
+    /// The current state; the last one if it is gone.
     pub object: RawObject<'static>,
-    /// Whether it is gone.
+    /// Whether it was deleted.
     pub gone: bool,
 }

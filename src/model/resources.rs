@@ -1,11 +1,11 @@
-//! What a server serves: every resource in every version, which of them the collector works on (§2 of the
-//! rules), and how a reference's apiVersion and kind map to one of them (R3.13–R3.17).
+//! The resources that a server serves, which of them the collector watches (§2), and how a
+//! reference's apiVersion and kind map to one of them (R3.13–R3.17).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-/// The verbs without which the collector leaves a resource alone (R2.2).
-pub const DELETABLE_VERBS: [&str; 3] = ["delete", "list", "watch"];
+/// The verbs that the collector requires of a resource (R2.2).
+pub(crate) const DELETABLE_VERBS: [&str; 3] = ["delete", "list", "watch"];
 
 /// The index of a resource in its [`Resources`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ pub struct Resource {
     /// The name in URLs: `deployments`.
     #[serde(rename = "name")]
     pub plural: String,
-    /// Empty where the server doesn't say.
+    /// Empty if the server doesn't say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub singular: String,
     pub kind: String,
@@ -38,8 +38,7 @@ pub struct Resource {
     pub categories: Vec<String>,
     pub namespaced: bool,
     pub verbs: Vec<String>,
-    /// Whether the status is a subresource: it is written beside the rest then, and ignored in what is created. Only
-    /// the server says so; dumps don't keep it.
+    /// Whether `status` is a subresource: it is then written separately and ignored on creation. Unknown in dumps.
     #[serde(skip)]
     pub has_status: bool,
 }
@@ -50,18 +49,17 @@ impl Resource {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// `deployments.apps`, or `pods` for the core group: how messages and gaps name a resource.
+    /// `deployments.apps`, or `pods` for the core group, as in messages and gaps.
     pub fn full_name(&self) -> String {
         if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
     }
 
-    /// Whether the server offers this verb.
-    pub fn has_verb(&self, verb: &str) -> bool {
+    pub(crate) fn has_verb(&self, verb: &str) -> bool {
         self.verbs.iter().any(|offered| offered == verb)
     }
 
-    /// The verbs of [`DELETABLE_VERBS`] that are not offered.
-    pub fn missing_verbs(&self) -> Vec<&'static str> {
+    /// The verbs of [`DELETABLE_VERBS`] that it lacks.
+    pub(crate) fn missing_verbs(&self) -> Vec<&'static str> {
         DELETABLE_VERBS.into_iter().filter(|verb| !self.has_verb(verb)).collect()
     }
 
@@ -73,11 +71,11 @@ impl Resource {
 /// Why the collector runs no informer for a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotWatched {
-    /// Another version of the same resource is the one it picks (R2.1).
+    /// The collector picks another version of the same resource (R2.1).
     OtherVersion(String),
-    /// These verbs are missing (R2.2).
+    /// It lacks these verbs (R2.2).
     MissingVerbs(Vec<&'static str>),
-    /// Events, which it ignores (R2.3).
+    /// The collector ignores events (R2.3).
     Ignored,
 }
 
@@ -91,23 +89,23 @@ impl std::fmt::Display for NotWatched {
     }
 }
 
-/// What a reference's apiVersion and kind lead to (L2, R3.14, R3.15).
+/// What a reference's apiVersion and kind map to (L2, R3.14, R3.15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
-    /// This resource, in exactly the version asked for.
+    /// This resource, in exactly this version.
     Served(ResourceId),
-    /// A list kind: it "maps", to a plural that doesn't exist, so that looking it up finds nothing (R3.15).
+    /// A list kind: it maps to a plural that doesn't exist, so every look-up returns 404 (R3.15).
     ListKind {
-        /// The scope that the mapping claims.
+        /// The scope of the mapping.
         namespaced: bool,
     },
-    /// Nothing served has this version and kind (R3.13).
+    /// No such version and kind is served (R3.13).
     Unmappable,
-    /// The same, but what the group version serves could not be discovered: it may well be served.
+    /// Unknown: the group version could not be discovered.
     Undiscovered,
 }
 
-/// Every resource of every version that a server serves, in the server's order of preference.
+/// All served resources in all versions, in the server's order of preference.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
     all: Vec<Resource>,
@@ -119,10 +117,10 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Takes discovery's answer.
+    /// Builds the table from discovery.
     ///
-    /// `all` is in discovery order: groups by preference, versions of a group by preference. `preferred_versions` names
-    /// the preferred version of each group; a group it lacks prefers its first version.
+    /// `all` is in discovery order: groups, and versions of a group, by preference. `preferred_versions` names each
+    /// group's preferred version; the default is the first.
     pub fn new(all: Vec<Resource>, preferred_versions: Vec<(String, String)>) -> Self {
         let preferred: FxHashMap<&str, &str> =
             preferred_versions.iter().map(|(group, version)| (group.as_str(), version.as_str())).collect();
@@ -166,42 +164,40 @@ impl Resources {
         Resources { all, not_watched, picked, by_kind, by_group_version, preferred_versions }
     }
 
-    /// One resource.
     pub fn get(&self, id: ResourceId) -> &Resource {
         &self.all[id.index()]
     }
 
-    /// Every resource in every version.
+    /// All resources in all versions.
     pub fn iter(&self) -> impl Iterator<Item = (ResourceId, &Resource)> {
         self.all.iter().enumerate().map(|(index, resource)| (ResourceId(index as u32), resource))
     }
 
-    /// How many there are, versions counted apart.
+    /// How many resources there are, counting versions.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether nothing is served.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Why the collector doesn't watch this resource in this version; `None` when it does (R2.1–R2.3).
+    /// Why the collector doesn't watch this version of the resource; `None` if it does (R2.1–R2.3).
     pub fn not_watched(&self, id: ResourceId) -> Option<&NotWatched> {
         self.not_watched[id.index()].as_ref()
     }
 
-    /// The version of this resource that the collector picks, which stands for the stored objects (R2.1).
-    pub fn picked(&self, id: ResourceId) -> ResourceId {
+    /// The version of this resource that the collector picks (R2.1).
+    pub(crate) fn picked(&self, id: ResourceId) -> ResourceId {
         self.picked[id.index()]
     }
 
-    /// Every deletable resource: those the collector watches (R2.1–R2.3).
+    /// All deletable resources: those that the collector watches (R2.1–R2.3).
     pub fn deletable(&self) -> impl Iterator<Item = (ResourceId, &Resource)> {
         self.iter().filter(|(id, _)| self.not_watched(*id).is_none())
     }
 
-    /// What an apiVersion and kind map to, with the collector's mapper's quirks (R3.14, R3.15).
+    /// What an apiVersion and kind map to, with the quirks of the collector's mapper (R3.14, R3.15).
     pub fn map(&self, api_version: &str, kind: &str) -> Mapping {
         if let Some(id) = self.by_kind.get(&(api_version.to_owned(), kind.to_owned())) {
             return Mapping::Served(*id);
@@ -217,21 +213,21 @@ impl Resources {
         }
     }
 
-    /// The picked version of the resource with this group and name in URLs.
-    pub fn by_group_plural(&self, group: &str, plural: &str) -> Option<ResourceId> {
+    /// The picked version of the resource with this group and plural.
+    pub(crate) fn by_group_plural(&self, group: &str, plural: &str) -> Option<ResourceId> {
         self.iter()
             .find(|(_, resource)| resource.group == group && resource.plural == plural)
             .map(|(id, _)| self.picked(id))
     }
 
-    /// The picked version of the resource with this group and kind, whatever version is asked for.
+    /// The picked version of the resource with this group and kind.
     pub fn by_group_kind(&self, group: &str, kind: &str) -> Option<ResourceId> {
         self.iter()
             .find(|(_, resource)| resource.group == group && resource.kind == kind)
             .map(|(id, _)| self.picked(id))
     }
 
-    /// The preferred version of each group, as [`Resources::new`] took them.
+    /// The preferred version of each group.
     pub fn preferred_versions(&self) -> &[(String, String)] {
         &self.preferred_versions
     }

@@ -1,4 +1,4 @@
-//! Everything that was read of a cluster or a dump, and what could not be.
+//! Everything that was read from a cluster or a dump, and what could not be read.
 
 mod apply_events;
 #[cfg(test)]
@@ -20,7 +20,7 @@ use super::{
     strings::{Strings, Symbol},
 };
 
-/// Where a snapshot comes from, for the first line of every output.
+/// The source of a snapshot, printed in the first line of every output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A live cluster.
@@ -30,39 +30,39 @@ pub enum Origin {
         /// `host:port` of the API server.
         server: String,
     },
-    /// Files, folders or standard input, as they were named.
+    /// Files, folders or standard input, as given on the command line.
     Dump {
         /// The values of `--from`.
         paths: Vec<String>,
     },
 }
 
-/// What one list covered and what came of it.
+/// What one list covered, and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListRecord {
     /// The resource in the version that was read.
     pub resource: ResourceId,
-    /// The namespace it was limited to; `None` covers all there are.
+    /// The namespace of the list; `None`: all.
     pub namespace: Option<String>,
     /// The list's resourceVersion; empty for dumps.
     pub resource_version: String,
-    /// Why it could not be read; `None` when it is complete.
+    /// Why it failed; `None` if it is complete.
     pub failure: Option<GapReason>,
 }
 
-/// What a look-up by coordinate says.
+/// The result of a look-up by coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// There is this object.
+    /// This object exists.
     Present(ObjectId),
-    /// There verifiably is none.
+    /// No object exists: proven.
     Absent,
-    /// It was not read: forbidden, failed or outside of what was listed.
+    /// Not read: forbidden, failed or not listed.
     Unknown,
 }
 
-/// The objects of one cluster or dump with all that is known around them. It only changes by what is read: what a
-/// delete would change lives in an overlay ([`crate::foretell`]).
+/// The objects of one cluster or dump. Only reading changes a snapshot; the effects of a delete are an overlay
+/// ([`crate::simulate`]).
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub origin: Origin,
@@ -76,9 +76,9 @@ pub struct Snapshot {
     by_uid: FxHashMap<Symbol, ObjectId>,
     covered: FxHashMap<ResourceId, Cover>,
     confirmed_absent: FxHashSet<Coordinate>,
-    /// Where a look-up found something.
+    /// Coordinates at which a look-up found an object.
     found: FxHashSet<Coordinate>,
-    /// Where a look-up failed: whatever a list says of it, it is not known.
+    /// Coordinates whose look-up failed: unknown, whatever a list says.
     unanswered: FxHashSet<Coordinate>,
     written_as: Vec<(Symbol, Symbol)>,
 }
@@ -95,28 +95,23 @@ impl Snapshot {
         self.objects.iter().enumerate().map(|(index, object)| (ObjectId(index as u32), object))
     }
 
-    /// One object.
     pub fn object(&self, id: ObjectId) -> &Object {
         &self.objects[id.index()]
     }
 
-    /// How many objects there are.
     pub fn len(&self) -> usize {
         self.objects.len()
     }
 
-    /// Whether there is no object at all.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// The object with this uid.
     pub fn by_uid(&self, uid: Symbol) -> Option<ObjectId> {
         self.by_uid.get(&uid).copied()
     }
 
-    /// What is at a coordinate. Absence is only claimed where the whole list was read, or a look-up confirmed it
-    /// (R8.7).
+    /// The object at a coordinate. `Absent` requires a complete list or a look-up (R8.7).
     pub fn look_up(&self, coordinate: Coordinate) -> Presence {
         if self.unanswered.contains(&coordinate) {
             return Presence::Unknown;
@@ -133,19 +128,19 @@ impl Snapshot {
         }
     }
 
-    /// Whether every object of a resource was read, in one namespace or (`None`) in all.
-    pub fn covers(&self, resource: ResourceId, namespace: Option<Symbol>) -> bool {
+    /// Whether all objects of a resource were listed, in one namespace or (`None`) in all.
+    pub(crate) fn covers(&self, resource: ResourceId, namespace: Option<Symbol>) -> bool {
         self.covered.get(&self.resources.picked(resource)).is_some_and(|cover| {
             cover.everywhere || namespace.is_some_and(|namespace| cover.namespaces.contains(&namespace))
         })
     }
 
-    /// Records the answer of a live look-up: the coordinate is empty.
+    /// Records a look-up that found nothing.
     pub fn confirm_absent(&mut self, coordinate: Coordinate) {
         self.confirmed_absent.insert(coordinate);
     }
 
-    /// Records what is known of an object, and the names that this gives of others, which may have to be looked up.
+    /// Records the facts of an object, and interns the names in them, which may have to be looked up.
     pub fn learn(&mut self, object: ObjectId, fact: Fact) {
         fact.each_name(|name| {
             self.strings.intern(name);
@@ -153,25 +148,24 @@ impl Snapshot {
         self.facts.insert(object, fact);
     }
 
-    /// Where look-ups found nothing, in no particular order.
-    pub fn confirmed_absent(&self) -> impl Iterator<Item = Coordinate> {
+    /// Coordinates whose look-up found nothing, in no particular order.
+    pub(crate) fn confirmed_absent(&self) -> impl Iterator<Item = Coordinate> {
         self.confirmed_absent.iter().copied()
     }
 
-    /// Records that a live look-up failed: what a list says of this coordinate is not to be relied on any more (R10.2).
-    pub fn leave_unanswered(&mut self, coordinate: Coordinate) {
+    /// Records a look-up that failed: lists don't decide about this coordinate any more (R10.2).
+    pub(crate) fn leave_unanswered(&mut self, coordinate: Coordinate) {
         self.unanswered.insert(coordinate);
     }
 
-    /// Whether a live look-up was made of a coordinate, whatever came of it.
-    pub fn was_looked_up(&self, coordinate: Coordinate) -> bool {
+    /// Whether a coordinate was looked up, with any result.
+    pub(crate) fn was_looked_up(&self, coordinate: Coordinate) -> bool {
         self.confirmed_absent.contains(&coordinate)
             || self.found.contains(&coordinate)
             || self.unanswered.contains(&coordinate)
     }
 
-    /// Records what a live look-up found. What a list showed under another uid is there no more: this has taken its
-    /// place.
+    /// Records a look-up that found an object. It replaces a listed object with another uid.
     pub fn found(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
         let id = self.add(resource, raw);
         let object = &self.objects[id.index()];
@@ -181,7 +175,7 @@ impl Snapshot {
         if listed == id {
             return id;
         }
-        // It was added last, and takes over the number of what was there.
+        // The new object was added last; it takes over the id of the listed one.
         let gone = self.objects.swap_remove(listed.index());
         self.facts.remove(listed);
         if self.by_uid.get(&gone.uid) == Some(&listed) {
@@ -209,13 +203,13 @@ impl Snapshot {
         let object = self.intern(coordinate, raw);
         let id = ObjectId(self.objects.len() as u32);
         self.objects.push(object);
-        // The first object at a coordinate, and the first with a uid, is the one that is there (R3.5).
+        // The first object with a coordinate, or with a uid, counts (R3.5).
         self.by_coordinate.entry(coordinate).or_insert(id);
         self.by_uid.entry(uid).or_insert(id);
         id
     }
 
-    /// What is kept of an object that was read at a coordinate.
+    /// Interns an object's metadata.
     fn intern(&mut self, coordinate: Coordinate, raw: &RawObject<'_>) -> Object {
         let strings = &mut self.strings;
         let mut labels: Box<[(Symbol, Symbol)]> =
@@ -247,38 +241,38 @@ impl Snapshot {
         }
     }
 
-    /// `apiVersion` and `kind` of a resource as symbols: how a reference names it when it is right.
-    pub fn written_as(&self, resource: ResourceId) -> (Symbol, Symbol) {
+    /// `apiVersion` and `kind` of a resource, as a correct reference contains them.
+    pub(crate) fn written_as(&self, resource: ResourceId) -> (Symbol, Symbol) {
         self.written_as[resource.index()]
     }
 
-    /// Whether nothing is missing.
+    /// Whether there are no gaps.
     pub fn complete(&self) -> bool {
         self.gaps.is_empty()
     }
 
-    /// Whether a list or a group version that should have been read could not be, so that dependents may be missing.
-    pub fn may_hide_dependents(&self) -> bool {
+    /// Whether a list or a group version is missing that may contain dependents.
+    pub(crate) fn may_hide_dependents(&self) -> bool {
         let failed = |list: &ListRecord| list.failure.is_some();
         self.lists.iter().any(failed) || self.undiscovered().next().is_some()
     }
 
-    /// The group versions which a cluster's discovery could not describe, by the places of their gaps.
+    /// Group versions that discovery could not describe, by index of their gaps.
     pub fn undiscovered(&self) -> impl Iterator<Item = usize> {
         let live = matches!(self.origin, Origin::Cluster { .. });
         self.gaps.iter().enumerate().filter(move |(_, gap)| live && gap.is_undiscovered()).map(|(place, _)| place)
     }
 
-    /// What nobody can list, the API server's own controllers included, by the places of the gaps: group versions that
-    /// could not be discovered, custom resources whose conversion webhook fails, and whatever has an object that can't
-    /// be decoded (S19). A namespace may hold some of it, and stays (R9.11).
-    pub fn unreadable_by_all(&self) -> impl Iterator<Item = usize> {
+    /// Resources that nobody can list, not even built-in controllers, by index of their gaps: undiscovered group
+    /// versions, custom resources with a failing conversion webhook, and resources with an object that can't be decoded
+    /// (S19). A namespace that may contain some is not removed (R9.11).
+    pub(crate) fn unreadable_by_all(&self) -> impl Iterator<Item = usize> {
         let failing = self.gaps.iter().enumerate().filter(|(_, gap)| gap.reason.blocks_all()).map(|(place, _)| place);
         self.undiscovered().chain(failing)
     }
 
-    /// Whether a resource's list failed because its conversion webhook does.
-    pub fn fails_to_convert(&self, resource: ResourceId) -> bool {
+    /// Whether a resource's list failed because of its conversion webhook.
+    pub(crate) fn fails_to_convert(&self, resource: ResourceId) -> bool {
         let failures =
             self.lists.iter().filter(|list| list.resource == resource).filter_map(|list| list.failure.as_ref());
         failures.into_iter().any(|failure| failure.kind() == GapKind::Conversion)
@@ -290,7 +284,7 @@ impl Snapshot {
         format!("{}/{}", self.resources.get(object.resource).kind, self.strings.text(object.name))
     }
 
-    /// An object as a source would tell it.
+    /// An object's metadata with texts instead of symbols.
     pub fn raw(&self, id: ObjectId) -> RawObject<'_> {
         let object = self.object(id);
         let text = |symbol: Symbol| Cow::Borrowed(self.text(symbol));
@@ -316,20 +310,19 @@ impl Snapshot {
         }
     }
 
-    /// The text of a symbol of this snapshot.
     pub fn text(&self, symbol: Symbol) -> &str {
         self.strings.text(symbol)
     }
 }
 
-/// Takes what a source reads, in any order.
+/// Builds a snapshot from a source, in any order.
 #[derive(Debug)]
 pub struct SnapshotBuilder {
     snapshot: Snapshot,
 }
 
 impl SnapshotBuilder {
-    /// Starts from what is served.
+    /// A builder with the served resources.
     pub fn new(origin: Origin, resources: Resources) -> Self {
         let mut strings = Strings::default();
         let written_as = resources
@@ -356,13 +349,12 @@ impl SnapshotBuilder {
         }
     }
 
-    /// Adds one object under its resource, in whichever version it was read. The same object read twice (equal
-    /// coordinate and uid) is kept once.
+    /// Adds an object under its resource, in any version. The same object (coordinate and uid) is added once.
     pub fn add(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
         self.snapshot.add(resource, raw)
     }
 
-    /// Records what a list covered. A failed one becomes a gap.
+    /// Records a list. A failed one becomes a gap.
     pub fn list(&mut self, list: ListRecord) {
         let snapshot = &mut self.snapshot;
         match &list.failure {
@@ -382,20 +374,20 @@ impl SnapshotBuilder {
         self.snapshot.lists.push(list);
     }
 
-    /// Records something else that could not be read. The same gap is kept once.
+    /// Records a gap, once.
     pub fn gap(&mut self, gap: Gap) {
         if !self.snapshot.gaps.contains(&gap) {
             self.snapshot.gaps.push(gap);
         }
     }
 
-    /// What has been added so far.
+    /// The snapshot so far.
     pub fn snapshot(&mut self) -> &mut Snapshot {
         &mut self.snapshot
     }
 
-    /// Puts the objects in the order of discovery, namespace and name, for sources that read in parallel: the same
-    /// cluster makes the same snapshot, whichever list was faster. Ids handed out before don't hold afterwards.
+    /// Sorts the objects by discovery order, namespace and name, so that parallel lists give a stable result. Ids
+    /// returned before are invalid afterwards.
     pub fn sort(&mut self) {
         let snapshot = &mut self.snapshot;
         let mut order: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
@@ -415,7 +407,7 @@ impl SnapshotBuilder {
         snapshot.facts.move_to(&moved);
     }
 
-    /// The snapshot, gaps in a stable order.
+    /// The finished snapshot, with sorted gaps.
     pub fn build(mut self) -> Snapshot {
         self.snapshot.gaps.sort();
         self.snapshot

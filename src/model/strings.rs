@@ -3,19 +3,19 @@
 use serde::Serialize;
 use string_interner::{DefaultHashBuilder, StringInterner, backend::StringBackend, symbol::SymbolU32};
 
-/// The finalizer that makes the collector delete dependents first (§5).
+/// The finalizer of a foreground deletion: the collector deletes dependents first (§5).
 pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
-/// The finalizer that makes the collector free the dependents (§6).
-pub const ORPHAN_FINALIZER: &str = "orphan";
+/// The finalizer of an orphaning: the collector removes dependents' references first (§6).
+pub(crate) const ORPHAN_FINALIZER: &str = "orphan";
 /// The finalizer that holds a CustomResourceDefinition until its instances are gone (R1.26).
-pub const DEFINITION_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
+pub(crate) const DEFINITION_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// A string of one [`Strings`]; two symbols of the same `Strings` are equal exactly when their texts are.
+/// An interned string. Symbols of the same [`Strings`] are equal if and only if their texts are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Symbol(u32);
 
 impl Symbol {
-    /// The empty string: "no namespace" for objects of cluster scope.
+    /// The empty string; as a namespace: cluster scope.
     pub const EMPTY: Symbol = Symbol(0);
     /// The finalizer [`FOREGROUND_FINALIZER`].
     pub const FOREGROUND: Symbol = Symbol(1);
@@ -24,12 +24,11 @@ impl Symbol {
     /// The finalizer [`DEFINITION_FINALIZER`].
     pub const DEFINITION: Symbol = Symbol(3);
 
-    /// Whether this is one of the collector's own finalizers (§1.3): foreground or orphan. Every other is a foreign one.
-    pub fn is_collectors_finalizer(self) -> bool {
+    /// Whether this is a finalizer of the collector (§1.3): foreground or orphan.
+    pub(crate) fn is_collectors_finalizer(self) -> bool {
         self == Symbol::FOREGROUND || self == Symbol::ORPHAN
     }
 
-    /// Whether this is the empty string.
     pub fn is_empty(self) -> bool {
         self == Self::EMPTY
     }
@@ -40,7 +39,7 @@ impl Symbol {
     }
 }
 
-/// An interner that only grows.
+/// A string interner that only grows.
 #[derive(Clone, Debug)]
 pub struct Strings {
     interner: StringInterner<StringBackend<SymbolU32>, DefaultHashBuilder>,
@@ -57,13 +56,13 @@ impl Default for Strings {
 }
 
 impl Strings {
-    /// The symbol of a text, which is added when it is new.
+    /// The symbol of a text; adds the text if necessary.
     pub fn intern(&mut self, text: &str) -> Symbol {
         use string_interner::Symbol as _;
         Symbol(self.interner.get_or_intern(text).to_usize() as u32)
     }
 
-    /// The symbol of a text, if any object uses that text.
+    /// The symbol of a text, if known.
     pub fn find(&self, text: &str) -> Option<Symbol> {
         use string_interner::Symbol as _;
         self.interner.get(text).map(|symbol| Symbol(symbol.to_usize() as u32))
@@ -80,12 +79,11 @@ impl Strings {
             .expect("a symbol is resolved by the strings that made it")
     }
 
-    /// How many different strings there are.
     pub fn len(&self) -> usize {
         self.interner.len()
     }
 
-    /// Never: the empty string is always there.
+    /// Always `false`: the empty string is always interned.
     pub fn is_empty(&self) -> bool {
         self.interner.is_empty()
     }

@@ -1,37 +1,37 @@
-//! Types as they are typed: the names that kubectl takes for a resource.
+//! Resolves resource types as a user types them, by kubectl's rules.
 
 use super::{
     nearest::nearest,
     resources::{Resource, ResourceId, Resources},
 };
 
-/// No resource goes by this name.
+/// No resource has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the server has no resource type {text:?}{}", did_you_mean(nearest))]
 pub struct UnknownType {
     /// What was typed.
     pub text: String,
-    /// What may have been meant, best first.
+    /// Suggestions, best first.
     pub nearest: Vec<String>,
 }
 
 /// `; did you mean a, b?`, or nothing.
-pub fn did_you_mean(nearest: &[String]) -> String {
+pub(crate) fn did_you_mean(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(", ")) }
 }
 
 impl Resources {
-    /// The resources that a TYPE means, as kubectl takes it, in any case: a category (`all`), which means several, or
-    /// what [`Resources::find_type`] takes. A category goes before a type of the same name.
-    pub fn find_types(&self, text: &str) -> Result<Vec<ResourceId>, UnknownType> {
+    /// The resources of a TYPE in any letter case: those of a category (`all`), or the one of [`Resources::find_type`].
+    /// A category has precedence over a type of the same name.
+    pub(crate) fn find_types(&self, text: &str) -> Result<Vec<ResourceId>, UnknownType> {
         let members = self.category(text);
         if members.is_empty() { self.find_type(text).map(|id| vec![id]) } else { Ok(members) }
     }
 
-    /// The members of a category, in discovery order, each in its picked version; none when there is no such category.
-    pub fn category(&self, text: &str) -> Vec<ResourceId> {
+    /// The members of a category, in discovery order, each in its picked version; empty if there is no such category.
+    pub(crate) fn category(&self, text: &str) -> Vec<ResourceId> {
         let mut members = Vec::new();
-        for (id, resource) in self.iter().filter(|(_, resource)| reachable(resource)) {
+        for (id, resource) in self.iter().filter(|(_, resource)| has_named_objects(resource)) {
             let picked = self.picked(id);
             if resource.categories.iter().any(|category| category.eq_ignore_ascii_case(text))
                 && !members.contains(&picked)
@@ -42,14 +42,13 @@ impl Resources {
         members
     }
 
-    /// The one resource that a TYPE means: its plural, singular, short name or kind, alone or followed by `.group` (a
-    /// prefix of the group will do) or `.version.group`. Of several the one that discovery lists first, as kubectl's
-    /// mapper prefers it.
+    /// The resource of a TYPE: its plural, singular, short name or kind, alone or followed by `.group` (a prefix is
+    /// enough) or `.version.group`. The first in discovery order wins, as in kubectl's mapper.
     ///
-    /// Versions only tell resources apart: the answer is always the picked one ([`Resources::picked`]).
+    /// The version only selects the resource: the result is its picked version ([`Resources::picked`]).
     pub fn find_type(&self, text: &str) -> Result<ResourceId, UnknownType> {
         let (name, rest) = text.split_once('.').map_or((text, None), |(name, rest)| (name, Some(rest)));
-        // `a.b.c` may be `type.version.group` as well as `type.group`; kubectl tries them in this order.
+        // `a.b.c` may be `type.version.group` or `type.group`; kubectl tries them in this order.
         let versioned = rest.and_then(|rest| rest.split_once('.'));
         let found = match (rest, versioned) {
             _ if name.is_empty() => None,
@@ -75,11 +74,11 @@ impl Resources {
         })
     }
 
-    /// Full names go before short names, and those before kinds, whichever comes first in discovery.
-    fn named(&self, name: &str, suits: impl Fn(&Resource) -> bool) -> Option<ResourceId> {
+    /// Full names have precedence over short names, and these over kinds, regardless of discovery order.
+    fn named(&self, name: &str, matches: impl Fn(&Resource) -> bool) -> Option<ResourceId> {
         let is = |other: &str| other.eq_ignore_ascii_case(name);
         let find = |means: &dyn Fn(&Resource) -> bool| {
-            let mut all = self.iter().filter(|(_, resource)| reachable(resource) && suits(resource));
+            let mut all = self.iter().filter(|(_, resource)| has_named_objects(resource) && matches(resource));
             all.find(|(_, resource)| means(resource)).map(|(id, _)| self.picked(id))
         };
         find(&|resource| is(&resource.plural) || is(&resource.singular))
@@ -88,17 +87,18 @@ impl Resources {
     }
 
     fn nearest_types(&self, name: &str) -> Vec<String> {
-        let names = self.iter().filter(|(id, resource)| reachable(resource) && self.picked(*id) == *id).flat_map(
-            |(id, resource)| {
+        let names = self
+            .iter()
+            .filter(|(id, resource)| has_named_objects(resource) && self.picked(*id) == *id)
+            .flat_map(|(id, resource)| {
                 let names =
                     [&resource.plural, &resource.singular, &resource.kind].into_iter().chain(&resource.short_names);
                 names.map(move |name| (id, name.as_str()))
-            },
-        );
+            });
         nearest(name, names).into_iter().map(|id| self.typeable_name(id)).collect()
     }
 
-    /// The shortest of `plural` and `plural.group` that means this resource.
+    /// The shortest of `plural` and `plural.group` that resolves to this resource.
     fn typeable_name(&self, id: ResourceId) -> String {
         let resource = self.get(id);
         let unique = self.named(&resource.plural, |_| true) == Some(self.picked(id));
@@ -106,8 +106,8 @@ impl Resources {
     }
 }
 
-/// Whether there are objects of it that can be named: not so for reviews, bindings and the like.
-fn reachable(resource: &Resource) -> bool {
+/// Whether a resource has objects with names, unlike reviews and bindings.
+fn has_named_objects(resource: &Resource) -> bool {
     ["list", "get", "delete"].into_iter().any(|verb| resource.has_verb(verb))
 }
 
@@ -165,7 +165,7 @@ mod tests {
             ("events", "v1 events"),
             ("events.events.k8s.io", "events.k8s.io/v1 events"),
             ("crd", "apiextensions.k8s.io/v1 customresourcedefinitions"),
-            // A full name goes before a short name, and an earlier group's short name before a later one's.
+            // Full names precede short names; earlier groups precede later ones.
             ("sts", "example.com/v1 sts"),
             ("svc", "v1 services"),
             ("svc.example.com", "example.com/v1 sts"),

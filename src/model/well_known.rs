@@ -1,4 +1,4 @@
-//! What Kubernetes itself serves: stands in for discovery where there is none, as in a dump.
+//! What Kubernetes serves by default; replaces discovery if there is none, as in a dump.
 //!
 //! `well_known.json` was recorded from a kube-apiserver v1.36.3 that was given no `--runtime-config`, with nothing
 //! aggregated. To record it again, from `kubectl proxy --port=8001`, in the root of the repository:
@@ -32,7 +32,7 @@ pub struct WellKnown {
     pub resources: Vec<Resource>,
 }
 
-/// The recorded discovery; its parts are what [`super::Resources::new`] takes.
+/// The recorded discovery, as input for [`super::Resources::new`].
 pub fn resources() -> WellKnown {
     serde_json::from_str(include_str!("well_known.json")).expect("a test of this file parses the recording")
 }

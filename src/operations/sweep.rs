@@ -8,7 +8,7 @@ use crate::{
     graph::OwnerGraph,
     model::{Identity, ObjectId, ResourceId, Snapshot},
     plan::{Consent, Incomplete, Plan, PlanTracker, explore, plan},
-    simulate::{Assume, Needs, Only, Request, SimContext, Start},
+    simulate::{Assume, Needs, Request, SimContext, Start, WriteScope},
 };
 
 use super::{
@@ -38,7 +38,7 @@ impl SweepRules {
     pub fn simulate(&self, session: &mut Session, limit: Option<&[ObjectId]>) -> Plan {
         let request = Request::only_collect(Start::Sweep);
         let request = match limit {
-            Some(limit) => request.limited_to(Only::new(limit.iter().copied())),
+            Some(limit) => request.limited_to(WriteScope::new(limit.iter().copied())),
             None => request,
         };
         let play = |session: &mut Session, play: fn(&SimContext<'_>, &Request) -> Plan| {

@@ -1,4 +1,4 @@
-//! Ends that differ from order to order: what else may become of each object, and what becomes of several together.
+//! Outcomes that differ between event orders, for each object and for connected objects together.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -6,7 +6,7 @@ use crate::{graph::NodeId, model::ObjectId, simulate::SimContext};
 
 use super::outcome::{Alternative, JointEnd, Outcome, OutcomeKind, Plan, Uncertainty};
 
-/// Whether two plans end alike for every object.
+/// Whether two plans have the same outcome for every object.
 pub(super) fn same_ends(left: &Plan, right: &Plan) -> bool {
     let ends = |plan: &Plan| -> FxHashMap<ObjectId, Alternative> {
         plan.outcomes
@@ -27,22 +27,22 @@ fn end_of(outcome: &Outcome) -> Alternative {
     }
 }
 
-/// The end an object comes to in a plan, also where the plan doesn't touch it.
-fn end_in(stage: &SimContext<'_>, plan: &FxHashMap<ObjectId, &Outcome>, object: ObjectId) -> Alternative {
-    plan.get(&object).map_or_else(|| end_of(&Outcome::untouched(stage, object)), |outcome| end_of(outcome))
+/// The outcome of an object in a plan, even if the plan doesn't touch it.
+fn end_in(context: &SimContext<'_>, plan: &FxHashMap<ObjectId, &Outcome>, object: ObjectId) -> Alternative {
+    plan.get(&object).map_or_else(|| end_of(&Outcome::untouched(context, object)), |outcome| end_of(outcome))
 }
 
-/// Tells what else becomes of objects, in plans of other orders.
-pub(super) fn tell_alternatives(stage: &SimContext<'_>, main: &mut Plan, others: &[Plan]) {
+/// Adds the outcomes of other event orders to the main plan.
+pub(super) fn add_alternatives(context: &SimContext<'_>, main: &mut Plan, others: &[Plan]) {
     let plans: Vec<FxHashMap<ObjectId, &Outcome>> = others
         .iter()
         .map(|plan| plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect())
         .collect();
-    // What only another order touches is told as well, as what it is in the order that was played first.
+    // Objects that only another order touches are listed, too, as unchanged.
     let mut known: FxHashSet<ObjectId> = main.outcomes.iter().map(|outcome| outcome.object).collect();
     for outcome in others.iter().flat_map(|plan| &plan.outcomes) {
         if known.insert(outcome.object) {
-            main.outcomes.push(Outcome::untouched(stage, outcome.object));
+            main.outcomes.push(Outcome::untouched(context, outcome.object));
         }
     }
     let mut varying: Vec<ObjectId> = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn tell_alternatives(stage: &SimContext<'_>, main: &mut Plan, others:
         let own = end_of(outcome);
         let mut alternatives: Vec<Alternative> = Vec::new();
         for plan in &plans {
-            let end = end_in(stage, plan, outcome.object);
+            let end = end_in(context, plan, outcome.object);
             let is_new = end.after != own.after && alternatives.iter().all(|known| known.after != end.after);
             if is_new {
                 alternatives.push(end);
@@ -62,16 +62,16 @@ pub(super) fn tell_alternatives(stage: &SimContext<'_>, main: &mut Plan, others:
             varying.push(outcome.object);
         }
     }
-    // What stays in one order, and does not in another, is told with the outcomes.
+    // Objects that stay in one order only are listed with the outcomes.
     main.stays.retain(|stays| !varying.contains(&stays.object));
-    // An object that only others' orders touched, and that comes to the same end everywhere, was never changed at all.
+    // Drop objects that other orders touched without changing them.
     main.outcomes.retain(|outcome| outcome.kind != OutcomeKind::Unchanged || outcome.uncertain.is_some());
-    main.ends = groups(stage, &varying).into_iter().map(|group| joint_ends(stage, main, &plans, &group)).collect();
+    main.ends = groups(context, &varying).into_iter().map(|group| joint_ends(context, main, &plans, &group)).collect();
 }
 
-/// The ends that the objects of one group come to together, each once; the most likely first.
+/// The joint outcomes of one group, each once, the most likely first.
 fn joint_ends(
-    stage: &SimContext<'_>,
+    context: &SimContext<'_>,
     main: &Plan,
     plans: &[FxHashMap<ObjectId, &Outcome>],
     group: &[ObjectId],
@@ -79,7 +79,7 @@ fn joint_ends(
     let first: FxHashMap<ObjectId, &Outcome> = main.outcomes.iter().map(|outcome| (outcome.object, outcome)).collect();
     let mut ends: Vec<JointEnd> = Vec::new();
     for plan in std::iter::once(&first).chain(plans) {
-        let end: JointEnd = group.iter().map(|object| (*object, end_in(stage, plan, *object))).collect();
+        let end: JointEnd = group.iter().map(|object| (*object, end_in(context, plan, *object))).collect();
         let same = |known: &JointEnd| known.iter().zip(&end).all(|((_, left), (_, right))| left.after == right.after);
         if !ends.iter().any(same) {
             ends.push(end);
@@ -88,14 +88,14 @@ fn joint_ends(
     ends
 }
 
-/// Objects that are connected by ownership, directly or through others of them or a common owner.
-fn groups(stage: &SimContext<'_>, objects: &[ObjectId]) -> Vec<Vec<ObjectId>> {
+/// Groups of objects that are connected by ownership, directly or through a common owner.
+fn groups(context: &SimContext<'_>, objects: &[ObjectId]) -> Vec<Vec<ObjectId>> {
     let mut group_of: FxHashMap<NodeId, usize> = FxHashMap::default();
     let mut groups: Vec<Vec<ObjectId>> = Vec::new();
     for object in objects {
         let mut nodes = vec![NodeId::from(*object)];
         let owners =
-            stage.snapshot.object(*object).owners.iter().filter_map(|reference| stage.graph.by_uid(reference.uid));
+            context.snapshot.object(*object).owners.iter().filter_map(|reference| context.graph.by_uid(reference.uid));
         nodes.extend(owners);
         let mut joined: Vec<usize> = nodes.iter().filter_map(|node| group_of.get(node).copied()).collect();
         joined.sort_unstable();

@@ -1,4 +1,4 @@
-//! Builds a plan: plays a delete to its end and compares the end with the beginning.
+//! Builds a plan: simulates a delete and compares the end with the beginning.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use crate::{
     model::ObjectId,
     server::Stored,
     simulate::{
-        Assumption, Blockers, Cause, Change, Effect, Lists, Refused, Request, SimContext, Start, State, World, begin,
-        uncertain_objects, unfinished,
+        Assumption, Blockers, Cause, Change, Effect, InitialListOrder, Refused, Request, SimContext, Start, State,
+        World, begin, uncertain_objects, unfinished_by_sweep,
     },
 };
 
@@ -18,39 +18,39 @@ use super::{
     side_effects::add_side_effects,
 };
 
-/// Plays a delete to its end, in one order of events, and says what came of every object.
-pub fn plan(stage: &SimContext<'_>, request: &Request) -> Plan {
-    let (mut world, refused) = begin(stage, request, Lists::default());
+/// Simulates a delete in the likeliest event order.
+pub fn plan(context: &SimContext<'_>, request: &Request) -> Plan {
+    let (mut world, refused) = begin(context, request, InitialListOrder::default());
     world.settle();
     let mut plan = build_plan(world, request, refused);
-    add_side_effects(stage, &mut plan);
+    add_side_effects(context, &mut plan);
     plan
 }
 
-/// Says what came of every object in a world that has settled.
+/// The plan of a simulation that has settled.
 pub(super) fn build_plan(mut world: World<'_, '_>, request: &Request, refused: Refused) -> Plan {
     OutcomeBuilder::new(&mut world, request).build_plan(request.clone(), refused)
 }
 
-/// Turns the end of a course of events into outcomes.
+/// Turns the end of a simulation into outcomes.
 struct OutcomeBuilder<'w, 's, 'a> {
     world: &'w mut World<'s, 'a>,
-    held: Blockers,
+    blockers: Blockers,
     uncertain: FxHashSet<ObjectId>,
-    /// What a sweep could not finish.
+    /// Objects that a sweep examined but could not finish.
     unfinished: Vec<ObjectId>,
-    /// The world without the delete, in which what was already terminating goes on; none where nothing of that was
-    /// touched.
-    anyway: Option<World<'s, 'a>>,
+    /// The simulation without this delete, of what was already terminating; `None` if the delete touched nothing of
+    /// that.
+    without_delete: Option<World<'s, 'a>>,
 }
 
 impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
     fn new(world: &'w mut World<'s, 'a>, request: &Request) -> Self {
-        let unfinished = if request.start == Start::Sweep { unfinished(world) } else { Vec::new() };
-        let held = Blockers::at_end_of(world, &unfinished);
-        let uncertain = uncertain_objects(world, &held);
-        let anyway = without_the_delete(world, request);
-        OutcomeBuilder { world, held, uncertain, unfinished, anyway }
+        let unfinished = if request.start == Start::Sweep { unfinished_by_sweep(world) } else { Vec::new() };
+        let blockers = Blockers::at_end_of(world, &unfinished);
+        let uncertain = uncertain_objects(world, &blockers);
+        let without_delete = without_the_delete(world, request);
+        OutcomeBuilder { world, blockers, uncertain, unfinished, without_delete }
     }
 
     fn build_plan(self, request: Request, refused: Refused) -> Plan {
@@ -74,11 +74,15 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         undecided.sort_unstable();
         outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
         known.extend(&self.uncertain);
-        let stays =
-            self.unfinished.iter().filter(|object| !known.contains(object)).map(|object| self.held(*object)).collect();
+        let stays = self
+            .unfinished
+            .iter()
+            .filter(|object| !known.contains(object))
+            .map(|object| self.unfinished_outcome(*object))
+            .collect();
         let summary = summarize(&outcomes);
         let mut assumptions = self.world.assumptions.clone();
-        assumptions.extend(self.not_taken_into_account(&outcomes));
+        assumptions.extend(self.ignored_reactions(&outcomes));
         Plan {
             request,
             outcomes,
@@ -95,9 +99,9 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         }
     }
 
-    /// What living controllers would do afterwards, which a plan doesn't play (§9.1, §9.2).
-    fn not_taken_into_account(&self, outcomes: &[Outcome]) -> BTreeSet<Assumption> {
-        let snapshot = self.world.stage.snapshot;
+    /// What living controllers would do in response, which a plan doesn't simulate (§9.1, §9.2).
+    fn ignored_reactions(&self, outcomes: &[Outcome]) -> BTreeSet<Assumption> {
+        let snapshot = self.world.context.snapshot;
         let mut assumptions = BTreeSet::new();
         for outcome in outcomes {
             match outcome.kind {
@@ -105,8 +109,8 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
                     let object = snapshot.object(outcome.object);
                     let controller = object.owners.iter().find(|reference| reference.controller == Some(true));
                     let controller = controller.and_then(|reference| snapshot.by_uid(reference.uid));
-                    let lives = |id: &ObjectId| self.world.stored(*id).is_some_and(|stored| !stored.terminating);
-                    if let Some(controller) = controller.filter(lives) {
+                    let survives = |id: &ObjectId| self.world.stored(*id).is_some_and(|stored| !stored.terminating);
+                    if let Some(controller) = controller.filter(survives) {
                         assumptions.insert(Assumption::NotReplaced { controller: snapshot.short_name(controller) });
                     }
                 }
@@ -119,10 +123,10 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         assumptions
     }
 
-    /// Whether an object that was already on its way out comes to the same end without the delete.
+    /// Whether an object that was already terminating ends the same without this delete.
     fn would_happen_anyway(&self, object: ObjectId) -> bool {
-        self.anyway.as_ref().is_some_and(|anyway| {
-            let (here, there) = (self.world.stored(object), anyway.stored(object));
+        self.without_delete.as_ref().is_some_and(|without_delete| {
+            let (here, there) = (self.world.stored(object), without_delete.stored(object));
             match (here, there) {
                 (None, None) => true,
                 (Some(here), Some(there)) => here.same_state(&there),
@@ -132,9 +136,9 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
     }
 
     fn outcome(&self, object: ObjectId, changes: &[(usize, Change)]) -> Option<Outcome> {
-        let before = Stored::of(self.world.stage.snapshot.object(object));
+        let before = Stored::of(self.world.context.snapshot.object(object));
         let after = self.world.stored(object);
-        let kind = kind_of(&before, after.as_ref())?;
+        let kind = outcome_kind(&before, after.as_ref())?;
         let leaving = |change: &&(usize, Change)| matches!(change.1.effect, Effect::Removed | Effect::Deleting);
         let because = match kind {
             OutcomeKind::Deleted | OutcomeKind::Terminating => changes.iter().find(leaving),
@@ -148,9 +152,9 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             order: None,
             uncertain: self.uncertainty(object),
             because,
-            waits_for: if terminating { self.held.waits_for(object).to_vec() } else { Vec::new() },
-            held_by: if terminating { self.held.holders(object).to_vec() } else { Vec::new() },
-            state: terminating.then(|| self.held.state(object)),
+            waits_for: if terminating { self.blockers.waits_for(object).to_vec() } else { Vec::new() },
+            held_by: if terminating { self.blockers.holders(object).to_vec() } else { Vec::new() },
+            state: terminating.then(|| self.blockers.state(object)),
             after: after.map(|after| After {
                 terminating: after.terminating,
                 finalizers: after.finalizers.into_owned(),
@@ -166,29 +170,30 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         stopped.or(self.uncertain.contains(&object).then_some(Uncertainty::Gap))
     }
 
-    /// An object that stays as it is, terminating, and what holds it.
-    fn held(&self, object: ObjectId) -> Outcome {
+    /// An object that stays terminating, unchanged, and what holds it.
+    fn unfinished_outcome(&self, object: ObjectId) -> Outcome {
         Outcome {
-            waits_for: self.held.waits_for(object).to_vec(),
-            held_by: self.held.holders(object).to_vec(),
-            state: Some(self.held.state(object)),
-            ..Outcome::untouched(self.world.stage, object)
+            waits_for: self.blockers.waits_for(object).to_vec(),
+            held_by: self.blockers.holders(object).to_vec(),
+            state: Some(self.blockers.state(object)),
+            ..Outcome::untouched(self.world.context, object)
         }
     }
 
-    /// An object that didn't change in what was played, but could.
+    /// An object that didn't change in the simulation, but might.
     fn undecided(&self, object: ObjectId) -> Option<Outcome> {
         self.world
             .exists(object)
-            .then(|| Outcome { uncertain: Some(Uncertainty::Gap), ..Outcome::untouched(self.world.stage, object) })
+            .then(|| Outcome { uncertain: Some(Uncertainty::Gap), ..Outcome::untouched(self.world.context, object) })
     }
 }
 
-/// Plays on what was terminating before and was touched, targets aside, as if nothing were deleted.
+/// Simulates, without this delete, everything that was terminating before, except the targets.
 fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Option<World<'s, 'a>> {
     let was_terminating =
-        |object: &ObjectId| world.stage.snapshot.object(*object).terminating() && !request.targets.contains(object);
-    // So do those that empty what was terminating before: they don't wait for this delete.
+        |object: &ObjectId| world.context.snapshot.object(*object).terminating() && !request.targets.contains(object);
+    // Include the Namespaces and definitions that were already terminating: their contents are deleted without this
+    // delete, too.
     let above = world.log.iter().filter_map(|change| match change.cause {
         Cause::Namespace(above) | Cause::Definition(above) => Some(above),
         _ => None,
@@ -197,12 +202,12 @@ fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Optio
     if going.is_empty() {
         return None;
     }
-    let mut anyway = World::at_rest(world.stage);
+    let mut without_delete = World::at_rest(world.context);
     for object in going {
-        anyway.actors.notice(object);
+        without_delete.actors.notice(object);
     }
-    anyway.settle();
-    Some(anyway)
+    without_delete.settle();
+    Some(without_delete)
 }
 
 fn changes_by_object(log: &[Change]) -> FxHashMap<ObjectId, Vec<(usize, Change)>> {
@@ -213,8 +218,8 @@ fn changes_by_object(log: &[Change]) -> FxHashMap<ObjectId, Vec<(usize, Change)>
     changes
 }
 
-/// The outcome of an object that was written to; none when it looks as before.
-fn kind_of(before: &Stored<'_>, after: Option<&Stored<'_>>) -> Option<OutcomeKind> {
+/// The outcome of an object that was written to; `None` if it looks as before.
+fn outcome_kind(before: &Stored<'_>, after: Option<&Stored<'_>>) -> Option<OutcomeKind> {
     let Some(after) = after else { return Some(OutcomeKind::Deleted) };
     if after.same_state(before) {
         return None;

@@ -1,4 +1,4 @@
-//! What has to be said before a delete is done: the heavier what follows, the harder it is to agree by mistake.
+//! What the user must type to confirm a delete: the more is at stake, the harder to confirm by mistake.
 
 use rustc_hash::FxHashMap;
 
@@ -6,61 +6,61 @@ use crate::model::{ObjectId, Resource, Snapshot, effects::EffectKind};
 
 use super::outcome::Plan;
 
-/// Why a name has to be typed, the heaviest first.
+/// Why a name must be typed, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ConfirmationReason {
-    /// A Namespace goes with everything in it.
+    /// A Namespace is deleted with all its contents.
     Namespace,
-    /// A CustomResourceDefinition goes with all of its instances.
+    /// A CustomResourceDefinition is deleted with all its instances.
     Definition,
     /// A PersistentVolume.
     Volume,
     /// A PersistentVolumeClaim.
     Claim,
-    /// Something outside of the cluster, or that no reference leads to, goes with it or may go.
+    /// An effect outside the cluster, or outside the owner graph.
     Outside(EffectKind),
 }
 
-/// What is to be typed.
+/// What must be typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consent {
     /// Yes.
     Yes,
-    /// The number of objects that go.
+    /// The number of deleted objects.
     Number(usize),
     /// The name of this object.
     Name {
         object: ObjectId,
-        weight: ConfirmationReason,
-        /// How many more there are for which a name would have to be typed.
+        reason: ConfirmationReason,
+        /// How many other objects require a name as well.
         more: usize,
     },
 }
 
 impl Consent {
-    /// What a plan takes, where `above` is the number of objects up to which a yes is enough. One name stands for all:
-    /// that of the heaviest object, and among those alike that of a target before others.
+    /// The confirmation that a plan requires. Up to `above` objects, a yes is enough. One name is enough for all: that
+    /// of the most severe object, and among equals that of a target.
     pub fn to(snapshot: &Snapshot, plan: &Plan, above: usize) -> Self {
         let going: Vec<ObjectId> =
             plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).collect();
-        let outside = weights_outside(plan);
-        let heavy = |object: &ObjectId| {
+        let outside = reasons_by_effect(plan);
+        let severe = |object: &ObjectId| {
             let resource = snapshot.resources.get(snapshot.object(*object).resource);
-            Some((weight_of_kind(resource).or_else(|| outside.get(object).copied())?, *object))
+            Some((reason_by_kind(resource).or_else(|| outside.get(object).copied())?, *object))
         };
-        let heavy: Vec<(ConfirmationReason, ObjectId)> = going.iter().filter_map(heavy).collect();
+        let severe: Vec<(ConfirmationReason, ObjectId)> = going.iter().filter_map(severe).collect();
         let place =
             |object: ObjectId| plan.request.targets.iter().position(|target| *target == object).unwrap_or(usize::MAX);
-        let heaviest = heavy.iter().min_by_key(|(weight, object)| (*weight, place(*object)));
-        match heaviest {
-            Some((weight, object)) => Consent::Name { object: *object, weight: *weight, more: heavy.len() - 1 },
+        let most_severe = severe.iter().min_by_key(|(reason, object)| (*reason, place(*object)));
+        match most_severe {
+            Some((reason, object)) => Consent::Name { object: *object, reason: *reason, more: severe.len() - 1 },
             None if going.len() > above => Consent::Number(going.len()),
             None => Consent::Yes,
         }
     }
 }
 
-fn weight_of_kind(resource: &Resource) -> Option<ConfirmationReason> {
+fn reason_by_kind(resource: &Resource) -> Option<ConfirmationReason> {
     match (resource.group.as_str(), resource.kind.as_str()) {
         ("", "Namespace") => Some(ConfirmationReason::Namespace),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Some(ConfirmationReason::Definition),
@@ -70,26 +70,25 @@ fn weight_of_kind(resource: &Resource) -> Option<ConfirmationReason> {
     }
 }
 
-/// The heaviest thing that happens outside because of each object; not that something stays there, or is only tidied
-/// up.
-fn weights_outside(plan: &Plan) -> FxHashMap<ObjectId, ConfirmationReason> {
-    let mut weights: FxHashMap<ObjectId, ConfirmationReason> = FxHashMap::default();
-    for effect in plan.effects.iter().filter(|effect| is_heavy(effect.kind)) {
-        let weight = ConfirmationReason::Outside(effect.kind);
-        weights.entry(effect.object).and_modify(|known| *known = weight.min(*known)).or_insert(weight);
+/// The most severe external effect of each object, except effects that keep data or only clean up.
+fn reasons_by_effect(plan: &Plan) -> FxHashMap<ObjectId, ConfirmationReason> {
+    let mut reasons: FxHashMap<ObjectId, ConfirmationReason> = FxHashMap::default();
+    for effect in plan.effects.iter().filter(|effect| is_severe(effect.kind)) {
+        let reason = ConfirmationReason::Outside(effect.kind);
+        reasons.entry(effect.object).and_modify(|known| *known = reason.min(*known)).or_insert(reason);
     }
-    weights
+    reasons
 }
 
-fn is_heavy(kind: EffectKind) -> bool {
+fn is_severe(kind: EffectKind) -> bool {
     match kind {
         EffectKind::DataDestroyed
         | EffectKind::ExternalDeleted
         | EffectKind::ObjectsDeleted
         | EffectKind::LoadBalancerReleased
-        // Whoever removes a finalizer that nobody knows may do anything.
+        // An unknown controller may do anything before it removes its finalizer.
         | EffectKind::Unknown => true,
-        // Those are in the plan, or nothing is lost.
+        // Listed in the plan, or harmless.
         EffectKind::PodsDeleted
         | EffectKind::CleanedUp
         | EffectKind::DataKept

@@ -1,5 +1,5 @@
-//! Gates: what a delete must not do. A gate that can't tell is shut: what may go in some order of events goes as far as
-//! it is concerned, and so does what nobody could read or count.
+//! Gates: limits that a delete must not exceed. Gates err on the side of safety: they count whatever is deleted in any
+//! event order, and whatever could not be read or counted.
 
 use crate::model::{ObjectId, ResourceId, Resources, Snapshot};
 
@@ -8,46 +8,45 @@ use super::{
     unlisted_contents::UnlistedContents,
 };
 
-/// What a delete must not do.
+/// Limits that the user sets on a delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gates {
-    /// No object of these resources may go.
+    /// No object of these resources may be deleted.
     pub deny: Vec<ResourceId>,
-    /// No more objects than this may go.
+    /// At most this many objects may be deleted.
     pub max: Option<usize>,
 }
 
 /// One gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// No object of this resource may go.
+    /// No object of this resource may be deleted.
     Deny(ResourceId),
-    /// No more objects than this may go.
+    /// At most this many objects may be deleted.
     Max(usize),
 }
 
-/// A gate that a plan runs into.
+/// A gate that a plan violates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateViolation {
     pub gate: Gate,
-    /// What goes, or may go, in the order of the plan; for [`Gate::Deny`] only what is of its resource.
+    /// Objects that are or may be deleted, in plan order; for [`Gate::Deny`] only those of its resource.
     pub objects: Vec<ObjectId>,
-    /// How many more go with a Namespace, of which only the number is known.
+    /// How many more objects are deleted with a Namespace, of which only the number is known.
     pub unnamed: u64,
-    /// What else goes with a Namespace in numbers that nobody knows.
+    /// Resources of which an unknown number is deleted with a Namespace.
     pub uncounted: Vec<ResourceId>,
 }
 
 impl GateViolation {
-    /// How many objects go at least.
+    /// How many objects are deleted at least.
     pub fn removed(&self) -> u64 {
         self.objects.len() as u64 + self.unnamed
     }
 }
 
-/// The gates that a plan runs into, in the order in which they were set up, `max` last. `unlisted_contents` is what the
-/// Namespaces that it deletes reach besides what has an outcome; where something of that was not counted, it could be
-/// anything.
+/// The gates that a plan violates, in the order given, `max` last. `unlisted_contents` is what the deleted Namespaces
+/// contain that has no outcome; an uncounted resource in it violates every gate that concerns it.
 pub fn gate_violations(
     snapshot: &Snapshot,
     plan: &Plan,
@@ -59,24 +58,24 @@ pub fn gate_violations(
     let unnamed = unnamed(snapshot, plan, unlisted_contents);
     let deny = gates.deny.iter().map(|denied| {
         let is_denied = |resource: ResourceId| same_storage(&snapshot.resources, *denied, resource);
-        of(
+        violation(
             Gate::Deny(*denied),
             going.iter().copied().filter(|id| is_denied(snapshot.object(*id).resource)),
             &unnamed,
             is_denied,
         )
     });
-    let max = gates.max.map(|max| of(Gate::Max(max), going.iter().copied(), &unnamed, |_| true));
-    deny.chain(max).filter(is_shut).collect()
+    let max = gates.max.map(|max| violation(Gate::Max(max), going.iter().copied(), &unnamed, |_| true));
+    deny.chain(max).filter(is_violated).collect()
 }
 
-fn of(
+fn violation(
     gate: Gate,
     objects: impl Iterator<Item = ObjectId>,
     unnamed: &[(ResourceId, Option<u64>)],
-    concerned: impl Fn(ResourceId) -> bool,
+    applies: impl Fn(ResourceId) -> bool,
 ) -> GateViolation {
-    let unnamed: Vec<_> = unnamed.iter().filter(|(resource, _)| concerned(*resource)).collect();
+    let unnamed: Vec<_> = unnamed.iter().filter(|(resource, _)| applies(*resource)).collect();
     let mut uncounted: Vec<ResourceId> =
         unnamed.iter().filter(|(_, number)| number.is_none()).map(|(resource, _)| *resource).collect();
     uncounted.sort_unstable();
@@ -89,7 +88,7 @@ fn of(
     }
 }
 
-fn is_shut(gate_violations: &GateViolation) -> bool {
+fn is_violated(gate_violations: &GateViolation) -> bool {
     let allowed = match gate_violations.gate {
         Gate::Deny(_) => 0,
         Gate::Max(max) => max as u64,
@@ -97,27 +96,27 @@ fn is_shut(gate_violations: &GateViolation) -> bool {
     gate_violations.removed() > allowed || !gate_violations.uncounted.is_empty()
 }
 
-/// What goes with Namespaces and has no outcome that says so: what is never listed, and what is spared only until the
-/// last pod is gone.
+/// Namespace contents that are deleted without an outcome of their own: resources that are never listed, and those that
+/// stay only until the last pod is gone.
 fn unnamed(snapshot: &Snapshot, plan: &Plan, unlisted_contents: &[UnlistedContents]) -> Vec<(ResourceId, Option<u64>)> {
     let mut unnamed = Vec::new();
     for of_namespace in unlisted_contents {
         let namespace = snapshot.object(of_namespace.namespace).name;
         unnamed.extend(of_namespace.unlisted.iter().map(|unlisted| (unlisted.resource, unlisted.count)));
         for (resource, spared) in &of_namespace.spared {
-            // Of what is spared, something may go for another reason.
-            let describe = plan.outcomes.iter().filter(|outcome| {
+            // A spared object may still be deleted for another reason.
+            let removed = plan.outcomes.iter().filter(|outcome| {
                 let object = snapshot.object(outcome.object);
                 let is_spared = outcome.kind != OutcomeKind::Deleted && !object.terminating();
                 object.resource == *resource && object.namespace == namespace && is_spared && outcome.may_be_removed()
             });
-            unnamed.push((*resource, Some(spared.saturating_sub(describe.count()) as u64)));
+            unnamed.push((*resource, Some(spared.saturating_sub(removed.count()) as u64)));
         }
     }
     unnamed
 }
 
-/// Whether two resources are one in storage: the versions of one, and the events of both groups.
+/// Whether two resources share their storage: versions of one resource, or the events of both API groups.
 fn same_storage(resources: &Resources, one: ResourceId, other: ResourceId) -> bool {
     let is_events = |id: ResourceId| {
         let resource = resources.get(id);

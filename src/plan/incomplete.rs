@@ -1,4 +1,4 @@
-//! Whether what could not be read might change what a plan says. Whoever acts on a plan has to know that before.
+//! Whether something that could not be read might change a plan. Everyone who acts on a plan must check this first.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ use super::{
     possible_deletions::may_hide,
 };
 
-/// What could not be read, and may matter.
+/// What could not be read and may change the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Incomplete {
-    /// How many outcomes are not certain for that reason, or because the search for other ends was given up.
+pub(crate) struct Incomplete {
+    /// How many outcomes are uncertain because of gaps, or because the search for other outcomes was cut short.
     pub uncertain: usize,
-    /// What may hold dependents that nobody has seen: they would go, too.
+    /// Lists that failed and may contain dependents of the deleted objects.
     pub unseen: Vec<Gap>,
 }
 
 impl Incomplete {
-    /// What is missing for this plan to be the whole truth.
-    pub fn of(snapshot: &Snapshot, plan: &Plan) -> Self {
+    /// Finds what this plan lacks.
+    pub(crate) fn of(snapshot: &Snapshot, plan: &Plan) -> Self {
         let uncertain = plan
             .outcomes
             .iter()
@@ -31,8 +31,8 @@ impl Incomplete {
         Incomplete { uncertain, unseen: may_hide(snapshot, &concerned.into_iter().collect::<Vec<_>>()) }
     }
 
-    /// Whether anything is missing.
-    pub fn matters(&self) -> bool {
+    /// Whether the plan lacks anything.
+    pub(crate) fn matters(&self) -> bool {
         self.uncertain > 0 || !self.unseen.is_empty()
     }
 }
@@ -60,9 +60,9 @@ mod tests {
         }
     }
 
-    /// What is unseen when an object of this kind is deleted: lists that failed as `plural[@namespace]`, whether the
-    /// one of a namespace could be read instead as `plural=namespace`, and groups that could not be discovered as
-    /// `group/version`.
+    /// Deletes one object and returns the gaps that may hide its dependents. `failed` names failed lists as
+    /// `plural[@namespace]`, lists of which only one namespace was read as `plural=namespace`, and undiscovered groups
+    /// as `group/version`.
     fn unseen(target: &str, failed: &[&str]) -> Vec<String> {
         let all = vec![
             resource("", "configmaps", "ConfigMap", true),
@@ -95,15 +95,15 @@ mod tests {
         }
         let snapshot = builder.build();
         let graph = OwnerGraph::new(&snapshot);
-        let stage = SimContext::new(&snapshot, &graph, Assume::Known);
-        let plan = plan(&stage, &Request::delete(vec![target], Propagation::Background));
+        let context = SimContext::new(&snapshot, &graph, Assume::Known);
+        let plan = plan(&context, &Request::delete(vec![target], Propagation::Background));
         let incomplete = Incomplete::of(&snapshot, &plan);
         assert_eq!(incomplete.matters(), !incomplete.unseen.is_empty());
         incomplete.unseen.iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn what_could_depend_on_a_target_has_to_be_seen() {
+    fn lists_that_may_contain_dependents_must_be_read() {
         assert_eq!(unseen("configmaps", &[]), [""; 0]);
         assert_eq!(unseen("configmaps", &["secrets"]), ["secrets (forbidden)"]);
         assert_eq!(unseen("configmaps", &["secrets@shop"]), ["secrets in namespace shop (forbidden)"]);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_depend_on_it_need_not_be_seen() {
+    fn lists_that_cannot_contain_dependents_are_ignored() {
         assert_eq!(unseen("configmaps", &["secrets", "secrets=shop"]), [""; 0], "the namespace itself was read");
         assert_eq!(unseen("configmaps", &["secrets@other"]), [""; 0]);
         assert_eq!(
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_knows_what_an_api_serves_that_is_away() {
+    fn an_undiscovered_group_may_contain_dependents() {
         assert_eq!(unseen("configmaps", &["acme.io/v1"]), ["acme.io/v1 (away)"]);
         assert_eq!(unseen("configmaps", &["metrics.k8s.io/v1beta1"]), [""; 0], "nothing in it can be deleted");
     }

@@ -2,36 +2,36 @@
 
 use crate::{model::ObjectId, server::Propagation};
 
-/// Something that the request asks for and doesn't get.
+/// Part of the request that has no effect, or not the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The target that it is about; of a sweep, what it leaves alone.
+    /// The target; for a sweep, the object that it leaves alone.
     pub object: ObjectId,
     pub kind: NoteKind,
 }
 
-/// What is to be noted. The words never change meaning.
+/// What a note says. Its JSON name never changes meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteKind {
-    /// The first DELETE of a definition ignores the policy: its instances go anyway (R1.26).
+    /// The first DELETE of a CustomResourceDefinition ignores the policy: all instances are deleted (R1.26).
     DefinitionIgnoresPolicy,
-    /// Orphaning a Namespace doesn't save what is in it (R1.25).
+    /// Orphaning a Namespace doesn't save its contents (R1.25).
     NamespaceContentGoes,
-    /// Nothing depends on the target: the policy makes no difference.
+    /// The target has no dependents: the policy makes no difference.
     NoDependents,
-    /// The pod is in its grace period already, and only a shorter one would change anything (R1.17).
+    /// The pod is already in its grace period; only a shorter one would have an effect (R1.17).
     PodAlreadyEnding,
-    /// While its spec.finalizers hold a Namespace, further DELETEs change nothing (R1.25).
+    /// The Namespace is terminating: further DELETEs change nothing while its spec.finalizers are set (R1.25).
     NamespaceAlreadyEnding,
-    /// The target is terminating under this policy already.
+    /// The target is already terminating under this policy.
     AlreadyTerminating,
-    /// An owner reference leads to an API path that doesn't exist, which is no proof that the owner is gone: a sweep
-    /// leaves its holder alone (R3.16).
+    /// An owner reference leads to a missing API path. That doesn't prove that the owner is gone, so a sweep leaves the
+    /// object alone (R3.16).
     DoubtedPath,
 }
 
 impl NoteKind {
-    /// As JSON says it.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             NoteKind::DefinitionIgnoresPolicy | NoteKind::NamespaceContentGoes => "policy-ignored",
@@ -43,13 +43,13 @@ impl NoteKind {
         }
     }
 
-    /// Whether the policy that was asked for saves nothing, although it is there to save something.
-    pub fn saves_nothing(self, propagation: Propagation) -> bool {
+    /// Whether the user asked to save dependents and the policy saves none.
+    pub(crate) fn saves_nothing(self, propagation: Propagation) -> bool {
         propagation == Propagation::Orphan
             && matches!(self, NoteKind::DefinitionIgnoresPolicy | NoteKind::NamespaceContentGoes)
     }
 
-    /// In a sentence about the object.
+    /// A sentence about the object.
     pub fn message(self, propagation: Propagation) -> String {
         let policy = propagation.name().to_lowercase();
         match self {

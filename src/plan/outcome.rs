@@ -1,4 +1,4 @@
-//! What a plan says: the outcome of each object, and what goes with it.
+//! The data of a plan: the outcome of each object, and what goes with it.
 
 use std::collections::BTreeSet;
 
@@ -12,25 +12,25 @@ use super::{
     reaction::{Afterwards, OutsideEffect},
 };
 
-/// What becomes of an object: the first that fits (design, section 4).
+/// What happens to an object: the first kind that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OutcomeKind {
-    /// Gone.
+    /// Removed from storage.
     Deleted,
-    /// Stays with a deletionTimestamp.
+    /// Stays, with a deletionTimestamp.
     Terminating,
     /// Survives without any owner reference.
     Orphaned,
-    /// Survives, and lost some of its owner references.
+    /// Survives with fewer owner references.
     Detached,
-    /// Survives, and only `blockOwnerDeletion` changed.
+    /// Survives; only `blockOwnerDeletion` changed.
     Unblocked,
-    /// As it was, in the end that was played; something unknown could change it.
+    /// Unchanged in the simulated order; something unknown could change it.
     Unchanged,
 }
 
 impl OutcomeKind {
-    /// As JSON says it.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             OutcomeKind::Deleted => "Deleted",
@@ -48,19 +48,19 @@ impl OutcomeKind {
     }
 }
 
-/// Why an outcome is not certain.
+/// Why an outcome is uncertain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Uncertainty {
     /// It depends on the order of events.
     Order,
     /// Something that decides it could not be read.
     Gap,
-    /// The search stopped before everything had settled.
+    /// The search was cut short.
     Bound,
 }
 
 impl Uncertainty {
-    /// As JSON says it.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Uncertainty::Order => "order",
@@ -70,7 +70,7 @@ impl Uncertainty {
     }
 }
 
-/// The state an object ends in.
+/// The state of an object at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct After {
     pub terminating: bool,
@@ -83,29 +83,28 @@ pub struct After {
 pub struct Outcome {
     pub object: ObjectId,
     pub kind: OutcomeKind,
-    /// The place of its last change among all outcomes, from 1; none for what doesn't change.
+    /// The position of its last change among all outcomes, from 1; `None` if it doesn't change.
     pub order: Option<u32>,
-    /// `None`: certain.
+    /// `None` if certain.
     pub uncertain: Option<Uncertainty>,
-    /// What set it off; none for what doesn't change.
+    /// Who changed it and why; `None` if it doesn't change.
     pub because: Option<Cause>,
-    /// For what stays terminating: the objects it waits for.
+    /// If it stays terminating: the objects that it waits for.
     pub waits_for: Vec<ObjectId>,
-    /// For what stays terminating: what holds the object itself.
+    /// If it stays terminating: what else holds it.
     pub held_by: Vec<BlockedBy>,
-    /// For what stays terminating.
+    /// If it stays terminating: whether it will ever be removed.
     pub state: Option<State>,
-    /// None when it is gone.
+    /// `None` if it is gone.
     pub after: Option<After>,
-    /// What else becomes of it in other orders of events; empty unless it is uncertain because of them.
+    /// Other outcomes in other event orders; empty unless [`Uncertainty::Order`].
     pub alternatives: Vec<Alternative>,
-    /// What living controllers do afterwards: no outcome takes it into account.
+    /// What living controllers do in response. No outcome takes this into account.
     pub afterwards: Vec<Afterwards>,
 }
 
 impl Outcome {
-    /// Whether the object goes in any end, or is set terminating in one, which can't be taken back; or might, as far as
-    /// is known.
+    /// Whether the object is removed or marked for deletion in any known outcome, or might be because of gaps.
     pub fn may_be_removed(&self) -> bool {
         let unknown = matches!(self.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound));
         self.kind.removes() || self.alternatives.iter().any(|other| other.kind.removes()) || unknown
@@ -117,8 +116,8 @@ impl Outcome {
     }
 
     /// The outcome of an object that a plan doesn't touch.
-    pub(super) fn untouched(stage: &SimContext<'_>, object: ObjectId) -> Self {
-        let found = stage.snapshot.object(object);
+    pub(super) fn untouched(context: &SimContext<'_>, object: ObjectId) -> Self {
+        let stored = context.snapshot.object(object);
         Outcome {
             object,
             kind: OutcomeKind::Unchanged,
@@ -129,9 +128,9 @@ impl Outcome {
             held_by: Vec::new(),
             state: None,
             after: Some(After {
-                terminating: found.terminating(),
-                finalizers: found.finalizers.to_vec(),
-                owners: found.owners.to_vec(),
+                terminating: stored.terminating(),
+                finalizers: stored.finalizers.to_vec(),
+                owners: stored.owners.to_vec(),
             }),
             alternatives: Vec::new(),
             afterwards: Vec::new(),
@@ -139,20 +138,20 @@ impl Outcome {
     }
 }
 
-/// Another end that an object may come to.
+/// Another possible outcome of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {
     pub kind: OutcomeKind,
     pub because: Option<Cause>,
     pub state: Option<State>,
-    /// None when it is gone.
+    /// `None` if it is gone.
     pub after: Option<After>,
 }
 
-/// One end that a group of objects, whose outcomes hang together, may come to.
+/// One joint outcome of a group of connected objects.
 pub type JointEnd = Vec<(ObjectId, Alternative)>;
 
-/// How many objects come to which end.
+/// How many objects have which outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     pub deleted: usize,
@@ -160,55 +159,54 @@ pub struct Summary {
     pub orphaned: usize,
     pub detached: usize,
     pub unblocked: usize,
-    /// Of those that stay terminating, the ones nobody is known to finish.
+    /// How many of the terminating objects no controller is known to finish.
     pub stuck: usize,
-    /// Of those that go or stay terminating, the ones that a living controller makes anew.
+    /// How many of the removed or terminating objects a living controller recreates.
     pub recreated: usize,
 }
 
-/// The answer to "what would this delete do?".
+/// What a delete would do.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub request: Request,
     /// Every object whose stored metadata the delete changes, in the order of their last change; then those that only
-    /// what is not known could change.
+    /// something unknown could change.
     pub outcomes: Vec<Outcome>,
-    /// Of a sweep: what waits for its dependents or frees them, is taken up for that, and stays as it is all the same.
+    /// For a sweep: terminating objects that it examines but can't finish.
     pub stays: Vec<Outcome>,
     pub summary: Summary,
-    /// For each group of objects whose outcomes depend on the order of events: the ends they may come to together.
+    /// For each group of objects whose outcomes depend on the event order: their possible joint outcomes.
     pub ends: Vec<Vec<JointEnd>>,
-    /// What happens outside the graph because of what goes, the worst first.
+    /// External effects, the worst first.
     pub effects: Vec<OutsideEffect>,
-    /// What the request asks for and doesn't get.
+    /// Parts of the request that have no effect.
     pub notes: Vec<Note>,
-    /// How many orders of events were tried.
+    /// How many event orders were simulated.
     pub orders: u64,
-    /// What others are taken to do.
+    /// What the plan assumes other actors do.
     pub assumptions: BTreeSet<Assumption>,
     /// Targets that the API server refuses to delete, and why (R1.25, R1.27).
     pub refused: Refused,
-    /// What would have to be read to be sure.
+    /// What should be read to be certain.
     pub needs: Needs,
-    /// How many atoms were played.
+    /// How many steps were simulated.
     pub steps: u64,
 }
 
 impl Plan {
-    /// The outcome of one object, if it has any.
     pub fn outcome(&self, object: ObjectId) -> Option<&Outcome> {
         self.outcomes.iter().find(|outcome| outcome.object == object)
     }
 
-    /// Whether anything that was touched stays stuck, in any end that was seen.
+    /// Whether anything stays stuck, in any outcome that was found.
     pub fn stuck(&self) -> bool {
-        let stuck_otherwise =
+        let stuck_in_other_order =
             |outcome: &Outcome| outcome.alternatives.iter().any(|other| other.state == Some(State::Stuck));
         let stays_stuck = || self.stays.iter().any(|stays| stays.state == Some(State::Stuck));
-        self.summary.stuck > 0 || stays_stuck() || self.outcomes.iter().any(stuck_otherwise)
+        self.summary.stuck > 0 || stays_stuck() || self.outcomes.iter().any(stuck_in_other_order)
     }
 
-    /// Whether nothing unknown could change an outcome.
+    /// Whether every outcome is certain.
     pub fn certain(&self) -> bool {
         self.outcomes.iter().all(|outcome| outcome.uncertain.is_none())
     }

@@ -7,40 +7,39 @@ use crate::model::{
     effects::{EffectKind, Severity},
 };
 
-/// Something that happens outside the graph because an object goes, or may go.
+/// Something that happens outside the graph because an object is or may be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutsideEffect {
-    /// The object that goes.
+    /// The deleted object.
     pub object: ObjectId,
     pub kind: EffectKind,
     pub message: Cow<'static, str>,
-    /// Other objects that this is about: a claim's volume, a Node's pods.
+    /// Other objects concerned: a claim's volume, a Node's pods.
     pub related: Vec<ObjectId>,
 }
 
 impl OutsideEffect {
-    /// How bad it is.
     pub fn severity(&self) -> Severity {
         self.kind.severity()
     }
 }
 
-/// What somebody does with an object, or because of it, after the plan is done.
+/// What a living controller does in response to an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Afterwards {
-    /// This controller lives on and makes one like it.
+    /// This controller survives and recreates the object.
     Recreated { by: ObjectId },
-    /// It lives on and may make one like it.
+    /// This controller survives and may recreate the object.
     MayBeRecreated { by: ObjectId },
-    /// This one of Kubernetes' own controllers keeps every namespace furnished with it.
+    /// This built-in controller keeps such an object in every namespace.
     KeptUp { by: &'static str },
-    /// The kubelet of this Node shows its static pod again.
+    /// The kubelet of this Node creates the mirror pod again.
     MirroredAgain { node: ObjectId },
-    /// This controller makes a new owner for it, which adopts it.
+    /// This controller creates a new owner, which adopts the object.
     Adopted { by: ObjectId },
-    /// A living controller in its namespace adopts it if its selector matches.
+    /// A living controller in the namespace adopts the object if its selector matches.
     MayBeAdopted,
-    /// Somebody removes this object, too, although it refers to nothing.
+    /// A controller removes this other object, although it has no owner reference.
     Removes { object: ObjectId },
 }
 

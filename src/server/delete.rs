@@ -1,4 +1,4 @@
-//! One DELETE request, as the API server answers it (§1.2–§1.7, §1.9).
+//! One DELETE as the API server executes it (§1.2–1.7, §1.9).
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeleteOptions {
     pub propagation: Option<Propagation>,
-    /// `gracePeriodSeconds`; only pods look at it (§1.5).
+    /// `gracePeriodSeconds`; only relevant for pods (§1.5).
     pub grace: Option<i64>,
     /// `preconditions.uid` (R1.6).
     pub uid: Option<Symbol>,
@@ -22,23 +22,22 @@ pub struct DeleteOptions {
     pub version: Option<u32>,
 }
 
-/// How the API server answers.
+/// The API server's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeleteAnswer<'a> {
-    /// Gone from storage.
+    /// The object was removed.
     Removed,
-    /// Stays, in this state.
+    /// The object has this new state.
     Updated(Stored<'a>),
-    /// Nothing was written.
     Unchanged,
     /// 409: a precondition failed (R1.6, R1.7).
     Conflict,
 }
 
-/// What one DELETE does to an object with this uid.
+/// The effect of one DELETE on an object with this uid.
 ///
-/// `pod` holds a pod's facts; where they are not known, the pod is taken to be on a node with a grace period, as nearly
-/// all are. `held_by_spec` says whether a Namespace's `spec.finalizers` still hold it (R1.25).
+/// `pod` are a pod's facts; without them, assume a scheduled pod with a grace period, as nearly all are.
+/// `held_by_spec`: whether a Namespace still has `spec.finalizers` (R1.25).
 pub fn delete<'a>(
     stored: &Stored<'a>,
     uid: Symbol,
@@ -83,8 +82,8 @@ fn generic_delete<'a>(
     };
     let finalizers = collector_finalizers(stored, rules, options.propagation);
     if finalizers.is_empty() && graceful.unwrap_or(0) == 0 {
-        // R1.7: without grace, an update that only drops finalizers leaves the precondition's version empty, and it
-        // fails.
+        // R1.7: without a grace period, an update that only drops finalizers empties the precondition's version, and
+        // the request fails.
         let dropped_finalizers = !stored.finalizers.is_empty();
         return if graceful.is_none() && dropped_finalizers && options.version.is_some() {
             DeleteAnswer::Conflict
@@ -92,7 +91,7 @@ fn generic_delete<'a>(
             DeleteAnswer::Removed
         };
     }
-    // R1.12: without grace it is 0, also for pods that were already terminating (R1.18).
+    // R1.12: the grace period is 0 otherwise, also for pods that were already terminating (R1.18).
     updated(stored, Some(graceful.unwrap_or(0)), finalizers)
 }
 
@@ -110,11 +109,11 @@ fn updated<'a>(stored: &Stored<'a>, grace: Option<i64>, finalizers: Cow<'a, [Sym
 }
 
 enum Grace {
-    /// Not deleted gracefully (any more).
+    /// No graceful deletion.
     None,
-    /// The grace period that starts, or the shorter one that replaces it.
+    /// A grace period that starts, or a shorter one that replaces it.
     Seconds(i64),
-    /// R1.17: a grace period runs and the request doesn't shorten it; nothing changes, not even finalizers.
+    /// R1.17: the request doesn't shorten the current grace period, so nothing changes, not even finalizers.
     AlreadyPending,
 }
 
@@ -140,7 +139,7 @@ fn grace_period(stored: &Stored<'_>, rules: KindRules, pod: Option<&PodFacts>, o
     Grace::Seconds(if seconds < 0 { 1 } else { seconds })
 }
 
-/// The finalizers after a DELETE: the table of §1.3, and R1.9 for their order.
+/// The finalizers after a DELETE (table of §1.3), in the order of R1.9.
 fn collector_finalizers<'a>(
     stored: &Stored<'a>,
     rules: KindRules,
@@ -151,19 +150,19 @@ fn collector_finalizers<'a>(
         Symbol::ORPHAN => Some(Propagation::Orphan),
         _ => None,
     });
-    let wanted = match requested.or(existing).unwrap_or(rules.default_policy) {
+    let collector_finalizer = match requested.or(existing).unwrap_or(rules.default_policy) {
         _ if !rules.collected => None,
         Propagation::Background => None,
         Propagation::Foreground => Some(Symbol::FOREGROUND),
         Propagation::Orphan => Some(Symbol::ORPHAN),
     };
-    let is_wanted = |finalizer: Symbol| wanted == Some(finalizer);
+    let is_collector_finalizer = |finalizer: Symbol| collector_finalizer == Some(finalizer);
     let unchanged = [Symbol::FOREGROUND, Symbol::ORPHAN]
         .into_iter()
-        .all(|finalizer| stored.has_finalizer(finalizer) == is_wanted(finalizer));
+        .all(|finalizer| stored.has_finalizer(finalizer) == is_collector_finalizer(finalizer));
     if unchanged {
         return stored.finalizers.clone();
     }
     let foreign = stored.finalizers.iter().copied().filter(|finalizer| !finalizer.is_collectors_finalizer());
-    foreign.chain(wanted).collect()
+    foreign.chain(collector_finalizer).collect()
 }

@@ -1,36 +1,36 @@
-//! What the API server does differently for some kinds (§1.5, §1.6, §1.9).
+//! Kinds that the API server treats specially (§1.5, §1.6, §1.9).
 
 use crate::model::{ObjectId, Resource, Snapshot};
 
 use super::propagation::Propagation;
 
-/// A kind with a DELETE of its own.
+/// Which implementation of DELETE a kind has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnDelete {
-    /// The store that nearly every kind uses.
+    /// The generic store.
     Generic,
-    /// Held by its `spec.finalizers` (R1.25).
+    /// Namespaces: held by `spec.finalizers` (R1.25).
     Namespace,
-    /// The first DELETE ignores the propagation policy (R1.26).
+    /// CustomResourceDefinitions: the first DELETE ignores the propagation policy (R1.26).
     Definition,
 }
 
-/// What the API server does for one kind.
+/// The API server's rules for one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindRules {
-    /// The policy of a request that names none (§1.6, R1.20).
+    /// The propagation policy of requests without one (§1.6, R1.20).
     pub default_policy: Propagation,
-    /// False for core Events, which never get a finalizer of the collector (R1.44).
+    /// `false` for core Events, which never get a collector's finalizer (§1.3, priority 1).
     pub collected: bool,
-    /// Pods: deleted with a grace period (§1.5).
+    /// Pods: deletion with a grace period (§1.5).
     pub graceful: bool,
     pub own_delete: OwnDelete,
-    /// Built-in kinds understand strategic merge patches; custom resources answer 415 (§4.3).
+    /// Built-in kinds accept strategic merge patches; custom resources answer 415 (§4.3).
     pub strategic_merge: bool,
 }
 
 impl KindRules {
-    /// The rules of a resource in the version of the request.
+    /// The rules of a resource version.
     pub fn of(resource: &Resource) -> Self {
         let own_delete = match (resource.group.as_str(), resource.kind.as_str()) {
             ("", "Namespace") => OwnDelete::Namespace,
@@ -51,8 +51,8 @@ impl KindRules {
     }
 }
 
-/// Whether a group belongs to Kubernetes' own types. The groups of definitions must contain a dot, and those under
-/// `k8s.io` that are not built in (Gateway API, snapshots, metrics) are told apart by name.
+/// Whether a group is built into Kubernetes. Groups of CRDs contain a dot; those under `k8s.io` (Gateway API,
+/// snapshots, metrics) are listed by name.
 fn built_in_group(group: &str) -> bool {
     matches!(group, "" | "apps" | "autoscaling" | "batch" | "extensions" | "policy")
         || matches!(
@@ -80,7 +80,7 @@ fn built_in_group(group: &str) -> bool {
         )
 }
 
-/// Why the API server refuses every DELETE of an object, if it does (R1.25, R1.27).
+/// Why the API server refuses every DELETE of an object; `None` if it doesn't (R1.25, R1.27).
 pub fn protected(snapshot: &Snapshot, id: ObjectId) -> Option<&'static str> {
     let object = snapshot.object(id);
     let resource = snapshot.resources.get(object.resource);

@@ -1,10 +1,10 @@
-//! What the API server holds of an object, and what it does on one DELETE or PATCH (§1).
+//! A model of the API server: the effect of one DELETE or PATCH on an object (§1).
 
-pub mod delete;
+pub(crate) mod delete;
 pub mod kinds;
-pub mod patch;
+mod patch;
 mod propagation;
-pub mod stored;
+mod stored;
 
 pub use delete::{DeleteAnswer, DeleteOptions, delete};
 pub use kinds::{KindRules, OwnDelete};

@@ -1,4 +1,4 @@
-//! One PATCH, as the API server answers it (§1.8, §4.3, §4.4).
+//! One PATCH as the API server executes it (§1.8, §4.3, §4.4).
 
 use std::borrow::Cow;
 
@@ -11,30 +11,29 @@ use super::stored::Stored;
 pub enum Patch {
     /// Strategic merge: drop every reference with one of these uids (R4.8).
     StripByUid(Vec<Symbol>),
-    /// JSON merge, for kinds without strategic merge: exactly these references, if the version is still this one.
+    /// JSON merge, for kinds without strategic merge: set exactly these references, if the version matches.
     SetOwners { owners: Vec<Reference>, version: u32 },
-    /// Strategic merge: these references, switched to non-blocking, each merged into the first that has its uid (R4.9).
+    /// Strategic merge: make these references non-blocking; each is merged into the first with its uid (R4.9).
     MergeOwners(Vec<Reference>),
-    /// JSON merge: drop this finalizer, if the version is still this one.
+    /// JSON merge: drop this finalizer, if the version matches.
     RemoveFinalizer { finalizer: Symbol, version: u32 },
 }
 
-/// How the API server answers.
+/// The API server's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatchAnswer<'a> {
-    /// The object stays, in this state.
+    /// The object has this new state.
     Updated(Stored<'a>),
-    /// The patch changed nothing.
     Unchanged,
-    /// The last finalizer of a terminating object went, and the object with it (R1.22).
+    /// A terminating object lost its last finalizer, and was removed (R1.22).
     Removed,
-    /// 409: the version is another one.
+    /// 409: the version doesn't match.
     Conflict,
-    /// 422: two references would be the controller's (R1.32).
+    /// 422: two references would have `controller: true` (R1.32).
     Invalid,
 }
 
-/// What one PATCH does to an object. `held_by_spec` says whether a Namespace's `spec.finalizers` still hold it (R1.25).
+/// The effect of one PATCH on an object. `held_by_spec`: whether a Namespace still has `spec.finalizers` (R1.25).
 pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> PatchAnswer<'a> {
     let mut owners: Cow<'a, [Reference]> = stored.owners.clone();
     let mut finalizers = stored.finalizers.clone();
@@ -48,7 +47,7 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
         Patch::SetOwners { version, .. } | Patch::RemoveFinalizer { version, .. } if *version != stored.version => {
             return PatchAnswer::Conflict;
         }
-        Patch::SetOwners { owners: wanted, .. } => owners = Cow::Owned(wanted.clone()),
+        Patch::SetOwners { owners: new_owners, .. } => owners = Cow::Owned(new_owners.clone()),
         Patch::MergeOwners(merged) => {
             let references = owners.to_mut();
             for reference in merged {
@@ -74,7 +73,7 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
     if owners == stored.owners && finalizers == stored.finalizers {
         return PatchAnswer::Unchanged;
     }
-    // A merge takes `controller` from one reference to another of the same uid.
+    // A merge may copy `controller` to another reference with the same uid.
     if owners.iter().filter(|reference| reference.controller == Some(true)).count() > 1 {
         return PatchAnswer::Invalid;
     }
@@ -85,8 +84,8 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
     PatchAnswer::Updated(Stored { owners, finalizers, version: stored.version + 1, ..*stored })
 }
 
-/// A strategic merge puts references of one uid side by side: those that the patch names in its order, the others in
-/// theirs, and the two interleaved as they were (`SMP:mergeSlice`, `:normalizeElementOrder`).
+/// A strategic merge moves references with the same uid together: patched ones in the patch's order, the others in
+/// theirs, interleaved as before (`SMP:mergeSlice`, `:normalizeElementOrder`).
 fn in_merged_order<'a>(owners: Cow<'a, [Reference]>, merged: &[Reference]) -> Cow<'a, [Reference]> {
     let place = |list: &[Reference], uid: Symbol| list.iter().position(|reference| reference.uid == uid);
     let (mut named, mut others): (Vec<Reference>, Vec<Reference>) =
@@ -103,7 +102,7 @@ fn in_merged_order<'a>(owners: Cow<'a, [Reference]>, merged: &[Reference]) -> Co
     if *ordered == *owners { owners } else { Cow::Owned(ordered) }
 }
 
-/// R1.35: the API server collapses references that are equal in every field.
+/// R1.35: the API server drops exact duplicates of references.
 fn without_exact_duplicates(owners: Cow<'_, [Reference]>) -> Cow<'_, [Reference]> {
     let is_duplicate = |index: usize| owners[..index].contains(&owners[index]);
     if !(0..owners.len()).any(is_duplicate) {

@@ -1,18 +1,18 @@
 //! The propagation policy of a DELETE.
 
-/// What is to become of the dependents.
+/// What happens to the dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Propagation {
-    /// The object goes first, then the dependents.
+    /// The object is removed first, then its dependents.
     Background,
-    /// The dependents go first; those that block are waited for.
+    /// The dependents are removed first; the object waits for those that block it.
     Foreground,
-    /// The dependents stay, without their references to the object.
+    /// The dependents stay and lose their references to the object.
     Orphan,
 }
 
 impl Propagation {
-    /// As the API writes it.
+    /// The name in the API.
     pub fn name(self) -> &'static str {
         match self {
             Propagation::Background => "Background",

@@ -1,11 +1,10 @@
-//! The part of an object that deletes and patches change.
+//! The state of an object that DELETE and PATCH change.
 
 use std::borrow::Cow;
 
 use crate::model::{Object, Reference, Symbol};
 
-/// What the API server holds of one object at one moment. Parts that are as they were read are borrowed from the
-/// snapshot.
+/// The stored state of one object. Unchanged parts are borrowed from the snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored<'a> {
     /// `deletionTimestamp` is set.
@@ -16,12 +15,12 @@ pub struct Stored<'a> {
     pub finalizers: Cow<'a, [Symbol]>,
     /// `ownerReferences`, in their order.
     pub owners: Cow<'a, [Reference]>,
-    /// Stands for `resourceVersion`: every write adds one.
+    /// Stands for `resourceVersion`: incremented by every write.
     pub version: u32,
 }
 
 impl<'a> Stored<'a> {
-    /// The object as it was read.
+    /// The state in the snapshot.
     pub fn of(object: &'a Object) -> Self {
         Stored {
             terminating: object.terminating(),
@@ -32,28 +31,27 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// Whether it has this finalizer.
-    pub fn has_finalizer(&self, finalizer: Symbol) -> bool {
+    pub(crate) fn has_finalizer(&self, finalizer: Symbol) -> bool {
         self.finalizers.contains(&finalizer)
     }
 
-    /// Terminating with the foreground finalizer: dependents see it as a waiting owner (L7).
+    /// Whether it is terminating with the foreground finalizer: a waiting owner (L7).
     pub fn waiting(&self) -> bool {
         self.terminating && self.has_finalizer(Symbol::FOREGROUND)
     }
 
-    /// Terminating with the orphan finalizer: its dependents are to be freed (R6.1).
+    /// Whether it is terminating with the orphan finalizer: its dependents must be orphaned (R6.1).
     pub fn orphaning(&self) -> bool {
         self.terminating && self.has_finalizer(Symbol::ORPHAN)
     }
 
-    /// A pod whose grace period still runs.
+    /// Whether it is a pod in its grace period.
     pub fn in_grace(&self) -> bool {
         self.terminating && self.grace.is_some_and(|seconds| seconds != 0)
     }
 
-    /// Whether both look the same from outside, whatever number of writes lies between them.
-    pub fn same_state(&self, other: &Stored<'_>) -> bool {
+    /// Whether both states look the same to clients; versions may differ.
+    pub(crate) fn same_state(&self, other: &Stored<'_>) -> bool {
         self.terminating == other.terminating && self.finalizers == other.finalizers && self.owners == other.owners
     }
 }

@@ -1,11 +1,11 @@
-//! The built-in kinds that a simulation asks for again and again, resolved once.
+//! Built-in kinds that simulations look up often, resolved once.
 
 use crate::model::{Mapping, ResourceId, Resources};
 
-/// The group of snapshots of volumes, which is an add-on's, and known all the same.
+/// The API group of volume snapshots; an add-on, but handled like a built-in group.
 const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
 
-/// Each kind's resource in its picked version; none where it is not served, as in a dump that holds none of it.
+/// Each kind's resource in its picked version; `None` if not served, or not contained in the dump.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
     pub pods: Option<ResourceId>,
@@ -22,7 +22,6 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// Resolves the kinds.
     pub fn of(resources: &Resources) -> Self {
         let core = |kind| match resources.map("v1", kind) {
             Mapping::Served(id) => Some(resources.picked(id)),
@@ -38,7 +37,7 @@ impl BuiltIn {
             endpoints: core("Endpoints"),
             leases: resources.by_group_kind("coordination.k8s.io", "Lease"),
             definitions: resources.by_group_kind("apiextensions.k8s.io", "CustomResourceDefinition"),
-            // In whichever version.
+            // In any version.
             volume_snapshots: resources.by_group_kind(SNAPSHOTS, "VolumeSnapshot"),
             snapshot_contents: resources.by_group_kind(SNAPSHOTS, "VolumeSnapshotContent"),
         }

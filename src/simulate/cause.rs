@@ -1,4 +1,4 @@
-//! Why something was written: what a plan's `because` is made from.
+//! Why an object was written to.
 
 use crate::{
     collector::Reason,
@@ -8,9 +8,9 @@ use crate::{
 /// Who wrote, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The delete that is being planned.
+    /// The planned delete.
     Requested,
-    /// Whoever deletes wants to keep this object, and takes references to what dies from it first.
+    /// The user: references to deleted owners are removed to keep the object.
     Kept,
     /// The collector.
     Collector(Reason),
@@ -18,24 +18,23 @@ pub enum Cause {
     Kubelet,
     /// A controller that removes its own finalizer (§9.5).
     KnownFinalizer(Symbol),
-    /// The namespace controller, for what is in a terminating namespace (R9.9).
+    /// The namespace controller, deleting the contents of a terminating namespace (R9.9).
     Namespace(ObjectId),
-    /// The namespace controller, when nothing is left in it (R9.12).
+    /// The namespace controller, once the namespace is empty (R9.12).
     NamespaceEmpty,
-    /// The API server's clean-up of a definition that is being deleted (R1.26).
+    /// The CRD finalizer controller, deleting the instances of a CRD (R1.26).
     Definition(ObjectId),
-    /// The same, when no instance is left.
+    /// The CRD finalizer controller, once no instance is left.
     DefinitionEmpty,
 }
 
-/// One write, in the order they happened.
+/// One write.
 #[derive(Clone, Debug)]
 pub struct Change {
     pub object: ObjectId,
     pub cause: Cause,
-    /// The object went with it.
+    /// Whether it removed the object.
     pub removed: bool,
-    /// What the write took the object to: terminating, fewer references, fewer finalizers.
     pub effect: Effect,
 }
 
@@ -43,7 +42,7 @@ pub struct Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     Removed,
-    /// `deletionTimestamp` or finalizers were set by a DELETE.
+    /// A DELETE set `deletionTimestamp` or finalizers.
     Deleting,
     Owners,
     Finalizers,

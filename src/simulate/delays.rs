@@ -1,43 +1,42 @@
-//! Orders in which one thing takes longer: whatever would come next is held back for a while, and goes on later.
+//! Event orders in which one process is delayed: whatever would come next waits for a while.
 //!
-//! One delay is enough for nearly every outcome that depends on the order: two looks at an owner with its deletion in
-//! between (R4.11), an examination before or after an orphaning (M14, M15), a foreground and a background deletion that
-//! meet (M7).
+//! One delay is enough for nearly every outcome that depends on the order: an owner's deletion between two look-ups
+//! (R4.11), an examination before or after an orphaning (M14, M15), a foreground and a background deletion that meet
+//! (M7).
 
 use crate::{collector::EventKind, graph::NodeId, model::ResourceId};
 
 use super::{
     schedule::Step,
-    world::{Task, World},
+    world::{WorkerTask, World},
 };
 
-/// Something that goes on by itself, and can take its time.
+/// Something that progresses on its own and may be slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Process {
     /// The user's requests.
     Requests,
-    /// An informer; none for what the collector tells itself.
+    /// An informer; `None` for the collector's own virtual deletes.
     Informer(Option<ResourceId>),
-    /// A worker with this node.
+    /// A worker that examines this node.
     Examining(NodeId),
     Orphaning(NodeId),
-    /// A worker that has not begun.
+    /// A worker that hasn't started yet.
     ToExamine(NodeId),
     ToOrphan(NodeId),
     /// A back-off.
     BackOff(NodeId),
 }
 
-/// Calls `with` with the end of every order in which one process is held back from one step to another, evenly spread
-/// so that no more than about `most_steps` are played. The start is a world in which nothing has happened yet. Stops
-/// when `with` says so.
-pub fn with_one_delay<'s, 'a>(
+/// Calls `visit` with the end of every order in which one process is delayed from one step to another, evenly spread so
+/// that about `max_steps` are simulated. `start` is a world without events. Stops when `visit` returns `false`.
+pub fn for_each_delay<'s, 'a>(
     start: &World<'s, 'a>,
     length: u64,
-    most_steps: u64,
+    max_steps: u64,
     mut with: impl FnMut(World<'s, 'a>) -> bool,
 ) {
-    let stride = stride(length, most_steps);
+    let stride = stride(length, max_steps);
     let mut world = start.clone();
     let mut place = 0;
     while let Some(process) = world.next_process() {
@@ -66,31 +65,30 @@ pub fn with_one_delay<'s, 'a>(
             None => return,
         }
         place += 1;
-        // A world that never comes to rest has a bound of its own; this one ends where the first order did.
+        // A world that never settles has a limit of its own; stop where the first order did.
         if place > length {
             return;
         }
     }
 }
 
-/// How far apart delays have to be so that about `most_steps` suffice: there are `length²/2` of them, each half as long
-/// as the whole.
-fn stride(length: u64, most_steps: u64) -> u64 {
+/// The distance between delays that takes about `max_steps`: there are `length²/2` delays, each simulating half the
+/// length.
+fn stride(length: u64, max_steps: u64) -> u64 {
     let mut stride = 1;
-    while (length / stride).pow(2) / 2 * (length / 2).max(1) > most_steps && stride < length {
+    while (length / stride).pow(2) / 2 * (length / 2).max(1) > max_steps && stride < length {
         stride += 1;
     }
     stride
 }
 
-/// Calls `with` with the end of every order in which what would come first is held back. The same `with`, the same
-/// start.
-pub fn with_the_first_delayed<'s, 'a>(start: &World<'s, 'a>, with: impl FnMut(World<'s, 'a>) -> bool) {
-    with_one_delay(start, 0, u64::MAX, with);
+/// Calls `visit` like [`for_each_delay`], but only delays the first step.
+pub(crate) fn for_each_delay_of_first_step<'s, 'a>(start: &World<'s, 'a>, with: impl FnMut(World<'s, 'a>) -> bool) {
+    for_each_delay(start, 0, u64::MAX, with);
 }
 
 impl World<'_, '_> {
-    /// What the next step belongs to; none when everything rests but other actors.
+    /// The process of the next step; `None` if only other actors are left.
     fn next_process(&self) -> Option<Process> {
         Some(match self.next_step()? {
             Step::Request => Process::Requests,
@@ -103,14 +101,14 @@ impl World<'_, '_> {
         })
     }
 
-    /// Plays the next step that belongs to another process; says whether there was one.
+    /// Plays the next step of any other process. Returns whether there was one.
     fn play_without(&mut self, held_back: Process) -> bool {
-        if self.is_asked() && held_back != Process::Requests {
+        if self.has_requests_left() && held_back != Process::Requests {
             self.play(Step::Request);
         } else if let Some(place) =
             (0..self.events.len()).find(|place| Process::Informer(self.informer(*place)) != held_back)
         {
-            // The first event that is not the informer's that is held back is the oldest of its own.
+            // The first event of any other informer is the oldest of that informer.
             if let Some(event) = self.events.remove(place) {
                 self.events.push_front(event);
             }
@@ -133,20 +131,20 @@ impl World<'_, '_> {
         true
     }
 
-    /// Which informer an event comes from: events of one keep their order (§8.2), and what the collector tells itself is
-    /// one more.
+    /// The informer that an event comes from. Events of one informer keep their order (§8.2); the collector's own
+    /// virtual deletes are one more channel.
     pub(crate) fn informer(&self, place: usize) -> Option<ResourceId> {
         let event = self.events.get(place)?;
         match event.kind {
             EventKind::VirtualDeleted(_) => None,
-            _ => self.stage.graph.object(event.node).map(|object| self.stage.snapshot.object(object).resource),
+            _ => self.context.graph.object(event.node).map(|object| self.context.snapshot.object(object).resource),
         }
     }
 }
 
-fn process_of(task: &Task<'_>) -> Process {
+fn process_of(task: &WorkerTask<'_>) -> Process {
     match task {
-        Task::Examine(examination, _) => Process::Examining(examination.node),
-        Task::Orphan(orphaning, _) => Process::Orphaning(orphaning.node),
+        WorkerTask::Examine(examination, _) => Process::Examining(examination.node),
+        WorkerTask::Orphan(orphaning, _) => Process::Orphaning(orphaning.node),
     }
 }

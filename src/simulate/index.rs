@@ -1,4 +1,4 @@
-//! What the facts of a snapshot say of each other, gathered once for all plans on it.
+//! Relations between objects that only facts contain, computed once for all plans on a snapshot.
 
 use std::sync::OnceLock;
 
@@ -6,21 +6,21 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{ObjectId, ResourceId, Snapshot, Symbol};
 
-/// Which facts lead from one object to another; filled when first asked for.
+/// Lazily computed relations between objects.
 #[derive(Debug, Default)]
-pub struct Index {
+pub(crate) struct FactIndex {
     volumes_by_claim: OnceLock<FxHashMap<(Symbol, Symbol), ObjectId>>,
     pods_by_node: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     all_facts: OnceLock<FxHashMap<ResourceId, bool>>,
 }
 
-impl Index {
-    /// The PersistentVolume whose claimRef names this claim, of those whose facts are known.
+impl FactIndex {
+    /// The PersistentVolume whose claimRef names this claim, if its facts were read.
     pub(crate) fn volume_of(&self, snapshot: &Snapshot, claim: ObjectId) -> Option<ObjectId> {
         let index = self.volumes_by_claim.get_or_init(|| {
             let bound = snapshot.objects().filter_map(|(id, _)| {
                 let (namespace, name) = snapshot.facts.volume(id)?.claim.as_deref()?.split_once('/')?;
-                // A claim that no object is called is not in the snapshot.
+                // A name without a symbol belongs to no object of the snapshot.
                 Some(((snapshot.strings.find(namespace)?, snapshot.strings.find(name)?), id))
             });
             bound.collect()
@@ -29,7 +29,7 @@ impl Index {
         index.get(&(claim.namespace, claim.name)).copied()
     }
 
-    /// The pods that are bound to the Node of this name, of those whose facts are known.
+    /// The pods bound to the Node of this name whose facts were read.
     pub(crate) fn pods_on(&self, snapshot: &Snapshot, node: Symbol) -> &[ObjectId] {
         let index = self.pods_by_node.get_or_init(|| {
             let mut index: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
@@ -44,8 +44,8 @@ impl Index {
         index.get(&node).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the facts of every object of a resource are known, wherever it is.
-    pub(crate) fn knows_all(&self, snapshot: &Snapshot, resource: ResourceId) -> bool {
+    /// Whether the facts of all objects of a resource were read, in all namespaces.
+    pub(crate) fn has_all_facts(&self, snapshot: &Snapshot, resource: ResourceId) -> bool {
         let index = self.all_facts.get_or_init(|| {
             let mut index: FxHashMap<ResourceId, bool> = FxHashMap::default();
             for (id, object) in snapshot.objects() {

@@ -1,17 +1,15 @@
-//! Other orders in which the same atoms could happen (§8.2). An outcome that comes out differently in one of them
-//! depends on the order.
+//! Other orders of the same steps (§8.2). An outcome that differs in one of them depends on the order.
 //!
-//! Every order that is tried here could be the real one: events of different kinds overtake each other, workers and
-//! retries take their time. Only other actors (kubelets, controllers) stay last, for they are slower than the collector
-//! by far.
+//! Every order tried here can happen: events of different kinds overtake each other, workers and retries take their
+//! time. Only other actors (kubelets, controllers) always come last, because they are much slower than the collector.
 
 use super::{
     rng::Rng,
     schedule::Step,
-    world::{Task, World},
+    world::{WorkerTask, World},
 };
 
-/// How likely each kind of step is to come next, as weights.
+/// Relative probabilities of the next step.
 #[derive(Clone, Copy, Debug)]
 struct Weights {
     request: u64,
@@ -24,8 +22,8 @@ struct Weights {
 
 const EVEN: Weights = Weights { request: 8, observe: 8, work: 8, orphan: 8, examine: 8, retry: 8 };
 
-/// Temperaments of a control plane: what is slow in them leads to the ends that an even mixture hardly ever meets.
-const TEMPERAMENTS: &[Weights] = &[
+/// Weights of control planes with one slow part: they lead to outcomes that even weights almost never reach.
+const WEIGHT_PROFILES: &[Weights] = &[
     EVEN,
     Weights { observe: 1, ..EVEN },
     Weights { orphan: 1, ..EVEN },
@@ -36,25 +34,25 @@ const TEMPERAMENTS: &[Weights] = &[
     Weights { request: 1, ..EVEN },
 ];
 
-/// One order, made up as it goes; the same number makes the same order.
+/// A random order; the same number gives the same order.
 #[derive(Clone, Debug)]
 pub struct Interleaving {
     weights: Weights,
-    dice: Rng,
+    rng: Rng,
 }
 
 impl Interleaving {
     /// The order with this number.
     pub fn new(number: u64) -> Self {
-        let weights = TEMPERAMENTS[(number % TEMPERAMENTS.len() as u64) as usize];
-        Interleaving { weights, dice: Rng::new(number) }
+        let weights = WEIGHT_PROFILES[(number % WEIGHT_PROFILES.len() as u64) as usize];
+        Interleaving { weights, rng: Rng::new(number) }
     }
 
-    /// Picks what comes next, and brings it to the front of where it waits.
+    /// Picks the next step, and moves its item to the front of its queue.
     pub fn next_step(&mut self, world: &mut World<'_, '_>) -> Option<Step> {
         let weights = self.weights;
         let enabled = [
-            (Step::Request, weights.request, usize::from(world.is_asked())),
+            (Step::Request, weights.request, usize::from(world.has_requests_left())),
             (Step::Observe, weights.observe, world.events.len()),
             (Step::Work, weights.work, world.tasks.len()),
             (Step::BeginOrphaning, weights.orphan, world.collector.to_orphan.len()),
@@ -65,7 +63,7 @@ impl Interleaving {
         if total == 0 {
             return world.next_step();
         }
-        let mut left = self.dice.below(total as usize) as u64;
+        let mut left = self.rng.below(total as usize) as u64;
         for (step, weight, waiting) in enabled.into_iter().filter(|(_, _, waiting)| *waiting > 0) {
             if left < weight {
                 self.bring_forward(world, step, waiting);
@@ -77,28 +75,29 @@ impl Interleaving {
     }
 
     fn bring_forward(&mut self, world: &mut World<'_, '_>, step: Step, waiting: usize) {
-        let place = self.dice.below(waiting);
+        let index = self.rng.below(waiting);
         match step {
             Step::Observe => {
-                // Events of one informer keep their order (§8.2); what the collector tells itself is one more channel.
-                let informer = world.informer(place);
-                let oldest = (0..=place).find(|earlier| world.informer(*earlier) == informer).unwrap_or(place);
+                // Events of one informer keep their order (§8.2); the collector's own virtual deletes are one more
+                // channel.
+                let informer = world.informer(index);
+                let oldest = (0..=index).find(|earlier| world.informer(*earlier) == informer).unwrap_or(index);
                 if let Some(event) = world.events.remove(oldest) {
                     world.events.push_front(event);
                 }
             }
             Step::Work => {
-                world.tasks.swap(0, place);
-                if let Some(Task::Orphan(orphaning, _)) = world.tasks.front_mut() {
+                world.tasks.swap(0, index);
+                if let Some(WorkerTask::Orphan(orphaning, _)) = world.tasks.front_mut() {
                     let pending = orphaning.pending.len();
                     if pending > 1 {
-                        orphaning.pending.swap(pending - 1, self.dice.below(pending));
+                        orphaning.pending.swap(pending - 1, self.rng.below(pending));
                     }
                 }
             }
-            Step::BeginOrphaning => world.collector.to_orphan.bring_forward(place),
-            Step::BeginExamination => world.collector.to_delete.bring_forward(place),
-            Step::Retry => world.collector.retries.bring_forward(place),
+            Step::BeginOrphaning => world.collector.to_orphan.bring_forward(index),
+            Step::BeginExamination => world.collector.to_delete.bring_forward(index),
+            Step::Retry => world.collector.retries.bring_forward(index),
             Step::Request | Step::Act => {}
         }
     }

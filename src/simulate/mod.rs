@@ -1,11 +1,10 @@
-//! Simulation: one course of events, played on an overlay of the snapshot, by the API server's and the collector's
-//! rules.
+//! Simulates one course of events on an overlay of the snapshot, by the rules of the API server and the collector.
 
-pub mod actors;
+pub(crate) mod actors;
 mod answer;
-pub mod blockers;
+mod blockers;
 mod built_in;
-pub mod cause;
+mod cause;
 pub mod delays;
 mod index;
 pub mod interleaving;
@@ -15,7 +14,7 @@ mod parts;
 mod projection;
 mod request;
 mod rng;
-pub mod schedule;
+mod schedule;
 mod start;
 mod uncertainty;
 pub mod world;
@@ -28,16 +27,18 @@ mod order_sensitivity_tests;
 mod parts_tests;
 
 pub use actors::Assumption;
-pub use blockers::{BlockedBy, Blockers, State};
+pub(crate) use blockers::Blockers;
+pub use blockers::{BlockedBy, State};
 pub use built_in::BuiltIn;
 pub use cause::{Cause, Change, Effect};
-pub use next_write::{Next, NoAction, may_lag_after_restart};
+pub(crate) use next_write::may_lag_after_restart;
+pub use next_write::{Next, NoAction};
 pub use projection::{ProjectedOutcome, Projection};
-pub use request::{Cut, Only, Refused, Request, Start};
-pub use start::Lists;
+pub use request::{Cut, Refused, Request, Start, WriteScope};
+pub use start::InitialListOrder;
 pub use world::{Assume, Needs, SimContext, World};
 
-pub(crate) use blockers::unfinished;
+pub(crate) use blockers::unfinished_by_sweep;
 pub(crate) use parts::Parts;
 pub(crate) use start::begin;
-pub(crate) use uncertainty::{all_that_rests_on, uncertain_objects};
+pub(crate) use uncertainty::{uncertain_objects, with_all_affected};

@@ -28,7 +28,7 @@ fn an_object_follows_its_owners() {
     assert!(matches!(&both, Next::DropReferences(uids) if uids.len() == 1), "{both:?}");
 }
 
-/// 5.1: a waiting owner waits for the dependents that block it, and then loses its finalizer.
+/// §5.1: a waiting owner waits for the dependents that block it, and then loses its finalizer.
 #[test]
 fn an_owner_that_waits_goes_after_its_blocking_dependents() {
     let mut world = World::new();

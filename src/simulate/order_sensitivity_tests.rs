@@ -1,4 +1,4 @@
-use super::{Assume, Lists, Request, SimContext, begin, order_sensitivity::order_sensitive};
+use super::{Assume, InitialListOrder, Request, SimContext, begin, order_sensitivity::order_sensitive};
 use crate::{
     model::ObjectId,
     server::Propagation::{self, Background, Foreground, Orphan},
@@ -10,7 +10,7 @@ fn sensitive(world: World, target: ObjectId, propagation: Propagation) -> Vec<Ob
     let (snapshot, graph) = world.build();
     let context = SimContext::new(&snapshot, &graph, Assume::None);
     let request = Request::delete(vec![target], propagation);
-    let (mut world, refused) = begin(&context, &request, Lists::default());
+    let (mut world, refused) = begin(&context, &request, InitialListOrder::default());
     assert!(refused.is_empty());
     world.settle();
     order_sensitive(&world, &request)

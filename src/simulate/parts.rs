@@ -1,5 +1,4 @@
-//! The independent parts of a snapshot: what happens in one has nothing to do with what happens in another, in whatever
-//! order.
+//! Splits a snapshot into independent parts: events in one part never affect another, in any order.
 
 use petgraph::unionfind::UnionFind;
 
@@ -11,18 +10,17 @@ use crate::{
 
 use super::world::World;
 
-/// Which part each node belongs to.
+/// The part of each node.
 pub(crate) struct Parts {
     part_of: Vec<u32>,
 }
 
 impl Parts {
-    /// The parts of the snapshot that a course of events began with. Nodes of one part are connected by references, as
-    /// uids and as coordinates; by what is deleted along with a namespace or a definition; and by claims that wait for
-    /// their pods.
-    pub fn at_end_of(world: &World<'_, '_>) -> Self {
-        let stage = world.stage;
-        let (snapshot, graph) = (stage.snapshot, stage.graph);
+    /// The parts of the snapshot that a simulation began with. References connect nodes, by uid and by coordinates; so
+    /// do the contents of a deleted Namespace or CustomResourceDefinition, and claims with the pods that use them.
+    pub(crate) fn at_end_of(world: &World<'_, '_>) -> Self {
+        let context = world.context;
+        let (snapshot, graph) = (context.snapshot, context.graph);
         let mut parts: UnionFind<u32> = UnionFind::new(graph.len());
         let mut join = |left: NodeId, right: NodeId| {
             parts.union(left.0, right.0);
@@ -44,25 +42,25 @@ impl Parts {
                 join(node, first);
             }
             let may_go = object.terminating() || !object.owners.is_empty();
-            let with_it: &[ObjectId] = match stage.rules(id).own_delete {
+            let deleted_with_it: &[ObjectId] = match context.rules(id).own_delete {
                 _ if !may_go => &[],
-                OwnDelete::Namespace => stage.in_namespace(object.name),
-                OwnDelete::Definition => stage.instances(id).map_or(&[], |resource| stage.of_resource(resource)),
+                OwnDelete::Namespace => context.in_namespace(object.name),
+                OwnDelete::Definition => context.instances(id).map_or(&[], |resource| context.of_resource(resource)),
                 OwnDelete::Generic
                     if object.finalizers.iter().any(|finalizer| !finalizer.is_collectors_finalizer()) =>
                 {
-                    stage.users_of_claim(id)
+                    context.users_of_claim(id)
                 }
                 OwnDelete::Generic => &[],
             };
-            for other in with_it {
+            for other in deleted_with_it {
                 join(node, (*other).into());
             }
         }
         Parts { part_of: parts.into_labeling() }
     }
 
-    /// The part of a node, as a number.
+    /// The number of a node's part.
     pub fn of(&self, node: impl Into<NodeId>) -> u32 {
         self.part_of[node.into().index()]
     }

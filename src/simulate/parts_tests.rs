@@ -1,4 +1,4 @@
-use super::{Assume, Lists, Parts, Request, SimContext, Start, begin};
+use super::{Assume, InitialListOrder, Parts, Request, SimContext, Start, begin};
 use crate::{
     model::{ObjectId, RawReference},
     tree::fixture::{World, owner},
@@ -8,7 +8,7 @@ use crate::{
 fn together(world: World, pairs: &[(ObjectId, ObjectId)]) -> Vec<bool> {
     let (snapshot, graph) = world.build();
     let context = SimContext::new(&snapshot, &graph, Assume::None);
-    let (world, _) = begin(&context, &Request::only_collect(Start::Sweep), Lists::default());
+    let (world, _) = begin(&context, &Request::only_collect(Start::Sweep), InitialListOrder::default());
     let parts = Parts::at_end_of(&world);
     pairs.iter().map(|(one, other)| parts.of(*one) == parts.of(*other)).collect()
 }
@@ -27,7 +27,7 @@ fn families_are_parts_of_their_own() {
     assert_eq!(together(world, &pairs), [true, true, false, false, true]);
 }
 
-/// A reference is looked up by its coordinates: whoever has the name decides what becomes of the holder.
+/// References are looked up by coordinates: the object with that name decides what happens to the dependent.
 #[test]
 fn a_namesake_belongs_to_the_part() {
     let mut world = World::new();

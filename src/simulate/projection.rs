@@ -1,6 +1,5 @@
-//! What becomes of everything that is there, with nothing more deleted: a collector that works, and all known
-//! controllers, take what they find to its end. What is still terminating then is stuck; what is not has only to be
-//! waited for.
+//! Predicts the end of everything that is under way, without another delete: a working collector and all known
+//! controllers finish what they find. What is still terminating then is stuck; the rest only takes time.
 
 use std::collections::VecDeque;
 
@@ -14,148 +13,145 @@ use crate::{
 use super::{
     Cause, Change,
     blockers::{BlockedBy, Blockers, State},
-    request::{Only, Start},
-    start::Lists,
+    request::{Start, WriteScope},
+    start::InitialListOrder,
     uncertainty::uncertain_objects,
     world::{Needs, SimContext, World},
 };
 
-/// What becomes of an object.
+/// What happens to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProjectedOutcome {
-    /// Nothing.
+    /// It doesn't change.
     Stays,
-    /// It goes.
+    /// It is removed.
     Goes,
     /// It stays in another state.
     Changes {
         /// Whether it is terminating then.
         terminating: bool,
-        /// How many of its owner references are left.
+        /// How many owner references it has left.
         references: usize,
     },
 }
 
-/// The end that everything comes to.
+/// The predicted end.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    held: Blockers,
-    fates: FxHashMap<ObjectId, ProjectedOutcome>,
+    blockers: Blockers,
+    outcomes: FxHashMap<ObjectId, ProjectedOutcome>,
     uncertain: FxHashSet<ObjectId>,
     /// Every write, in order.
     pub log: Vec<Change>,
-    /// What would have to be read to be sure.
+    /// What should be read to be certain.
     pub needs: Needs,
 }
 
 impl Projection {
-    /// Plays the likeliest course of events to its end.
-    pub fn of(stage: &SimContext<'_>) -> Self {
-        Self::after(stage, |_| ())
+    /// Simulates the likeliest event order.
+    pub fn of(context: &SimContext<'_>) -> Self {
+        Self::after(context, |_| ())
     }
 
-    /// The same where the collector may write to these objects only; unset: to all.
-    pub fn limited(stage: &SimContext<'_>, only: Option<Only>) -> Self {
-        Self::after(stage, |world| world.only = only)
+    /// The same if the collector may write only to these objects; `None`: to all.
+    pub fn limited(context: &SimContext<'_>, only: Option<WriteScope>) -> Self {
+        Self::after(context, |world| world.only = only)
     }
 
-    /// The same after somebody took these finalizers from these objects.
-    pub fn released(stage: &SimContext<'_>, finalizers: &[(ObjectId, Symbol)]) -> Self {
-        Self::after(stage, |world| {
+    /// The same after these finalizers are removed from these objects.
+    pub fn released(context: &SimContext<'_>, finalizers: &[(ObjectId, Symbol)]) -> Self {
+        Self::after(context, |world| {
             for (object, finalizer) in finalizers {
-                world.release(*object, *finalizer);
+                world.remove_finalizer(*object, *finalizer);
             }
         })
     }
 
-    /// The same after somebody dropped, from each of these objects, every reference with one of these uids.
-    pub fn without_references(stage: &SimContext<'_>, references: &[(ObjectId, Vec<Symbol>)]) -> Self {
-        Self::after(stage, |world| {
+    /// The same after each of these objects loses all references with these uids.
+    pub(crate) fn without_references(context: &SimContext<'_>, references: &[(ObjectId, Vec<Symbol>)]) -> Self {
+        Self::after(context, |world| {
             for (object, uids) in references {
                 world.patch(*object, &Patch::StripByUid(uids.clone()), Cause::Requested);
             }
         })
     }
 
-    fn after(stage: &SimContext<'_>, begin: impl FnOnce(&mut World<'_, '_>)) -> Self {
-        let mut world = World::started(stage, Start::Sweep, Lists::default());
+    fn after(context: &SimContext<'_>, prepare: impl FnOnce(&mut World<'_, '_>)) -> Self {
+        let mut world = World::started(context, Start::Sweep, InitialListOrder::default());
         let terminating: Vec<ObjectId> =
-            stage.snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id).collect();
+            context.snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id).collect();
         for object in &terminating {
             world.actors.notice(*object);
         }
-        begin(&mut world);
+        prepare(&mut world);
         world.settle();
-        let held = Blockers::at_end_of(&mut world, &terminating);
-        let uncertain = uncertain_objects(&world, &held);
-        let fates = world.touched().into_iter().map(|id| (id, outcome_of(&world, id))).collect();
-        Projection { held, fates, uncertain, log: world.log, needs: world.needs }
+        let blockers = Blockers::at_end_of(&mut world, &terminating);
+        let uncertain = uncertain_objects(&world, &blockers);
+        let outcomes = world.touched().into_iter().map(|id| (id, outcome_of(&world, id))).collect();
+        Projection { blockers, outcomes, uncertain, log: world.log, needs: world.needs }
     }
 
-    /// What becomes of an object.
-    pub fn outcome_of(&self, object: ObjectId) -> &ProjectedOutcome {
-        self.fates.get(&object).unwrap_or(&ProjectedOutcome::Stays)
+    pub(crate) fn outcome_of(&self, object: ObjectId) -> &ProjectedOutcome {
+        self.outcomes.get(&object).unwrap_or(&ProjectedOutcome::Stays)
     }
 
-    /// Whether an object goes in the end.
     pub fn goes(&self, object: ObjectId) -> bool {
         *self.outcome_of(object) == ProjectedOutcome::Goes
     }
 
-    /// Every object that goes, in no particular order.
-    pub fn all_that_goes(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.fates.iter().filter(|(_, outcome_of)| **outcome_of == ProjectedOutcome::Goes).map(|(id, _)| *id)
+    /// Every removed object, in no particular order.
+    pub(crate) fn all_removed(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.outcomes.iter().filter(|(_, outcome_of)| **outcome_of == ProjectedOutcome::Goes).map(|(id, _)| *id)
     }
 
-    /// Whether something that could not be read decides what becomes of an object.
+    /// Whether something that could not be read decides the outcome of an object.
     pub fn uncertain(&self, object: ObjectId) -> bool {
         self.uncertain.contains(&object)
     }
 
-    /// What is terminating in the end, and what that waits for, in the order of the snapshot.
+    /// Objects that are still terminating, and what they wait for, in snapshot order.
     pub fn left(&self) -> Vec<ObjectId> {
-        self.held.objects()
+        self.blockers.objects()
     }
 
-    /// What an object that stays terminating waits for in the end.
+    /// What a terminating object waits for in the end.
     pub fn waits_for(&self, object: ObjectId) -> &[ObjectId] {
-        self.held.waits_for(object)
+        self.blockers.waits_for(object)
     }
 
-    /// What waits for an object in the end.
+    /// Which objects wait for this one in the end.
     pub fn waited_for_by(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
-        self.held.waited_for_by(object)
+        self.blockers.waited_for_by(object)
     }
 
-    /// What holds an object itself in the end.
+    /// What else holds an object in the end.
     pub fn holders(&self, object: ObjectId) -> &[BlockedBy] {
-        self.held.holders(object)
+        self.blockers.holders(object)
     }
 
-    /// Whether anybody finishes an object that is terminating in the end.
+    /// Whether a terminating object will ever be removed.
     pub fn state(&self, object: ObjectId) -> State {
-        self.held.state(object)
+        self.blockers.state(object)
     }
 
-    /// What an object that is there in the end makes of it alone: a cause, unless it is waiting. None where it only
-    /// waits for others.
-    pub fn own_state(&self, object: ObjectId) -> Option<State> {
-        self.held.own_state(object)
+    /// The state of an object by its own causes, without what it waits for; `None` if it only waits for others.
+    pub(crate) fn own_state(&self, object: ObjectId) -> Option<State> {
+        self.blockers.own_state(object)
     }
 
-    /// Whether an object only waits for what waits for it in turn, or for such a circle (§5.3).
-    pub fn waits_in_a_circle(&self, object: ObjectId) -> bool {
-        self.held.waits_in_a_circle(object)
+    /// Whether an object only waits for a cycle that it is part of or depends on (§5.3).
+    pub(crate) fn waits_in_cycle(&self, object: ObjectId) -> bool {
+        self.blockers.waits_in_cycle(object)
     }
 
-    /// Everything that waits for an object, whatever stands between them, nearest first.
-    pub fn chain_above(&self, object: ObjectId) -> Vec<ObjectId> {
+    /// All objects that wait for this one, directly or not, the nearest first.
+    pub(crate) fn chain_above(&self, object: ObjectId) -> Vec<ObjectId> {
         self.chain_above_all(&[object])
     }
 
-    /// Everything that waits for one of these objects, whatever stands between them, without themselves. The nearest
-    /// come first, and nobody before those that they wait for, unless they wait in a circle.
-    pub fn chain_above_all(&self, roots: &[ObjectId]) -> Vec<ObjectId> {
+    /// All objects that wait for one of these, directly or not, without themselves. The nearest come first, and each
+    /// object after those it waits for, unless they wait in a cycle.
+    pub(crate) fn chain_above_all(&self, roots: &[ObjectId]) -> Vec<ObjectId> {
         let mut seen: FxHashSet<ObjectId> = roots.iter().copied().collect();
         let mut found: Vec<ObjectId> = Vec::new();
         let mut next = roots.to_vec();
@@ -166,7 +162,7 @@ impl Projection {
             found.extend(&above);
             next = above;
         }
-        // For how many of the others each has to wait; a namespace waits for all of its content, near and far.
+        // How many of the others each waits for; a namespace waits for all of its contents, near and far.
         let members: FxHashSet<ObjectId> = found.iter().copied().collect();
         let mut open: FxHashMap<ObjectId, usize> = FxHashMap::default();
         for id in &found {
@@ -195,7 +191,7 @@ impl Projection {
 }
 
 fn outcome_of(world: &World<'_, '_>, id: ObjectId) -> ProjectedOutcome {
-    let before = Stored::of(world.stage.snapshot.object(id));
+    let before = Stored::of(world.context.snapshot.object(id));
     match world.stored(id) {
         None => ProjectedOutcome::Goes,
         Some(after) if after.same_state(&before) => ProjectedOutcome::Stays,

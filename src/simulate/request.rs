@@ -1,4 +1,4 @@
-//! What a simulation is asked to play: a delete, or the collector's own work.
+//! What a simulation should play: a delete, or only the collector's own work.
 
 use std::sync::Arc;
 
@@ -9,81 +9,77 @@ use crate::{
     server::Propagation,
 };
 
-/// Targets that the API server refuses to delete, and why.
 pub type Refused = Vec<(ObjectId, &'static str)>;
 
-/// What is to be deleted, and how.
+/// A delete, or only the collector's work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What the collector has been doing before.
+    /// What the collector has done before.
     pub start: Start,
-    /// What is done before the first of them is deleted, so that something survives.
+    /// References that are removed before the first DELETE, to keep objects.
     pub cuts: Vec<Cut>,
-    /// In the order in which they are deleted; none where only the collector is at work.
+    /// The objects to delete, in this order; empty if only the collector works.
     pub targets: Vec<ObjectId>,
     pub propagation: Propagation,
-    /// `gracePeriodSeconds`; unset leaves it to the pods.
+    /// `gracePeriodSeconds`; unset: each pod's own.
     pub grace: Option<i64>,
-    /// What the collector may write to; unset: everything. What is named as a target is deleted all the same.
-    pub only: Option<Only>,
+    /// The objects that the collector may write to; `None`: all. Targets are deleted in any case.
+    pub only: Option<WriteScope>,
 }
 
-/// References that are taken from an object before anything is deleted.
+/// References that are removed from an object before anything is deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
     pub object: ObjectId,
-    /// Those of its references that it loses, as they are written.
+    /// The references to remove, exactly as written.
     pub loses: Vec<Reference>,
 }
 
 impl Cut {
-    /// What it has left of these references.
+    /// The references that remain.
     pub fn leaves(&self, owners: &[Reference]) -> Vec<Reference> {
         owners.iter().filter(|reference| !self.loses.contains(reference)).copied().collect()
     }
 }
 
 impl Request {
-    /// A delete under a running collector.
     pub fn delete(targets: Vec<ObjectId>, propagation: Propagation) -> Self {
         Request { start: Start::AtRest, cuts: Vec::new(), targets, propagation, grace: None, only: None }
     }
 
-    /// What the collector does without any delete.
+    /// Only the collector's work, without a delete.
     pub fn only_collect(start: Start) -> Self {
         Request { start, ..Request::delete(Vec::new(), Propagation::Background) }
     }
 
-    /// The same by a collector that may write to nothing else.
-    pub fn limited_to(self, only: Only) -> Self {
+    /// Limits the collector to these objects.
+    pub fn limited_to(self, only: WriteScope) -> Self {
         Request { only: Some(only), ..self }
     }
 }
 
-/// What the collector has been doing before.
+/// What the collector has done before the simulation starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Start {
-    /// It has dealt with everything and waits for what happens next (R8.8): a delete under a running collector.
+    /// Everything that was queued (R8.8): a delete under a running collector.
     #[default]
     AtRest,
-    /// It has just been started (R8.10): a controller that comes up on this state.
+    /// Nothing: it was just started on this state (R8.10).
     Restarted,
-    /// It looks at all it may have anything to do with: what `sweep` does.
+    /// Nothing, and it examines everything that it might write to: `sweep`.
     Sweep,
 }
 
-/// The objects that a collector may write to. All others it only reads: whether they are there decides as ever, but
-/// nobody examines them, frees their dependents or takes a finalizer from them.
+/// The objects that the collector may write to. It only reads all others: whether they exist still matters, but they
+/// are neither examined nor changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Only(Arc<FxHashSet<ObjectId>>);
+pub struct WriteScope(Arc<FxHashSet<ObjectId>>);
 
-impl Only {
-    /// These objects.
+impl WriteScope {
     pub fn new(objects: impl IntoIterator<Item = ObjectId>) -> Self {
-        Only(Arc::new(objects.into_iter().collect()))
+        WriteScope(Arc::new(objects.into_iter().collect()))
     }
 
-    /// Whether an object is one of them.
     pub fn contains(&self, object: ObjectId) -> bool {
         self.0.contains(&object)
     }

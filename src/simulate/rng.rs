@@ -2,15 +2,15 @@
 
 use std::hash::Hasher;
 
-/// Numbers that look random and are the same each time, by xorshift: nothing hangs on their quality.
+/// A reproducible pseudo-random generator (xorshift). Nothing depends on its quality.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 
 impl Rng {
-    /// The dice with this number.
-    pub fn new(number: u64) -> Self {
+    /// The generator with this seed.
+    pub fn new(seed: u64) -> Self {
         let mut hasher = rustc_hash::FxHasher::default();
-        hasher.write_u64(number.wrapping_add(0x9e37_79b9_7f4a_7c15));
+        hasher.write_u64(seed.wrapping_add(0x9e37_79b9_7f4a_7c15));
         Rng(hasher.finish() | 1)
     }
 
@@ -22,8 +22,7 @@ impl Rng {
         (self.0 >> 11) as usize % bound.max(1)
     }
 
-    /// Puts items into another order.
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for place in (1..items.len()).rev() {
             items.swap(place, self.below(place + 1));
         }

@@ -1,5 +1,5 @@
-//! Which atom comes next (§8.2), in the one order that is played first: the one that a quick network and a patient
-//! collector produce. Other orders are tried in [`super::orders`].
+//! The next step (§8.2) in the likeliest event order: a fast network and a collector that finishes what it started.
+//! Other orders are in [`super::interleaving`] and [`super::delays`].
 
 use crate::{
     collector::{Answer, Ask, Examination, Finish, GraphView as _, Orphaning, Progress},
@@ -8,15 +8,15 @@ use crate::{
 
 use super::{
     cause::Cause,
-    world::{Task, World},
+    world::{WorkerTask, World},
 };
 
-/// How many steps may pass without a write, however small the graph is.
+/// How many steps may pass without a write, in any graph.
 const IDLE_STEPS: u64 = 10_000;
-/// How many more for each object: one write may queue everything, and each look takes a step for every reference.
+/// How many more per object: one write may queue everything, and each examination takes a step per reference.
 const IDLE_STEPS_PER_OBJECT: u64 = 20;
 
-/// The collector's workers (R2.9): what is queued is looked at side by side.
+/// The number of the collector's workers (R2.9).
 const WORKERS: usize = 20;
 
 /// Something that can happen next.
@@ -26,7 +26,7 @@ pub enum Step {
     Request,
     /// The oldest event reaches the graph.
     Observe,
-    /// The worker that has waited longest gets its answer.
+    /// The API server answers the worker that has waited longest.
     Work,
     /// A worker takes the next owner to orphan from.
     BeginOrphaning,
@@ -34,18 +34,16 @@ pub enum Step {
     BeginExamination,
     /// An item that failed is queued again.
     Retry,
-    /// Kubelets and other controllers do what they are taken to do.
+    /// Other actors do what they are assumed to do.
     Act,
 }
 
 impl<'a> World<'_, 'a> {
-    /// What comes next in the one order that is always played first: events at once, as many examinations side by side
-    /// as there are workers, each a step at a time, retries when all else rests, and other actors, who take their time,
-    /// last.
+    /// The next step in the likeliest order: events first, then examinations on all workers side by side, then retries;
+    /// other actors, which are slow, come last.
     pub fn next_step(&self) -> Option<Step> {
-        // kubectl sends one DELETE after the other and waits afterwards (R1.40): the collector has hardly begun by
-        // then.
-        if self.is_asked() {
+        // kubectl sends all DELETEs before it waits (R1.40); the collector has hardly begun by then.
+        if self.has_requests_left() {
             Some(Step::Request)
         } else if !self.events.is_empty() {
             Some(Step::Observe)
@@ -57,38 +55,37 @@ impl<'a> World<'_, 'a> {
             Some(Step::Work)
         } else if !self.collector.retries.none_due() {
             Some(Step::Retry)
-        } else if self.actors.any_noticed() {
+        } else if self.actors.has_noticed() {
             Some(Step::Act)
         } else {
             None
         }
     }
 
-    /// Plays until nothing is left to happen. Every write takes something away, so there are finitely many; should
-    /// nothing but idle steps come for very long, the search stops and says so ([`World::out_of_bounds`]).
+    /// Simulates until nothing is left to happen. Every write removes something, so there are finitely many; after very
+    /// many steps without a write, the simulation stops with [`World::out_of_bounds`] set.
     pub fn settle(&mut self) {
         self.settle_by(|world| world.next_step());
     }
 
-    /// The same in any order of events.
+    /// The same, with steps chosen by `next`.
     pub fn settle_by(&mut self, mut next: impl FnMut(&mut Self) -> Option<Step>) {
         let (mut writes, mut idle) = (self.log.len(), 0u64);
         while let Some(step) = next(self) {
             self.play(step);
             idle = if self.log.len() > writes { 0 } else { idle + 1 };
             writes = self.log.len();
-            if idle > IDLE_STEPS + IDLE_STEPS_PER_OBJECT * self.stage.snapshot.len() as u64 {
+            if idle > IDLE_STEPS + IDLE_STEPS_PER_OBJECT * self.context.snapshot.len() as u64 {
                 self.out_of_bounds = true;
                 return;
             }
         }
     }
 
-    /// Plays one step.
     pub fn play(&mut self, step: Step) {
         self.steps += 1;
         match step {
-            Step::Request => self.request(),
+            Step::Request => self.send_next_request(),
             Step::Observe => {
                 if let Some(event) = self.events.pop_front() {
                     self.collector.observe(event);
@@ -101,19 +98,19 @@ impl<'a> World<'_, 'a> {
             }
             Step::BeginOrphaning => {
                 if let Some(node) = self.collector.to_orphan.take() {
-                    if self.leaves_alone(node) {
+                    if self.skips(node) {
                         return self.collector.to_orphan.done(node);
                     }
                     let mut orphaning = Orphaning::begin(&self.collector, node);
                     orphaning.limit_to(|dependent| {
-                        self.stage.graph.object(dependent).is_none_or(|object| self.may_write(object))
+                        self.context.graph.object(dependent).is_none_or(|object| self.may_write(object))
                     });
-                    self.tasks.push_back(Task::Orphan(orphaning, None));
+                    self.tasks.push_back(WorkerTask::Orphan(orphaning, None));
                 }
             }
             Step::BeginExamination => {
                 if let Some(node) = self.collector.to_delete.take() {
-                    if self.leaves_alone(node) {
+                    if self.skips(node) {
                         return self.collector.to_delete.done(node);
                     }
                     self.notice_blockers(node);
@@ -126,37 +123,37 @@ impl<'a> World<'_, 'a> {
                     self.collector.to_delete.add(node);
                 }
             }
-            Step::Act => self.act(),
+            Step::Act => self.run_actors(),
         }
     }
 
-    fn work(&mut self, task: Task<'a>) {
+    fn work(&mut self, task: WorkerTask<'a>) {
         match task {
-            Task::Examine(mut examination, ask) => {
+            WorkerTask::Examine(mut examination, ask) => {
                 let answer = self.answer(examination.node, examination.namespace(), &ask);
                 let progress = examination.answer(&mut self.collector, answer);
                 self.continue_examination(examination, progress);
             }
-            Task::Orphan(orphaning, ask) => self.orphan(orphaning, ask),
+            WorkerTask::Orphan(orphaning, ask) => self.orphan(orphaning, ask),
         }
     }
 
     fn continue_examination(&mut self, examination: Examination<'a>, progress: Progress) {
         match progress {
-            Progress::Ask(ask) => self.tasks.push_back(Task::Examine(examination, ask)),
+            Progress::Ask(ask) => self.tasks.push_back(WorkerTask::Examine(examination, ask)),
             Progress::Finished(finish) => self.finish_examination(examination.node, finish),
         }
     }
 
-    /// One patch of an orphaning: a dependent's references, or the finalizer once none is pending (§6).
+    /// One step of an orphaning: patches a dependent, or removes the finalizer once none is left (§6).
     fn orphan(&mut self, mut orphaning: Orphaning, ask: Option<Ask>) {
         let progress = if let Some(dependent) = orphaning.pending.last().copied() {
             let (patch, reason) = orphaning.free(&self.collector);
-            let object = self.stage.graph.object(dependent);
+            let object = self.context.graph.object(dependent);
             let patched = object.and_then(|object| self.patch(object, &patch, Cause::Collector(reason)));
             let answer = patched.map_or(Answer::NotFound, Answer::Patched);
             orphaning.freed(dependent, &answer);
-            self.tasks.push_back(Task::Orphan(orphaning, None));
+            self.tasks.push_back(WorkerTask::Orphan(orphaning, None));
             return;
         } else if let Some(ask) = ask {
             let answer = self.answer(orphaning.node, self.collector.namespace(orphaning.node), &ask);
@@ -165,7 +162,7 @@ impl<'a> World<'_, 'a> {
             orphaning.finish(&self.collector)
         };
         match progress {
-            Progress::Ask(ask) => self.tasks.push_back(Task::Orphan(orphaning, Some(ask))),
+            Progress::Ask(ask) => self.tasks.push_back(WorkerTask::Orphan(orphaning, Some(ask))),
             Progress::Finished(finish) => {
                 self.collector.to_orphan.done(orphaning.node);
                 if finish == Finish::RetrySoon {
@@ -175,7 +172,7 @@ impl<'a> World<'_, 'a> {
         }
     }
 
-    /// What was terminating before, and holds a waiting owner, may end on its own: so may whatever that waits for.
+    /// Marks terminating blockers of a waiting owner, and theirs: their controllers may finish them.
     fn notice_blockers(&mut self, node: NodeId) {
         let mut open = vec![node];
         while let Some(node) = open.pop() {

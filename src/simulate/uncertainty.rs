@@ -1,4 +1,4 @@
-//! What rests on something that could not be read.
+//! Which outcomes depend on something that could not be read.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,20 +14,20 @@ use super::{
     world::World,
 };
 
-/// Every object whose end rests on something that could not be read: what an examination broke off at, what depends on
-/// that, what waited or waits for it, and the namespace or definition that it held.
-pub(crate) fn uncertain_objects(world: &World<'_, '_>, held: &Blockers) -> FxHashSet<ObjectId> {
+/// Every object whose outcome depends on something that could not be read: objects of broken-off examinations, their
+/// dependents, whatever waits for them, and the Namespace or CRD that they hold.
+pub(crate) fn uncertain_objects(world: &World<'_, '_>, blockers: &Blockers) -> FxHashSet<ObjectId> {
     let mut open: Vec<ObjectId> = world.doubtful.iter().chain(&world.needs.facts).copied().collect();
-    if world.stage.snapshot.may_hide_dependents() {
-        open.extend(what_hidden_objects_decide(world));
+    if world.context.snapshot.may_hide_dependents() {
+        open.extend(affected_by_hidden_dependents(world));
     }
-    all_that_rests_on(world, held, open)
+    with_all_affected(world, blockers, open)
 }
 
-/// These objects, and all whose ends rest on theirs.
-pub(crate) fn all_that_rests_on(
+/// These objects, and all objects whose outcomes depend on theirs.
+pub(crate) fn with_all_affected(
     world: &World<'_, '_>,
-    held: &Blockers,
+    blockers: &Blockers,
     mut open: Vec<ObjectId>,
 ) -> FxHashSet<ObjectId> {
     let mut found: FxHashSet<ObjectId> = FxHashSet::default();
@@ -37,16 +37,16 @@ pub(crate) fn all_that_rests_on(
     let links = Links::of(world);
     while let Some(object) = open.pop() {
         if found.insert(object) {
-            open.extend(held.waited_for_by(object));
+            open.extend(blockers.waited_for_by(object));
             links.follow(world, object, &mut open);
         }
     }
     found
 }
 
-/// Where a list failed, dependents may be hidden in it: they block owners, they turn a delete into a foreground one,
-/// and they hold namespaces and definitions.
-fn what_hidden_objects_decide(world: &World<'_, '_>) -> Vec<ObjectId> {
+/// Objects that hidden dependents could affect: a failed list may hide dependents that block owners, turn a delete into
+/// a foreground one, or hold a Namespace or CRD.
+fn affected_by_hidden_dependents(world: &World<'_, '_>) -> Vec<ObjectId> {
     let decided = world.log.iter().filter(|change| {
         matches!(
             change.cause,
@@ -64,12 +64,12 @@ fn what_hidden_objects_decide(world: &World<'_, '_>) -> Vec<ObjectId> {
     decided
 }
 
-/// Along which doubt travels.
+/// The links along which uncertainty spreads.
 struct Links {
     touched: FxHashSet<ObjectId>,
-    /// Objects that were waiting for their dependents at some time.
+    /// Objects that waited for their dependents at any time.
     waited: FxHashSet<ObjectId>,
-    /// The Namespace of each name, and the definitions, that were deleted.
+    /// The deleted Namespaces, by name.
     namespaces: FxHashMap<Symbol, ObjectId>,
     emptied_by: FxHashMap<ObjectId, ObjectId>,
 }
@@ -89,8 +89,8 @@ impl Links {
                 }
                 Cause::Namespace(above) | Cause::Definition(above) => {
                     links.emptied_by.insert(change.object, above);
-                    if world.stage.rules(above).own_delete == crate::server::OwnDelete::Namespace {
-                        links.namespaces.insert(world.stage.snapshot.object(above).name, above);
+                    if world.context.rules(above).own_delete == crate::server::OwnDelete::Namespace {
+                        links.namespaces.insert(world.context.snapshot.object(above).name, above);
                     }
                 }
                 _ if change.effect == Effect::Deleting
@@ -105,23 +105,25 @@ impl Links {
     }
 
     fn follow(&self, world: &World<'_, '_>, object: ObjectId, open: &mut Vec<ObjectId>) {
-        let stage = world.stage;
-        let found = stage.snapshot.object(object);
-        // Down: what depends on it, whether it went in what was played or not.
-        open.extend(stage.graph.dependents(NodeId::from(object)));
+        let context = world.context;
+        let found = context.snapshot.object(object);
+        // Down: its dependents, deleted in the simulation or not.
+        open.extend(context.graph.dependents(NodeId::from(object)));
         // Up: owners that it blocked.
         let blocked = found
             .owners
             .iter()
             .filter(|reference| reference.blocks())
-            .filter_map(|reference| stage.graph.by_uid(reference.uid));
-        open.extend(blocked.filter_map(|owner| stage.graph.object(owner)).filter(|owner| self.waited.contains(owner)));
-        // Around: a namespace's pods go first, so that all the rest of it waits for them (R9.10).
+            .filter_map(|reference| context.graph.by_uid(reference.uid));
+        open.extend(
+            blocked.filter_map(|owner| context.graph.object(owner)).filter(|owner| self.waited.contains(owner)),
+        );
+        // Sideways: a namespace's pods are deleted first, so the rest of its contents waits for them (R9.10).
         open.extend(self.emptied_by.get(&object));
         if let Some(namespace) = self.namespaces.get(&found.namespace) {
             open.push(*namespace);
-            if stage.rules(object).graceful {
-                open.extend(stage.in_namespace(found.namespace).iter().filter(|other| self.touched.contains(other)));
+            if context.rules(object).graceful {
+                open.extend(context.in_namespace(found.namespace).iter().filter(|other| self.touched.contains(other)));
             }
         }
     }

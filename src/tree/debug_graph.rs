@@ -1,20 +1,18 @@
-//! The collector's own graph, as its debug endpoint shows it at rest, restricted to what a tree covers.
+//! The collector's graph as its debug endpoint shows it at rest, restricted to the objects of a tree.
 //!
-//! What the endpoint shows depends on more than the objects: on the order in which the collector came to know them,
-//! and, of objects with a missing owner that have dependents themselves, on the order of a hash map. Where it can show
-//! several things, this shows what a collector does that was there when the objects came, and the edges that fit the
-//! references:
+//! The endpoint's output depends on more than the objects: on the order in which the collector observed them, and, for
+//! objects with a missing owner and dependents, on the order of a hash map. If several outputs are possible, this shows
+//! the graph of a collector that observed all objects when they were created, with the edges of the references:
 //!
-//! * A uid of which no object is watched is a *virtual* node with the coordinates of a reference to it and the
-//!   namespace of who holds that (R3.2), as long as the collector can't find out that it is absent: its kind isn't
-//!   watched or isn't served, or it could not be read. Of several such references it is that of the oldest dependent.
-//! * A uid whose absence is confirmed has no node. Each reference to it gets a *missing* vertex of its own. (Objects
-//!   that keep such a reference are those that the collector doesn't examine: terminating ones, and ones with another
-//!   reference that is an error.) A collector that was restarted since, though, keeps a virtual node where dependents
-//!   disagree on where the owner is absent, and changes its coordinates for ever (R3.18).
-//! * The endpoint then files that vertex under the uid of the *dependent*, so that edges to the dependent which it
-//!   comes to later lead to the missing vertex. Only where no order avoids that, for an object that owns itself, is it
-//!   done here.
+//! * A uid of no watched object is a *virtual* node, with the coordinates of a reference and the dependent's namespace
+//!   (R3.2), unless the collector can confirm that it is absent: its kind isn't watched or served, or could not be
+//!   read. Of several references, that of the oldest dependent counts.
+//! * A uid that is confirmed absent has no node. Every reference to it has a *missing* vertex of its own. (Objects keep
+//!   such a reference if the collector doesn't examine them: they are terminating, or another reference is an error.) A
+//!   restarted collector, however, keeps a virtual node if dependents disagree about the coordinates, and changes its
+//!   coordinates forever (R3.18).
+//! * The endpoint files a missing vertex under the *dependent's* uid, so later edges to the dependent lead to the
+//!   missing vertex. Only if no order avoids that, for an object that owns itself, is it shown here.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,7 +23,6 @@ use crate::{
 
 use super::walk::{Direction, Tree};
 
-/// A node of the debug graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vertex<'a> {
     pub uid: &'a str,
@@ -40,34 +37,34 @@ pub struct Vertex<'a> {
     pub is_virtual: bool,
 }
 
-/// Vertices sorted by uid, edges (dependent, owner) sorted by both.
+/// The graph: vertices sorted by uid, edges (dependent, owner) sorted by both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DebugGraph<'a> {
     pub vertices: Vec<Vertex<'a>>,
     pub edges: Vec<(&'a str, &'a str)>,
 }
 
-/// What the collector holds of a uid.
+/// The state of a uid in the collector's graph.
 enum NodeState<'a> {
     Observed(ObjectId),
-    /// Coordinates, and the namespace of whoever named it.
+    /// The coordinates, and the dependent's namespace.
     Virtual(&'a Reference, Symbol),
     Nothing,
 }
 
 impl<'a> DebugGraph<'a> {
-    /// The graph of what a tree shows, with all owners of it.
+    /// The graph of a tree, including all owners.
     pub fn of(snapshot: &'a Snapshot, graph: &OwnerGraph, tree: &Tree) -> DebugGraph<'a> {
         let mut result = DebugGraph::default();
         let covered = covered(snapshot, graph, tree);
-        // Once for each node, for a thousand dependents may ask for the same owner.
-        let held: FxHashMap<NodeId, NodeState<'_>> =
-            covered.iter().map(|node| (*node, held(snapshot, graph, *node))).collect();
+        // Computed once per node: many dependents may share an owner.
+        let node_state: FxHashMap<NodeId, NodeState<'_>> =
+            covered.iter().map(|node| (*node, node_state(snapshot, graph, *node))).collect();
         for node in covered {
-            match held[&node] {
-                NodeState::Observed(id) => result.add_observed(snapshot, graph, id, &held),
+            match node_state[&node] {
+                NodeState::Observed(id) => result.add_observed(snapshot, graph, id, &node_state),
                 NodeState::Virtual(reference, namespace) => {
-                    let vertex = named(snapshot, reference);
+                    let vertex = vertex_of_reference(snapshot, reference);
                     result.vertices.push(Vertex { namespace: snapshot.text(namespace), is_virtual: true, ..vertex });
                 }
                 NodeState::Nothing => {}
@@ -83,7 +80,7 @@ impl<'a> DebugGraph<'a> {
         snapshot: &'a Snapshot,
         graph: &OwnerGraph,
         id: ObjectId,
-        held: &FxHashMap<NodeId, NodeState<'_>>,
+        node_state: &FxHashMap<NodeId, NodeState<'_>>,
     ) {
         let object = snapshot.object(id);
         if object.owners.is_empty() && graph.dependents(id.into()).is_empty() {
@@ -106,10 +103,10 @@ impl<'a> DebugGraph<'a> {
         });
         let mut filed_under_own_uid = uid;
         for reference in &object.owners {
-            let Some(owner) = graph.by_uid(reference.uid).and_then(|owner| held.get(&owner)) else { continue };
+            let Some(owner) = graph.by_uid(reference.uid).and_then(|owner| node_state.get(&owner)) else { continue };
             let to = snapshot.text(reference.uid);
             if matches!(owner, NodeState::Nothing) {
-                self.vertices.push(Vertex { missing: true, ..named(snapshot, reference) });
+                self.vertices.push(Vertex { missing: true, ..vertex_of_reference(snapshot, reference) });
                 filed_under_own_uid = to;
             }
             self.edges.push((uid, if reference.uid == object.uid { filed_under_own_uid } else { to }));
@@ -117,13 +114,13 @@ impl<'a> DebugGraph<'a> {
     }
 }
 
-/// What a tree covers: its nodes, and going down, all their owners too.
+/// All nodes of a tree, and for a tree of dependents all their owners.
 fn covered(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Vec<NodeId> {
     let mut covered: Vec<NodeId> = tree.nodes().map(|entry| entry.node).collect();
     let mut seen: FxHashSet<NodeId> = covered.iter().copied().collect();
     let mut next = 0;
     while tree.direction == Direction::Dependents && next < covered.len() {
-        // Only what the collector watches has owners in its graph.
+        // Only watched objects have owners in the collector's graph.
         let id = graph.object(covered[next]).filter(|_| watched(snapshot, graph, covered[next]).is_some());
         next += 1;
         for reference in id.iter().flat_map(|id| &snapshot.object(*id).owners) {
@@ -135,7 +132,7 @@ fn covered(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Vec<NodeId> 
     covered
 }
 
-/// The object of a node, if an informer shows it to the collector.
+/// The object of a node, if the collector watches it.
 fn watched(snapshot: &Snapshot, graph: &OwnerGraph, node: NodeId) -> Option<ObjectId> {
     let id = graph.object(node)?;
     let object = snapshot.object(id);
@@ -143,26 +140,26 @@ fn watched(snapshot: &Snapshot, graph: &OwnerGraph, node: NodeId) -> Option<Obje
     known.then_some(id)
 }
 
-/// What the collector holds of a node's uid, once it has looked where the dependents say it is (R3.2, R3.3, R3.18).
-fn held<'a>(snapshot: &'a Snapshot, graph: &OwnerGraph, node: NodeId) -> NodeState<'a> {
+/// The state of a node after the collector has looked it up (R3.2, R3.3, R3.18).
+fn node_state<'a>(snapshot: &'a Snapshot, graph: &OwnerGraph, node: NodeId) -> NodeState<'a> {
     if let Some(id) = watched(snapshot, graph, node) {
         return NodeState::Observed(id);
     }
     let uid = graph.object(node).map(|id| snapshot.object(id).uid).or_else(|| graph.virtual_uid(node));
-    // Absent where one dependent says it is, the owner is looked for where the next says so. Of all that agree, the
-    // oldest was the first to be seen; of the same second, the one that was written first.
+    // If an owner is absent at one dependent's coordinates, the collector tries the next dependent's. Of equal
+    // coordinates, the oldest dependent's count; within the same second, the first in the list.
     let dependents = graph.dependents(node).iter().map(|id| snapshot.object(*id));
     dependents
         .flat_map(|object| object.owners.iter().map(move |reference| (object, reference)))
         .filter(|(object, reference)| {
-            Some(reference.uid) == uid && !absent(snapshot, graph, reference, object.namespace)
+            Some(reference.uid) == uid && !is_confirmed_absent(snapshot, graph, reference, object.namespace)
         })
         .min_by_key(|(object, _)| (object.created, snapshot.text(object.resource_version).parse::<u64>().ok()))
         .map_or(NodeState::Nothing, |(object, reference)| NodeState::Virtual(reference, object.namespace))
 }
 
-/// Whether looking there confirms that no object with this uid exists.
-fn absent(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> bool {
+/// Whether a look-up would confirm that no object has this uid.
+fn is_confirmed_absent(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namespace: Symbol) -> bool {
     match Address::of(snapshot, graph, reference, namespace) {
         Address::Unmappable | Address::InvalidScope | Address::DoubtedPath | Address::Undiscovered => false,
         Address::NoSuchPath => true,
@@ -175,7 +172,7 @@ fn absent(snapshot: &Snapshot, graph: &OwnerGraph, reference: &Reference, namesp
 }
 
 /// A vertex with the coordinates of a reference.
-fn named<'a>(snapshot: &'a Snapshot, reference: &Reference) -> Vertex<'a> {
+fn vertex_of_reference<'a>(snapshot: &'a Snapshot, reference: &Reference) -> Vertex<'a> {
     let (group, version) = group_and_version(snapshot.text(reference.api_version));
     Vertex {
         uid: snapshot.text(reference.uid),
@@ -191,7 +188,7 @@ fn named<'a>(snapshot: &'a Snapshot, reference: &Reference) -> Vertex<'a> {
     }
 }
 
-/// An apiVersion's parts, as apimachinery tells them apart: nothing where it makes no sense.
+/// The parts of an apiVersion as apimachinery parses it; empty if invalid.
 fn group_and_version(api_version: &str) -> (&str, &str) {
     match api_version.split_once('/') {
         None => ("", api_version),

@@ -1,4 +1,4 @@
-//! The tree as data: nodes by uid, the references between them, the marks. Described in `docs/schema/tree.json`.
+//! The tree as data: nodes by uid, references and marks. Schema: `docs/schema/tree.json`.
 
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -23,15 +23,15 @@ pub struct Document<'a> {
     pub head: Head<'a>,
     /// `Dependents` or `Owners`.
     pub direction: &'static str,
-    /// The uids at which the tree begins, in the order of the tree.
+    /// The uids of the roots, in tree order.
     pub roots: Vec<&'a str>,
-    /// Every node of the tree, in its order; then the owners outside of it.
+    /// The nodes of the tree, in order; then owners outside the tree.
     pub nodes: Vec<Node<'a>>,
-    /// Every owner reference of every node of the tree.
+    /// All owner references of the nodes.
     pub edges: Vec<Edge<'a>>,
 }
 
-/// An object, or what is known of one that was not read.
+/// An object, or a uid without an object.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Node<'a> {
@@ -40,13 +40,13 @@ pub struct Node<'a> {
     pub terminating: bool,
     pub finalizers: Vec<&'a str>,
     pub marks: Vec<&'static str>,
-    /// No object that was read has this uid: the rest is what the first reference to it says.
+    /// No object that was read has this uid; the other fields are from the first reference to it.
     #[serde(rename = "virtual", skip_serializing_if = "is_false")]
     pub is_virtual: bool,
-    /// Named as an owner by a node of the tree, but no part of it.
+    /// An owner of a node, but not part of the tree.
     #[serde(skip_serializing_if = "is_false")]
     pub outside: bool,
-    /// How many dependents (upwards: owners) the depth asked for leaves out.
+    /// How many dependents (in a tree of owners: owners) the requested depth omits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more: Option<u32>,
 }
@@ -57,7 +57,7 @@ pub struct Node<'a> {
 pub struct Edge<'a> {
     pub dependent: &'a str,
     pub owner: &'a str,
-    /// The coordinates as the reference has them.
+    /// The coordinates as written in the reference.
     pub api_version: &'a str,
     pub kind: &'a str,
     pub name: &'a str,
@@ -66,10 +66,10 @@ pub struct Edge<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_owner_deletion: Option<bool>,
     pub verdict: &'static str,
-    /// For `OtherUid`: the uid of what is at the coordinates.
+    /// For `OtherUid`: the uid of the object at the coordinates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<&'a str>,
-    /// The walk came back here to a node that it was still below of.
+    /// The edge closes a cycle.
     #[serde(skip_serializing_if = "is_false")]
     pub closes_cycle: bool,
 }
@@ -127,7 +127,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The owners that nodes of the tree name and that it doesn't show.
+/// Owners of nodes that the tree doesn't show.
 struct Outside<'a> {
     seen: FxHashSet<NodeId>,
     nodes: Vec<Node<'a>>,

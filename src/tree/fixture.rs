@@ -22,7 +22,7 @@ const KINDS: [(&str, &str, &str, bool, bool); 8] = [
     ("example.org", "readings", "Reading", true, false),
 ];
 
-/// What is being built. The uid of an object is `kind-name`, in lower case, unless it is given.
+/// A small cluster under construction. The uid of an object is `kind-name` in lower case by default.
 pub struct World {
     builder: SnapshotBuilder,
     unread: Vec<&'static str>,
@@ -68,7 +68,7 @@ impl World {
         World { builder: SnapshotBuilder::new(origin, Resources::new(resources, Vec::new())), unread: Vec::new() }
     }
 
-    /// A kind whose list can't be read.
+    /// Makes a kind unreadable.
     pub fn unread(mut self, kind: &'static str) -> World {
         self.unread.push(kind);
         self
@@ -79,8 +79,8 @@ impl World {
         self.add_with(namespace, kind_and_name, owners.iter().map(|name| owner(name)).collect(), |_| {})
     }
 
-    /// Adds `Kind/name` with these references, and with whatever else is to be set.
-    pub fn add_with(
+    /// Adds `Kind/name` with these references; `change` sets other fields.
+    pub(crate) fn add_with(
         &mut self,
         namespace: &str,
         kind_and_name: &str,
@@ -100,7 +100,7 @@ impl World {
         self.builder.add(resource(kind), &raw)
     }
 
-    /// Everything was listed, but for the unread kinds.
+    /// Builds the snapshot: every kind is listed, except unreadable ones.
     pub fn build(mut self) -> (Snapshot, OwnerGraph) {
         for (index, (_, _, kind, ..)) in KINDS.into_iter().enumerate() {
             self.builder.list(ListRecord {
@@ -120,7 +120,7 @@ fn resource(kind: &str) -> ResourceId {
     ResourceId(KINDS.iter().position(|known| known.2 == kind).unwrap() as u32)
 }
 
-/// Makes an object terminating with these finalizers.
+/// Makes an object terminating, with these finalizers.
 pub fn terminating(finalizers: &[&'static str]) -> impl FnOnce(&mut RawObject<'_>) {
     move |raw| {
         raw.deleted = Some(2_000);
@@ -128,7 +128,7 @@ pub fn terminating(finalizers: &[&'static str]) -> impl FnOnce(&mut RawObject<'_
     }
 }
 
-/// A namespace with something of everything that a tree marks.
+/// A namespace with an example of everything that a tree marks.
 pub fn shop() -> (Snapshot, OwnerGraph) {
     let mut world = World::new().unread("Secret");
     world.add("", "Node/n1", &[]);

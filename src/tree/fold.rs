@@ -1,4 +1,4 @@
-//! Folding: of many siblings that look alike, the first few and how many more there are.
+//! Folding: shows the first few of many similar siblings, and how many more there are.
 
 use rustc_hash::FxHashMap;
 
@@ -12,32 +12,32 @@ use super::{
     walk::{Entry, Tree},
 };
 
-/// So many alike without anything below them are shown one by one; more are folded.
+/// Up to this many similar entries without children are all shown.
 const SIMPLE_LIMIT: usize = 5;
-/// The same for roots that have something below them: they are what one looks for.
+/// The limit for roots with children, which are what users look for.
 const ROOT_LIMIT: usize = 20;
-/// So many of a fold are shown.
+/// How many entries of a fold are shown.
 const SAMPLES: usize = 3;
 
-/// A line of the text.
+/// A line of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
     /// The entry with this index.
     Entry(usize),
-    /// More like the entry with this index, which is the first that is left out.
+    /// A fold: more entries similar to the one with this index, the first that is omitted.
     More {
         like: usize,
-        /// How many entries are left out, without what is below them.
+        /// How many entries are omitted, without their descendants.
         count: usize,
-        /// How many nodes are below them, pointers left aside.
+        /// How many nodes are below them, without pointers.
         below: usize,
     },
-    /// The lone objects of one kind are totalled at the end, not here: this entry is one of them.
+    /// An object without owners and dependents, counted in the totals at the end.
     Lone(usize),
 }
 
 impl Row {
-    /// The index of the entry it stands for.
+    /// The index of the entry.
     pub fn entry(self) -> usize {
         match self {
             Row::Entry(index) | Row::More { like: index, .. } | Row::Lone(index) => index,
@@ -45,30 +45,30 @@ impl Row {
     }
 }
 
-/// What makes two entries look alike: everything that is shown of them but their names.
+/// What must be equal for two entries to be similar: everything shown except their names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Look {
+struct Shape {
     resource: Option<ResourceId>,
-    /// The namespace, where it is shown.
+    /// The namespace, if shown.
     namespace: Symbol,
     words: Vec<String>,
-    /// The shapes right below, sorted.
+    /// The shapes of the children, sorted.
     below: Vec<u32>,
 }
 
-/// Every line, with nothing folded.
-pub fn unfolded(tree: &Tree) -> Vec<Row> {
+/// All lines, unfolded.
+pub(crate) fn unfolded(tree: &Tree) -> Vec<Row> {
     (0..tree.entries.len()).map(Row::Entry).collect()
 }
 
-/// The lines with likes folded and lone objects apart.
+/// All lines, with similar entries folded and lone objects in totals.
 pub fn folded(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Vec<Row> {
     let entries = &tree.entries;
     let parents = parents(entries);
     let ends = ends(entries);
     let shapes = shapes(snapshot, graph, tree, &parents);
     let lone: Vec<bool> = entries.iter().map(|entry| tree.is_lone(snapshot, graph, entry)).collect();
-    let mut alike: FxHashMap<(u32, u32), Class> = FxHashMap::default();
+    let mut alike: FxHashMap<(u32, u32), SimilarSiblings> = FxHashMap::default();
     for index in (0..entries.len()).filter(|index| !lone[*index]) {
         alike.entry((parents[index], shapes[index])).or_default().total += 1;
     }
@@ -100,7 +100,7 @@ pub fn folded(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Vec<Row> 
 }
 
 #[derive(Debug, Default)]
-struct Class {
+struct SimilarSiblings {
     total: usize,
     seen: usize,
     first_hidden: Option<usize>,
@@ -109,7 +109,7 @@ struct Class {
 
 const NO_PARENT: u32 = u32::MAX;
 
-/// The index of every entry's parent.
+/// The index of each entry's parent.
 fn parents(entries: &[Entry]) -> Vec<u32> {
     let mut path: Vec<u32> = Vec::new();
     let mut parents = Vec::with_capacity(entries.len());
@@ -121,7 +121,7 @@ fn parents(entries: &[Entry]) -> Vec<u32> {
     parents
 }
 
-/// Where the entries below every entry end.
+/// The index after each entry's last descendant.
 fn ends(entries: &[Entry]) -> Vec<usize> {
     let mut ends = vec![entries.len(); entries.len()];
     let mut path: Vec<usize> = Vec::new();
@@ -134,12 +134,12 @@ fn ends(entries: &[Entry]) -> Vec<usize> {
     ends
 }
 
-/// A number for the look of every entry with all that is below it: equal numbers, equal looks.
+/// A number for the shape of each entry with its descendants: equal numbers, equal shapes.
 fn shapes(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, parents: &[u32]) -> Vec<u32> {
-    let mut known: FxHashMap<Look, u32> = FxHashMap::default();
+    let mut known: FxHashMap<Shape, u32> = FxHashMap::default();
     let mut below: Vec<Vec<u32>> = vec![Vec::new(); tree.entries.len()];
     let mut shapes = vec![0; tree.entries.len()];
-    // Backwards, what is below an entry comes before it.
+    // Backwards, descendants come before their ancestors.
     for (index, entry) in tree.entries.iter().enumerate().rev() {
         let mut below_here = std::mem::take(&mut below[index]);
         below_here.sort_unstable();
@@ -150,7 +150,7 @@ fn shapes(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, parents: &[u32])
         let namespace = object.map_or(Symbol::EMPTY, |object| object.namespace);
         let state = object.and_then(|object| State::of(snapshot, object)).map(|state| state.words(snapshot));
         let marks = Mark::of(snapshot, graph, tree, entry);
-        let look = Look {
+        let look = Shape {
             resource: object.map(|object| object.resource),
             namespace: if namespace == beside { Symbol::EMPTY } else { namespace },
             words: state.into_iter().chain(marks.iter().map(|mark| mark.words(snapshot, tree.direction))).collect(),

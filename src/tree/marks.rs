@@ -1,4 +1,4 @@
-//! What is said beside a line of the tree: the object's state, and what is wrong or worth knowing about its references.
+//! Marks beside a line of the tree: the state of the object, and problems of its references.
 
 use crate::{
     graph::OwnerGraph,
@@ -10,19 +10,19 @@ use super::{
     walk::{Direction, Entry, Showing, Tree},
 };
 
-/// What a terminating object waits for.
+/// Why a terminating object still exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Its dependents go first (§5).
+    /// It waits for its dependents (§5).
     pub foreground: bool,
-    /// Its dependents are being freed (§6).
+    /// Its dependents are being orphaned (§6).
     pub orphaning: bool,
-    /// The finalizers that are not the collector's.
+    /// Its finalizers, except the collector's.
     pub finalizers: Vec<Symbol>,
 }
 
 impl State {
-    /// The state of a terminating object.
+    /// The state of a terminating object; `None` for others.
     pub fn of(snapshot: &Snapshot, object: &Object) -> Option<State> {
         object.terminating().then(|| {
             let mut state = State { foreground: false, orphaning: false, finalizers: Vec::new() };
@@ -37,7 +37,7 @@ impl State {
         })
     }
 
-    /// The state in words.
+    /// The state as text.
     pub fn words(&self, snapshot: &Snapshot) -> String {
         let mut words = String::from(match (self.foreground, self.orphaning) {
             (false, false) => "Terminating",
@@ -57,24 +57,24 @@ impl State {
     }
 }
 
-/// One remark on an entry.
+/// One mark of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mark {
-    /// The reference that connects the entry with its parent is at fault.
+pub(crate) enum Mark {
+    /// A problem of the reference that connects the entry with its parent.
     Edge { holder: ObjectId, reference: Reference, link: ResolvedReference },
-    /// Another reference of the object leads to nothing that the tree shows.
+    /// A problem of another reference of the object.
     Owner { holder: ObjectId, reference: Reference, link: ResolvedReference },
-    /// The collector runs no informer for the kind (R2.7).
+    /// The collector doesn't watch the kind (R2.7).
     NotWatched(NotWatched),
-    /// Another object has the same uid: the one that the collector knows (R3.5).
+    /// Another object has the same uid, and the collector knows that one (R3.5).
     SharedUid(ObjectId),
-    /// It represents a cycle, or points to where the node is shown.
+    /// The entry represents a cycle, or points to the node's entry.
     Place(Showing),
 }
 
 impl Mark {
-    /// The remarks on an entry, in the order in which they are read.
-    pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry) -> Vec<Mark> {
+    /// The marks of an entry, in the order of the output.
+    pub(crate) fn of(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry) -> Vec<Mark> {
         let mut marks = Vec::new();
         if let Some((holder, position)) = entry.via {
             edge_marks(snapshot, graph, holder, position, &mut marks);
@@ -88,8 +88,7 @@ impl Mark {
         marks
     }
 
-    /// The code of the mark in JSON.
-    pub fn code(&self) -> Option<&'static str> {
+    pub(crate) fn code(&self) -> Option<&'static str> {
         match self {
             Mark::Edge { link, .. } => link.standing.code(),
             Mark::Owner { link, .. } => link.standing.code().or(Some("owner-outside")),
@@ -101,8 +100,8 @@ impl Mark {
         }
     }
 
-    /// Whether it tells of something wrong.
-    pub fn warns(&self) -> bool {
+    /// Whether the mark is a warning.
+    pub(crate) fn warns(&self) -> bool {
         match self {
             Mark::Edge { link, .. } | Mark::Owner { link, .. } => !link.standing.valid(),
             Mark::SharedUid(_) | Mark::Place(Showing::CycleStart | Showing::Cycle) => true,
@@ -110,8 +109,8 @@ impl Mark {
         }
     }
 
-    /// The mark in words.
-    pub fn words(&self, snapshot: &Snapshot, direction: Direction) -> String {
+    /// The mark as text.
+    pub(crate) fn words(&self, snapshot: &Snapshot, direction: Direction) -> String {
         match self {
             Mark::Edge { holder, reference, link } => match direction {
                 Direction::Dependents => edge_to_parent(snapshot, reference, link),
@@ -119,7 +118,7 @@ impl Mark {
             },
             Mark::Owner { holder, reference, link } => other_owner(snapshot, *holder, reference, link),
             Mark::NotWatched(why) => format!("not watched: {why}"),
-            Mark::SharedUid(other) => format!("same uid as {}", located(snapshot, *other)),
+            Mark::SharedUid(other) => format!("same uid as {}", name_with_namespace(snapshot, *other)),
             Mark::Place(showing) => match showing {
                 Showing::Full => String::new(),
                 Showing::CycleStart => "part of a cycle".to_owned(),
@@ -133,7 +132,7 @@ impl Mark {
     }
 }
 
-/// The faults of the references along which an entry hangs on its parent: usually one, but a uid may be named twice.
+/// Problems of the references between an entry and its parent: usually one, but a uid may be referenced twice.
 fn edge_marks(snapshot: &Snapshot, graph: &OwnerGraph, holder: ObjectId, first: u32, marks: &mut Vec<Mark>) {
     let object = snapshot.object(holder);
     let uid = object.owners[first as usize].uid;
@@ -157,7 +156,7 @@ fn object_marks(
     let parent = entry.reference(snapshot).map(|reference| reference.uid);
     if tree.direction == Direction::Dependents {
         for reference in object.owners.iter().filter(|reference| Some(reference.uid) != parent) {
-            // An owner that the tree shows has this object below it, with the faults of that reference.
+            // An owner in the tree already shows this object with the problem of that reference.
             if graph.by_uid(reference.uid).is_some_and(|owner| tree.shows(owner)) {
                 continue;
             }
@@ -176,14 +175,14 @@ fn object_marks(
 
 /// The object that the collector knows by the uid of this one (R3.5). Kinds that it doesn't watch are left aside:
 /// events are served in two groups.
-pub fn known_instead(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Option<ObjectId> {
+pub(crate) fn known_instead(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Option<ObjectId> {
     let watched = |id: &ObjectId| snapshot.resources.not_watched(snapshot.object(*id).resource).is_none();
     let other = graph.by_uid(snapshot.object(id).uid).and_then(|other| graph.object(other))?;
     (other != id && watched(&id) && watched(&other)).then_some(other)
 }
 
 fn push_once(marks: &mut Vec<Mark>, mark: Mark) {
-    // Flags make no difference to what is said.
+    // References that differ only in flags have the same text.
     let same = |known: &Mark| match (known, &mark) {
         (Mark::Edge { reference: a, .. }, Mark::Edge { reference: b, .. })
         | (Mark::Owner { reference: a, .. }, Mark::Owner { reference: b, .. }) => a.same_coordinates(b),
@@ -194,20 +193,20 @@ fn push_once(marks: &mut Vec<Mark>, mark: Mark) {
     }
 }
 
-/// `Kind/name` as a reference spells it.
+/// `Kind/name` as written in a reference.
 pub fn named(snapshot: &Snapshot, reference: &Reference) -> String {
     format!("{}/{}", snapshot.text(reference.kind), snapshot.text(reference.name))
 }
 
-/// `Kind/name`, with its namespace if it has one.
-fn located(snapshot: &Snapshot, id: ObjectId) -> String {
+/// `Kind/name`, with the namespace if there is one.
+fn name_with_namespace(snapshot: &Snapshot, id: ObjectId) -> String {
     match snapshot.text(snapshot.object(id).namespace) {
         "" => snapshot.short_name(id),
         namespace => format!("{} -n {namespace}", snapshot.short_name(id)),
     }
 }
 
-/// A fault of the reference to the owner that stands right above.
+/// A problem of the reference to the parent in the tree.
 fn edge_to_parent(snapshot: &Snapshot, reference: &Reference, link: &ResolvedReference) -> String {
     let says = named(snapshot, reference);
     match link.standing {
@@ -225,7 +224,7 @@ fn edge_to_parent(snapshot: &Snapshot, reference: &Reference, link: &ResolvedRef
     }
 }
 
-/// A fault of the reference from the object that stands right above (going up), said of the owner.
+/// In a tree of owners: a problem of the parent's reference to this owner.
 fn edge_from_parent(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, link: &ResolvedReference) -> String {
     match link.standing {
         ReferenceStatus::Absent => "absent".to_owned(),
@@ -242,10 +241,10 @@ fn edge_from_parent(snapshot: &Snapshot, holder: ObjectId, reference: &Reference
     }
 }
 
-/// What another reference leads to, said of its holder.
+/// A problem of another reference of the object.
 fn other_owner(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, link: &ResolvedReference) -> String {
     let says = named(snapshot, reference);
-    let is = |id| located(snapshot, id);
+    let is = |id| name_with_namespace(snapshot, id);
     match (link.standing, link.found) {
         (ReferenceStatus::Solid | ReferenceStatus::Waiting, Some(owner)) => {
             let owner_namespace = snapshot.object(owner).namespace;

@@ -1,15 +1,14 @@
-//! Who owns whom, as a forest to look at: the walk, the marks, the folding, and the collector's own debug graph. Pure:
-//! nothing here prints.
+//! The forest of owners and dependents: the walk, marks, folding, and the collector's debug graph. Nothing here prints.
 //!
-//! Nothing here recurses: a chain of 100,000 owners is as good as any other graph.
+//! Nothing here recurses: a chain may have 100,000 owners.
 
-pub mod debug_graph;
+pub(crate) mod debug_graph;
 pub mod document;
-pub mod fold;
-pub mod marks;
-pub mod reference_status;
-pub mod roots;
-pub mod walk;
+pub(crate) mod fold;
+pub(crate) mod marks;
+mod reference_status;
+pub(crate) mod roots;
+mod walk;
 
 #[cfg(test)]
 mod document_tests;
@@ -21,6 +20,7 @@ mod properties;
 mod tests;
 
 pub use debug_graph::DebugGraph;
-pub use marks::{Mark, State, known_instead};
+pub use marks::State;
+pub(crate) use marks::{Mark, known_instead};
 pub use reference_status::{ReferenceStatus, ResolvedReference};
 pub use walk::{Direction, Entry, Showing, Tree};

@@ -1,4 +1,4 @@
-//! What holds for the tree of any graph.
+//! Properties of the tree of any graph.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -15,27 +15,27 @@ use crate::{
 };
 
 #[derive(Clone, Debug)]
-struct Drawn {
+struct ArbitraryObject {
     namespace: usize,
     kind: usize,
-    /// (index of the owner, how the reference is bent)
+    /// The index of the owner, and how the reference is wrong.
     owners: Vec<(usize, u8)>,
 }
 
 const NAMESPACES: [&str; 2] = ["shop", "other"];
 const KINDS: [&str; 4] = ["Shop", "Pod", "Node", "Reading"];
 
-fn graphs() -> impl Strategy<Value = Vec<Drawn>> {
+fn graphs() -> impl Strategy<Value = Vec<ArbitraryObject>> {
     let object = (0..2usize, 0..4usize, prop::collection::vec((0..14usize, 0..12u8), 0..3))
-        .prop_map(|(namespace, kind, owners)| Drawn { namespace, kind, owners });
+        .prop_map(|(namespace, kind, owners)| ArbitraryObject { namespace, kind, owners });
     prop::collection::vec(object, 0..12)
 }
 
 /// Objects are named by their index; owners beyond the last don't exist.
-fn build(drawn: &[Drawn]) -> (Snapshot, OwnerGraph) {
+fn build(objects: &[ArbitraryObject]) -> (Snapshot, OwnerGraph) {
     let mut world = World::new();
-    let kind_of = |index: usize| drawn.get(index).map_or("Shop", |object| KINDS[object.kind]);
-    for (index, object) in drawn.iter().enumerate() {
+    let kind_of = |index: usize| objects.get(index).map_or("Shop", |object| KINDS[object.kind]);
+    for (index, object) in objects.iter().enumerate() {
         let owners = object.owners.iter().map(|(target, bend)| {
             let mut reference = owner(&format!("{}/{target}", kind_of(*target)));
             match bend {
@@ -57,8 +57,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn every_object_in_scope_is_shown_once_and_every_reference_told_once(drawn in graphs(), all in any::<bool>()) {
-        let (snapshot, graph) = build(&drawn);
+    fn every_object_in_scope_and_every_reference_is_shown_once(objects in graphs(), all in any::<bool>()) {
+        let (snapshot, graph) = build(&objects);
         let namespace = if all { None } else { snapshot.strings.find("shop") };
         prop_assume!(all || namespace.is_some());
         let tree = Tree::of_scope(&snapshot, &graph, namespace, None);
@@ -77,8 +77,8 @@ proptest! {
     }
 
     #[test]
-    fn every_line_hangs_on_the_line_above_it(drawn in graphs(), depth in prop::option::of(0..4u32)) {
-        let (snapshot, graph) = build(&drawn);
+    fn every_line_is_connected_to_its_parent(objects in graphs(), depth in prop::option::of(0..4u32)) {
+        let (snapshot, graph) = build(&objects);
         let tree = Tree::of_scope(&snapshot, &graph, None, depth);
         let mut path: Vec<&Entry> = Vec::new();
         let mut edges = BTreeSet::new();
@@ -95,22 +95,22 @@ proptest! {
     }
 
     #[test]
-    fn folding_loses_nothing(drawn in graphs()) {
-        let (snapshot, graph) = build(&drawn);
+    fn folding_loses_nothing(objects in graphs()) {
+        let (snapshot, graph) = build(&objects);
         let tree = Tree::of_scope(&snapshot, &graph, None, None);
-        let describe: usize = fold::folded(&snapshot, &graph, &tree)
+        let shown: usize = fold::folded(&snapshot, &graph, &tree)
             .into_iter()
             .map(|row| match row {
                 fold::Row::Entry(index) | fold::Row::Lone(index) => usize::from(tree.entries[index].showing.here()),
                 fold::Row::More { like, count, below } => below + if tree.entries[like].showing.here() { count } else { 0 },
             })
             .sum();
-        prop_assert_eq!(describe, tree.nodes().count());
+        prop_assert_eq!(shown, tree.nodes().count());
     }
 
     #[test]
-    fn the_debug_graph_has_a_vertex_at_both_ends_of_every_edge(drawn in graphs()) {
-        let (snapshot, graph) = build(&drawn);
+    fn the_debug_graph_has_a_vertex_at_both_ends_of_every_edge(objects in graphs()) {
+        let (snapshot, graph) = build(&objects);
         let tree = Tree::of_scope(&snapshot, &graph, None, None);
         let debug = DebugGraph::of(&snapshot, &graph, &tree);
         let uids: BTreeSet<&str> = debug.vertices.iter().map(|vertex| vertex.uid).collect();

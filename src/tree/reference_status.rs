@@ -1,48 +1,47 @@
-//! How a reference stands: the verdict of a look-up (§3.4), told apart by what is wrong with it.
+//! The status of an owner reference: the verdict of a look-up (§3.4), and what is wrong with it.
 
 use crate::{
     graph::{Dangling, OwnerGraph, Verdict},
     model::{Mapping, Object, ObjectId, Reference, Snapshot},
 };
 
-/// What one owner reference comes to. All but the first two are worth a mark.
+/// The status of an owner reference. All but the first two get a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReferenceStatus {
-    /// The owner is there.
+    /// The owner exists.
     Solid,
-    /// The owner is there and waits for its dependents to go (L7).
+    /// The owner exists and waits for its dependents (L7).
     Waiting,
-    /// Nothing is at the coordinates, and no object that was read has the uid.
+    /// No object has the coordinates, and no object that was read has the uid.
     Absent,
-    /// An object with another uid is at the coordinates.
+    /// An object with another uid has the coordinates.
     OtherUid,
-    /// The object with this uid lives in another namespace than the holder (R3.7).
+    /// The object with this uid is in another namespace than the dependent (R3.7).
     OtherNamespace,
     /// The object with this uid has another name.
     OtherName,
     /// The object with this uid is of another kind.
     OtherKind,
-    /// The reference names a list kind, which is never found (R3.15).
+    /// The reference names a list kind, which never exists (R3.15).
     ListKind,
     /// The kind is not served in this version (R3.13).
     NotServed,
-    /// The holder is cluster-scoped, the owner's kind namespaced (L3).
+    /// The dependent is cluster-scoped, the owner's kind is namespaced (L3).
     InvalidScope,
-    /// It could not be read (R10.2).
+    /// The owner could not be read (R10.2).
     Unread,
 }
 
-/// A reference's standing, and the object that has to do with it.
+/// The status of a reference, and the object concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResolvedReference {
     pub standing: ReferenceStatus,
-    /// The object with the reference's uid; for [`ReferenceStatus::OtherUid`] the one that is at its coordinates
-    /// instead.
+    /// The object with the reference's uid; for [`ReferenceStatus::OtherUid`], the object at its coordinates.
     pub found: Option<ObjectId>,
 }
 
 impl ResolvedReference {
-    /// How `reference` of `holder` stands in the snapshot.
+    /// The status of a dependent's reference in the snapshot.
     pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, holder: &Object, reference: &Reference) -> ResolvedReference {
         let by_uid = graph.by_uid(reference.uid).and_then(|node| graph.object(node));
         let standing = match Verdict::of(snapshot, graph, reference, holder.namespace) {
@@ -55,10 +54,10 @@ impl ResolvedReference {
             Verdict::Unknown => ReferenceStatus::Unread,
             Verdict::Dangling(Dangling::ListKind) | Verdict::Doubted => ReferenceStatus::ListKind,
             Verdict::Dangling(Dangling::Absent) => {
-                by_uid.map_or(ReferenceStatus::Absent, |owner| bent(snapshot, graph, holder, reference, owner))
+                by_uid.map_or(ReferenceStatus::Absent, |owner| mismatch(snapshot, graph, holder, reference, owner))
             }
             Verdict::Dangling(Dangling::OtherUid(stranger)) => match by_uid {
-                Some(owner) => bent(snapshot, graph, holder, reference, owner),
+                Some(owner) => mismatch(snapshot, graph, holder, reference, owner),
                 None => return ResolvedReference { standing: ReferenceStatus::OtherUid, found: Some(stranger) },
             },
         };
@@ -66,8 +65,8 @@ impl ResolvedReference {
     }
 }
 
-/// In what a reference differs from the object that has its uid.
-fn bent(
+/// How a reference differs from the object with its uid.
+fn mismatch(
     snapshot: &Snapshot,
     graph: &OwnerGraph,
     holder: &Object,
@@ -85,7 +84,7 @@ fn bent(
 }
 
 impl ReferenceStatus {
-    /// Whether the owner is there and the reference leads to it.
+    /// Whether the owner exists and the reference is correct.
     pub fn valid(self) -> bool {
         matches!(self, ReferenceStatus::Solid | ReferenceStatus::Waiting)
     }
@@ -107,7 +106,7 @@ impl ReferenceStatus {
         }
     }
 
-    /// The code of the mark that a holder of such a reference gets; none for valid ones.
+    /// The code of the mark for such a reference; `None` for valid ones.
     pub fn code(self) -> Option<&'static str> {
         Some(match self {
             ReferenceStatus::Solid | ReferenceStatus::Waiting => return None,

@@ -1,5 +1,4 @@
-//! Where a tree without a target begins: at the objects in scope that nothing in scope owns, and once in each pure
-//! cycle.
+//! The roots of a tree without a target: objects without an owner in scope, and one object of every pure cycle.
 
 use crate::{
     graph::{NodeId, OwnerGraph},
@@ -10,12 +9,11 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     pub object: ObjectId,
-    /// It stands for a cycle that nothing outside of it owns.
+    /// It represents a cycle without an owner outside of it.
     pub cycle: bool,
 }
 
-/// The roots of a namespace, or (`None`) of everything, in the order in which they are shown. Time linear in the
-/// snapshot, but for the sorting.
+/// The roots of a namespace, or (`None`) of everything, in output order. Linear in the snapshot, except for sorting.
 pub fn roots(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>) -> Vec<Root> {
     let in_scope = |id: ObjectId| namespace.is_none_or(|namespace| snapshot.object(id).namespace == namespace);
     let mut scope: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(|id| in_scope(*id)).collect();
@@ -34,8 +32,8 @@ pub fn roots(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>)
             reach(graph, *id, &mut reached, |_| {});
         }
     }
-    // What is left hangs on a cycle: every object has an owner that is left, too. Of all that finish in a depth-first
-    // search the last lies on a cycle that no other leads to; started in order, it is the first of its cycle.
+    // Every remaining object is in a cycle or below one. The last object to finish in a depth-first search is in a
+    // cycle without owners outside; as the search starts in order, it is the first of its cycle.
     let mut finished = Vec::new();
     let mut searched = reached.clone();
     for id in scope.iter().filter(|id| !reached[id.index()]) {
@@ -54,7 +52,7 @@ pub fn roots(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>)
     roots
 }
 
-/// Goes depth first to all dependents that were not reached yet, and tells of each object when all of its own are done.
+/// Visits all unvisited dependents depth-first; calls `finish` for an object after all of its dependents.
 fn reach(graph: &OwnerGraph, from: ObjectId, reached: &mut [bool], mut finish: impl FnMut(ObjectId)) {
     if std::mem::replace(&mut reached[from.index()], true) {
         return;
@@ -88,7 +86,7 @@ fn root_key(snapshot: &Snapshot, id: ObjectId) -> (&str, u32, &str, ObjectId) {
     (snapshot.text(object.namespace), object.resource.0, snapshot.text(object.name), id)
 }
 
-/// Cluster-scoped objects first, then by namespace; kinds in the order of discovery, then by name.
+/// Sorts cluster-scoped objects first, then by namespace, kind in discovery order, and name.
 fn sort_roots(snapshot: &Snapshot, ids: &mut [ObjectId]) {
     ids.sort_unstable_by(|a, b| root_key(snapshot, *a).cmp(&root_key(snapshot, *b)));
 }

@@ -33,7 +33,7 @@ fn scope_outline(world: World, depth: Option<u32>) -> Vec<String> {
 }
 
 #[test]
-fn a_diamond_is_shown_once_and_pointed_at() {
+fn a_diamond_is_shown_once_with_a_pointer() {
     let mut world = World::new();
     world.add("shop", "Shop/top", &[]);
     world.add("shop", "Shop/left", &["Shop/top"]);
@@ -46,7 +46,7 @@ fn a_diamond_is_shown_once_and_pointed_at() {
 #[test]
 fn a_cycle_gets_its_first_member_as_root() {
     let mut world = World::new();
-    // `a` hangs on the cycle of b, c, d; the cycle of x, y hangs on it too.
+    // `a` is below the cycle of b, c, d; the cycle of x, y is below `a`.
     world.add("shop", "Shop/a", &["Shop/c"]);
     world.add("shop", "Shop/c", &["Shop/b"]);
     world.add("shop", "Shop/d", &["Shop/c"]);
@@ -81,7 +81,7 @@ fn a_cycle_below_a_root_needs_no_root_of_its_own() {
 }
 
 #[test]
-fn depth_counts_from_where_a_node_is_least_deep() {
+fn depth_counts_from_the_least_deep_place() {
     let mut world = World::new();
     world.add("shop", "Shop/top", &[]);
     world.add("shop", "Shop/a", &["Shop/top"]);
@@ -130,7 +130,7 @@ fn a_shared_uid_is_shown_for_each_object() {
 }
 
 #[test]
-fn folds_likes_and_totals_lone_objects() {
+fn folds_similar_objects_and_counts_lone_ones() {
     let mut world = World::new();
     world.add("shop", "ReplicaSet/web", &[]);
     for index in 0..100 {
@@ -153,7 +153,7 @@ fn folds_likes_and_totals_lone_objects() {
 }
 
 #[test]
-fn folds_alike_subtrees() {
+fn folds_similar_subtrees() {
     let mut world = World::new();
     world.add("shop", "Deployment/web", &[]);
     for index in 0..9 {
@@ -175,7 +175,7 @@ fn folds_alike_subtrees() {
 }
 
 #[test]
-fn every_way_for_a_reference_to_go_wrong_is_told_apart() {
+fn every_problem_of_a_reference_has_its_own_mark() {
     let mut world = World::new().unread("Secret");
     world.add("shop", "Deployment/web", &[]);
     world.add("shop", "Shop/new", &[]);
@@ -208,7 +208,7 @@ fn every_way_for_a_reference_to_go_wrong_is_told_apart() {
 }
 
 #[test]
-fn the_debug_graph_tells_virtual_from_missing() {
+fn the_debug_graph_distinguishes_virtual_from_missing() {
     let mut world = World::new().unread("Secret");
     world.add("shop", "ConfigMap/absent", &["Shop/gone"]);
     world.add("shop", "ConfigMap/absent-too", &["Shop/gone"]);

@@ -1,4 +1,4 @@
-//! The walk: from the roots down to dependents or up to owners, each node shown once, as a flat list in reading order.
+//! The walk from the roots down to dependents or up to owners: each node once, as a flat list in reading order.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use super::{
     roots::{self, Root},
 };
 
-/// Which way a tree grows.
+/// The direction of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From owners down to their dependents.
@@ -26,22 +26,22 @@ pub enum Direction {
 /// How an entry shows its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Showing {
-    /// Here, with everything below it.
+    /// Here, with its children.
     Full,
-    /// Here, as the representative of a cycle that nothing outside of it owns.
+    /// Here, as the representative of a cycle without an owner outside of it.
     CycleStart,
-    /// Here, without what is below it, for the depth asked for ends: so many more.
+    /// Here, without its children, of which the depth limit omits this many.
     Cut(u32),
-    /// It has been shown above.
+    /// Already shown above.
     Above,
-    /// It is shown below, less deep.
+    /// Shown further below, less deep.
     Below,
-    /// It has been shown on the way to here: a cycle closes.
+    /// Already shown among the entry's ancestors: a cycle.
     Cycle,
 }
 
 impl Showing {
-    /// Whether this is the one place where the node is shown, not a pointer to it.
+    /// Whether this entry shows the node, rather than pointing to it.
     pub fn here(self) -> bool {
         matches!(self, Showing::Full | Showing::CycleStart | Showing::Cut(_))
     }
@@ -50,30 +50,30 @@ impl Showing {
 /// One line of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// An object; upwards also a uid that no object has.
+    /// An object; in a tree of owners also a uid without an object.
     pub node: NodeId,
-    /// How many lines are above it on the way to its root.
+    /// The number of ancestors.
     pub depth: u32,
-    /// The reference that connects it with its parent: who holds it, and as which of its `ownerReferences`. None for
-    /// roots.
+    /// The reference between the entry and its parent: the dependent, and the index in its `ownerReferences`. `None`
+    /// for roots.
     pub via: Option<(ObjectId, u32)>,
     pub showing: Showing,
 }
 
 impl Entry {
-    /// The reference that connects the entry with its parent.
+    /// The reference between the entry and its parent.
     pub fn reference<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Reference> {
         self.via.map(|(holder, position)| &snapshot.object(holder).owners[position as usize])
     }
 }
 
-/// The forest, flat: every entry comes right before what is below it.
+/// The forest as a flat list: every entry comes right before its descendants.
 #[derive(Clone, Debug)]
 pub struct Tree {
     pub direction: Direction,
-    /// The namespace that is covered; `None` for everything.
+    /// The namespace of the tree; `None`: all.
     pub namespace: Option<Symbol>,
-    /// Whether the roots were asked for by name.
+    /// Whether the roots are targets of the user.
     pub targeted: bool,
     pub entries: Vec<Entry>,
     shown: Vec<bool>,
@@ -81,7 +81,7 @@ pub struct Tree {
 
 impl Tree {
     /// The trees of these objects, in this order.
-    pub fn of_targets(
+    pub(crate) fn of_targets(
         snapshot: &Snapshot,
         graph: &OwnerGraph,
         targets: &[ObjectId],
@@ -93,29 +93,28 @@ impl Tree {
         Walk::new(snapshot, graph, direction, depth).run(&roots, namespace, true)
     }
 
-    /// The dependents of every root in scope ([`roots::roots`]).
+    /// The dependents of all roots in scope ([`roots::roots`]).
     pub fn of_scope(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>, depth: Option<u32>) -> Tree {
         let roots = roots::roots(snapshot, graph, namespace);
         Walk::new(snapshot, graph, Direction::Dependents, depth).run(&roots, namespace, false)
     }
 
-    /// Whether the tree shows this node.
     pub fn shows(&self, node: NodeId) -> bool {
         self.shown[node.index()]
     }
 
-    /// The places where nodes are shown: each node once, no pointers.
+    /// The entries that show nodes, each node once, without pointers.
     pub fn nodes(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.showing.here())
     }
 
-    /// The objects that are shown, each once, in the order of the tree.
+    /// The objects of the tree, each once, in order.
     pub fn objects(&self, graph: &OwnerGraph) -> impl Iterator<Item = ObjectId> {
         self.nodes().filter_map(|entry| graph.object(entry.node))
     }
 
-    /// Whether an object has neither owners nor dependents and nothing else that is worth a line of its own.
-    pub fn is_lone(&self, snapshot: &Snapshot, graph: &OwnerGraph, entry: &Entry) -> bool {
+    /// Whether an object has no owners, no dependents and no marks.
+    pub(crate) fn is_lone(&self, snapshot: &Snapshot, graph: &OwnerGraph, entry: &Entry) -> bool {
         !self.targeted
             && entry.depth == 0
             && graph.object(entry.node).is_some_and(|id| {
@@ -141,7 +140,7 @@ struct Walk<'a> {
     entries: Vec<Entry>,
 }
 
-/// A node whose children are being shown.
+/// A node whose children are being added.
 struct Frame {
     node: NodeId,
     children: std::vec::IntoIter<Child>,
@@ -161,15 +160,15 @@ impl<'a> Walk<'a> {
     }
 
     fn run(mut self, roots: &[Root], namespace: Option<Symbol>, targeted: bool) -> Tree {
-        // With a limit, a node belongs where it is least deep: elsewhere, what is below it might be cut off.
-        let least = self.limit.map(|limit| self.least_depths(roots, limit));
+        // With a depth limit, show a node where it is least deep: elsewhere, its children might be cut off.
+        let least_depths_of = self.limit.map(|limit| self.least_depths(roots, limit));
         let mut path: Vec<Frame> = Vec::new();
         for root in roots {
             let node = NodeId::from(root.object);
             if self.shown[node.index()] && !targeted {
                 continue;
             }
-            if let Some(children) = self.enter(node, None, 0, root.cycle, least.as_ref()) {
+            if let Some(children) = self.enter(node, None, 0, root.cycle, least_depths_of.as_ref()) {
                 path.push(Frame { node, children: children.into_iter() });
             }
             while let Some(frame) = path.last_mut() {
@@ -179,7 +178,7 @@ impl<'a> Walk<'a> {
                     continue;
                 };
                 let depth = path.len() as u32;
-                if let Some(children) = self.enter(child, Some(via), depth, false, least.as_ref()) {
+                if let Some(children) = self.enter(child, Some(via), depth, false, least_depths_of.as_ref()) {
                     path.push(Frame { node: child, children: children.into_iter() });
                 }
             }
@@ -187,14 +186,14 @@ impl<'a> Walk<'a> {
         Tree { direction: self.direction, namespace, targeted, entries: self.entries, shown: self.shown }
     }
 
-    /// Adds the entry of a node, and returns its children if they are to be shown here.
+    /// Adds the entry of a node. Returns its children if they are to be shown below it.
     fn enter(
         &mut self,
         node: NodeId,
         via: Option<(ObjectId, u32)>,
         depth: u32,
         cycle: bool,
-        least: Option<&FxHashMap<NodeId, u32>>,
+        least_depths_of: Option<&FxHashMap<NodeId, u32>>,
     ) -> Option<Vec<Child>> {
         let mut entry = Entry { node, depth, via, showing: if cycle { Showing::CycleStart } else { Showing::Full } };
         let mut children = None;
@@ -202,7 +201,9 @@ impl<'a> Walk<'a> {
             entry.showing = Showing::Cycle;
         } else if self.shown[node.index()] {
             entry.showing = Showing::Above;
-        } else if least.is_some_and(|least| least.get(&node).is_some_and(|least| *least < depth)) {
+        } else if least_depths_of.is_some_and(|least_depths_of| {
+            least_depths_of.get(&node).is_some_and(|least_depths_of| *least_depths_of < depth)
+        }) {
             entry.showing = Showing::Below;
         } else {
             self.shown[node.index()] = true;
@@ -220,11 +221,11 @@ impl<'a> Walk<'a> {
 
     /// The least depth of every node within the limit.
     fn least_depths(&self, roots: &[Root], limit: u32) -> FxHashMap<NodeId, u32> {
-        let mut least: FxHashMap<NodeId, u32> = FxHashMap::default();
+        let mut least_depths_of: FxHashMap<NodeId, u32> = FxHashMap::default();
         let mut queue: VecDeque<(NodeId, u32)> = VecDeque::new();
         for root in roots {
             let node = NodeId::from(root.object);
-            if least.insert(node, 0).is_none() {
+            if least_depths_of.insert(node, 0).is_none() {
                 queue.push_back((node, 0));
             }
         }
@@ -233,17 +234,17 @@ impl<'a> Walk<'a> {
                 continue;
             }
             for (child, _) in children_of(self.snapshot, self.graph, self.direction, node) {
-                least.entry(child).or_insert_with(|| {
+                least_depths_of.entry(child).or_insert_with(|| {
                     queue.push_back((child, depth + 1));
                     depth + 1
                 });
             }
         }
-        least
+        least_depths_of
     }
 }
 
-/// What is right below a node. Dependents: kinds in the order of discovery, then by name. Owners: as they are listed.
+/// The children of a node. Dependents: by kind in discovery order, then by name. Owners: in their order.
 fn children_of(snapshot: &Snapshot, graph: &OwnerGraph, direction: Direction, node: NodeId) -> Vec<Child> {
     match direction {
         Direction::Dependents => dependents_of(snapshot, graph, node),

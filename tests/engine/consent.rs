@@ -19,12 +19,12 @@ fn asked(text: &str, targets: &str) -> String {
     match Consent::to(&scene.snapshot, &plan, 3) {
         Consent::Yes => "yes".to_owned(),
         Consent::Number(number) => number.to_string(),
-        Consent::Name { object, weight, more } => {
-            let weight = match weight {
+        Consent::Name { object, reason, more } => {
+            let reason = match reason {
                 ConfirmationReason::Outside(kind) => kind.name().to_owned(),
-                weight => format!("{weight:?}"),
+                reason => format!("{reason:?}"),
             };
-            format!("{} {weight} +{more}", scene.snapshot.short_name(object))
+            format!("{} {reason} +{more}", scene.snapshot.short_name(object))
         }
     }
 }

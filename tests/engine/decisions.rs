@@ -1,7 +1,7 @@
 //! The table of §4.2, row by row, and the picks of §2 and §3.4.
 
 use kubectl_gc::{
-    collector::{Decision, decide, decide::Class},
+    collector::{Decision, decide, decide::OwnerState},
     model::{Mapping, NotWatched, Reference, Resource, Resources, Strings, Symbol},
     server::Propagation::{Background, Foreground, Orphan},
 };
@@ -10,15 +10,15 @@ use kubectl_gc::{
 fn every_row_of_the_decision_table() {
     let mut strings = Strings::default();
     let uids: Vec<Symbol> = ["a", "b", "c"].map(|uid| strings.intern(uid)).to_vec();
-    let classes = |letters: &str| -> Vec<(Reference, Class)> {
+    let classes = |letters: &str| -> Vec<(Reference, OwnerState)> {
         letters
             .chars()
             .zip(&uids)
             .map(|(letter, uid)| {
                 let class = match letter {
-                    'S' => Class::Solid,
-                    'W' => Class::Waiting,
-                    _ => Class::Dangling,
+                    'S' => OwnerState::Solid,
+                    'W' => OwnerState::Waiting,
+                    _ => OwnerState::Dangling,
                 };
                 let reference = Reference {
                     api_version: Symbol::EMPTY,

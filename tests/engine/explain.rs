@@ -12,7 +12,7 @@ use kubectl_gc::{
     graph::OwnerGraph,
     model::{ObjectId, Reference, Snapshot},
     plan::{OutcomeKind, Uncertainty, plan},
-    simulate::{Assume, BlockedBy, Next, Only, ProjectedOutcome, Projection, Request, SimContext, Start, State},
+    simulate::{Assume, BlockedBy, Next, ProjectedOutcome, Projection, Request, SimContext, Start, State, WriteScope},
     tree::ReferenceStatus,
 };
 
@@ -784,7 +784,7 @@ fn next_is_what_a_sweep_of_one_object_does() {
         let stage = SimContext::new(&snapshot, &owner_graph, Assume::None);
         for (id, object) in snapshot.objects() {
             let (next, _) = Next::of(&stage, id);
-            let swept = plan(&stage, &Request::only_collect(Start::Sweep).limited_to(Only::new([id])));
+            let swept = plan(&stage, &Request::only_collect(Start::Sweep).limited_to(WriteScope::new([id])));
             let outcome = swept.outcome(id).map(|outcome| (outcome.kind, outcome.after.as_ref()));
             let (word, same) = match &next {
                 Next::Delete(..) | Next::Unblock => {

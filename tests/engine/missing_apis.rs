@@ -4,7 +4,7 @@
 use kubectl_gc::{
     graph::OwnerGraph,
     plan::{NoteKind, explore},
-    simulate::{Assume, Only, Request, SimContext, Start},
+    simulate::{Assume, Request, SimContext, Start, WriteScope},
 };
 
 use crate::scene::Scene;
@@ -77,7 +77,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// What a sweep is foretold to do, and what it notes that it leaves alone.
-fn sweep(scene: &Scene, graph: &OwnerGraph, only: Option<Only>) -> (String, String) {
+fn sweep(scene: &Scene, graph: &OwnerGraph, only: Option<WriteScope>) -> (String, String) {
     let stage = SimContext::new(&scene.snapshot, graph, Assume::Known);
     let plan = explore(&stage, &Request { only, ..Request::only_collect(Start::Sweep) });
     let doubted = plan.notes.iter().filter(|note| note.kind == NoteKind::DoubtedPath);
@@ -107,7 +107,7 @@ fn a_path_that_does_not_exist_proves_nothing_to_a_sweep() {
 fn only_what_a_sweep_may_write_to_is_noted() {
     let scene = Scene::new("ConfigMap b <- Shop/a@kind=ShopList\nConfigMap c <- Shop/a@kind=ShopList");
     let graph = OwnerGraph::new(&scene.snapshot).doubting_missing_apis();
-    let only = Only::new([scene.id("ConfigMap/c")]);
+    let only = WriteScope::new([scene.id("ConfigMap/c")]);
     assert_eq!(sweep(&scene, &graph, Some(only)).1, "ConfigMap/c");
 }
 

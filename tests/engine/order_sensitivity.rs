@@ -7,8 +7,8 @@ use kubectl_gc::{
     model::{ObjectId, Reference, Symbol},
     server::{DeleteOptions, Propagation},
     simulate::{
-        Assume, Lists, Request, SimContext, Start, World, delays::with_one_delay, interleaving::Interleaving,
-        order_sensitivity::order_sensitive,
+        Assume, InitialListOrder, Request, SimContext, Start, World, delays::for_each_delay,
+        interleaving::Interleaving, order_sensitivity::order_sensitive,
     },
 };
 use proptest::{prelude::*, test_runner::RngSeed};
@@ -106,7 +106,7 @@ type End = (bool, Vec<Symbol>, Vec<Reference>);
 fn end_of(world: &World<'_, '_>) -> Vec<Option<End>> {
     let state =
         |id: ObjectId| world.stored(id).map(|end| (end.terminating, end.finalizers.to_vec(), end.owners.to_vec()));
-    world.stage.snapshot.objects().map(|(id, _)| state(id)).collect()
+    world.context.snapshot.objects().map(|(id, _)| state(id)).collect()
 }
 
 /// Whether the survey finds anything in question; and if not, an order that ends otherwise than the first.
@@ -114,7 +114,7 @@ fn surveyed(scene: &Scene, request: &Request, orders: u64) -> Option<Result<(), 
     let graph = OwnerGraph::new(&scene.snapshot);
     let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
     let begin = || {
-        let mut world = World::started(&stage, request.start, Lists::default());
+        let mut world = World::started(&stage, request.start, InitialListOrder::default());
         let options = DeleteOptions { propagation: Some(request.propagation), ..DeleteOptions::default() };
         world.requests.extend(request.targets.iter().map(|target| (*target, options)));
         world
@@ -132,7 +132,7 @@ fn surveyed(scene: &Scene, request: &Request, orders: u64) -> Option<Result<(), 
         Some(format!("{}: {first:?}, or {other:?}", scene.snapshot.short_name(differs)))
     };
     let mut otherwise = None;
-    with_one_delay(&begin(), first.steps, 100_000, |world| {
+    for_each_delay(&begin(), first.steps, 100_000, |world| {
         otherwise = differing(&world);
         otherwise.is_none()
     });

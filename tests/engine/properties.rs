@@ -7,7 +7,7 @@ use kubectl_gc::{
     model::{ObjectId, Reference, Snapshot},
     plan::{OutcomeKind, Plan, explore, plan},
     server::Propagation,
-    simulate::{Assume, Cause, Only, Request, SimContext, Start},
+    simulate::{Assume, Cause, Request, SimContext, Start, WriteScope},
 };
 use proptest::prelude::*;
 
@@ -158,13 +158,13 @@ proptest! {
         let stage = SimContext::new(&scene.snapshot, &graph, assume);
         let sweep = Request::only_collect(Start::Sweep);
         let inside: Vec<ObjectId> = inside.iter().map(|object| ObjectId(*object as u32 + 1)).collect();
-        let limited = plan(&stage, &sweep.clone().limited_to(Only::new(inside.clone())));
+        let limited = plan(&stage, &sweep.clone().limited_to(WriteScope::new(inside.clone())));
         for outcome in limited.outcomes.iter().filter(|outcome| !inside.contains(&outcome.object)) {
             let object = scene.snapshot.short_name(outcome.object);
             prop_assert!(!matches!(outcome.because, Some(Cause::Collector(_))), "{object} in\n{text}");
         }
         prop_assert!(limited.stays.iter().all(|stays| inside.contains(&stays.object)), "{text}");
-        let all = Only::new(scene.snapshot.objects().map(|(id, _)| id));
+        let all = WriteScope::new(scene.snapshot.objects().map(|(id, _)| id));
         let describe = |plan: &Plan| (scene.describe(plan), plan.stays.len(), plan.steps);
         prop_assert_eq!(describe(&plan(&stage, &sweep.clone().limited_to(all))), describe(&plan(&stage, &sweep)), "{}", text);
     }

@@ -3,7 +3,7 @@
 use kubectl_gc::{
     model::ObjectId,
     plan::{explore, plan},
-    simulate::{Only, Request, Start::Sweep},
+    simulate::{Request, Start::Sweep, WriteScope},
 };
 
 use crate::graphs::{
@@ -108,7 +108,7 @@ fn what_a_limited_sweep_does_is_told_of_a_whole_one() {
             let is_of =
                 |id: &ObjectId| stage.snapshot.text(stage.snapshot.object(*id).name).starts_with(&format!("{number}-"));
             let own: Vec<ObjectId> = stage.snapshot.objects().map(|(id, _)| id).filter(is_of).collect();
-            let limited = plan(&stage, &Request::only_collect(Sweep).limited_to(Only::new(own.iter().copied())));
+            let limited = plan(&stage, &Request::only_collect(Sweep).limited_to(WriteScope::new(own.iter().copied())));
             for object in own {
                 let Some(limited) = limited.outcome(object) else { continue };
                 let describe = whole.outcome(object).unwrap_or_else(|| panic!("{order}: nothing is told of {number}"));

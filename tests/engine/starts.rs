@@ -5,8 +5,9 @@ use kubectl_gc::{
     model::ObjectId,
     plan::{Plan, explore},
     simulate::{
-        Assume, Only, Request, SimContext,
+        Assume, Request, SimContext,
         Start::{self, Restarted, Sweep},
+        WriteScope,
     },
 };
 
@@ -404,7 +405,7 @@ fn limited(scene: &Scene, only: &str) -> Plan {
         true => only.split_whitespace().map(|name| scene.id(name)).collect(),
         false => in_namespace(scene, only),
     };
-    explore(&stage, &Request::only_collect(Sweep).limited_to(Only::new(inside)))
+    explore(&stage, &Request::only_collect(Sweep).limited_to(WriteScope::new(inside)))
 }
 
 fn in_namespace(scene: &Scene, namespace: &str) -> Vec<ObjectId> {

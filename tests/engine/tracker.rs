@@ -149,7 +149,7 @@ impl Way {
         let predicted = |kinds: &[OutcomeKind]| kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join("/");
         otherwise
             .iter()
-            .map(|one| format!("{} {} {}", one.object.short_name(), predicted(&one.predicted), one.came.name()))
+            .map(|one| format!("{} {} {}", one.object.short_name(), predicted(&one.predicted), one.actual.name()))
             .collect()
     }
 }

@@ -8,7 +8,9 @@ use kubectl_gc::{
     model::{ObjectId, Reference, Snapshot, Symbol},
     plan::{After, JointEnd, Plan, explore, plan},
     server::DeleteOptions,
-    simulate::{self, Assume, Lists, Request, SimContext, World, delays::with_one_delay, interleaving::Interleaving},
+    simulate::{
+        self, Assume, InitialListOrder, Request, SimContext, World, delays::for_each_delay, interleaving::Interleaving,
+    },
 };
 
 use super::{
@@ -162,9 +164,9 @@ impl<'s> Prediction<'s> {
     }
 
     fn possible(&self, real: &End) -> bool {
-        let start = self.begin(Lists::default());
+        let start = self.begin(InitialListOrder::default());
         let mut found = false;
-        with_one_delay(&start, self.plan.steps, MOST_STEPS, |world| {
+        for_each_delay(&start, self.plan.steps, MOST_STEPS, |world| {
             found |= self.end_of(&world) == *real;
             !found
         });
@@ -174,7 +176,7 @@ impl<'s> Prediction<'s> {
                 let mut world = if self.request.start == simulate::Start::AtRest {
                     start.clone()
                 } else {
-                    self.begin(Lists::new(number))
+                    self.begin(InitialListOrder::new(number))
                 };
                 let mut order = Interleaving::new(number);
                 world.settle_by(|world| order.next_step(world));
@@ -183,7 +185,7 @@ impl<'s> Prediction<'s> {
     }
 
     /// The world before anything happens.
-    fn begin(&self, lists: Lists) -> World<'s, 's> {
+    fn begin(&self, lists: InitialListOrder) -> World<'s, 's> {
         let mut world = World::started(self.stage, self.request.start, lists);
         let options = DeleteOptions { propagation: Some(self.request.propagation), ..DeleteOptions::default() };
         world.requests.extend(self.request.targets.iter().map(|target| (*target, options)));

@@ -11,7 +11,7 @@ use crate::{
         update::metadata_patch,
     },
     cluster::{Failure as Trouble, METADATA},
-    collector::{Answer, Ask, Class, Failure, GraphView as _, Identity as Coordinates, Reason},
+    collector::{Answer, Ask, Failure, GraphView as _, Identity as Coordinates, OwnerState, Reason},
     graph::NodeId,
     model::{RawObject, Reference, Symbol},
     server::{self, DeleteAnswer, DeleteOptions, Patch, PatchAnswer, Stored},
@@ -148,13 +148,13 @@ impl Shared {
         }
     }
 
-    /// What an owner reference of the item leads to (§3.4).
-    async fn owner(&self, worked: &mut WorkItem, reference: &Reference) -> Result<Class, Failure> {
+    /// What an owner reference of the item leads to (3.4).
+    async fn owner(&self, worked: &mut WorkItem, reference: &Reference) -> Result<OwnerState, Failure> {
         let (coordinates, place) = {
             let state = self.lock();
             let namespace = worked.coordinates.namespace;
             if state.live.is_known_absent(reference, namespace) {
-                return Ok(Class::Dangling);
+                return Ok(OwnerState::Dangling);
             }
             let coordinates = Coordinates::named_by(reference, namespace);
             (coordinates, state.place(&coordinates))
@@ -167,13 +167,13 @@ impl Shared {
             && raw.uid == state.live.text(reference.uid)
         {
             let waiting = state.live.stored(&raw, 0).waiting();
-            return Ok(if waiting { Class::Waiting } else { Class::Solid });
+            return Ok(if waiting { OwnerState::Waiting } else { OwnerState::Solid });
         }
         if is_somewhere {
             let namespace = if namespaced { coordinates.namespace } else { Symbol::EMPTY };
             state.live.set_absent(Coordinates { namespace, ..coordinates });
         }
-        Ok(Class::Dangling)
+        Ok(OwnerState::Dangling)
     }
 
     /// GETs what is at a place, and says whether the place is in a namespace. Only the server's word that there is no

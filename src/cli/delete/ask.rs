@@ -31,11 +31,11 @@ pub fn question(
     let (word, why) = match consent {
         Consent::Yes => (None, String::new()),
         Consent::Number(number) => (Some(number.to_string()), String::new()),
-        Consent::Name { object, weight, more } => {
+        Consent::Name { object, reason, more } => {
             let others =
                 if more == 0 { String::new() } else { format!(", and {} like it", count(more, "other", "others")) };
             let name = snapshot.text(snapshot.object(object).name).to_owned();
-            (Some(name), format!(" {}{others}: {}.", snapshot.short_name(object), heavy(weight)))
+            (Some(name), format!(" {}{others}: {}.", snapshot.short_name(object), heavy(reason)))
         }
     };
     let archive = (!archived).then(|| if word.as_deref() == Some(ARCHIVE) { ARCHIVE_OTHERWISE } else { ARCHIVE });
@@ -53,8 +53,8 @@ fn or_stop(key: &str) -> String {
     if key.is_empty() { "anything else: stop".to_owned() } else { format!("{key}, anything else: stop") }
 }
 
-fn heavy(weight: ConfirmationReason) -> &'static str {
-    match weight {
+fn heavy(reason: ConfirmationReason) -> &'static str {
+    match reason {
         ConfirmationReason::Namespace => "goes with everything in it",
         ConfirmationReason::Definition => "goes with every object of its kind",
         ConfirmationReason::Volume | ConfirmationReason::Claim => "stored data may go with it",

@@ -1,4 +1,4 @@
-//! Coordinates at which nothing was found (§3.3).
+//! A cache of coordinates that look-ups found empty (§3.3).
 
 use std::collections::VecDeque;
 
@@ -6,11 +6,10 @@ use rustc_hash::FxHashSet;
 
 use crate::collector::identity::Identity;
 
-/// How many are kept. The original keeps 500; a look-up costs more than the memory.
-const MOST: usize = 8192;
+/// The capacity. The original's is 500, but a look-up costs more than the memory.
+const CAPACITY: usize = 8192;
 
-/// The latest of them. A uid that was found gone does not come back, so that nothing has to be forgotten but to save
-/// memory.
+/// The latest absent identities. A removed uid never comes back, so entries are dropped only to save memory.
 #[derive(Debug, Default)]
 pub(super) struct Absent {
     known: FxHashSet<Identity>,
@@ -23,7 +22,7 @@ impl Absent {
             return;
         }
         self.oldest_first.push_back(identity);
-        if self.oldest_first.len() > MOST
+        if self.oldest_first.len() > CAPACITY
             && let Some(oldest) = self.oldest_first.pop_front()
         {
             self.known.remove(&oldest);

@@ -1,5 +1,5 @@
-//! Letting go of what is gone. Names and numbers are only ever added while work is under way, because whoever works
-//! holds some of them.
+//! Removes data of deleted nodes. While work is in progress, ids and symbols are never reused, because workers hold
+//! some.
 
 use rustc_hash::FxHashMap;
 
@@ -11,18 +11,18 @@ use crate::{
 
 use super::Live;
 
-/// Fewer nodes than this are not worth it.
-const WORTH_IT: usize = 10_000;
+/// Fewer removed nodes than this are not worth compacting.
+const MIN_REMOVED: usize = 10_000;
 
 impl Live {
-    /// Whether more has gone than is there, and nothing is queued or worked on.
-    pub fn is_worth_compacting(&self) -> bool {
+    /// Whether more nodes were removed than exist, and nothing is queued or in progress.
+    pub(crate) fn is_worth_compacting(&self) -> bool {
         let gone = self.gone.saturating_sub(self.named_still);
-        gone >= WORTH_IT && gone > self.nodes.len() / 2 && self.to_delete.is_idle() && self.to_orphan.is_idle()
+        gone >= MIN_REMOVED && gone > self.nodes.len() / 2 && self.to_delete.is_idle() && self.to_orphan.is_idle()
     }
 
-    /// Lets go of what is gone and named by nobody any more. **Every number and symbol changes.** Says which numbers
-    /// have become which; what it doesn't name is gone.
+    /// Drops removed nodes that nothing references. **All ids and symbols change.** Returns the new id of every
+    /// remaining node.
     pub fn compact(&mut self) -> FxHashMap<NodeId, NodeId> {
         let old = std::mem::take(&mut self.strings);
         let mut strings = Strings::default();

@@ -1,4 +1,4 @@
-//! The graph as the rules see and change it.
+//! The graph as the collector's rules see and change it.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::{
     collector::{
         graph_view::GraphView,
         identity::{Identity, Known},
-        observe::Was,
+        observe::DeletionState,
     },
     graph::NodeId,
     model::{Reference, Symbol},
@@ -91,16 +91,16 @@ impl GraphView<'static> for Live {
         node.deleting_dependents = stored.waiting();
     }
 
-    fn set_virtual(&mut self, node: NodeId, identity: Identity, holder: NodeId) {
+    fn set_virtual(&mut self, node: NodeId, identity: Identity, dependent: NodeId) {
         self.gone -= 1;
         let node = &mut self.nodes[node.index()];
         node.known = Known::Virtual;
         node.identity = identity;
-        // Whoever named it before and still does is in here already: who is freed or waited for must not depend on when
-        // it was seen.
-        node.dependents.insert(holder);
-        // It is another node than the one that went, and has seen nothing of what that one had.
-        (node.being_deleted, node.deleting_dependents, node.was) = (false, false, Was::default());
+        // Former dependents that still reference the node are already in the set: which dependents are orphaned or
+        // waited for must not depend on when they were observed.
+        node.dependents.insert(dependent);
+        // A new node, unrelated to the removed one.
+        (node.being_deleted, node.deleting_dependents, node.was) = (false, false, DeletionState::default());
     }
 
     fn set_identity(&mut self, node: NodeId, identity: Identity) {
@@ -112,9 +112,9 @@ impl GraphView<'static> for Live {
         let observed = node.known == Known::Observed;
         node.known = Known::Gone;
         node.owners = Box::default();
-        // Its dependents stay, for as long as they name it: an old list can make an object go that is still there and
-        // comes back, and dependents that are forgotten are neither waited for nor freed.
-        (node.being_deleted, node.deleting_dependents, node.was) = (false, false, Was::default());
+        // Keep its dependents while they reference it: an outdated list can remove an object that still exists and
+        // comes back, and dependents must then be waited for or orphaned.
+        (node.being_deleted, node.deleting_dependents, node.was) = (false, false, DeletionState::default());
         if observed && let Some(kind) = self.kinds.get_mut(node.kind.0 as usize) {
             kind.objects -= 1;
         }

@@ -1,8 +1,7 @@
-//! The collector's own picture of a live cluster: a graph that grows and shrinks with what watches tell, and whose
-//! rules are those that plans are played by ([`GraphView`]).
+//! The collector's graph of a live cluster, fed by watches. It uses the same rules as simulations ([`GraphView`]).
 //!
-//! Nothing here talks to anything, nor knows the time. Whoever drives it tells what was seen ([`Live::see`],
-//! [`Live::gone`]), takes what is queued, and does the asking for it.
+//! There is no I/O and no clock here. The caller reports events ([`Live::see`], [`Live::gone`]), takes items from the
+//! queues, and executes requests.
 
 mod absent;
 mod compact;
@@ -27,28 +26,25 @@ use super::{
 
 use self::{absent::Absent, nodes::Node};
 
-/// A resource in one version, as objects are seen under it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct KindId(pub u32);
+pub use nodes::KindId;
 
-/// What objects are written to.
+/// The objects that may be written to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
     /// All of them.
     #[default]
     None,
-    /// Those of this namespace, new ones as well.
+    /// Objects in this namespace, including new ones.
     Namespace(String),
     /// Those with these uids.
     Uids(FxHashSet<String>),
 }
 
-/// An owner reference that leads into another namespace, of which the original complains in an event (R3.7).
+/// An owner reference to another namespace, about which the original records an event (R3.7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
-    /// The dependent.
     pub dependent: Identity,
-    /// Its reference.
+    /// The reference.
     pub reference: Reference,
 }
 
@@ -60,13 +56,13 @@ struct Kind {
     api_version: Symbol,
     kind: Symbol,
     strategic_merge: bool,
-    /// How many lists of it have begun. What was told last before the present one began is gone when that ends.
+    /// How many lists were started. When a list ends, objects last shown by an earlier one are gone.
     lists: u32,
-    /// Whether a list was ever complete.
+    /// Whether any list was complete.
     synced: bool,
-    /// Whether it was watched, and isn't any more.
+    /// Whether the watch was stopped.
     stopped: bool,
-    /// How many observed objects there are.
+    /// The number of observed objects.
     objects: usize,
 }
 
@@ -76,9 +72,9 @@ pub struct Live {
     strings: Strings,
     kinds: Vec<Kind>,
     nodes: Vec<Node>,
-    /// How many of the nodes have left the graph.
+    /// How many nodes have left the graph.
     gone: usize,
-    /// And how many of these had to be kept when that was last let go of, because others still named them.
+    /// How many of them the last compaction had to keep because they were still referenced.
     named_still: usize,
     by_uid: FxHashMap<Symbol, NodeId>,
     absent: Absent,
@@ -87,27 +83,26 @@ pub struct Live {
     pub to_delete: Queue<NodeId>,
     /// `attemptToOrphan`.
     pub to_orphan: Queue<NodeId>,
-    /// What is to come again after a back-off, as the graph found. To be taken by whoever drives it.
+    /// Nodes to queue after a back-off, for the caller to take.
     pub to_retry: Vec<NodeId>,
-    /// What was queued newly, in either queue. To be taken by whoever drives it, who knows the time.
+    /// Newly queued nodes of both queues, for the caller to take, who knows the time.
     pub fresh: Vec<NodeId>,
-    /// What is to be complained of. To be taken by whoever drives it.
+    /// Owners in other namespaces, for the caller to report.
     pub complaints: Vec<Complaint>,
 }
 
 impl Live {
-    /// An empty graph.
     pub fn new(limit: Limit) -> Self {
         Live { limit, ..Live::default() }
     }
 
-    /// The number of a resource in this version, under which what is seen of it is told.
+    /// The id of a resource version, under which its objects are reported.
     pub fn kind(&mut self, resource: &Resource) -> KindId {
         let same = |kind: &Kind| {
             kind.group == resource.group && kind.version == resource.version && kind.plural == resource.plural
         };
         if let Some(known) = self.kinds.iter().position(same) {
-            // A definition may have come back as something else.
+            // A CRD may have been recreated with another kind.
             self.kinds[known].kind = self.strings.intern(&resource.kind);
             return KindId(known as u32);
         }
@@ -127,16 +122,16 @@ impl Live {
         KindId(self.kinds.len() as u32 - 1)
     }
 
-    /// A look-up found nothing under the coordinates of a node (G2).
+    /// Records that a look-up found no object with a node's coordinates (G2).
     pub fn absent(&mut self, node: NodeId, identity: Identity) {
         observe_absence(self, node, identity);
     }
 
-    /// Queues all that a sweep may have to do with (§8.1): what is terminating with one of the collector's finalizers,
-    /// and every live object but those whose owners are all seen to be there as they are named, waiting for nobody.
-    /// Those would be kept (R8.6), and whatever happens to one of their owners queues them.
-    pub fn begin_sweep(&mut self) {
-        // What was queued on the way, because an owner was not seen yet, is judged by what is known now.
+    /// Queues everything that a sweep may have to change (§8.1): terminating objects with a finalizer of the collector,
+    /// and live objects unless all owners are observed as referenced and none is waiting. Those others would be kept
+    /// (R8.6), and events about their owners queue them.
+    pub(crate) fn begin_sweep(&mut self) {
+        // Nodes queued before because an owner hadn't been observed yet are judged again.
         self.to_delete.clear();
         for index in 0..self.nodes.len() {
             let id = NodeId(index as u32);
@@ -153,7 +148,7 @@ impl Live {
         }
     }
 
-    /// Whether every owner of a node was observed under the name it is called by, and waits for nobody.
+    /// Whether all owners of a node are observed as referenced, and none is waiting.
     fn all_solid(&self, node: &Node) -> bool {
         node.owners.iter().all(|reference| {
             let owner = self.by_uid.get(&reference.uid).map(|owner| &self.nodes[owner.index()]);
@@ -166,13 +161,13 @@ impl Live {
     }
 
     /// Whether an object may be written to.
-    pub fn may_write(&self, node: NodeId) -> bool {
+    pub(crate) fn may_write(&self, node: NodeId) -> bool {
         self.may_write_to(&self.nodes[node.index()].identity)
     }
 
-    /// The same for an object with these coordinates. Those of an owner that is only named may be wrong about its
-    /// namespace (R3.2).
-    pub fn may_write_to(&self, identity: &Identity) -> bool {
+    /// Whether an object with these coordinates may be written to. The namespace of a virtual owner may be wrong
+    /// (R3.2).
+    pub(crate) fn may_write_to(&self, identity: &Identity) -> bool {
         match &self.limit {
             Limit::None => true,
             Limit::Namespace(namespace) => self.text(identity.namespace) == namespace,
@@ -180,24 +175,24 @@ impl Live {
         }
     }
 
-    /// The coordinates of an object that was read: where it is, and not where its dependents are (R3.2).
-    pub fn as_read(&mut self, coordinates: &Identity, raw: &RawObject<'_>) -> Identity {
+    /// The identity of an object that was read: in its own namespace, not its dependents' (R3.2).
+    pub(crate) fn as_read(&mut self, coordinates: &Identity, raw: &RawObject<'_>) -> Identity {
         Identity { namespace: self.strings.intern(&raw.namespace), ..*coordinates }
     }
 
-    /// What is known to be absent, as far as references of a holder in `namespace` go (R3.11).
-    pub fn is_known_absent(&self, reference: &Reference, namespace: Symbol) -> bool {
+    /// Whether the owner of a reference from `namespace` is known to be absent (R3.11).
+    pub(crate) fn is_known_absent(&self, reference: &Reference, namespace: Symbol) -> bool {
         self.absent.has(&Identity::named_by(reference, Symbol::EMPTY))
             || self.absent.has(&Identity::named_by(reference, namespace))
     }
 
-    /// Forgets what was found absent: after something that no collector can know of (a server that came back, perhaps
-    /// with older data), it is asked for anew.
-    pub fn forget_absences(&mut self) {
+    /// Forgets all absences: after an event that no collector notices, such as a server restored from older data,
+    /// owners must be looked up again.
+    pub(crate) fn forget_absences(&mut self) {
         self.absent.clear();
     }
 
-    /// An object as it was read, in symbols. `version` stands for its resourceVersion.
+    /// An object that was read, in symbols. `version` represents its resourceVersion.
     pub fn stored(&mut self, raw: &RawObject<'_>, version: u32) -> Stored<'static> {
         let finalizers: Vec<Symbol> = raw.finalizers.iter().map(|finalizer| self.strings.intern(finalizer)).collect();
         let owners: Vec<Reference> = raw.owners.iter().map(|reference| self.reference(reference)).collect();
@@ -221,32 +216,28 @@ impl Live {
         }
     }
 
-    /// The symbol of a text, if anything that was told has it.
+    /// The symbol of a text, if known.
     pub fn symbol(&self, text: &str) -> Option<Symbol> {
         self.strings.find(text)
     }
 
-    /// The text of a symbol.
     pub fn text(&self, symbol: Symbol) -> &str {
         self.strings.text(symbol)
     }
 
-    /// The resourceVersion that was seen last of an object, where it is a number; otherwise 0, and after
-    /// [`Live::distrust`].
+    /// The resourceVersion last observed; 0 if it isn't a number, or after [`Live::distrust`].
     pub fn version(&self, node: NodeId) -> u64 {
         self.nodes[node.index()].version
     }
 
-    /// An object has turned out to be another than was seen last: what is known of it is worth nothing until it is seen
-    /// again.
-    pub fn distrust(&mut self, node: NodeId) {
+    /// Invalidates what was observed of an object, until it is observed again: a read has shown another state.
+    pub(crate) fn distrust(&mut self, node: NodeId) {
         self.nodes[node.index()].version = 0;
     }
 
-    /// An observed object as it was seen last, as far as the collector's decisions go: of its finalizers only the
-    /// collector's own are kept. A write that names its version is right exactly if the object is still like this. None
-    /// where that isn't known.
-    pub fn as_seen(&self, node: NodeId, version: u32) -> Option<Stored<'static>> {
+    /// The state of an object last observed, with only the collector's finalizers. A conditional write to its version
+    /// succeeds exactly if the object is still in this state. `None` if unknown.
+    pub(crate) fn as_seen(&self, node: NodeId, version: u32) -> Option<Stored<'static>> {
         let node = &self.nodes[node.index()];
         (node.known == Known::Observed && node.version != 0).then(|| Stored {
             terminating: node.being_deleted,
@@ -257,17 +248,17 @@ impl Live {
         })
     }
 
-    /// How many owners are only named.
-    pub fn only_named(&self) -> usize {
+    /// The number of virtual owners.
+    pub(crate) fn only_named(&self) -> usize {
         self.nodes.len() - self.gone - self.objects()
     }
 
-    /// How many objects are observed.
+    /// The number of observed objects.
     pub fn objects(&self) -> usize {
         self.kinds.iter().map(|kind| kind.objects).sum()
     }
 
-    /// The node of a uid, in the graph or not.
+    /// The node of a uid; creates one outside the graph if there is none.
     fn node_of(&mut self, uid: Symbol) -> NodeId {
         if let Some(known) = self.by_uid.get(&uid) {
             return *known;

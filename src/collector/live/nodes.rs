@@ -1,19 +1,21 @@
-//! One node of the graph.
+//! One node of the live graph.
 
 use rustc_hash::FxHashSet;
 
 use crate::{
     collector::{
         identity::{Identity, Known},
-        observe::Was,
+        observe::DeletionState,
     },
     graph::NodeId,
     model::{Reference, Symbol},
 };
 
-use super::KindId;
+/// A resource in one version, under which objects are observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KindId(pub u32);
 
-/// Which of the collector's own finalizers an object has.
+/// Which finalizers of the collector an object has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Finalizers {
     foreground: bool,
@@ -28,43 +30,42 @@ impl Finalizers {
         }
     }
 
-    pub fn symbols(self) -> Vec<Symbol> {
+    pub(crate) fn symbols(self) -> Vec<Symbol> {
         let has = [(self.foreground, Symbol::FOREGROUND), (self.orphan, Symbol::ORPHAN)];
         has.into_iter().filter(|(has, _)| *has).map(|(_, finalizer)| finalizer).collect()
     }
 }
 
-/// An object that was observed, an owner that is only named, or what is left of either for as long as somebody may
-/// still hold its number.
+/// An observed object, a virtual owner, or a removed node whose id may still be in use.
 #[derive(Debug)]
 pub(super) struct Node {
     pub known: Known,
     pub being_deleted: bool,
     pub deleting_dependents: bool,
-    /// What its deletion was doing when it was seen last.
-    pub was: Was,
-    /// Of an observed node.
+    /// The state of its deletion last observed.
+    pub was: DeletionState,
+    /// Only for an observed node.
     pub kind: KindId,
-    /// Which list of its kind has shown it last.
+    /// The number of the list that showed it last.
     pub list: u32,
     pub identity: Identity,
-    /// The resourceVersion that was seen last, where it is a number.
+    /// The resourceVersion last observed, if it is a number.
     pub version: u64,
-    /// Which of the collector's finalizers it had.
+    /// The collector's finalizers that it has.
     pub finalizers: Finalizers,
     pub owners: Box<[Reference]>,
     pub dependents: FxHashSet<NodeId>,
 }
 
 impl Node {
-    /// A node that is not in the graph.
+    /// A node outside the graph.
     pub fn gone(uid: Symbol) -> Self {
         let nothing = Symbol::EMPTY;
         Node {
             known: Known::Gone,
             being_deleted: false,
             deleting_dependents: false,
-            was: Was::default(),
+            was: DeletionState::default(),
             kind: KindId(u32::MAX),
             list: 0,
             identity: Identity { api_version: nothing, kind: nothing, namespace: nothing, name: nothing, uid },

@@ -1,4 +1,4 @@
-//! What is told of the cluster: lists, and what is seen in them and after them.
+//! Events of a live cluster: lists, and objects seen in lists and watches.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::{
     collector::{
         graph_view::GraphView,
         identity::{Identity, Known},
-        observe::{Was, observe_deletion, observe_first, observe_update},
+        observe::{DeletionState, observe_deletion, observe_first, observe_update},
     },
     graph::NodeId,
     model::{RawObject, Reference},
@@ -18,14 +18,14 @@ use super::{
 };
 
 impl Live {
-    /// A list of a kind begins: what is seen until it ends is all there is.
+    /// Starts a list of a kind: objects not seen before it ends are gone.
     pub fn begin_list(&mut self, kind: KindId) {
         let kind = &mut self.kinds[kind.0 as usize];
         kind.lists += 1;
         kind.stopped = false;
     }
 
-    /// A list is complete: what it did not show is gone.
+    /// Ends a complete list: objects that it didn't show are gone.
     pub fn end_list(&mut self, kind: KindId) {
         self.kinds[kind.0 as usize].synced = true;
         let lists = self.kinds[kind.0 as usize].lists;
@@ -37,18 +37,18 @@ impl Live {
         }
     }
 
-    /// Whether a list of a kind was ever complete.
+    /// Whether any list of a kind was complete.
     pub fn synced(&self, kind: KindId) -> bool {
         self.kinds[kind.0 as usize].synced
     }
 
-    /// A kind isn't watched any more. What is known of its objects stays, and goes on to count (R2.8).
+    /// Records that a kind isn't watched any more. Its objects stay in the graph (R2.8).
     pub fn stopped(&mut self, kind: KindId) {
         let kind = &mut self.kinds[kind.0 as usize];
         (kind.synced, kind.stopped) = (false, true);
     }
 
-    /// An object is seen in this state.
+    /// Records the current state of an object.
     pub fn see(&mut self, kind: KindId, raw: &RawObject<'_>) {
         if raw.uid.is_empty() {
             return;
@@ -66,7 +66,7 @@ impl Live {
         };
         let id = self.node_of(identity.uid);
         let was = self.nodes[id.index()].was;
-        let is = Was::of(&stored);
+        let is = DeletionState::of(&stored);
         if self.known(id) == Known::Observed {
             let now = stored.owners.clone();
             observe_update(self, id, was, stored);
@@ -80,8 +80,8 @@ impl Live {
         node.was = is;
         node.version = raw.resource_version.parse().unwrap_or(0);
         node.finalizers = Finalizers::of(&stored_finalizers);
-        // Of several kinds that show one uid, the first makes the node (R3.5), for as long as it is watched. After that
-        // it has to be asked for where it is served.
+        // If several kinds show the same uid, the first one makes the node (R3.5) while it is watched. After that, the
+        // object must be read under a served kind.
         if node.kind != kind && self.kinds[node.kind.0 as usize].stopped {
             self.kinds[node.kind.0 as usize].objects -= 1;
             self.kinds[kind.0 as usize].objects += 1;
@@ -92,8 +92,8 @@ impl Live {
         }
     }
 
-    /// Of several references with one uid the rules compare the last only (R3.10), and miss what becomes of the others.
-    /// Here an object is decided on as it was seen, so that all of them count.
+    /// Of several references with one uid, the rules compare only the last (R3.10) and miss changes of the others. Here
+    /// the decision uses the observed object, so all of them count.
     fn take_over(&mut self, id: NodeId, now: Cow<'static, [Reference]>) {
         let before = self.owners(id);
         if before == now {
@@ -109,7 +109,7 @@ impl Live {
         }
     }
 
-    /// An object is gone.
+    /// Records that an object is gone.
     pub fn gone(&mut self, uid: &str) {
         if let Some(id) = self.symbol(uid).and_then(|uid| self.by_uid(uid)) {
             observe_deletion(self, id);

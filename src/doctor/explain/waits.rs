@@ -126,7 +126,7 @@ impl Explainer<'_, '_> {
                     held_by: self.holders(object),
                     message: self.why(object),
                 }),
-                None if projection.waits_in_a_circle(object) => circle.push(object),
+                None if projection.waits_in_cycle(object) => circle.push(object),
                 None => {}
             }
         }

@@ -196,7 +196,7 @@ impl Fires {
         let after = Projection::released(case.stage, &released);
         let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
         let mut inside: Vec<ObjectId> =
-            after.all_that_goes().filter(|id| live(id) && !case.projection.goes(*id)).collect();
+            after.all_removed().filter(|id| live(id) && !case.projection.goes(*id)).collect();
         inside.sort_unstable();
         Fires { outside: outside.into_iter().map(|(words, objects)| (words, objects.len())).collect(), inside }
     }

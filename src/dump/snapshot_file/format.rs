@@ -1,4 +1,4 @@
-//! The parts of a snapshot file around its objects.
+//! The parts of a snapshot file apart from its objects.
 
 use crate::model::GapReason;
 
@@ -29,7 +29,7 @@ pub struct List {
     pub failure: Option<GapReason>,
 }
 
-/// A coordinate that was found empty.
+/// A coordinate that a look-up found empty.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Absent {
     pub resource: String,
@@ -39,8 +39,8 @@ pub struct Absent {
     pub name: String,
 }
 
-/// A time in seconds: RFC 3339, or a number where it is too far from now for that.
-pub struct Time(pub i64);
+/// Unix seconds as RFC 3339, or as a number if out of its range.
+pub(crate) struct Time(pub i64);
 
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -51,9 +51,9 @@ impl Serialize for Time {
     }
 }
 
-/// Pairs that are written as a map, in their order.
+/// Pairs written as a map, in their order.
 #[derive(Debug, Default)]
-pub struct Pairs<T>(pub Vec<(T, T)>);
+pub(crate) struct Pairs<T>(pub Vec<(T, T)>);
 
 impl<T: Serialize> Serialize for Pairs<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -63,8 +63,8 @@ impl<T: Serialize> Serialize for Pairs<T> {
 
 impl<'de> Deserialize<'de> for Pairs<String> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
+        struct OrderedVisitor;
+        impl<'de> Visitor<'de> for OrderedVisitor {
             type Value = Pairs<String>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -79,6 +79,6 @@ impl<'de> Deserialize<'de> for Pairs<String> {
                 Ok(Pairs(pairs))
             }
         }
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(OrderedVisitor)
     }
 }

@@ -1,6 +1,5 @@
-//! Snapshot files: all that a [`Snapshot`](crate::model::Snapshot) knows in one JSON document, one object a line.
-//! Metadata and facts only: no specs, no contents of secrets, and no annotations but the few that are deletion
-//! policies.
+//! Snapshot files: a whole [`Snapshot`](crate::model::Snapshot) as one JSON document, one object per line. Metadata and
+//! facts only: no specs, no contents of secrets, and no annotations except deletion policies.
 //!
 //! ```json
 //! {"apiVersion":"kubectl-gc/v1","kind":"Snapshot","complete":false,
@@ -13,19 +12,20 @@
 //! "objects":[{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"web","uid":"0b7c","resourceVersion":"1031"}]}
 //! ```
 //!
-//! `lists` says what was read, in one `namespace` or in all, or what made it fail (`failure`); `absent` are coordinates
-//! where a look-up found nothing. An object's fields are named and spelled as in its `metadata`; `facts` are those of
-//! [`Fact`](crate::model::Fact), and `setters` say who set its finalizers ([`Setter`](crate::model::facts::Setter)),
-//! where that was read. Times in both are in Unix seconds. `resource` names the resource of an object whose apiVersion
-//! and kind don't.
+//! `lists` records what was listed, in one `namespace` or in all, or why it failed (`failure`); `absent` are
+//! coordinates that a look-up found empty. Fields of objects are named as in `metadata`; `facts` contain a
+//! [`Fact`](crate::model::Fact), and `setters` who set the finalizers ([`Setter`](crate::model::facts::Setter)), if
+//! read. Their times are in Unix seconds. `resource` names the resource of an object if its apiVersion and kind are
+//! ambiguous.
 
 mod format;
 mod read;
 mod write;
 
 pub use read::read;
-pub use write::{write, write_to_path};
+pub use write::write;
+pub(crate) use write::write_to_path;
 
-/// What a snapshot file calls itself.
+/// The apiVersion of snapshot files.
 const API_VERSION: &str = "kubectl-gc/v1";
 const KIND: &str = "Snapshot";

@@ -1,4 +1,4 @@
-//! Reading a snapshot file.
+//! Reads a snapshot file.
 
 use rustc_hash::FxHashMap;
 use serde::{
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// Restores the snapshot in a text that calls itself `api_version`, which begins with `kubectl-gc/`.
+/// Restores the snapshot in a text with this apiVersion, which begins with `kubectl-gc/`.
 pub fn read(path: &str, text: &str, api_version: &str) -> Result<Snapshot, DumpError> {
     let other = |found: String| DumpError::SnapshotVersion { path: path.to_owned(), found };
     if api_version != API_VERSION {
@@ -43,7 +43,7 @@ fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, DumpError> {
     if is_json(text) {
         return serde_json::from_str(text).map_err(|error| json_error(path, &error));
     }
-    // Somebody turned it into YAML, whose reader spells enums another way.
+    // It was converted to YAML, whose reader expects another spelling of enums.
     let broken = |message| DumpError::SnapshotBroken { path: path.to_owned(), message };
     let documents = yaml::documents(text);
     let [document] = documents.as_slice() else {
@@ -75,7 +75,7 @@ struct File {
     objects: Objects,
 }
 
-/// The objects, interned while they are read.
+/// The objects, interned while reading.
 struct Objects {
     strings: Strings,
     lines: Vec<Line>,
@@ -92,8 +92,8 @@ struct Line {
 
 impl<'de> Deserialize<'de> for Objects {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ByLine;
-        impl<'de> Visitor<'de> for ByLine {
+        struct LineVisitor;
+        impl<'de> Visitor<'de> for LineVisitor {
             type Value = Objects;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for Objects {
                 Ok(objects)
             }
         }
-        deserializer.deserialize_seq(ByLine)
+        deserializer.deserialize_seq(LineVisitor)
     }
 }
 
@@ -181,7 +181,7 @@ fn restore(file: File) -> Result<Snapshot, String> {
     Ok(builder.build())
 }
 
-/// The resource of an object: the one it names, or the one of its kind.
+/// The resource of an object: the one that it names, or the one of its kind.
 fn resource(strings: &Strings, line: &Line, resources: &Resources) -> Result<ResourceId, String> {
     let (api_version, kind) = (strings.text(line.api_version), strings.text(line.kind));
     let found = match &line.resource {

@@ -1,4 +1,4 @@
-//! Writing a snapshot file, object by object.
+//! Writes a snapshot file, object by object.
 
 use std::{
     fs,
@@ -19,10 +19,10 @@ use crate::{
     model::{Fact, Mapping, Object, ObjectId, Snapshot, facts::Setter},
 };
 
-/// Writes a snapshot as [`read`](crate::dump::read) takes it. The same snapshot gives the same bytes.
+/// Writes a snapshot in the format of [`read`](crate::dump::read). Equal snapshots give equal bytes.
 ///
 /// # Errors
-/// What `to` says.
+/// Errors of `to`.
 pub fn write(snapshot: &Snapshot, to: &mut dyn Write) -> io::Result<()> {
     let resources = &snapshot.resources;
     write!(
@@ -97,7 +97,7 @@ struct Line<'a> {
     deletion_timestamp: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deletion_grace_period_seconds: Option<i64>,
-    #[serde(skip_serializing_if = "no_pairs")]
+    #[serde(skip_serializing_if = "has_no_pairs")]
     labels: Pairs<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     finalizers: Vec<&'a str>,
@@ -109,7 +109,7 @@ struct Line<'a> {
     setters: Option<&'a [Setter]>,
 }
 
-fn no_pairs(pairs: &Pairs<&str>) -> bool {
+fn has_no_pairs(pairs: &Pairs<&str>) -> bool {
     pairs.0.is_empty()
 }
 
@@ -122,7 +122,7 @@ impl<'a> Line<'a> {
             _ => false,
         };
         let text = |symbol| snapshot.text(symbol);
-        // Symbols are ordered by when they were met; a file is ordered by text.
+        // Symbols are numbered in the order they were interned; the file is sorted by text.
         let mut labels: Vec<(&str, &str)> =
             object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect();
         labels.sort_unstable();
@@ -147,14 +147,14 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Writes a snapshot file, gzipped where its name ends in `.gz`. What was there before stays until all of the new one
-/// is written.
+/// Writes a snapshot file, gzipped if its name ends in `.gz`. An existing file is replaced only when the new one is
+/// complete.
 ///
 /// # Errors
 /// [`DumpError::Unwritable`].
-pub fn write_to_path(snapshot: &Snapshot, path: &Path) -> Result<(), DumpError> {
+pub(crate) fn write_to_path(snapshot: &Snapshot, path: &Path) -> Result<(), DumpError> {
     let unwritable = |source| DumpError::Unwritable { path: path.display().to_string(), source };
-    // A pipe or a terminal can't be replaced; a link's target can.
+    // A pipe or a terminal can't be replaced, unlike the target of a link.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let mut file = fs::OpenOptions::new().write(true).open(path).map_err(unwritable)?;
         return write_named(snapshot, path, &mut file).map_err(unwritable);
@@ -166,7 +166,7 @@ pub fn write_to_path(snapshot: &Snapshot, path: &Path) -> Result<(), DumpError> 
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // What a file usually gets: the umask takes its share.
+        // The default permissions, before the umask.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(folder).map_err(unwritable)?;

@@ -1,4 +1,4 @@
-//! Every way for a dump to be bad, and what is said about it.
+//! Every kind of bad dump, and its error message.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn pod(metadata: &str) -> String {
 }
 
 #[test]
-fn malformed_json_is_pointed_at() {
+fn malformed_json_has_a_position() {
     assert_eq!(error("{\"a\": 1,\n  oops}"), "dump: malformed JSON at line 2, column 3: key must be a string");
     assert_eq!(
         error("{\"kind\":\"List\",\n\"items\":["),
@@ -23,7 +23,7 @@ fn malformed_json_is_pointed_at() {
 }
 
 #[test]
-fn malformed_yaml_is_pointed_at() {
+fn malformed_yaml_has_a_position() {
     let message = error("apiVersion: v1\nkind: Pod\n  metadata: x\n");
     assert!(
         message.starts_with("dump: malformed YAML at line 3, column 11: mapping values are not allowed"),
@@ -38,7 +38,7 @@ fn malformed_yaml_is_pointed_at() {
 }
 
 #[test]
-fn objects_without_what_makes_them_one_are_named() {
+fn objects_without_required_fields_are_named() {
     let list = |item: &str| {
         format!(r#"{{"apiVersion":"v1","kind":"List","items":[{},{item}]}}"#, object("v1", "Pod", "x", "ok", ""))
     };
@@ -64,7 +64,7 @@ fn objects_without_what_makes_them_one_are_named() {
 }
 
 #[test]
-fn what_is_no_object_is_said() {
+fn values_that_are_not_objects_are_named() {
     let belongs = "where a Kubernetes object belongs; a dump is what kubectl get -o yaml, or -o json, writes";
     assert_eq!(error("I0101 12:00:00 a line of a log"), format!("dump: a piece of text, {belongs}"));
     assert_eq!(error("No resources found"), format!("dump: a piece of text, {belongs}"));
@@ -91,7 +91,7 @@ fn timestamps_must_be_times() {
 }
 
 #[test]
-fn api_versions_must_be_some() {
+fn api_versions_must_be_valid() {
     for bad in ["a/b/c", "/v1", "apps/", "/"] {
         let message = error(&object(bad, "Pod", "x", "a", ""));
         assert_eq!(
@@ -133,7 +133,7 @@ fn errors_of_the_server_are_passed_on() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_pointed_at() {
+fn bytes_that_are_not_utf8_have_a_position() {
     let message = |bytes: &[u8]| read_bytes(bytes, false).unwrap_err().to_string();
     assert_eq!(message(b"a: b\nc: \xff\n"), "dump: not UTF-8, line 2");
     assert_eq!(

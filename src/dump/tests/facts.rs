@@ -1,4 +1,4 @@
-//! What dumps tell beyond metadata, and that snapshot files carry it.
+//! Dumps provide facts, and snapshot files keep them.
 
 use super::*;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// One object of each kind whose facts stand in parts of their own, the metadata last.
+/// One object of every kind with facts, the metadata last.
 const OBJECTS: &str = r#"
 apiVersion: apps/v1
 kind: Deployment
@@ -74,7 +74,7 @@ fn written(snapshot: &Snapshot) -> String {
 }
 
 #[test]
-fn dumps_tell_the_facts_of_every_kind_and_snapshot_files_carry_them() {
+fn dumps_provide_facts_and_snapshot_files_keep_them() {
     let plain = read(OBJECTS);
     let file = written(&plain);
     assert!(!file.contains("hidden"));
@@ -105,7 +105,7 @@ fn dumps_tell_the_facts_of_every_kind_and_snapshot_files_carry_them() {
 }
 
 #[test]
-fn snapshot_files_without_what_is_new_are_read() {
+fn snapshot_files_without_new_fields_are_read() {
     let text = written(&read(OBJECTS));
     let old = text
         .replace(r#","conditions":[{"type":"NamespaceContentRemaining","reason":"R","message":"M"}]"#, "")
@@ -118,7 +118,7 @@ fn snapshot_files_without_what_is_new_are_read() {
 }
 
 #[test]
-fn setters_are_told_where_dumps_have_managed_fields() {
+fn setters_are_read_from_managed_fields() {
     let config_map = |name: &str, more: &str| object("v1", "ConfigMap", "shop", name, more);
     let fields = |manager: &str, finalizer: &str| {
         format!(

@@ -18,7 +18,7 @@ fn path(path: &Path) -> String {
 }
 
 #[test]
-fn gzip_is_told_by_its_bytes_and_may_have_several_members() {
+fn gzip_is_detected_by_its_bytes_and_may_have_several_members() {
     let mut bytes = gzip(&object("v1", "Pod", "x", "a", ""));
     bytes.extend(gzip(&object("v1", "Pod", "x", "b", "")));
     assert_eq!(names(&read_bytes(&bytes, false).unwrap()), ["Pod/a", "Pod/b"]);

@@ -1,4 +1,4 @@
-//! What a dump comes to, and what is said about a bad one.
+//! How dumps are read, and the error messages for bad ones.
 
 mod errors;
 mod facts;
@@ -11,7 +11,7 @@ mod snapshot_file;
 use super::{DumpError, input, read_texts};
 use crate::model::{Coordinate, Object, Presence, Snapshot};
 
-/// Reads bytes as a file named `dump` would be.
+/// Reads bytes as a file named `dump`.
 fn read_bytes(bytes: &[u8], assume_complete: bool) -> Result<Snapshot, DumpError> {
     let text = input::decode("dump", bytes.to_vec()).map(|text| ("dump", text));
     read_texts(&["dump".to_owned()], 1, [text].into_iter(), assume_complete)
@@ -28,7 +28,7 @@ fn error(text: &str) -> String {
     }
 }
 
-/// An object in JSON, its uid made of its name.
+/// An object in JSON, with a uid made from its name.
 fn object(api_version: &str, kind: &str, namespace: &str, name: &str, more: &str) -> String {
     let namespace = if namespace.is_empty() { String::new() } else { format!(r#""namespace":"{namespace}","#) };
     format!(

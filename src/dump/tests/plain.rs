@@ -43,7 +43,7 @@ fn definitions_in_the_dump_say_what_is_served() {
 }
 
 #[test]
-fn definitions_that_serve_nothing_yet_or_less_than_before_are_told_apart() {
+fn unaccepted_and_terminating_definitions_are_distinguished() {
     let not_established = r#","status":{"conditions":[{"type":"Established","status":"False"}]}"#;
     let snapshot = read(&definition(not_established));
     assert_eq!(snapshot.resources.map("acme.io/v1", "Shop"), Mapping::Unmappable);
@@ -99,7 +99,7 @@ fn the_same_object_twice_is_one() {
 }
 
 #[test]
-fn absence_is_known_only_where_the_dump_holds_the_kind() {
+fn absence_is_proven_only_for_kinds_in_the_dump() {
     let pod = |namespace: &str, name: &str| object("v1", "Pod", namespace, name, "");
     let text = pod("shop", "a") + &object("v1", "Node", "", "n", "");
     let mut snapshot = read(&text);
@@ -113,17 +113,17 @@ fn absence_is_known_only_where_the_dump_holds_the_kind() {
 }
 
 #[test]
-fn owners_that_the_dump_cannot_tell_about_are_gaps() {
+fn owners_not_covered_by_the_dump_are_gaps() {
     let pod = |name: &str, owner: String| object("v1", "Pod", "shop", name, &owner);
     let text = [
-        // Some of them are held, but of another namespace.
+        // Some exist in another namespace.
         object("apps/v1", "ReplicaSet", "other", "x", ""),
         pod("a", owned_by("apps/v1", "ReplicaSet", "rs")),
         pod("b", owned_by("apps/v1", "ReplicaSet", "other")),
         pod("c", owned_by("v1", "Node", "n")),
         pod("d", owned_by("acme.io/v1", "Shop", "main")),
         pod("e", owned_by("batch/v1beta1", "CronJob", "old")),
-        // These are known: held kinds, kinds that can't be, list kinds, and nonsense.
+        // No gap for these: contained kinds, impossible kinds, list kinds, and invalid ones.
         pod("f", owned_by("v1", "Pod", "gone")),
         pod("g", owned_by("apps/v1", "Deploymnet", "typo")),
         pod("h", owned_by("v1", "PodList", "x")),

@@ -1,4 +1,4 @@
-//! Nothing that is read makes the reader panic, and nothing that is written is lost.
+//! No input makes the reader panic, and a written snapshot loses nothing.
 
 use proptest::{collection::vec, option, prelude::*};
 
@@ -21,7 +21,7 @@ const JSON: &str = r#"{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{
     "ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"rs","uid":"2","controller":true}]},"spec":{"nodeName":"n"}}]}
     {"type":"ADDED","object":{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","uid":"4","creationTimestamp":"2026-01-31T08:00:00Z"}}}"#;
 
-/// Pieces that mean something to one of the parsers.
+/// Tokens with a meaning for one of the parsers.
 fn token() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "{",
@@ -247,7 +247,7 @@ prop_compose! {
         gaps in vec((short(), option::of(short()), short()), 0..3),
         cluster in any::<bool>(),
     ) -> Snapshot {
-        // One resource in one version has one entry, and one name: discovery never says it twice.
+        // Discovery never lists a resource version twice.
         let mut seen = std::collections::HashSet::new();
         let mut resources = resources;
         resources.retain(|resource| seen.insert((resource.api_version(), resource.plural.clone())));
@@ -289,8 +289,8 @@ fn written(snapshot: &Snapshot) -> Vec<u8> {
     bytes
 }
 
-/// Reads what may be anything; whatever is read can be written and read again.
-fn endure(bytes: &[u8]) {
+/// Reads arbitrary bytes; a snapshot that was read can be written and read again.
+fn read_without_panic(bytes: &[u8]) {
     for assume_complete in [false, true] {
         match read_bytes(bytes, assume_complete) {
             Ok(snapshot) => {
@@ -321,30 +321,30 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_endured(bytes in vec(any::<u8>(), 0..200)) {
-        endure(&bytes);
+    fn any_bytes_are_read_without_panic(bytes in vec(any::<u8>(), 0..200)) {
+        read_without_panic(&bytes);
     }
 
     #[test]
-    fn any_row_of_tokens_is_endured(tokens in vec(token(), 0..60)) {
-        endure(tokens.concat().as_bytes());
+    fn any_tokens_are_read_without_panic(tokens in vec(token(), 0..60)) {
+        read_without_panic(tokens.concat().as_bytes());
     }
 
     #[test]
-    fn mutated_yaml_is_endured(bytes in mutated(DUMP)) {
-        endure(&bytes);
+    fn mutated_yaml_is_read_without_panic(bytes in mutated(DUMP)) {
+        read_without_panic(&bytes);
     }
 
     #[test]
-    fn mutated_json_is_endured(bytes in mutated(JSON)) {
-        endure(&bytes);
+    fn mutated_json_is_read_without_panic(bytes in mutated(JSON)) {
+        read_without_panic(&bytes);
     }
 
     #[test]
-    fn mutated_snapshots_are_endured(snapshot in snapshot(), at in any::<prop::sample::Index>(), new in token()) {
+    fn mutated_snapshots_are_read_without_panic(snapshot in snapshot(), at in any::<prop::sample::Index>(), new in token()) {
         let mut bytes = written(&snapshot);
         let at = at.index(bytes.len());
         bytes.splice(at..(at + 1), new.bytes());
-        endure(&bytes);
+        read_without_panic(&bytes);
     }
 }

@@ -1,9 +1,9 @@
-//! The many shapes in which kubectl, and people, write objects down.
+//! The many forms in which kubectl and users write objects.
 
 use super::*;
 
 #[test]
-fn json_comes_as_one_document_or_many_in_a_row() {
+fn json_has_one_document_or_several() {
     let a = object("v1", "ConfigMap", "shop", "a", "");
     let b = object("v1", "ConfigMap", "shop", "b", "");
     for text in [format!("{a}\n{b}\n"), format!("{a}{b}"), format!("[{a},{b}]"), format!("\u{feff} {a}\r\n\r\n{b}")] {
@@ -11,9 +11,9 @@ fn json_comes_as_one_document_or_many_in_a_row() {
     }
 }
 
-/// Whatever is asked about the rest of the text after every document makes reading quadratic: this took minutes once.
+/// Inspecting the rest of the text after every document makes reading quadratic; it once took minutes.
 #[test]
-fn many_documents_in_a_row_take_no_longer_than_a_list() {
+fn many_documents_take_no_longer_than_a_list() {
     let text: String =
         (0..20_000).map(|number| object("v1", "ConfigMap", "shop", &format!("a{number}"), "") + "\n").collect();
     let started = std::time::Instant::now();
@@ -54,7 +54,7 @@ fn an_object_whose_kind_ends_in_list_is_no_list() {
 }
 
 #[test]
-fn watch_events_are_played() {
+fn watch_events_are_applied() {
     let event = |what: &str, object: String| format!(r#"{{"type":"{what}","object":{object}}}"#);
     let a = |version: u32| object("v1", "ConfigMap", "shop", "a", &format!(r#","resourceVersion":"{version}""#));
     let b = || object("v1", "ConfigMap", "shop", "b", "");
@@ -74,7 +74,7 @@ fn watch_events_are_played() {
 }
 
 #[test]
-fn yaml_comes_with_all_its_liberties() {
+fn yaml_features_are_supported() {
     let text = "\u{feff}# only a comment\r\n---\r\n---\r\n# another\r\n---\r\napiVersion: v1\r\nkind: ConfigMap\r\nmetadata: &meta\r\n  \
                 name: a\r\n  namespace: shop\r\n  uid: 1-a\r\n  labels: &labels {app: web, tier: !!str 1}\r\nmore: *labels\r\ndata: {a: !secret b, ? [x] : y}\r\n\
                 ---\r\napiVersion: v1\r\nkind: !kind Secret\r\nmetadata:\r\n  name: b\r\n  namespace: shop\r\n  uid: 12345\r\n  \
@@ -103,7 +103,7 @@ fn yaml_lists_are_read_as_kubectl_writes_them() {
 }
 
 #[test]
-fn metadata_is_kept_as_it_is_spelled() {
+fn metadata_is_kept_as_written() {
     let text = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"a","uid":"1","resourceVersion":"5",
         "creationTimestamp":"2026-01-31T08:00:00Z","deletionTimestamp":"2026-01-31T10:00:30+02:00","deletionGracePeriodSeconds":30,
         "finalizers":["b","a"],"labels":null,"annotations":{"secret":"thing"},"managedFields":[{"deep":[[[[[[]]]]]]}],
@@ -119,7 +119,7 @@ fn metadata_is_kept_as_it_is_spelled() {
 }
 
 #[test]
-fn what_a_finalizer_makes_of_a_deletion_is_kept_and_nothing_else() {
+fn only_deletion_policies_are_kept() {
     let policy = |metadata: &str, spec: &str| {
         let text = format!(
             r#"{{"apiVersion":"s3.services.k8s.aws/v1alpha1","kind":"Bucket","metadata":{{"namespace":"a","name":"b","uid":"1",{metadata}}},
@@ -143,7 +143,7 @@ fn what_a_finalizer_makes_of_a_deletion_is_kept_and_nothing_else() {
 }
 
 #[test]
-fn facts_are_found_wherever_metadata_stands() {
+fn facts_are_read_before_and_after_metadata() {
     let text = "spec:\n  volumeName: pv-1\nkind: PersistentVolumeClaim\napiVersion: v1\nmetadata: {namespace: a, name: c, uid: \"1\"}\n---\n\
                 apiVersion: v1\nkind: Service\nspec: {type: LoadBalancer}\nmetadata: {namespace: a, name: s, uid: \"2\"}\n";
     let snapshot = read(text);
@@ -154,7 +154,7 @@ fn facts_are_found_wherever_metadata_stands() {
 }
 
 #[test]
-fn malformed_owner_references_are_kept_as_far_as_they_go() {
+fn malformed_owner_references_are_kept_as_far_as_possible() {
     let text = |owners: &str| object("v1", "Pod", "shop", "a", &format!(r#","ownerReferences":{owners}"#));
     let owners = |owners: &str| {
         let snapshot = read(&text(owners));
@@ -177,7 +177,7 @@ fn malformed_owner_references_are_kept_as_far_as_they_go() {
 }
 
 #[test]
-fn what_is_of_the_wrong_type_counts_as_missing() {
+fn values_of_the_wrong_type_count_as_missing() {
     let text = object(
         "v1",
         "Pod",
@@ -193,7 +193,7 @@ fn what_is_of_the_wrong_type_counts_as_missing() {
 }
 
 #[test]
-fn depth_is_no_danger() {
+fn deep_documents_are_safe() {
     let deep = |open: &str, close: &str| open.repeat(100_000) + &close.repeat(100_000);
     let with = |spec: &str| {
         format!(
@@ -213,7 +213,7 @@ fn depth_is_no_danger() {
 }
 
 #[test]
-fn huge_numbers_are_no_danger() {
+fn huge_numbers_are_safe() {
     let number = "9".repeat(400);
     let yaml = format!(
         "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  namespace: x\n  uid: u\n  deletionGracePeriodSeconds: {number}\n\

@@ -1,4 +1,4 @@
-//! Snapshot files give back what was written, and say what is wrong with them.
+//! Snapshot files restore what was written; broken ones have clear errors.
 
 use std::fs;
 
@@ -53,7 +53,7 @@ fn sample() -> Snapshot {
 }
 
 #[test]
-fn a_snapshot_comes_back_as_it_was() {
+fn a_snapshot_is_restored() {
     let snapshot = sample();
     let text = written(&snapshot);
     let mut back = read(&text);
@@ -73,7 +73,7 @@ fn a_snapshot_comes_back_as_it_was() {
 }
 
 #[test]
-fn it_is_one_object_a_line_with_labels_in_order() {
+fn objects_are_one_per_line_with_sorted_labels() {
     let text = written(&sample());
     let pod = text.lines().find(|line| line.contains(r#""kind":"Pod","namespace""#)).unwrap();
     assert!(
@@ -86,7 +86,7 @@ fn it_is_one_object_a_line_with_labels_in_order() {
 }
 
 #[test]
-fn the_documented_example_is_one() {
+fn the_documented_example_is_valid() {
     let source = include_str!("../snapshot_file/mod.rs");
     let lines = source
         .lines()
@@ -98,7 +98,7 @@ fn the_documented_example_is_one() {
 }
 
 #[test]
-fn it_need_not_be_written_as_this_tool_does() {
+fn other_json_formatting_is_accepted() {
     let value: serde_json::Value = serde_json::from_str(&written(&sample())).unwrap();
     let sorted = serde_json::to_string_pretty(&value).unwrap();
     assert_eq!(read(&sorted).len(), 1);
@@ -140,7 +140,7 @@ fn a_snapshot_of_a_dump_is_that_dump() {
 }
 
 #[test]
-fn files_are_replaced_whole_and_packed_by_name() {
+fn files_are_replaced_atomically_and_gzipped_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let snapshot = sample();
     for name in ["snapshot.json", "snapshot.json.gz"] {
@@ -159,7 +159,7 @@ fn files_are_replaced_whole_and_packed_by_name() {
 }
 
 #[test]
-fn a_snapshot_stands_alone() {
+fn a_snapshot_must_be_the_only_file() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.json"), object("v1", "Pod", "x", "a", "")).unwrap();
     dump::write_to_path(&sample(), &folder.path().join("b.json")).unwrap();
@@ -171,7 +171,7 @@ fn a_snapshot_stands_alone() {
 }
 
 #[test]
-fn other_formats_and_broken_ones_are_named() {
+fn other_formats_and_broken_files_have_errors() {
     let text = written(&sample());
     let reads = "is not a snapshot that this version reads (kubectl-gc/v1 Snapshot)";
     assert_eq!(error(&text.replace("kubectl-gc/v1", "kubectl-gc/v2")), format!("dump: kubectl-gc/v2 {reads}"));

@@ -1,19 +1,19 @@
-//! Every finalizer that is known: who removes it, and what they do first.
+//! All known finalizers: who removes them, and what their controllers do first.
 
 use super::{EffectKind, policies::Policy};
 
-/// A finalizer whose controller is known.
+/// A finalizer with a known controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownFinalizer {
-    /// As it is written; one `*` stands for any text.
+    /// The finalizer; one `*` matches any text.
     pub finalizer: &'static str,
-    /// The groups and kinds that it is put on; none for any.
+    /// The groups and kinds that have it; empty: any.
     pub on: &'static [(&'static str, &'static str)],
-    /// Who removes it.
+    /// The controller that removes it.
     pub by: &'static str,
     pub when: When,
     pub does: FinalizerEffect,
-    /// Where that is said.
+    /// Where this is documented.
     pub source: &'static str,
 }
 
@@ -21,24 +21,24 @@ pub struct KnownFinalizer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     Terminating,
-    /// The object is terminating and nobody uses it, which can't be seen from here.
+    /// The object is terminating and unused, which can't be seen from here.
     Unused,
-    /// No scheduled pod mentions the claim; completed pods count (§9.5).
+    /// No scheduled pod mentions the claim; completed pods count as well (§9.5).
     ClaimUnused,
     /// The volume's claim is gone.
     VolumeUnbound,
     /// The pod is terminating, finished or no longer a Job's (R9.8).
     JobDoneWithPod,
-    /// Whatever it does has to come to an end, which is not foretold.
+    /// Its own work outside the graph, which can't be predicted.
     Elsewhere,
 }
 
-/// What the controller does outside the graph before it removes its finalizer.
+/// What a controller does outside the graph before it removes its finalizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FinalizerEffect {
-    /// Nothing of its own: the finalizer protects something, or what happens is told of the volume itself.
+    /// Nothing, or something that is reported for the volume itself.
     Nothing,
-    /// What the words say, unless the object's policy keeps it from it.
+    /// The effect with this text, unless the object's policy prevents it.
     Acts(EffectKind, &'static str, Option<Policy>),
 }
 
@@ -86,9 +86,9 @@ const fn acts(
 
 use EffectKind::{CleanedUp, DataDestroyed, ExternalDeleted, LoadBalancerReleased, ObjectsDeleted};
 
-/// Every finalizer that is known. The one on definitions is dealt with apart (R1.26), and so are the collector's own.
-pub const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
-    // Built-in controllers and cloud controllers remove these by themselves (§9.5).
+/// All known finalizers, except the collector's own and the one of CustomResourceDefinitions (R1.26).
+pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
+    // Built-in and cloud controllers remove these by themselves (§9.5).
     protects(
         "kubernetes.io/pvc-protection",
         PVC,
@@ -164,7 +164,7 @@ pub const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         When::Unused,
         "kubernetes/kubernetes pkg/apis/scheduling/types.go",
     ),
-    // Add-ons: that their controllers run is likely, not known.
+    // Add-ons: their controllers probably run.
     protects(
         "snapshot.storage.kubernetes.io/*",
         SNAPSHOTS,
@@ -421,9 +421,9 @@ pub const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
 ];
 
 impl KnownFinalizer {
-    /// Whether a finalizer on an object of this kind is this one.
+    /// Whether this is the entry for a finalizer on an object of this kind.
     pub fn matches(&self, finalizer: &str, group: &str, kind: &str) -> bool {
-        (self.on.is_empty() || self.on.contains(&(group, kind))) && is_like(self.finalizer, finalizer)
+        (self.on.is_empty() || self.on.contains(&(group, kind))) && matches_pattern(self.finalizer, finalizer)
     }
 
     /// The policy that decides what its controller does.
@@ -436,12 +436,12 @@ impl KnownFinalizer {
 }
 
 /// The entry for a finalizer on an object of this kind.
-pub fn known_finalizer(finalizer: &str, group: &str, kind: &str) -> Option<&'static KnownFinalizer> {
+pub(crate) fn known_finalizer(finalizer: &str, group: &str, kind: &str) -> Option<&'static KnownFinalizer> {
     KNOWN_FINALIZERS.iter().find(|known| known.matches(finalizer, group, kind))
 }
 
-/// Whether a text is as a pattern says, whose stars stand for at least one character each.
-fn is_like(pattern: &str, text: &str) -> bool {
+/// Whether a text matches a pattern; each star matches at least one character.
+fn matches_pattern(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(head) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();
@@ -460,7 +460,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_mean_what_they_say() {
+    fn stars_match_at_least_one_character() {
         let cases = [
             ("a/b", "a/b", true),
             ("a/b", "a/bc", false),
@@ -474,7 +474,7 @@ mod tests {
             ("a*b", "axb", true),
         ];
         for (pattern, text, expected) in cases {
-            assert_eq!(is_like(pattern, text), expected, "{pattern} {text}");
+            assert_eq!(matches_pattern(pattern, text), expected, "{pattern} {text}");
         }
     }
 

@@ -1,27 +1,28 @@
-//! What a delete does outside the graph of owners: in a cloud, on a disk, to objects that no reference leads to.
+//! Effects of a delete outside the owner graph: in a cloud, on storage, on objects without owner references.
 //!
-//! The tables are here and in [`finalizers`] and [`policies`]; [`crate::foretell`] says of which objects of a plan they
-//! speak. An entry is added with its source, and left out as long as there is none.
+//! The tables are in [`finalizers`] and [`policies`]; [`crate::plan`] applies them to a plan. Every entry has a source.
 
 pub mod finalizers;
-pub mod policies;
+pub(crate) mod policies;
 
-pub use finalizers::{FinalizerEffect, KNOWN_FINALIZERS, KnownFinalizer, When, known_finalizer};
+pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
+
+pub(crate) use finalizers::{KNOWN_FINALIZERS, known_finalizer};
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
 
-/// How bad it is (design, section 4).
+/// The severity of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Something is lost that no controller brings back.
+    /// Something is lost that no controller restores.
     Error,
-    /// Something else goes, too, or might.
+    /// Something else is or may be deleted.
     Warning,
-    /// Something stays, or only tidying up is done.
+    /// Something is kept or only cleaned up.
     Info,
 }
 
 impl Severity {
-    /// As JSON says it.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Error => "Error",
@@ -31,33 +32,33 @@ impl Severity {
     }
 }
 
-/// What is done outside the graph. The words never change meaning.
+/// An effect outside the owner graph. Its JSON name never changes meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EffectKind {
     /// Stored data is destroyed.
     DataDestroyed,
-    /// Something outside the cluster that the object stands for is deleted.
+    /// The external resource that the object represents is deleted.
     ExternalDeleted,
-    /// Other objects, here or in another cluster, are deleted although no owner reference says so.
+    /// Other objects, in this or another cluster, are deleted without an owner reference.
     ObjectsDeleted,
-    /// Pods are deleted because their Node is gone.
+    /// The pods of a deleted Node are deleted.
     PodsDeleted,
-    /// A load balancer, or its part in one, is given up.
+    /// A load balancer, or a part of it, is released.
     LoadBalancerReleased,
-    /// Whoever removes a finalizer may do anything; or what decides could not be read.
+    /// Unknown: the controller of a finalizer is unknown, or what decides could not be read.
     Unknown,
-    /// What the object left outside for a while is tidied up.
+    /// Temporary external resources of the object are cleaned up.
     CleanedUp,
-    /// Stored data stays although its object goes.
+    /// Stored data is kept.
     DataKept,
-    /// What the object stands for outside the cluster stays.
+    /// The external resource that the object represents is kept.
     ExternalKept,
-    /// The objects that it manages stay.
+    /// The objects that it manages are kept.
     ObjectsKept,
 }
 
 impl EffectKind {
-    /// As JSON says it.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             EffectKind::DataDestroyed => "data-destroyed",
@@ -73,7 +74,7 @@ impl EffectKind {
         }
     }
 
-    /// How bad such an effect is.
+    /// How severe such an effect is.
     pub fn severity(self) -> Severity {
         match self {
             EffectKind::DataDestroyed | EffectKind::ExternalDeleted | EffectKind::ObjectsDeleted => Severity::Error,
@@ -84,7 +85,7 @@ impl EffectKind {
         }
     }
 
-    /// What a policy that keeps turns such an effect into.
+    /// The effect if a policy prevents this one.
     pub fn kept(self) -> Self {
         match self {
             EffectKind::DataDestroyed => EffectKind::DataKept,

@@ -1,5 +1,4 @@
-//! What an object's own policy says about what happens outside when it goes: deletion policies in its spec and its
-//! annotations.
+//! Deletion policies in an object's spec and annotations: whether its controller deletes or keeps external resources.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::finalizers::known_finalizer;
 
-/// Where a controller looks before it acts.
+/// A kind of deletion policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Policy {
     /// `spec.deletionPolicy` and `spec.managementPolicies` (crossplane-runtime
@@ -22,28 +21,28 @@ pub enum Policy {
     Terraform,
     /// `spec.destroyOnFinalize`.
     Pulumi,
-    /// An annotation, then one of the namespace, then the controller's flag.
+    /// An annotation of the object, then of its namespace, then the controller's flag.
     Ack,
-    /// An annotation: `abandon` keeps.
+    /// An annotation; `abandon` keeps.
     ConfigConnector,
     /// An annotation, then the operator's own default.
     AzureServiceOperator,
     /// `spec.cleanupPolicy.confirmation`.
     Rook,
-    /// An annotation: topics that are not managed are left alone.
+    /// An annotation: unmanaged topics are kept.
     Strimzi,
 }
 
-/// What a policy comes to.
+/// What a policy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyEffect {
-    /// The controller acts; the words say what else could keep it from it.
+    /// The controller deletes the resource; the text says what else could prevent that.
     Act(&'static str),
-    /// It keeps what it stands for; the words say why.
+    /// The controller keeps the resource; the text says why.
     Keep(&'static str),
 }
 
-/// The fields and annotations of one object that its policy consists of, as far as they are set. What is not text is
+/// The fields and annotations of one object that define its policy, as far as they are set. Values other than text are
 /// JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyFacts(pub BTreeMap<String, String>);
@@ -53,18 +52,18 @@ const CONFIG_CONNECTOR: &str = "cnrm.cloud.google.com/deletion-policy";
 const AZURE: &str = "serviceoperator.azure.com/reconcile-policy";
 const STRIMZI: &str = "strimzi.io/managed";
 
-/// Whether an annotation is part of any policy; no other is kept.
-pub fn is_policy_annotation(key: &str) -> bool {
+/// Whether an annotation belongs to any policy. No other is read.
+pub(crate) fn is_policy_annotation(key: &str) -> bool {
     matches!(key, ACK | CONFIG_CONNECTOR | AZURE | STRIMZI)
 }
 
 impl Policy {
-    /// The policy of an object of this kind with these finalizers, if it has one that is known.
+    /// The known policy of an object of this kind with these finalizers.
     pub fn of<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> Option<Policy> {
         finalizers.find_map(|finalizer| known_finalizer(finalizer, group, kind)?.policy())
     }
 
-    /// The fields that it consists of, below the object, and its annotation.
+    /// The fields below the object, and the annotation, that it reads.
     fn reads(self) -> (&'static [&'static str], Option<&'static str>) {
         match self {
             Policy::Crossplane => (&["spec.deletionPolicy", "spec.managementPolicies"], None),
@@ -80,7 +79,7 @@ impl Policy {
         }
     }
 
-    /// Takes what the policy consists of from a whole object.
+    /// Reads the policy from a whole object.
     pub fn read(self, object: &Value) -> PolicyFacts {
         let (fields, annotation) = self.reads();
         let mut facts = PolicyFacts::default();
@@ -95,13 +94,13 @@ impl Policy {
         facts
     }
 
-    /// What has to be changed in an object (as a merge patch) so that its controller keeps what it stands for.
+    /// The merge patch that makes an object's controller keep its external resource.
     pub fn keeping(self, facts: &PolicyFacts) -> Value {
         let annotation = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
         match self {
             Policy::Crossplane => {
                 let mut spec = json!({"deletionPolicy": "Orphan"});
-                // What is not the default wins where the two disagree.
+                // If the two fields disagree, the one without its default value wins.
                 if let Some(mut actions) = facts
                     .list("spec.managementPolicies")
                     .filter(|actions| actions.iter().any(|action| action == "Delete"))
@@ -122,7 +121,7 @@ impl Policy {
         }
     }
 
-    /// What it comes to.
+    /// What the policy does.
     pub fn says(self, facts: &PolicyFacts) -> PolicyEffect {
         match self {
             Policy::Crossplane => {
@@ -131,7 +130,7 @@ impl Policy {
                 let deletes = actions
                     .as_ref()
                     .is_none_or(|actions| actions.iter().any(|action| action == "*" || action == "Delete"));
-                // What is not the default wins where the two disagree.
+                // If the two fields disagree, the one without its default value wins.
                 let says_delete = actions.is_some_and(|actions| actions.iter().any(|action| action == "Delete"));
                 match (orphans, deletes) {
                     (true, _) if !says_delete => PolicyEffect::Keep("deletionPolicy Orphan"),
@@ -169,7 +168,7 @@ impl Policy {
             Policy::AzureServiceOperator => match facts.get(AZURE) {
                 Some("manage" | "run") => PolicyEffect::Act(""),
                 None => PolicyEffect::Act("unless the operator's own default keeps it"),
-                // What it doesn't know it takes for `skip`.
+                // An unknown value means `skip`.
                 Some("detach-on-delete" | "skip-delete") => PolicyEffect::Keep("reconcile-policy detach-on-delete"),
                 Some(_) => PolicyEffect::Keep("reconcile-policy skip"),
             },
@@ -210,7 +209,7 @@ impl PolicyFacts {
 mod tests {
     use super::*;
 
-    /// Whether a controller keeps what the object stands for, and in which words.
+    /// Why a controller keeps the external resource of an object; `None` if it doesn't.
     fn kept(policy: Policy, object: &Value) -> Option<&'static str> {
         match policy.says(&policy.read(object)) {
             PolicyEffect::Keep(why) => Some(why),
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_the_default_wins_in_crossplane() {
+    fn crossplane_prefers_the_field_that_is_not_the_default() {
         let spec = |spec: Value| kept(Policy::Crossplane, &json!({ "spec": spec })).is_some();
         assert!(!spec(json!({})));
         assert!(!spec(json!({"deletionPolicy": "Delete", "managementPolicies": ["*"]})));
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn every_policy_can_be_had_to_keep() {
+    fn the_merge_patch_makes_every_policy_keep() {
         let acting = [
             (Policy::Crossplane, json!({"spec": {"managementPolicies": ["Observe", "Delete"]}})),
             (Policy::Crossplane, json!({"spec": {"deletionPolicy": "Delete"}})),
@@ -299,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn destruction_may_have_to_be_asked_for() {
+    fn some_policies_delete_only_on_request() {
         assert!(kept(Policy::Terraform, &json!({"spec": {}})).is_some());
         assert!(kept(Policy::Terraform, &json!({"spec": {"destroyResourcesOnDeletion": true}})).is_none());
         assert!(kept(Policy::Pulumi, &json!({"spec": {"destroyOnFinalize": false}})).is_some());

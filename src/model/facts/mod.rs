@@ -1,5 +1,4 @@
-//! The few things beyond metadata that decide what a delete does, here and outside of the graph, known for some objects
-//! and unknown for others.
+//! Facts: the few things beyond metadata that decide what a delete does. They are known for some objects only.
 
 mod read;
 mod running;
@@ -15,14 +14,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{effects::PolicyFacts, object::ObjectId};
 
-pub use read::{has_facts, holds_facts, may_have_facts, read_facts, read_whole};
+pub(crate) use read::{has_facts, holds_facts, may_have_facts, read_facts, read_whole};
 pub use running::{LeaseFacts, NodeFacts, PodFacts, ServiceFacts, SliceFacts, WorkloadFacts};
 pub use serving::{ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts};
-pub use setters::{Setter, read_setters, tells_setters};
+pub use setters::Setter;
+pub(crate) use setters::{contains_setters, read_setters};
 pub use storage::{ClaimFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts};
 pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
 
-/// One kind's facts.
+/// The facts of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fact {
@@ -43,13 +43,12 @@ pub enum Fact {
     ApiService(ApiServiceFacts),
     /// Of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
     Webhooks(WebhookFacts),
-    /// What an object's finalizer makes of its deletion, for kinds without facts of their own.
+    /// The deletion policy of an object, for kinds without other facts.
     Policy(PolicyFacts),
 }
 
 impl Fact {
-    /// The names of other objects that it gives, and of their namespaces where these are not its own: they may have to
-    /// be looked up.
+    /// Calls `each` with the names of other objects and namespaces in the facts, which may have to be looked up.
     pub(super) fn each_name(&self, mut each: impl FnMut(&str)) {
         let own = match self {
             Fact::Pod(facts) => facts.node.as_deref(),
@@ -72,7 +71,7 @@ impl Fact {
     }
 }
 
-/// The facts of a snapshot. An object without an entry is one whose facts are not known.
+/// The facts of a snapshot's objects. An object without an entry was not read.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     known: FxHashMap<ObjectId, Fact>,
@@ -80,30 +79,29 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Records what is known of an object.
+    /// Records the facts of an object.
     pub fn insert(&mut self, object: ObjectId, fact: Fact) {
         self.known.insert(object, fact);
     }
 
-    /// Records who set an object's finalizers: nobody, where nobody is noted.
-    pub fn insert_setters(&mut self, object: ObjectId, setters: Vec<Setter>) {
+    /// Records who set an object's finalizers; empty if `managedFields` name no one.
+    pub(crate) fn insert_setters(&mut self, object: ObjectId, setters: Vec<Setter>) {
         self.setters.insert(object, setters.into());
     }
 
-    /// Who set an object's finalizers; none where that was not read, empty where nobody is noted.
+    /// Who set an object's finalizers; `None` if not read, empty if `managedFields` name no one.
     pub fn setters(&self, object: ObjectId) -> Option<&[Setter]> {
         self.setters.get(&object).map(|setters| &**setters)
     }
 
-    /// Forgets what was known of an object.
     pub(super) fn remove(&mut self, object: ObjectId) {
         self.known.remove(&object);
         self.setters.remove(&object);
     }
 
-    /// Forgets what passes without showing in the metadata that is kept: who is alive, what is ready, what is
-    /// available, and what a namespace says of its end. It has to be read again before it is told.
-    pub fn forget_what_passes(&mut self) {
+    /// Drops the facts that change without a change of metadata: liveness, readiness, availability and namespace
+    /// conditions. They must be read again before they are reported.
+    pub(crate) fn forget_what_passes(&mut self) {
         self.known.retain(|_, fact| {
             let aggregated = matches!(fact, Fact::ApiService(facts) if facts.service.is_some());
             let passes = matches!(fact, Fact::Lease(_) | Fact::Workload(_) | Fact::Slice(_) | Fact::Namespace(_));
@@ -111,17 +109,17 @@ impl Facts {
         });
     }
 
-    /// Forgets everything, because it may be otherwise by now.
+    /// Drops all facts, because they may be outdated.
     pub fn clear(&mut self) {
         self.known.clear();
     }
 
-    /// What is known of an object.
+    /// The facts of an object, if read.
     pub fn get(&self, object: ObjectId) -> Option<&Fact> {
         self.known.get(&object)
     }
 
-    /// What is known of a pod.
+    /// The facts of a pod, if read.
     pub fn pod(&self, object: ObjectId) -> Option<&PodFacts> {
         match self.known.get(&object) {
             Some(Fact::Pod(facts)) => Some(facts),
@@ -129,7 +127,7 @@ impl Facts {
         }
     }
 
-    /// What is known of a PersistentVolume.
+    /// The facts of a PersistentVolume, if read.
     pub fn volume(&self, object: ObjectId) -> Option<&VolumeFacts> {
         match self.known.get(&object) {
             Some(Fact::Volume(facts)) => Some(facts),
@@ -137,7 +135,7 @@ impl Facts {
         }
     }
 
-    /// What is known of a Namespace.
+    /// The facts of a Namespace, if read.
     pub fn namespace(&self, object: ObjectId) -> Option<&NamespaceFacts> {
         match self.known.get(&object) {
             Some(Fact::Namespace(facts)) => Some(facts),
@@ -145,7 +143,7 @@ impl Facts {
         }
     }
 
-    /// What is known of a CustomResourceDefinition.
+    /// The facts of a CustomResourceDefinition, if read.
     pub fn definition(&self, object: ObjectId) -> Option<&DefinitionFacts> {
         match self.known.get(&object) {
             Some(Fact::Definition(facts)) => Some(facts),
@@ -153,7 +151,7 @@ impl Facts {
         }
     }
 
-    /// What is known of a PersistentVolumeClaim.
+    /// The facts of a PersistentVolumeClaim, if read.
     pub fn claim(&self, object: ObjectId) -> Option<&ClaimFacts> {
         match self.known.get(&object) {
             Some(Fact::Claim(facts)) => Some(facts),
@@ -161,7 +159,7 @@ impl Facts {
         }
     }
 
-    /// What is known of a Service.
+    /// The facts of a Service, if read.
     pub fn service(&self, object: ObjectId) -> Option<&ServiceFacts> {
         match self.known.get(&object) {
             Some(Fact::Service(facts)) => Some(facts),
@@ -169,7 +167,7 @@ impl Facts {
         }
     }
 
-    /// What is known of a Node.
+    /// The facts of a Node, if read.
     pub fn node(&self, object: ObjectId) -> Option<&NodeFacts> {
         match self.known.get(&object) {
             Some(Fact::Node(facts)) => Some(facts),
@@ -177,23 +175,23 @@ impl Facts {
         }
     }
 
-    /// What is known of a VolumeSnapshot.
-    pub fn volume_snapshot(&self, object: ObjectId) -> Option<&SnapshotFacts> {
+    /// The facts of a VolumeSnapshot, if read.
+    pub(crate) fn volume_snapshot(&self, object: ObjectId) -> Option<&SnapshotFacts> {
         match self.known.get(&object) {
             Some(Fact::VolumeSnapshot(facts)) => Some(facts),
             _ => None,
         }
     }
 
-    /// What is known of a VolumeSnapshotContent.
-    pub fn volume_snapshot_content(&self, object: ObjectId) -> Option<&SnapshotContentFacts> {
+    /// The facts of a VolumeSnapshotContent, if read.
+    pub(crate) fn volume_snapshot_content(&self, object: ObjectId) -> Option<&SnapshotContentFacts> {
         match self.known.get(&object) {
             Some(Fact::VolumeSnapshotContent(facts)) => Some(facts),
             _ => None,
         }
     }
 
-    /// What is known of a Deployment, StatefulSet, ReplicaSet or DaemonSet.
+    /// The facts of a Deployment, StatefulSet, ReplicaSet or DaemonSet, if read.
     pub fn workload(&self, object: ObjectId) -> Option<&WorkloadFacts> {
         match self.known.get(&object) {
             Some(Fact::Workload(facts)) => Some(facts),
@@ -201,7 +199,7 @@ impl Facts {
         }
     }
 
-    /// What is known of a Lease.
+    /// The facts of a Lease, if read.
     pub fn lease(&self, object: ObjectId) -> Option<&LeaseFacts> {
         match self.known.get(&object) {
             Some(Fact::Lease(facts)) => Some(facts),
@@ -209,7 +207,7 @@ impl Facts {
         }
     }
 
-    /// What is known of an EndpointSlice.
+    /// The facts of an EndpointSlice, if read.
     pub fn slice(&self, object: ObjectId) -> Option<&SliceFacts> {
         match self.known.get(&object) {
             Some(Fact::Slice(facts)) => Some(facts),
@@ -217,7 +215,7 @@ impl Facts {
         }
     }
 
-    /// What is known of an APIService.
+    /// The facts of an APIService, if read.
     pub fn api_service(&self, object: ObjectId) -> Option<&ApiServiceFacts> {
         match self.known.get(&object) {
             Some(Fact::ApiService(facts)) => Some(facts),
@@ -225,7 +223,7 @@ impl Facts {
         }
     }
 
-    /// What is known of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
+    /// The facts of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration, if read.
     pub fn webhooks(&self, object: ObjectId) -> Option<&WebhookFacts> {
         match self.known.get(&object) {
             Some(Fact::Webhooks(facts)) => Some(facts),
@@ -233,7 +231,7 @@ impl Facts {
         }
     }
 
-    /// What is known of an object's own policy.
+    /// The facts of an object's deletion policy, if read.
     pub fn policy(&self, object: ObjectId) -> Option<&PolicyFacts> {
         match self.known.get(&object) {
             Some(Fact::Policy(facts)) => Some(facts),
@@ -241,7 +239,7 @@ impl Facts {
         }
     }
 
-    /// Follows objects to their new ids; what was known of those that have none any more is forgotten.
+    /// Renumbers objects; drops the facts of those without a new id.
     pub(super) fn move_to(&mut self, moved: &[Option<ObjectId>]) {
         let to = |id: ObjectId| moved[id.index()];
         self.known =
@@ -250,12 +248,10 @@ impl Facts {
         self.setters = setters.filter_map(|(id, setters)| Some((to(id)?, setters))).collect();
     }
 
-    /// How many objects have facts.
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Whether nothing is known of any object.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }

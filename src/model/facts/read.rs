@@ -1,4 +1,4 @@
-//! Facts as whole objects say them.
+//! Reads facts from whole objects.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::effects::Policy;
 
-/// Whether every object of a kind has facts, by group and kind.
+/// Whether all objects of a kind have facts.
 fn kind_has_facts(group: &str, kind: &str) -> bool {
     match group {
         "" => matches!(kind, "Pod" | "PersistentVolume" | "PersistentVolumeClaim" | "Service" | "Namespace"),
@@ -26,9 +26,8 @@ fn kind_has_facts(group: &str, kind: &str) -> bool {
     }
 }
 
-/// Whether a kind's objects are few and small, and their facts are worth more than their metadata: they are better read
-/// whole in the first place, where facts are wanted.
-pub fn read_whole(group: &str, kind: &str) -> bool {
+/// Whether a kind is best listed as whole objects: few, small, and all with facts.
+pub(crate) fn read_whole(group: &str, kind: &str) -> bool {
     matches!(
         (group, kind),
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration")
@@ -36,31 +35,31 @@ pub fn read_whole(group: &str, kind: &str) -> bool {
     )
 }
 
-/// Whether an object has facts that can be read: all of some kinds, and whatever has a finalizer whose controller heeds
-/// a policy of the object's own.
-pub fn has_facts<'t>(group: &str, kind: &str, finalizers: impl Iterator<Item = &'t str>) -> bool {
+/// Whether an object has facts to read: all objects of some kinds, and objects with a finalizer whose controller heeds
+/// a deletion policy.
+pub(crate) fn has_facts<'t>(group: &str, kind: &str, finalizers: impl Iterator<Item = &'t str>) -> bool {
     kind_has_facts(group, kind) || Policy::of(group, kind, finalizers).is_some()
 }
 
-/// The same of an object whose finalizers may not have been read yet.
-pub fn may_have_facts<'t>(group: &str, kind: &str, finalizers: Option<impl Iterator<Item = &'t str>>) -> bool {
+/// The same if the finalizers may not have been read yet.
+pub(crate) fn may_have_facts<'t>(group: &str, kind: &str, finalizers: Option<impl Iterator<Item = &'t str>>) -> bool {
     finalizers.is_none_or(|finalizers| has_facts(group, kind, finalizers))
 }
 
-/// Whether a key of an object, besides its metadata, may hold facts.
-pub fn holds_facts(key: &str) -> bool {
+/// Whether a top-level key, apart from metadata, may contain facts.
+pub(crate) fn holds_facts(key: &str) -> bool {
     matches!(key, "spec" | "status" | "endpoints" | "webhooks")
 }
 
-/// Reads an object's facts from the whole object, for those that have any ([`has_facts`]). None where it lacks the part
-/// that tells them: not every source has the whole object.
-pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
+/// Reads the facts of a whole object ([`has_facts`]). `None` if the fields that contain them are missing: not every
+/// source has whole objects.
+pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
     match (group, kind) {
-        // It has no spec; the server writes no endpoints as null.
+        // An EndpointSlice has no spec; the server writes an empty list of endpoints as null.
         ("discovery.k8s.io", "EndpointSlice") => {
             return object.get("endpoints").map(|endpoints| Fact::Slice(slice(endpoints)));
         }
-        // One without webhooks is written without them.
+        // The server omits an empty list of webhooks.
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
             return Some(Fact::Webhooks(WebhookFacts {
                 webhooks: list(object.get("webhooks")).map(webhook).collect(),
@@ -81,7 +80,7 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
         }),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Fact::Definition(definition(object)),
         ("apiregistration.k8s.io", "APIService") => Fact::ApiService(api_service(object)),
-        // Without its status nobody knows what is ready.
+        // Without a status, readiness is unknown.
         ("apps", "Deployment" | "StatefulSet" | "ReplicaSet") => {
             object.0.get("status")?;
             let ready = object.number("/status/readyReplicas").unwrap_or(0);
@@ -110,12 +109,12 @@ pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
     })
 }
 
-/// RFC 3339, with fractions or without.
+/// Parses RFC 3339, with or without fractions.
 pub(super) fn unix_seconds(time: &str) -> Option<i64> {
     time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
 }
 
-/// A whole object, whatever is in it.
+/// A whole object of any shape.
 #[derive(Clone, Copy)]
 struct Whole<'a>(&'a Value);
 
@@ -124,7 +123,7 @@ impl Whole<'_> {
         self.0.pointer(pointer)?.as_str().map(str::to_owned)
     }
 
-    /// A text of which an empty one says nothing.
+    /// A text; an empty one counts as missing.
     fn name(self, pointer: &str) -> Option<String> {
         self.text(pointer).filter(|name| !name.is_empty())
     }
@@ -133,7 +132,7 @@ impl Whole<'_> {
         self.0.pointer(pointer)?.as_i64()
     }
 
-    /// Those of its conditions that are true.
+    /// The conditions that are true.
     fn conditions(self) -> Vec<Condition> {
         let conditions = list(self.0.pointer("/status/conditions")).filter(|condition| condition["status"] == "True");
         let read = |condition| Condition {

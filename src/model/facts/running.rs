@@ -1,12 +1,12 @@
-//! What runs, where, and whether it is alive: pods, nodes, workloads, and what stands behind a Service.
+//! Facts about what is running: pods, nodes, workloads, leases, services.
 
 use serde::{Deserialize, Serialize};
 
-/// What decides how a pod goes (R1.14) and what it keeps from going (§9.5).
+/// What decides how a pod is deleted (R1.14) and what it protects (§9.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodFacts {
-    /// `spec.nodeName`; none for a pod that was never scheduled.
+    /// `spec.nodeName`; `None` if never scheduled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// `status.phase`.
@@ -15,7 +15,7 @@ pub struct PodFacts {
     /// `spec.terminationGracePeriodSeconds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grace: Option<i64>,
-    /// The PersistentVolumeClaims it mounts, those of its ephemeral volumes (`<pod>-<volume>`) included.
+    /// The PersistentVolumeClaims it mounts, including those of its ephemeral volumes (`<pod>-<volume>`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<String>,
 }
@@ -27,31 +27,31 @@ impl PodFacts {
     }
 }
 
-/// Which pods are bound to a Node, where it was asked instead of each pod.
+/// The pods of a Node, read with one list instead of one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeFacts {
-    /// Their uids.
+    /// The pods' uids.
     #[serde(default)]
     pub pods: Vec<String>,
 }
 
-/// How many pods a Deployment, StatefulSet, ReplicaSet or DaemonSet is to have, and how many are ready.
+/// The desired and ready pods of a Deployment, StatefulSet, ReplicaSet or DaemonSet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkloadFacts {
     /// `spec.replicas`, or a DaemonSet's `status.desiredNumberScheduled`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<i64>,
-    /// `status.readyReplicas`, or a DaemonSet's `status.numberReady`; zero where it isn't said.
+    /// `status.readyReplicas`, or a DaemonSet's `status.numberReady`; zero if unset.
     pub ready: i64,
 }
 
-/// Who holds a Lease, and until when.
+/// The holder of a Lease, and when it expires.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseFacts {
-    /// `spec.holderIdentity`; none for a Lease that was given up.
+    /// `spec.holderIdentity`; `None` if released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// `spec.leaseDurationSeconds`: how long after it was renewed it is good for.
+    /// `spec.leaseDurationSeconds`: how long it is valid after a renewal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<i64>,
     /// `spec.renewTime`, in Unix seconds.
@@ -59,7 +59,7 @@ pub struct LeaseFacts {
     pub renewed: Option<i64>,
 }
 
-/// What stands behind a Service.
+/// The type of a Service.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceFacts {
     /// `spec.type`.
@@ -67,14 +67,14 @@ pub struct ServiceFacts {
     pub kind: Option<String>,
 }
 
-/// What an EndpointSlice leads to. Of which Service it is one says its label [`SliceFacts::SERVICE`].
+/// The endpoints of an EndpointSlice. The label [`SliceFacts::SERVICE`] names its Service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SliceFacts {
-    /// How many of its endpoints are ready, as those are that don't say.
+    /// How many endpoints are ready; endpoints without that condition count as ready.
     pub ready: u64,
 }
 
 impl SliceFacts {
     /// The label that names the Service.
-    pub const SERVICE: &'static str = "kubernetes.io/service-name";
+    pub(crate) const SERVICE: &'static str = "kubernetes.io/service-name";
 }

@@ -1,4 +1,4 @@
-//! What is served, and by whom: namespaces, definitions, aggregated APIs.
+//! Facts about what is served, and by which backend: namespaces, CustomResourceDefinitions, APIServices.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +13,13 @@ pub struct Condition {
     pub message: String,
 }
 
-/// Whom the API server calls to do a part of its work.
+/// A backend that the API server calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Backend {
-    /// A Service of the cluster.
+    /// A Service in the cluster.
     Service { namespace: String, name: String },
-    /// Somebody else.
+    /// An external URL.
     Url(String),
 }
 
@@ -39,12 +39,12 @@ pub struct NamespaceFacts {
     /// `spec.finalizers`.
     #[serde(default)]
     pub finalizers: Vec<String>,
-    /// The true ones: of a terminating Namespace, why it is still there.
+    /// The conditions that are true; for a terminating Namespace, why it still exists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }
 
-/// What a CustomResourceDefinition defines, and whether its deletion takes the instances along (R1.26).
+/// What a CustomResourceDefinition defines, and whether deleting it deletes instances (R1.26).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefinitionFacts {
     /// `spec.group`.
@@ -55,25 +55,25 @@ pub struct DefinitionFacts {
     pub plural: String,
     /// Whether the condition Established is true.
     pub established: bool,
-    /// The webhook that converts between its versions; none where nothing has to be asked.
+    /// The webhook that converts between versions, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion: Option<Backend>,
-    /// The true ones.
+    /// The conditions that are true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }
 
-/// Which group version an APIService serves, and whether it does.
+/// The group version of an APIService, and whether it is available.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiServiceFacts {
     /// `spec.group`.
     pub group: String,
     /// `spec.version`.
     pub version: String,
-    /// `spec.service`; none for what the API server serves itself.
+    /// `spec.service`; `None` if the API server serves it itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Backend>,
-    /// What the condition Available says; none where it doesn't.
+    /// The status of the condition Available; `None` if missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available: Option<bool>,
     /// The condition's reason.

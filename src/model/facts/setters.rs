@@ -1,24 +1,23 @@
-//! Who set a finalizer, as the API server notes it in `metadata.managedFields`.
+//! Who set a finalizer, from `metadata.managedFields`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::read::unix_seconds;
 
-/// Who set a finalizer that an object has.
+/// A manager that set a finalizer of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setter {
     pub finalizer: String,
-    /// The name of the program, or what it calls itself when it applies.
+    /// The manager's name.
     pub manager: String,
-    /// When it last changed anything of the fields that it set, in Unix seconds.
+    /// When it last changed one of its fields, in Unix seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<i64>,
 }
 
-/// Which keys of `metadata.managedFields` [`read_setters`] looks at, by how deep they are; the rest is large and
-/// decides nothing.
-pub fn tells_setters(level: usize, key: &str) -> bool {
+/// Which keys of `metadata.managedFields` [`read_setters`] needs at each depth. The rest is large and irrelevant.
+pub(crate) fn contains_setters(level: usize, key: &str) -> bool {
     match level {
         0 => matches!(key, "manager" | "time" | "subresource" | "fieldsV1"),
         1 => key == "f:metadata",
@@ -27,20 +26,20 @@ pub fn tells_setters(level: usize, key: &str) -> bool {
     }
 }
 
-/// Reads from an object's metadata who set its finalizers, in the order of `managedFields`. None where there are no
-/// managed fields: kubectl leaves them out, unless it is told not to.
-pub fn read_setters(metadata: &Map<String, Value>) -> Option<Vec<Setter>> {
+/// Reads who set an object's finalizers, in the order of `managedFields`. `None` without managed fields: kubectl omits
+/// them by default.
+pub(crate) fn read_setters(metadata: &Map<String, Value>) -> Option<Vec<Setter>> {
     let mut setters = Vec::new();
     for entry in metadata.get("managedFields")?.as_array()? {
         let text = |key: &str| entry.get(key).and_then(Value::as_str);
-        // Who writes a status sets no finalizers, though they may be sent along.
+        // A writer of a status may send finalizers along, but doesn't set them.
         let of_object = text("subresource").unwrap_or_default().is_empty();
         let (Some(manager), Some(Value::Object(fields)), true) =
             (text("manager"), entry.pointer("/fieldsV1/f:metadata/f:finalizers"), of_object)
         else {
             continue;
         };
-        // A member of a set is noted by its value, in JSON.
+        // The keys of a set's members are their values in JSON.
         for finalizer in fields.keys().filter_map(|key| serde_json::from_str(key.strip_prefix("v:")?).ok()) {
             setters.push(Setter { finalizer, manager: manager.to_owned(), time: text("time").and_then(unix_seconds) });
         }
@@ -82,14 +81,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_not_the_same_as_not_read() {
+    fn no_setter_differs_from_not_read() {
         assert_eq!(read(&json!({"name": "x"})), None);
         assert_eq!(read(&json!({"managedFields": []})), Some(Vec::new()));
         assert_eq!(read(&json!({"managedFields": [{"manager": "x", "fieldsV1": {"f:spec": {}}}]})), Some(Vec::new()));
     }
 
     #[test]
-    fn what_is_malformed_tells_nothing() {
+    fn malformed_managed_fields_are_ignored() {
         let finalizers = json!({"v:": {}, "v:{": {}, "v:7": {}, "k:{}": {}, "f:x": {}});
         let metadata = json!({"managedFields": [null, 7, {}, {"manager": "x", "fieldsV1": []},
             {"manager": {}, "fieldsV1": {"f:metadata": {"f:finalizers": {"v:\"a\"": {}}}}},

@@ -1,8 +1,8 @@
-//! What decides about stored data: volumes, their claims, and their snapshots.
+//! Facts about stored data: volumes, claims and snapshots.
 
 use serde::{Deserialize, Serialize};
 
-/// What decides how a PersistentVolume goes, and what goes with it.
+/// What decides how a PersistentVolume is deleted, and what is deleted with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VolumeFacts {
@@ -17,15 +17,15 @@ pub struct VolumeFacts {
     pub phase: Option<String>,
 }
 
-/// Which volume a PersistentVolumeClaim has.
+/// The volume of a PersistentVolumeClaim.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimFacts {
-    /// `spec.volumeName`; none for a claim that is not bound.
+    /// `spec.volumeName`; `None` if not bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<String>,
 }
 
-/// Where a VolumeSnapshot's data is.
+/// The content of a VolumeSnapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotFacts {
     /// `status.boundVolumeSnapshotContentName`.
@@ -33,7 +33,7 @@ pub struct SnapshotFacts {
     pub content: Option<String>,
 }
 
-/// What becomes of the data of a VolumeSnapshotContent.
+/// What happens to the data of a deleted VolumeSnapshotContent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotContentFacts {

@@ -1,4 +1,4 @@
-//! Facts are what whole objects say, and stay with their objects.
+//! Facts are read from whole objects and stay with their objects.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn read(group: &str, kind: &str, object: &Value) -> Option<Fact> {
 }
 
 #[test]
-fn workloads_tell_how_many_are_ready() {
+fn workloads_have_ready_pods() {
     let workload = |wanted, ready| Some(Fact::Workload(WorkloadFacts { wanted, ready }));
     for kind in ["Deployment", "StatefulSet", "ReplicaSet"] {
         let object = json!({"spec": {"replicas": 3}, "status": {"replicas": 3, "readyReplicas": 2}});
@@ -24,7 +24,7 @@ fn workloads_tell_how_many_are_ready() {
 }
 
 #[test]
-fn leases_tell_who_holds_them() {
+fn leases_have_a_holder() {
     let object = json!({"spec": {"holderIdentity": "acme-0", "leaseDurationSeconds": 15, "renewTime": "2026-01-31T08:00:00.123456Z"}});
     let lease = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
     assert_eq!(read("coordination.k8s.io", "Lease", &object), Some(Fact::Lease(lease)));
@@ -34,7 +34,7 @@ fn leases_tell_who_holds_them() {
 }
 
 #[test]
-fn slices_count_what_is_not_unready() {
+fn slices_count_endpoints_that_are_not_unready() {
     let slice = |object| read("discovery.k8s.io", "EndpointSlice", &object);
     let ready = |ready| Some(Fact::Slice(SliceFacts { ready }));
     let endpoints = json!([{"conditions": {"ready": true}}, {"conditions": {"ready": false}}, {"conditions": {}}, {}]);
@@ -44,7 +44,7 @@ fn slices_count_what_is_not_unready() {
 }
 
 #[test]
-fn api_services_tell_whether_they_are_available() {
+fn api_services_are_available_or_not() {
     let read = |object| match read("apiregistration.k8s.io", "APIService", &object) {
         Some(Fact::ApiService(facts)) => facts,
         other => panic!("{other:?}"),
@@ -117,7 +117,7 @@ fn webhooks_are_required_and_unselective_by_default() {
 }
 
 #[test]
-fn what_is_of_the_wrong_type_tells_nothing_and_does_no_harm() {
+fn fields_of_the_wrong_type_are_ignored() {
     for (group, kind) in [
         ("", "Namespace"),
         ("apiextensions.k8s.io", "CustomResourceDefinition"),
@@ -146,7 +146,7 @@ fn whole_reading_is_for_kinds_with_facts() {
     );
 }
 
-/// A builder with Leases of these names, and what it says their ids are.
+/// A builder with Leases of these names, and their ids.
 fn leases(names: &[&'static str]) -> (SnapshotBuilder, Vec<ObjectId>) {
     let known = well_known::resources();
     let mut builder = SnapshotBuilder::new(
@@ -171,7 +171,7 @@ fn set_by(manager: &str) -> Vec<Setter> {
 }
 
 #[test]
-fn facts_and_setters_go_where_their_objects_go() {
+fn facts_and_setters_follow_their_objects() {
     let (mut builder, ids) = leases(&["b", "a"]);
     for (id, name) in ids.iter().zip(["b", "a"]) {
         let facts = &mut builder.snapshot().facts;
@@ -185,7 +185,7 @@ fn facts_and_setters_go_where_their_objects_go() {
         assert_eq!(snapshot.facts.lease(id).unwrap().holder.as_deref(), Some(name));
         assert_eq!(snapshot.facts.setters(id), Some(set_by(name).as_slice()));
     }
-    // Another object has taken the place of the first: nothing is known of it.
+    // A new object with the first one's coordinate has no facts yet.
     let resource = snapshot.object(ObjectId(0)).resource;
     let replaced = snapshot.found(resource, &object("a", "another"));
     assert_eq!((snapshot.facts.lease(replaced), snapshot.facts.setters(replaced)), (None, None));

@@ -1,11 +1,11 @@
-//! Admission webhooks: whom the API server asks before it writes, and about what.
+//! Admission webhooks: which operations on which resources they are called for.
 
 use serde::{Deserialize, Serialize};
 
 use super::serving::Backend;
 use crate::model::resources::Resource;
 
-/// What a ValidatingWebhookConfiguration or MutatingWebhookConfiguration consists of.
+/// The webhooks of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookFacts {
     /// `webhooks`.
@@ -20,11 +20,11 @@ pub struct Webhook {
     /// `clientConfig`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backend: Option<Backend>,
-    /// Whether nothing is written as long as it can't be asked: `failurePolicy` Fail, or none.
+    /// Whether a request fails if the webhook can't be called: `failurePolicy` Fail, or unset.
     pub required: bool,
-    /// Whether only some of the objects matter to it that its rules match: it has selectors or `matchConditions`.
+    /// Whether selectors or `matchConditions` limit it to some objects.
     pub selective: bool,
-    /// Whether its rules mean just the versions they name: `matchPolicy` Exact.
+    /// Whether its rules match only the versions they name: `matchPolicy` Exact.
     #[serde(default)]
     pub exact: bool,
     /// `rules`.
@@ -32,18 +32,18 @@ pub struct Webhook {
     pub rules: Vec<WebhookRule>,
 }
 
-/// What a webhook is asked about.
+/// One rule of a webhook.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookRule {
     /// `apiGroups`.
     pub groups: Vec<String>,
     /// `apiVersions`.
     pub versions: Vec<String>,
-    /// With their subresources: `pods`, `pods/status`, `pods/*`, `*/scale`.
+    /// Including subresources: `pods`, `pods/status`, `pods/*`, `*/scale`.
     pub resources: Vec<String>,
     /// `CREATE`, `UPDATE`, `DELETE`, `CONNECT`.
     pub operations: Vec<String>,
-    /// `Cluster`, `Namespaced`, `*`; none means all as well.
+    /// `Cluster`, `Namespaced` or `*`; unset means `*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
 }
@@ -51,19 +51,19 @@ pub struct WebhookRule {
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
 impl Webhook {
-    /// Whether it may be asked before an operation (`UPDATE`, `DELETE`) on an object of this resource: its rules say
-    /// so. If it is [`selective`](Self::selective), it still depends on the object.
+    /// Whether its rules match an operation (`UPDATE`, `DELETE`) on this resource. If it is
+    /// [`selective`](Self::selective), the object decides as well.
     ///
-    /// Nobody is ever asked about the webhook configurations and admission policies themselves, so that a bad one can
-    /// be removed (`IsExemptAdmissionConfigurationResource`).
+    /// No webhook is called for webhook configurations and admission policies, so that a broken one can be deleted
+    /// (`IsExemptAdmissionConfigurationResource`).
     pub fn matches(&self, resource: &Resource, operation: &str) -> bool {
         resource.group != ADMISSION && self.rules.iter().any(|rule| rule.matches(resource, operation, self.exact))
     }
 }
 
 impl WebhookRule {
-    /// As the API server decides it (apiserver `webhook/predicates/rules/rules.go`). It converts between the versions
-    /// of a resource unless the rule is `exact`.
+    /// The API server's matching (apiserver `webhook/predicates/rules/rules.go`): unless the rule is `exact`, any
+    /// version of a resource matches.
     fn matches(&self, resource: &Resource, operation: &str, exact: bool) -> bool {
         let scope = match self.scope.as_deref() {
             None | Some("*") => true,
@@ -71,7 +71,7 @@ impl WebhookRule {
             Some("Cluster") => !resource.namespaced,
             Some(_) => false,
         };
-        // `pods/*` are the pods, too.
+        // `pods/*` includes the pods.
         let is_resource = |entry: &String| {
             let (plural, subresource) = entry.split_once('/').unwrap_or((entry, ""));
             (plural == "*" || plural == resource.plural) && matches!(subresource, "" | "*")
@@ -84,8 +84,8 @@ impl WebhookRule {
     }
 }
 
-fn names(entries: &[String], wanted: &str) -> bool {
-    entries.iter().any(|entry| entry == "*" || entry == wanted)
+fn names(entries: &[String], name: &str) -> bool {
+    entries.iter().any(|entry| entry == "*" || entry == name)
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_stand_for_all() {
+    fn stars_match_everything() {
         let pods = resource("", "pods", true);
         let deployments = resource("apps", "deployments", true);
         let all = webhook(&["*"], &["*"], &["*"], &["*"]);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_about_the_webhooks_themselves() {
+    fn no_webhook_is_called_for_webhook_configurations() {
         let all = webhook(&["*"], &["*"], &["*"], &["*"]);
         for plural in
             ["validatingwebhookconfigurations", "mutatingwebhookconfigurations", "validatingadmissionpolicies"]

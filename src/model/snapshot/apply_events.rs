@@ -1,20 +1,19 @@
-//! Taking in what watches tell.
+//! Applies watch events to a snapshot.
 
 use crate::model::{Coordinate, ObjectEvent, ObjectId, RawObject, RecheckResult, Symbol};
 
 use super::Snapshot;
 
 impl Snapshot {
-    /// Takes in what watches have told, in that order, and says whether anything that is kept was news
-    /// ([`Snapshot::is_still`]). What is older than what is known already, because somebody asked for the object
-    /// meanwhile, is left aside.
+    /// Applies watch events in order. Returns whether anything in the snapshot changed ([`Snapshot::is_still`]).
+    /// Ignores events that are older than what is known from another read.
     ///
-    /// * What changed keeps its id, and of what was known beyond its metadata only what can't have changed.
-    /// * What is new comes after all others.
-    /// * What is gone is taken out and confirmed absent, what was replaced gives its id to its successor. **Ids of
-    ///   other objects change** where anything is gone.
+    /// * A changed object keeps its id, and those of its facts that can't have changed.
+    /// * A new object is added at the end.
+    /// * A removed object is confirmed absent; a replaced one gives its id to its successor. **Ids of other objects
+    ///   change** if anything was removed.
     ///
-    /// The cost is that of what is told, and where something is gone or replaced, once that of the snapshot.
+    /// The cost is linear in the events, plus once in the snapshot if something was removed or replaced.
     pub fn apply_events(&mut self, seen: impl IntoIterator<Item = ObjectEvent>) -> bool {
         let mut news = false;
         let mut moved: Vec<(ObjectId, RecheckResult)> = Vec::new();
@@ -40,7 +39,7 @@ impl Snapshot {
             }
             match (same, gone) {
                 (true, true) => moved.push((id, RecheckResult::Gone)),
-                // Its successor is known already.
+                // The snapshot already contains its successor.
                 (false, true) => continue,
                 (true, false) => {
                     self.unanswered.remove(&coordinate);
@@ -63,7 +62,7 @@ impl Snapshot {
         news
     }
 
-    /// Whether something that was seen is not what is known, and not older than that.
+    /// Whether an event is newer than the snapshot and differs from it.
     pub fn is_news(&self, seen: &ObjectEvent) -> bool {
         let find = |text: &str| -> Option<Symbol> { self.strings.find(text) };
         let place = find(&seen.object.namespace).zip(find(&seen.object.name));
@@ -81,31 +80,30 @@ impl Snapshot {
         !older && if seen.gone { same } else { !self.is_still(known, &seen.object) }
     }
 
-    /// The object that was seen, by its place and its uid; none where it isn't known.
-    pub fn find(&self, sighting: &ObjectEvent) -> Option<ObjectId> {
+    /// The object of an event, by coordinate and uid.
+    pub fn find(&self, event: &ObjectEvent) -> Option<ObjectId> {
         let find = |text: &str| -> Option<Symbol> { self.strings.find(text) };
         let coordinate = Coordinate {
-            resource: self.resources.picked(sighting.resource),
-            namespace: find(&sighting.object.namespace)?,
-            name: find(&sighting.object.name)?,
+            resource: self.resources.picked(event.resource),
+            namespace: find(&event.object.namespace)?,
+            name: find(&event.object.name)?,
         };
         let known = self.by_coordinate.get(&coordinate).copied();
-        known.filter(|id| self.text(self.object(*id).uid) == sighting.object.uid)
+        known.filter(|id| self.text(self.object(*id).uid) == event.object.uid)
     }
 
     fn change(&mut self, id: ObjectId, coordinate: Coordinate, raw: &RawObject<'_>) {
         self.objects[id.index()] = self.intern(coordinate, raw);
-        // The node and the claims of a pod that runs stay, and its phase plays no part any more once it is on its way
-        // out.
-        let lasts = raw.deleted.is_some() && self.facts.pod(id).is_some_and(|pod| pod.node.is_some());
-        if !lasts {
+        // A scheduled pod's node and claims never change, and its phase doesn't matter once it is terminating.
+        let facts_stay_valid = raw.deleted.is_some() && self.facts.pod(id).is_some_and(|pod| pod.node.is_some());
+        if !facts_stay_valid {
             self.facts.remove(id);
         }
     }
 }
 
-/// Whether a resourceVersion is older than another of the same resource. They are decimal numbers; of anything else
-/// nothing is said.
+/// Whether a resourceVersion is older than another of the same resource. They are decimal numbers; anything else can't
+/// be compared.
 fn is_older(version: &str, known: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     number(version) && number(known) && (version.len(), version) < (known.len(), known)

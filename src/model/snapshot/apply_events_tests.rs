@@ -1,4 +1,4 @@
-//! Whatever watches tell, the snapshot becomes what is there.
+//! After any watch events, the snapshot matches the store.
 
 use std::collections::BTreeMap;
 
@@ -44,14 +44,14 @@ fn seen(object: &RawObject<'static>, gone: bool) -> ObjectEvent {
     ObjectEvent { resource: ResourceId(0), object: object.clone(), gone }
 }
 
-/// Where a pod of this name is; it was there once.
+/// What is at the coordinate of a pod that existed once.
 fn at(snapshot: &Snapshot, name: &str) -> Presence {
     let find = |text| snapshot.strings.find(text).unwrap();
     snapshot.look_up(Coordinate { resource: ResourceId(0), namespace: find("shop"), name: find(name) })
 }
 
 #[test]
-fn what_is_told_is_taken_in() {
+fn events_are_applied() {
     let [a, b, c] = ["a", "b", "c"].map(|name| pod(name, &format!("u-{name}"), 5));
     let mut snapshot = snapshot(&[a.clone(), b.clone(), c.clone()]);
     let marked = RawObject { deleted: Some(9), ..pod("b", "u-b", 10) };
@@ -64,23 +64,23 @@ fn what_is_told_is_taken_in() {
         seen(&d, false),
         seen(&c, true)
     ]));
-    let describe: Vec<String> = snapshot
+    let pods: Vec<String> = snapshot
         .objects()
         .map(|(id, object)| {
             format!("{} {} {}", snapshot.short_name(id), snapshot.text(object.uid), object.terminating())
         })
         .collect();
-    assert_eq!(describe, ["Pod/a u-a2 false", "Pod/b u-b true", "Pod/d u-d false"]);
+    assert_eq!(pods, ["Pod/a u-a2 false", "Pod/b u-b true", "Pod/d u-d false"]);
     assert_eq!(at(&snapshot, "c"), Presence::Absent);
-    // Somebody asked for it, and knows better than a watch that is late.
+    // A direct read is newer than these late watch events.
     assert!(!snapshot.apply_events([seen(&pod("b", "u-b", 9), false), seen(&a, true)]));
     assert!(snapshot.object(ObjectId(1)).terminating());
     assert!(snapshot.find(&seen(&a2, true)).is_some() && snapshot.find(&seen(&a, true)).is_none());
 }
 
-/// A plan counts on what it knows of a pod; what can't change any more needs not be read again for each of thousands.
+/// Plans depend on pod facts; facts that can't change must not be read again for each of thousands of pods.
 #[test]
-fn facts_are_kept_as_far_as_they_last() {
+fn valid_facts_are_kept() {
     let fact = |node: Option<&str>| Fact::Pod(PodFacts { node: node.map(str::to_owned), ..PodFacts::default() });
     let objects = ["runs", "waits", "labelled"].map(|name| pod(name, name, 1));
     let mut snapshot = snapshot(&objects);
@@ -94,48 +94,48 @@ fn facts_are_kept_as_far_as_they_last() {
     assert_eq!(known, [true, false, false]);
 }
 
-/// One thing that happens in a store.
+/// One change of the store.
 #[derive(Clone, Debug)]
-enum Happens {
+enum StoreChange {
     Created(usize),
     Changed(usize),
     Deleted(usize),
 }
 
-fn happens() -> impl Strategy<Value = Happens> {
+fn store_change() -> impl Strategy<Value = StoreChange> {
     let name = 0..NAMES.len();
     prop_oneof![
-        name.clone().prop_map(Happens::Created),
-        name.clone().prop_map(Happens::Changed),
-        name.prop_map(Happens::Deleted)
+        name.clone().prop_map(StoreChange::Created),
+        name.clone().prop_map(StoreChange::Changed),
+        name.prop_map(StoreChange::Deleted)
     ]
 }
 
 proptest! {
-    /// A watch tells everything in its order, in batches of any size, some of it twice.
+    /// A watch reports all changes in order, in batches of any size, some of them twice.
     #[test]
-    fn the_end_is_what_is_there(events in prop::collection::vec((happens(), any::<bool>()), 0..40)) {
+    fn snapshot_matches_the_store(events in prop::collection::vec((store_change(), any::<bool>()), 0..40)) {
         let mut store: BTreeMap<usize, RawObject<'static>> = BTreeMap::new();
         store.insert(0, pod(NAMES[0], "u-0", 1));
         let mut snapshot = snapshot(&store.values().cloned().collect::<Vec<_>>());
         let mut batch: Vec<ObjectEvent> = Vec::new();
         for (version, (event, last)) in (2u32..).zip(events) {
             match event {
-                Happens::Created(name) if !store.contains_key(&name) => {
+                StoreChange::Created(name) if !store.contains_key(&name) => {
                     let object = pod(NAMES[name], &format!("u-{version}"), version);
                     batch.push(seen(&object, false));
                     store.insert(name, object);
                 }
-                Happens::Changed(name) => if let Some(object) = store.get_mut(&name) {
+                StoreChange::Changed(name) => if let Some(object) = store.get_mut(&name) {
                     object.resource_version = version.to_string().into();
                     object.finalizers.push(version.to_string().into());
                     batch.push(seen(object, false));
                 },
-                Happens::Deleted(name) => if let Some(mut object) = store.remove(&name) {
+                StoreChange::Deleted(name) => if let Some(mut object) = store.remove(&name) {
                     object.resource_version = version.to_string().into();
                     batch.push(seen(&object, true));
                 },
-                Happens::Created(_) => {}
+                StoreChange::Created(_) => {}
             }
             if last {
                 let again = batch.clone();

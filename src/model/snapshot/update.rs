@@ -1,4 +1,4 @@
-//! Taking in what a second look at objects says.
+//! Applies the results of reading objects again to a snapshot.
 
 use rustc_hash::FxHashMap;
 
@@ -7,9 +7,9 @@ use crate::model::{Coordinate, Object, ObjectId, RawObject, RecheckResult, Symbo
 use super::Snapshot;
 
 impl Snapshot {
-    /// Whether what was read now is the object as the snapshot has it: uid and all that is kept, the resourceVersion
-    /// aside, which also changes with what is not kept.
-    pub fn is_still(&self, object: ObjectId, raw: &RawObject<'_>) -> bool {
+    /// Whether an object just read equals the one in the snapshot: uid and metadata, except the resourceVersion, which
+    /// also changes with other fields.
+    pub(crate) fn is_still(&self, object: ObjectId, raw: &RawObject<'_>) -> bool {
         let object = self.object(object);
         let is = |symbol: Symbol, text: &str| self.text(symbol) == text;
         let finalizers = object.finalizers.len() == raw.finalizers.len()
@@ -30,7 +30,7 @@ impl Snapshot {
             && self.has_labels(object, raw)
     }
 
-    /// Whether an object's labels are these, in whatever order they were read.
+    /// Whether an object has these labels, in any order.
     fn has_labels(&self, object: &Object, raw: &RawObject<'_>) -> bool {
         let find = |text: &str| self.strings.find(text);
         let labels: Option<Vec<(Symbol, Symbol)>> =
@@ -41,20 +41,19 @@ impl Snapshot {
         })
     }
 
-    /// Takes in what a second look at objects says; where one was looked at several times, the last look counts. All
-    /// that were looked at are looked up from then on ([`Snapshot::was_looked_up`]).
+    /// Applies the results of reading objects again; of several results for one object, the last counts. All of these
+    /// coordinates count as looked up afterwards ([`Snapshot::was_looked_up`]).
     ///
-    /// * What changed or was replaced keeps its id. What was known of it beyond its metadata is forgotten: that may be
-    ///   as old.
-    /// * What is gone is taken out, and is confirmed absent. **Ids of other objects change then**: whatever was built
-    ///   on the snapshot is to be built anew. The order of the objects stays.
-    /// * What got no answer is unknown, whatever a list said, and becomes a gap.
+    /// * A changed or replaced object keeps its id and loses its facts, which may be outdated.
+    /// * A removed object is confirmed absent. **Ids of other objects change then**: rebuild whatever was built on the
+    ///   snapshot. The order of the objects stays.
+    /// * An object without an answer is unknown, whatever a list said, and becomes a gap.
     ///
-    /// The cost is linear in the snapshot, whatever there is to take in.
+    /// The cost is linear in the snapshot.
     pub fn update(&mut self, seen: Vec<(ObjectId, RecheckResult)>) {
         let mut gaps = Gaps::default();
-        // What is at each coordinate that was answered for.
-        let mut there: FxHashMap<Coordinate, Option<ObjectId>> = FxHashMap::default();
+        // The answer for each coordinate.
+        let mut answers: FxHashMap<Coordinate, Option<ObjectId>> = FxHashMap::default();
         for (id, again) in seen {
             let Some(object) = self.objects.get(id.index()) else { continue };
             let coordinate = object.coordinate();
@@ -83,20 +82,20 @@ impl Snapshot {
                     self.confirm_absent(coordinate);
                 }
             }
-            there.insert(coordinate, found);
+            answers.insert(coordinate, found);
         }
         gaps.record(self);
-        if !there.is_empty() {
-            self.keep_only(&there);
+        if !answers.is_empty() {
+            self.keep_only(&answers);
         }
     }
 
-    /// Takes out whatever else is at these coordinates, and numbers and indexes the rest anew.
-    fn keep_only(&mut self, there: &FxHashMap<Coordinate, Option<ObjectId>>) {
+    /// Removes all other objects at these coordinates; renumbers and indexes the rest.
+    fn keep_only(&mut self, answers: &FxHashMap<Coordinate, Option<ObjectId>>) {
         let mut moved = Vec::with_capacity(self.objects.len());
         let mut next = 0;
         for (id, object) in self.objects() {
-            let stays = there.get(&object.coordinate()).is_none_or(|found| *found == Some(id));
+            let stays = answers.get(&object.coordinate()).is_none_or(|found| *found == Some(id));
             moved.push(stays.then_some(ObjectId(next)));
             next += u32::from(stays);
         }

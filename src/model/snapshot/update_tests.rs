@@ -1,4 +1,4 @@
-//! Whatever comes in after the lists, the snapshot is as if it had been read like that.
+//! After any updates, the snapshot equals one that was read in the new state.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::model::{
 
 const NAMES: usize = 6;
 
-/// What is where it is read: kind, name and all else.
+/// An object as a source reads it.
 type Raw = RawObject<'static>;
 
 #[derive(Clone, Debug)]
-struct Drawn {
+struct ArbitraryObject {
     uid: usize,
     finalizer: bool,
     owner: Option<usize>,
@@ -24,26 +24,26 @@ struct Drawn {
 }
 
 #[derive(Clone, Debug)]
-enum Look {
+enum Recheck {
     Same,
-    Other(Drawn),
+    Other(ArbitraryObject),
     Gone,
     Unanswered,
 }
 
-fn drawn() -> impl Strategy<Value = Drawn> {
-    // Uids are unique but for tools that copy them; few enough that they meet.
+fn arbitrary_object() -> impl Strategy<Value = ArbitraryObject> {
+    // Uids are unique except after copying tools; few enough here to collide.
     (0..40usize, any::<bool>(), prop::option::of(0..40usize), prop::option::of(0..3usize), any::<bool>())
-        .prop_map(|(uid, finalizer, owner, label, known)| Drawn { uid, finalizer, owner, label, known })
+        .prop_map(|(uid, finalizer, owner, label, known)| ArbitraryObject { uid, finalizer, owner, label, known })
 }
 
-fn look() -> impl Strategy<Value = Look> {
+fn recheck() -> impl Strategy<Value = Recheck> {
     prop_oneof![
-        Just(Look::Same),
-        drawn().prop_map(Look::Other),
-        drawn().prop_map(Look::Other),
-        Just(Look::Gone),
-        Just(Look::Unanswered)
+        Just(Recheck::Same),
+        arbitrary_object().prop_map(Recheck::Other),
+        arbitrary_object().prop_map(Recheck::Other),
+        Just(Recheck::Gone),
+        Just(Recheck::Unanswered)
     ]
 }
 
@@ -59,16 +59,16 @@ fn resources() -> Resources {
     Resources::new(vec![resource("services", "Service"), resource("pods", "Pod")], Vec::new())
 }
 
-fn raw(place: usize, drawn: &Drawn) -> Raw {
+fn raw(place: usize, arbitrary_object: &ArbitraryObject) -> Raw {
     let owner =
         |uid: usize| RawReference { uid: format!("u{uid}").into(), name: "owner".into(), ..RawReference::default() };
     RawObject {
         namespace: "shop".into(),
         name: format!("n{}", place % NAMES).into(),
-        uid: format!("u{}", drawn.uid).into(),
-        finalizers: drawn.finalizer.then(|| "acme.io/x".into()).into_iter().collect(),
-        owners: drawn.owner.map(owner).into_iter().collect(),
-        labels: drawn.label.map(|label| ("app".into(), format!("l{label}").into())).into_iter().collect(),
+        uid: format!("u{}", arbitrary_object.uid).into(),
+        finalizers: arbitrary_object.finalizer.then(|| "acme.io/x".into()).into_iter().collect(),
+        owners: arbitrary_object.owner.map(owner).into_iter().collect(),
+        labels: arbitrary_object.label.map(|label| ("app".into(), format!("l{label}").into())).into_iter().collect(),
         ..RawObject::default()
     }
 }
@@ -77,14 +77,14 @@ fn fact(place: usize) -> Fact {
     Fact::Service(ServiceFacts { kind: Some(format!("of {place}")) })
 }
 
-/// A snapshot of what is at these places (a place is a kind and a name), in their order, with the facts of some.
-fn build(objects: &BTreeMap<usize, (Drawn, bool)>) -> Snapshot {
+/// A snapshot of these objects (a place is a kind and a name), in order, with the facts of some.
+fn build(objects: &BTreeMap<usize, (ArbitraryObject, bool)>) -> Snapshot {
     let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources());
     for resource in [0, 1].map(ResourceId) {
         builder.list(ListRecord { resource, namespace: None, resource_version: String::new(), failure: None });
     }
-    for (place, (drawn, known)) in objects {
-        let id = builder.add(ResourceId((place / NAMES) as u32), &raw(*place, drawn));
+    for (place, (arbitrary_object, known)) in objects {
+        let id = builder.add(ResourceId((place / NAMES) as u32), &raw(*place, arbitrary_object));
         if *known {
             builder.snapshot().learn(id, fact(*place));
         }
@@ -98,9 +98,9 @@ fn coordinate(snapshot: &mut Snapshot, place: usize) -> Coordinate {
     Coordinate { resource: ResourceId((place / NAMES) as u32), namespace, name }
 }
 
-/// All that can be asked of the objects, in words; symbols differ.
-fn describe(snapshot: &mut Snapshot) -> Vec<String> {
-    let mut describe = Vec::new();
+/// Everything that can be queried about the objects, as text; symbols differ.
+fn state_of(snapshot: &mut Snapshot) -> Vec<String> {
+    let mut lines = Vec::new();
     let text = |symbol| snapshot.text(symbol).to_owned();
     for (id, object) in snapshot.objects() {
         let owners: Vec<String> = object.owners.iter().map(|owner| text(owner.uid)).collect();
@@ -108,14 +108,14 @@ fn describe(snapshot: &mut Snapshot) -> Vec<String> {
         let labels: Vec<String> =
             object.labels.iter().map(|(key, value)| format!("{}={}", text(*key), text(*value))).collect();
         let fact = snapshot.facts.get(id);
-        describe.push(format!(
+        lines.push(format!(
             "{id:?} {} {} {owners:?} {finalizers:?} {labels:?} {fact:?}",
             snapshot.short_name(id),
             text(object.uid)
         ));
     }
     for uid in 0..40 {
-        describe.push(format!(
+        lines.push(format!(
             "{uid}: {:?}",
             snapshot.strings.find(&format!("u{uid}")).and_then(|uid| snapshot.by_uid(uid))
         ));
@@ -124,49 +124,51 @@ fn describe(snapshot: &mut Snapshot) -> Vec<String> {
         let coordinate = coordinate(snapshot, place);
         let (there, asked) = (snapshot.look_up(coordinate), snapshot.was_looked_up(coordinate));
         let is_confirmed = snapshot.confirmed_absent().any(|absent| absent == coordinate);
-        describe.push(format!("{place}: {there:?} {asked} {is_confirmed}"));
+        lines.push(format!("{place}: {there:?} {asked} {is_confirmed}"));
     }
-    describe.push(format!("{} facts", snapshot.facts.len()));
-    describe
+    lines.push(format!("{} facts", snapshot.facts.len()));
+    lines
 }
 
-/// What the snapshot shall be, from scratch: the objects as they are now, and besides, what was looked up.
-fn expected(objects: &BTreeMap<usize, (Drawn, bool)>, looks: &BTreeMap<usize, Look>) -> Snapshot {
+/// The expected snapshot, built from scratch: the current objects and the look-ups.
+fn expected(objects: &BTreeMap<usize, (ArbitraryObject, bool)>, rechecks: &BTreeMap<usize, Recheck>) -> Snapshot {
     let mut now = objects.clone();
-    for (place, look) in looks {
-        match look {
-            Look::Other(drawn) => drop(now.insert(*place, (drawn.clone(), false))),
-            Look::Gone => drop(now.remove(place)),
-            Look::Same | Look::Unanswered => {}
+    for (place, recheck) in rechecks {
+        match recheck {
+            Recheck::Other(arbitrary_object) => drop(now.insert(*place, (arbitrary_object.clone(), false))),
+            Recheck::Gone => drop(now.remove(place)),
+            Recheck::Same | Recheck::Unanswered => {}
         }
     }
     let mut snapshot = build(&now);
-    for (place, look) in looks {
+    for (place, recheck) in rechecks {
         let coordinate = coordinate(&mut snapshot, *place);
-        match look {
-            Look::Same | Look::Other(_) => drop(snapshot.found.insert(coordinate)),
-            Look::Gone => snapshot.confirm_absent(coordinate),
-            Look::Unanswered => snapshot.leave_unanswered(coordinate),
+        match recheck {
+            Recheck::Same | Recheck::Other(_) => drop(snapshot.found.insert(coordinate)),
+            Recheck::Gone => snapshot.confirm_absent(coordinate),
+            Recheck::Unanswered => snapshot.leave_unanswered(coordinate),
         }
     }
     snapshot
 }
 
-/// What a look at a place says, and of what.
+/// The result of reading a place again.
 fn seen(
     snapshot: &mut Snapshot,
-    objects: &BTreeMap<usize, (Drawn, bool)>,
+    objects: &BTreeMap<usize, (ArbitraryObject, bool)>,
     place: usize,
-    look: &Look,
+    recheck: &Recheck,
 ) -> (ObjectId, RecheckResult) {
     let coordinate = coordinate(snapshot, place);
     let id = snapshot.by_coordinate[&coordinate];
-    let again = match look {
-        Look::Same => RecheckResult::Same,
-        Look::Other(drawn) if drawn.uid == objects[&place].0.uid => RecheckResult::Changed(raw(place, drawn)),
-        Look::Other(drawn) => RecheckResult::Replaced(raw(place, drawn)),
-        Look::Gone => RecheckResult::Gone,
-        Look::Unanswered => RecheckResult::Unanswered("forbidden".to_owned()),
+    let again = match recheck {
+        Recheck::Same => RecheckResult::Same,
+        Recheck::Other(arbitrary_object) if arbitrary_object.uid == objects[&place].0.uid => {
+            RecheckResult::Changed(raw(place, arbitrary_object))
+        }
+        Recheck::Other(arbitrary_object) => RecheckResult::Replaced(raw(place, arbitrary_object)),
+        Recheck::Gone => RecheckResult::Gone,
+        Recheck::Unanswered => RecheckResult::Unanswered("forbidden".to_owned()),
     };
     (id, again)
 }
@@ -175,37 +177,37 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn an_update_is_as_good_as_reading_anew(
-        drawn in prop::collection::btree_map(0..2 * NAMES, drawn(), 0..10),
-        first in prop::collection::btree_map(0..2 * NAMES, look(), 0..8),
-        second in prop::collection::btree_map(0..2 * NAMES, look(), 0..8),
+    fn an_update_equals_a_fresh_read(
+        arbitrary_object in prop::collection::btree_map(0..2 * NAMES, arbitrary_object(), 0..10),
+        first in prop::collection::btree_map(0..2 * NAMES, recheck(), 0..8),
+        second in prop::collection::btree_map(0..2 * NAMES, recheck(), 0..8),
     ) {
-        let mut objects: BTreeMap<usize, (Drawn, bool)> =
-            drawn.into_iter().map(|(place, drawn)| (place, (drawn.clone(), drawn.known))).collect();
+        let mut objects: BTreeMap<usize, (ArbitraryObject, bool)> =
+            arbitrary_object.into_iter().map(|(place, arbitrary_object)| (place, (arbitrary_object.clone(), arbitrary_object.known))).collect();
         let mut snapshot = build(&objects);
         let mut all = BTreeMap::new();
-        // What an answer proves counts more than an earlier one.
-        for looks in [first, second] {
-            let looks: BTreeMap<usize, Look> = looks.into_iter().filter(|(place, _)| objects.contains_key(place)).collect();
+        // A proven answer counts more than an earlier one.
+        for rechecks in [first, second] {
+            let rechecks: BTreeMap<usize, Recheck> = rechecks.into_iter().filter(|(place, _)| objects.contains_key(place)).collect();
             let seen: Vec<(ObjectId, RecheckResult)> =
-                looks.iter().map(|(place, look)| seen(&mut snapshot, &objects, *place, look)).collect();
+                rechecks.iter().map(|(place, recheck)| seen(&mut snapshot, &objects, *place, recheck)).collect();
             snapshot.update(seen);
-            all.extend(looks.clone());
-            prop_assert_eq!(describe(&mut snapshot), describe(&mut expected(&objects, &all)));
-            let unanswered = looks.values().any(|look| matches!(look, Look::Unanswered));
+            all.extend(rechecks.clone());
+            prop_assert_eq!(state_of(&mut snapshot), state_of(&mut expected(&objects, &all)));
+            let unanswered = rechecks.values().any(|recheck| matches!(recheck, Recheck::Unanswered));
             prop_assert!(!unanswered || !snapshot.complete());
-            for (place, look) in &looks {
-                match look {
-                    Look::Other(drawn) => drop(objects.insert(*place, (drawn.clone(), false))),
-                    Look::Gone => drop(objects.remove(place)),
-                    Look::Same | Look::Unanswered => {}
+            for (place, recheck) in &rechecks {
+                match recheck {
+                    Recheck::Other(arbitrary_object) => drop(objects.insert(*place, (arbitrary_object.clone(), false))),
+                    Recheck::Gone => drop(objects.remove(place)),
+                    Recheck::Same | Recheck::Unanswered => {}
                 }
             }
         }
     }
 
     #[test]
-    fn an_object_is_still_itself_whatever_the_order_of_its_labels(one in drawn(), other in drawn(), reversed in any::<bool>()) {
+    fn label_order_does_not_matter(one in arbitrary_object(), other in arbitrary_object(), reversed in any::<bool>()) {
         let mut one = raw(0, &one);
         let mut other = raw(0, &other);
         for object in [&mut one, &mut other] {
@@ -228,20 +230,20 @@ proptest! {
     }
 }
 
-/// A list that was begun anew can show an object under two uids; the server tells which it is.
+/// A restarted list can return an object under two uids; a look-up shows which one exists.
 #[test]
-fn what_else_was_at_the_place_goes() {
-    let drawn = |uid| Drawn { uid, finalizer: false, owner: None, label: None, known: false };
-    for (look, left) in [
+fn other_objects_at_the_coordinate_are_removed() {
+    let arbitrary_object = |uid| ArbitraryObject { uid, finalizer: false, owner: None, label: None, known: false };
+    for (recheck, left) in [
         (RecheckResult::Same, vec!["u1"]),
         (RecheckResult::Gone, vec![]),
-        (RecheckResult::Replaced(raw(0, &drawn(3))), vec!["u3"]),
+        (RecheckResult::Replaced(raw(0, &arbitrary_object(3))), vec!["u3"]),
     ] {
         let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources());
-        builder.add(ResourceId(0), &raw(0, &drawn(2)));
-        let id = builder.add(ResourceId(0), &raw(0, &drawn(1)));
+        builder.add(ResourceId(0), &raw(0, &arbitrary_object(2)));
+        let id = builder.add(ResourceId(0), &raw(0, &arbitrary_object(1)));
         let mut snapshot = builder.build();
-        snapshot.update(vec![(id, RecheckResult::Unanswered("timed out".to_owned())), (id, look)]);
+        snapshot.update(vec![(id, RecheckResult::Unanswered("timed out".to_owned())), (id, recheck)]);
         let uids: Vec<&str> = snapshot.objects().map(|(_, object)| snapshot.text(object.uid)).collect();
         assert_eq!(uids, left);
         let there = coordinate(&mut snapshot, 0);
@@ -250,9 +252,9 @@ fn what_else_was_at_the_place_goes() {
     }
 }
 
-/// Many objects that go at once, as when a namespace is emptied, take no longer than reading them did.
+/// Removing many objects at once, as with a namespace, takes no longer than reading them.
 #[test]
-fn many_can_go_at_once() {
+fn many_objects_can_be_removed_at_once() {
     let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources());
     for number in 0..50_000 {
         let object =

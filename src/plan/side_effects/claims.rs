@@ -1,4 +1,4 @@
-//! What becomes of stored data: volumes of claims, and snapshots.
+//! What happens to stored data: volumes of claims, and volume snapshots.
 
 use crate::model::{Coordinate, ObjectId, Presence, ResourceId, Symbol, effects::EffectKind};
 
@@ -6,26 +6,26 @@ use super::SideEffects;
 
 const DELETE: &str = "Delete";
 const RETAIN: &str = "Retain";
-/// Finalizers that make a deleted volume's data go with it (KEP-2644, honouring the reclaim policy).
+/// Finalizers whose controllers delete the data with the volume (KEP-2644, honouring the reclaim policy).
 const DELETES_DATA: &[&str] = &["external-provisioner.volume.kubernetes.io/finalizer", "kubernetes.io/pv-controller"];
 
-/// What an object names.
-enum Named {
+/// The object that a field refers to.
+enum Referenced {
     /// This object.
     Object(ObjectId),
-    /// Nothing, or nothing that is there.
+    /// No object: the field is empty, or the object is absent.
     Nothing,
-    /// It could not be read.
+    /// Not read.
     Unknown,
 }
 
 impl SideEffects<'_, '_> {
-    /// A claim's volume is reclaimed when the claim is gone.
+    /// The volume of a deleted claim is reclaimed.
     pub(super) fn claim(&mut self, claim: ObjectId) {
         let volume = match self.volume_of(claim) {
-            Named::Object(volume) => volume,
-            Named::Nothing => return,
-            Named::Unknown => {
+            Referenced::Object(volume) => volume,
+            Referenced::Nothing => return,
+            Referenced::Unknown => {
                 self.add(
                     claim,
                     EffectKind::Unknown,
@@ -34,7 +34,7 @@ impl SideEffects<'_, '_> {
                 return;
             }
         };
-        match self.stage.snapshot.facts.volume(volume).and_then(|facts| facts.reclaim_policy.as_deref()) {
+        match self.context.snapshot.facts.volume(volume).and_then(|facts| facts.reclaim_policy.as_deref()) {
             Some(DELETE) => {
                 self.add_about(
                     claim,
@@ -63,69 +63,69 @@ impl SideEffects<'_, '_> {
         }
     }
 
-    /// The volume that is bound to a claim. The volume's claimRef decides; the claim's own word only says which volume
-    /// to look at.
-    fn volume_of(&mut self, claim: ObjectId) -> Named {
-        let stage = self.stage;
-        if let Some(volume) = stage.beyond.volume_of(stage.snapshot, claim) {
-            return Named::Object(volume);
+    /// The volume bound to a claim. The volume's claimRef decides; the claim's volumeName only says which volume to
+    /// check.
+    fn volume_of(&mut self, claim: ObjectId) -> Referenced {
+        let context = self.context;
+        if let Some(volume) = context.fact_index.volume_of(context.snapshot, claim) {
+            return Referenced::Object(volume);
         }
-        let Some(volumes) = stage.built_in.volumes else { return Named::Unknown };
-        let Some(facts) = stage.snapshot.facts.claim(claim) else {
-            if stage.beyond.knows_all(stage.snapshot, volumes) {
-                return Named::Nothing;
+        let Some(volumes) = context.built_in.volumes else { return Referenced::Unknown };
+        let Some(facts) = context.snapshot.facts.claim(claim) else {
+            if context.fact_index.has_all_facts(context.snapshot, volumes) {
+                return Referenced::Nothing;
             }
             self.needs.facts.insert(claim);
-            return Named::Unknown;
+            return Referenced::Unknown;
         };
-        let named = facts.volume.as_deref().map_or(Named::Nothing, |name| self.named(volumes, name));
-        match named {
-            Named::Object(volume) if stage.snapshot.facts.volume(volume).is_none() => {
+        let referenced = facts.volume.as_deref().map_or(Referenced::Nothing, |name| self.referenced(volumes, name));
+        match referenced {
+            Referenced::Object(volume) if context.snapshot.facts.volume(volume).is_none() => {
                 self.needs.facts.insert(volume);
-                Named::Unknown
+                Referenced::Unknown
             }
-            // It is bound to another claim, or to none.
-            Named::Object(_) => Named::Nothing,
+            // The volume is bound to another claim, or to none.
+            Referenced::Object(_) => Referenced::Nothing,
             other => other,
         }
     }
 
-    fn named(&mut self, resource: ResourceId, name: &str) -> Named {
-        let Some(name) = self.stage.snapshot.strings.find(name) else { return Named::Unknown };
+    fn referenced(&mut self, resource: ResourceId, name: &str) -> Referenced {
+        let Some(name) = self.context.snapshot.strings.find(name) else { return Referenced::Unknown };
         let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name };
-        match self.stage.snapshot.look_up(coordinate) {
-            Presence::Present(object) => Named::Object(object),
-            Presence::Absent => Named::Nothing,
+        match self.context.snapshot.look_up(coordinate) {
+            Presence::Present(object) => Referenced::Object(object),
+            Presence::Absent => Referenced::Nothing,
             Presence::Unknown => {
                 self.needs.look_ups.insert(coordinate);
-                Named::Unknown
+                Referenced::Unknown
             }
         }
     }
 
-    /// A volume that is deleted itself: its data goes where somebody is told to delete it.
+    /// A deleted volume: its data is deleted if a finalizer's controller does that.
     pub(super) fn volume(&mut self, volume: ObjectId) {
-        let snapshot = self.stage.snapshot;
+        let snapshot = self.context.snapshot;
         let Some(facts) = snapshot.facts.volume(volume) else {
             self.needs.facts.insert(volume);
             self.add(volume, EffectKind::Unknown, "its reclaim policy could not be read: its data may be destroyed");
             return;
         };
-        let describe = snapshot
+        let deletes_data = snapshot
             .object(volume)
             .finalizers
             .iter()
             .any(|finalizer| DELETES_DATA.contains(&snapshot.text(*finalizer)));
         let bound = facts.phase.as_deref() == Some("Bound");
         match facts.reclaim_policy.as_deref() {
-            Some(DELETE) if describe && bound => {
+            Some(DELETE) if deletes_data && bound => {
                 self.add(
                     volume,
                     EffectKind::DataDestroyed,
                     "its data is destroyed when its claim is gone (reclaim policy Delete)",
                 );
             }
-            Some(DELETE) if describe => {
+            Some(DELETE) if deletes_data => {
                 self.add(volume, EffectKind::DataDestroyed, "its data is destroyed (reclaim policy Delete)")
             }
             Some(DELETE) => self.add(
@@ -140,22 +140,22 @@ impl SideEffects<'_, '_> {
         }
     }
 
-    /// A VolumeSnapshot takes its content along where that says so.
+    /// A VolumeSnapshot's content is deleted if its deletionPolicy says so.
     pub(super) fn volume_snapshot(&mut self, object: ObjectId) {
-        let snapshot = self.stage.snapshot;
+        let snapshot = self.context.snapshot;
         let unread = "what becomes of its data could not be read: it may be destroyed";
         let Some(facts) = snapshot.facts.volume_snapshot(object) else {
             self.needs.facts.insert(object);
             return self.add(object, EffectKind::Unknown, unread);
         };
         let Some(name) = facts.content.as_deref() else { return };
-        let Some(contents) = self.stage.built_in.snapshot_contents else {
+        let Some(contents) = self.context.built_in.snapshot_contents else {
             return self.add(object, EffectKind::Unknown, unread);
         };
-        let content = match self.named(contents, name) {
-            Named::Object(content) => content,
-            Named::Nothing => return,
-            Named::Unknown => return self.add(object, EffectKind::Unknown, unread),
+        let content = match self.referenced(contents, name) {
+            Referenced::Object(content) => content,
+            Referenced::Nothing => return,
+            Referenced::Unknown => return self.add(object, EffectKind::Unknown, unread),
         };
         match snapshot.facts.volume_snapshot_content(content).map(|facts| facts.deletion_policy.as_deref()) {
             Some(Some(DELETE)) => {
@@ -184,7 +184,8 @@ impl SideEffects<'_, '_> {
 
     /// A VolumeSnapshotContent that is deleted itself.
     pub(super) fn snapshot_content(&mut self, content: ObjectId) {
-        match self.stage.snapshot.facts.volume_snapshot_content(content).map(|facts| facts.deletion_policy.as_deref()) {
+        match self.context.snapshot.facts.volume_snapshot_content(content).map(|facts| facts.deletion_policy.as_deref())
+        {
             Some(Some(DELETE)) => {
                 self.add(
                     content,

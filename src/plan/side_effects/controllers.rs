@@ -1,5 +1,5 @@
-//! What living controllers do afterwards with what a plan removes or frees (§9.1, §9.2, §9.7): they make it anew, adopt
-//! it, or clear up behind it. A controller that goes itself does nothing any more.
+//! What living controllers do with objects that a plan removes or frees: recreate, adopt or remove them (§9.1, §9.2,
+//! §9.7). A controller that is deleted itself does nothing any more.
 
 use std::cell::RefCell;
 
@@ -15,61 +15,61 @@ use crate::{
 
 use super::{SideEffects, Survival};
 
-/// What every namespace has, by kind and name, and who sees to it (pkg/controller/certificates/rootcacertpublisher,
-/// pkg/controller/serviceaccount/serviceaccounts_controller.go).
-const KEPT_UP: &[(&str, &str, &str)] = &[
+/// Objects that Kubernetes keeps in every namespace: kind, name and controller
+/// (pkg/controller/certificates/rootcacertpublisher, pkg/controller/serviceaccount/serviceaccounts_controller.go).
+const KEPT_IN_EVERY_NAMESPACE: &[(&str, &str, &str)] = &[
     ("ConfigMap", "kube-root-ca.crt", "the root CA publisher"),
     ("ServiceAccount", "default", "the service account controller"),
 ];
 
-/// What one object's controller would do if it were gone (§9.6).
+/// Whether a controller recreates a deleted object (§9.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Habit {
-    /// It makes another.
-    Remakes,
-    /// That depends on more than metadata tells, or on a controller that isn't known.
-    MayRemake,
+enum Recreation {
+    /// It certainly does.
+    Certain,
+    /// It depends on more than metadata, or on an unknown controller.
+    Possible,
 }
 
-/// Who would make an object anew.
+/// The controller that would recreate an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Maker {
+struct Recreator {
     by: ObjectId,
-    habit: Habit,
+    recreation: Recreation,
 }
 
-/// What comes after each outcome, in their order.
-pub(super) fn afterwards(beyond: &SideEffects<'_, '_>, plan: &Plan) -> Vec<Vec<Afterwards>> {
-    let controllers = Controllers { beyond, makers: RefCell::default(), adopters: RefCell::default() };
+/// The reactions to each outcome, in plan order.
+pub(super) fn afterwards(side_effects: &SideEffects<'_, '_>, plan: &Plan) -> Vec<Vec<Afterwards>> {
+    let controllers = Controllers { side_effects, recreators: RefCell::default(), adopters: RefCell::default() };
     plan.outcomes.iter().map(|outcome| controllers.after(outcome)).collect()
 }
 
 struct Controllers<'b, 's, 'a> {
-    beyond: &'b SideEffects<'s, 'a>,
-    /// Who makes an object anew that goes; none where nobody does.
-    makers: RefCell<FxHashMap<ObjectId, Option<Maker>>>,
-    /// Which kinds of controllers live in a namespace.
+    side_effects: &'b SideEffects<'s, 'a>,
+    /// Which controller recreates a deleted object; `None` if there is none.
+    recreators: RefCell<FxHashMap<ObjectId, Option<Recreator>>>,
+    /// Group and kind of the surviving objects of each namespace.
     adopters: RefCell<FxHashMap<Symbol, FxHashSet<(String, String)>>>,
 }
 
 impl Controllers<'_, '_, '_> {
     fn after(&self, outcome: &Outcome) -> Vec<Afterwards> {
-        let mut describe = Vec::new();
+        let mut reactions = Vec::new();
         if outcome.kind.removes() {
-            describe.extend(self.recreated(outcome.object));
-            describe.extend(self.removes(outcome));
+            reactions.extend(self.recreated(outcome.object));
+            reactions.extend(self.removes(outcome));
         } else if matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached) {
-            describe.extend(self.adopted(outcome));
+            reactions.extend(self.adopted(outcome));
         }
-        describe
+        reactions
     }
 
     fn object(&self, id: ObjectId) -> &Object {
-        self.beyond.stage.snapshot.object(id)
+        self.side_effects.context.snapshot.object(id)
     }
 
     fn resource(&self, id: ObjectId) -> &Resource {
-        self.beyond.stage.snapshot.resources.get(self.object(id).resource)
+        self.side_effects.context.snapshot.resources.get(self.object(id).resource)
     }
 
     fn is(&self, id: ObjectId, group: &str, kind: &str) -> bool {
@@ -78,90 +78,92 @@ impl Controllers<'_, '_, '_> {
     }
 
     fn is_named(&self, id: ObjectId, name: &str) -> bool {
-        self.beyond.stage.snapshot.text(self.object(id).name) == name
+        self.side_effects.context.snapshot.text(self.object(id).name) == name
     }
 
-    /// The object that an object's controller reference leads to.
+    /// The object that the controller reference names.
     fn controller_of(&self, id: ObjectId) -> Option<ObjectId> {
         let reference = self.object(id).owners.iter().find(|reference| reference.controller == Some(true))?;
-        self.beyond.stage.snapshot.by_uid(reference.uid)
+        self.side_effects.context.snapshot.by_uid(reference.uid)
     }
 
     fn recreated(&self, object: ObjectId) -> Option<Afterwards> {
-        let kept_up = KEPT_UP.iter().find(|(kind, name, _)| self.is_named(object, name) && self.is(object, "", kind));
-        if kept_up.is_none() && self.controller_of(object).is_none() {
+        let kept = KEPT_IN_EVERY_NAMESPACE
+            .iter()
+            .find(|(kind, name, _)| self.is_named(object, name) && self.is(object, "", kind));
+        if kept.is_none() && self.controller_of(object).is_none() {
             return None;
         }
-        // What was terminating before has been replaced by now.
-        if self.object(object).terminating() || self.in_going_namespace(object) {
+        // Already replaced: the object was terminating before.
+        if self.object(object).terminating() || self.in_deleted_namespace(object) {
             return None;
         }
-        if let Some((.., by)) = kept_up {
+        if let Some((.., by)) = kept {
             return Some(Afterwards::KeptUp { by });
         }
-        let Maker { by, habit } = self.maker(object)?;
-        // Below what may be made anew nothing is told: that would be a guess upon a guess.
+        let Recreator { by, recreation } = self.recreator(object)?;
+        // Don't guess below an object that only may be recreated.
         let directly = self.controller_of(object) == Some(by);
-        if habit == Habit::MayRemake && !directly {
+        if recreation == Recreation::Possible && !directly {
             return None;
         }
-        Some(match habit {
-            Habit::Remakes if self.is(by, "", "Node") => Afterwards::MirroredAgain { node: by },
-            Habit::Remakes => Afterwards::Recreated { by },
-            Habit::MayRemake => Afterwards::MayBeRecreated { by },
+        Some(match recreation {
+            Recreation::Certain if self.is(by, "", "Node") => Afterwards::MirroredAgain { node: by },
+            Recreation::Certain => Afterwards::Recreated { by },
+            Recreation::Possible => Afterwards::MayBeRecreated { by },
         })
     }
 
-    /// Nothing can be made in a namespace that is being deleted.
-    fn in_going_namespace(&self, object: ObjectId) -> bool {
-        let stage = self.beyond.stage;
+    /// Whether the object's namespace is being deleted: the API server refuses to create objects there.
+    fn in_deleted_namespace(&self, object: ObjectId) -> bool {
+        let context = self.side_effects.context;
         let namespace = self.object(object).namespace;
-        let (false, Some(resource)) = (namespace.is_empty(), stage.built_in.namespaces) else { return false };
-        match stage.snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name: namespace }) {
-            Presence::Present(namespace) => self.beyond.fate(namespace) == Survival::Goes,
+        let (false, Some(resource)) = (namespace.is_empty(), context.built_in.namespaces) else { return false };
+        match context.snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name: namespace }) {
+            Presence::Present(namespace) => self.side_effects.survival(namespace) == Survival::Removed,
             _ => false,
         }
     }
 
-    /// Who makes an object anew: its controller, or, where that goes as well, whoever makes that anew. Chains of
-    /// controllers may be very long, and circles.
-    fn maker(&self, object: ObjectId) -> Option<Maker> {
-        let mut makers = self.makers.borrow_mut();
-        let mut path: Vec<(ObjectId, Habit)> = Vec::new();
-        let mut current = object;
+    /// The controller that recreates an object: its own, or the one further up if that is deleted as well. The chain
+    /// may be long or a cycle; a loop, not recursion, follows it.
+    fn recreator(&self, object: ObjectId) -> Option<Recreator> {
+        let mut recreators = self.recreators.borrow_mut();
+        let mut path: Vec<(ObjectId, Recreation)> = Vec::new();
+        let mut is_current = object;
         let mut found = loop {
-            if let Some(known) = makers.get(&current) {
+            if let Some(known) = recreators.get(&is_current) {
                 break *known;
             }
-            // Seen for now as what nobody makes: so ends a circle.
-            makers.insert(current, None);
-            let Some(controller) = self.controller_of(current) else { break None };
-            let Some(habit) = self.habit(current, controller) else { break None };
-            path.push((current, habit));
-            match self.beyond.fate(controller) {
-                Survival::Lives => break Some(Maker { by: controller, habit: Habit::Remakes }),
-                Survival::MayGo => break Some(Maker { by: controller, habit: Habit::MayRemake }),
-                // A new Job of a CronJob is another one, and what is below it, too.
-                Survival::Goes if self.is(controller, "batch", "Job") => break None,
-                Survival::Goes => current = controller,
+            // Ends the loop in a cycle.
+            recreators.insert(is_current, None);
+            let Some(controller) = self.controller_of(is_current) else { break None };
+            let Some(recreation) = self.recreation(is_current, controller) else { break None };
+            path.push((is_current, recreation));
+            match self.side_effects.survival(controller) {
+                Survival::Survives => break Some(Recreator { by: controller, recreation: Recreation::Certain }),
+                Survival::MayBeRemoved => break Some(Recreator { by: controller, recreation: Recreation::Possible }),
+                // A CronJob creates a new Job with another name, and other pods.
+                Survival::Removed if self.is(controller, "batch", "Job") => break None,
+                Survival::Removed => is_current = controller,
             }
         };
-        for (object, habit) in path.into_iter().rev() {
-            if let Some(maker) = &mut found
-                && habit == Habit::MayRemake
+        for (object, recreation) in path.into_iter().rev() {
+            if let Some(recreator) = &mut found
+                && recreation == Recreation::Possible
             {
-                maker.habit = Habit::MayRemake;
+                recreator.recreation = Recreation::Possible;
             }
-            makers.insert(object, found);
+            recreators.insert(object, found);
         }
         found
     }
 
-    /// Whether a controller makes another of what it controls; none where it surely doesn't.
-    fn habit(&self, object: ObjectId, controller: ObjectId) -> Option<Habit> {
+    /// Whether a controller recreates what it controls; `None` if it certainly doesn't.
+    fn recreation(&self, object: ObjectId, controller: ObjectId) -> Option<Recreation> {
         let (below, above) = (self.resource(object), self.resource(controller));
         Some(match (below.group.as_str(), below.kind.as_str(), above.group.as_str(), above.kind.as_str()) {
-            // A pod that has ended doesn't count for its controller any more: it was replaced when it ended.
+            // Already replaced: the pod has ended.
             ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
             | ("", "Pod", "", "ReplicationController")
                 if self.finished(object) =>
@@ -169,35 +171,35 @@ impl Controllers<'_, '_, '_> {
                 return None;
             }
             ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
-            | ("", "Pod", "", "ReplicationController" | "Node") => Habit::Remakes,
-            ("apps", "ReplicaSet", "apps", "Deployment") if self.current(object, controller) => Habit::Remakes,
-            ("discovery.k8s.io", "EndpointSlice", "", "Service" | "Endpoints") if self.made_by_controller(object) => {
-                Habit::Remakes
+            | ("", "Pod", "", "ReplicationController" | "Node") => Recreation::Certain,
+            ("apps", "ReplicaSet", "apps", "Deployment") if self.is_current(object, controller) => Recreation::Certain,
+            ("discovery.k8s.io", "EndpointSlice", "", "Service" | "Endpoints") if self.is_managed(object) => {
+                Recreation::Certain
             }
-            _ => Habit::MayRemake,
+            _ => Recreation::Possible,
         })
     }
 
     fn finished(&self, pod: ObjectId) -> bool {
-        self.beyond.stage.snapshot.facts.pod(pod).is_some_and(|facts| facts.finished())
+        self.side_effects.context.snapshot.facts.pod(pod).is_some_and(|facts| facts.finished())
     }
 
-    /// Whether a ReplicaSet is the one that its Deployment keeps up: old ones are kept for rolling back, and not made
-    /// anew. For sure it is so only of the one that alone has pods and is the youngest.
-    fn current(&self, object: ObjectId, deployment: ObjectId) -> bool {
-        let stage = self.beyond.stage;
+    /// Whether a ReplicaSet is its Deployment's current one. Old ones are kept for rollbacks and not recreated. Certain
+    /// only if it is the youngest and alone has pods.
+    fn is_current(&self, object: ObjectId, deployment: ObjectId) -> bool {
+        let context = self.side_effects.context;
         let is_set = |id: &ObjectId| self.object(*id).resource == self.object(object).resource;
-        let mut others = stage.graph.dependents(deployment.into()).iter().filter(|id| **id != object && is_set(id));
-        let has_pods = |id: ObjectId| !stage.graph.dependents(id.into()).is_empty();
+        let mut others = context.graph.dependents(deployment.into()).iter().filter(|id| **id != object && is_set(id));
+        let has_pods = |id: ObjectId| !context.graph.dependents(id.into()).is_empty();
         let own = self.object(object).created;
-        let lesser = |id: &ObjectId| !has_pods(*id) && own.is_some() && self.object(*id).created < own;
-        // Without others, no pod is needed to tell.
-        others.by_ref().all(|id| lesser(id) && has_pods(object))
+        let is_older_without_pods = |id: &ObjectId| !has_pods(*id) && own.is_some() && self.object(*id).created < own;
+        // An only ReplicaSet needs no pods to be the current one.
+        others.by_ref().all(|id| is_older_without_pods(id) && has_pods(object))
     }
 
-    /// Whether an EndpointSlice is the work of Kubernetes' own controllers, which look after it.
-    fn made_by_controller(&self, slice: ObjectId) -> bool {
-        let snapshot = self.beyond.stage.snapshot;
+    /// Whether Kubernetes' own controllers manage this EndpointSlice.
+    fn is_managed(&self, slice: ObjectId) -> bool {
+        let snapshot = self.side_effects.context.snapshot;
         self.object(slice).labels.iter().any(|(key, value)| {
             snapshot.text(*key) == "endpointslice.kubernetes.io/managed-by"
                 && matches!(
@@ -207,25 +209,25 @@ impl Controllers<'_, '_, '_> {
         })
     }
 
-    /// The endpoints controller removes a Service's Endpoints, and the token controller a ServiceAccount's tokens
-    /// (§9.7).
+    /// The endpoints controller removes a deleted Service's Endpoints (§9.7).
     fn removes(&self, outcome: &Outcome) -> Option<Afterwards> {
-        let stage = self.beyond.stage;
-        if outcome.kind != OutcomeKind::Deleted || Some(self.object(outcome.object).resource) != stage.built_in.services
+        let context = self.side_effects.context;
+        if outcome.kind != OutcomeKind::Deleted
+            || Some(self.object(outcome.object).resource) != context.built_in.services
         {
             return None;
         }
         let Object { namespace, name, .. } = *self.object(outcome.object);
-        let endpoints = Coordinate { resource: stage.built_in.endpoints?, namespace, name };
-        match stage.snapshot.look_up(endpoints) {
-            Presence::Present(object) if self.beyond.fate(object) != Survival::Goes => {
+        let endpoints = Coordinate { resource: context.built_in.endpoints?, namespace, name };
+        match context.snapshot.look_up(endpoints) {
+            Presence::Present(object) if self.side_effects.survival(object) != Survival::Removed => {
                 Some(Afterwards::Removes { object })
             }
             _ => None,
         }
     }
 
-    /// Who adopts what is left without a controller (R9.3, R9.4).
+    /// Who adopts an object that lost its controller (R9.3, R9.4).
     fn adopted(&self, outcome: &Outcome) -> Option<Afterwards> {
         let object = outcome.object;
         let after = outcome.after.as_ref()?;
@@ -233,10 +235,10 @@ impl Controllers<'_, '_, '_> {
         if after.terminating || after.owners.iter().any(|reference| reference.controller == Some(true)) {
             return None;
         }
-        // A living Deployment makes another ReplicaSet of the same kind of pods.
+        // A surviving Deployment creates an identical ReplicaSet.
         if self.is(object, "", "Pod")
             && self.is(lost, "apps", "ReplicaSet")
-            && let Some(Maker { by, habit: Habit::Remakes }) = self.maker(lost)
+            && let Some(Recreator { by, recreation: Recreation::Certain }) = self.recreator(lost)
         {
             return Some(Afterwards::Adopted { by });
         }
@@ -251,16 +253,17 @@ impl Controllers<'_, '_, '_> {
     }
 
     fn living_controllers(&self, namespace: Symbol) -> FxHashSet<(String, String)> {
-        let stage = self.beyond.stage;
-        let living = stage.in_namespace(namespace).iter().filter(|id| self.beyond.fate(**id) != Survival::Goes);
+        let context = self.side_effects.context;
+        let living =
+            context.in_namespace(namespace).iter().filter(|id| self.side_effects.survival(**id) != Survival::Removed);
         let resources: FxHashSet<_> = living.map(|id| self.object(*id).resource).collect();
-        let named = resources.into_iter().map(|id| stage.snapshot.resources.get(id));
+        let named = resources.into_iter().map(|id| context.snapshot.resources.get(id));
         named.map(|resource| (resource.group.clone(), resource.kind.clone())).collect()
     }
 }
 
-/// The built-in controllers that adopt objects of a kind by their selectors (R9.3).
-pub fn adopters_of(group: &str, kind: &str) -> &'static [(&'static str, &'static str)] {
+/// The built-in controllers that adopt objects of a kind by selector (R9.3).
+pub(crate) fn adopters_of(group: &str, kind: &str) -> &'static [(&'static str, &'static str)] {
     match (group, kind) {
         ("", "Pod") => &[
             ("apps", "ReplicaSet"),

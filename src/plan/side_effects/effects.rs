@@ -1,4 +1,4 @@
-//! What goes on outside the graph for each object that goes.
+//! Effects outside the cluster's object graph, object by object.
 
 use std::borrow::Cow;
 
@@ -13,28 +13,28 @@ use crate::{
     },
 };
 
-use super::{SideEffects, always_goes, may_go};
+use super::{SideEffects, always_removed, may_be_removed};
 
 /// `spec.type` of a Service that has a load balancer.
 const LOAD_BALANCER: &str = "LoadBalancer";
 
 impl SideEffects<'_, '_> {
-    /// Everything that happens outside because of what the plan removes or sets terminating; nothing for what survives.
+    /// Collects all effects of what the plan removes or marks for deletion.
     pub(super) fn effects(&mut self, plan: &Plan) {
-        for outcome in plan.outcomes.iter().filter(|outcome| may_go(outcome)) {
+        for outcome in plan.outcomes.iter().filter(|outcome| may_be_removed(outcome)) {
             let first = self.effects.len();
-            self.of_object(outcome.object);
+            self.add_effects_of(outcome.object);
             self.mark_unsure(outcome, first);
         }
         self.effects.sort_by_key(|effect| effect.severity());
     }
 
-    /// What happens outside because of one object.
-    pub(super) fn of_object(&mut self, object: ObjectId) {
-        let built_in = self.stage.built_in;
+    /// Collects the effects of deleting one object.
+    pub(super) fn add_effects_of(&mut self, object: ObjectId) {
+        let built_in = self.context.built_in;
         let first = self.effects.len();
         self.finalizers(object);
-        match Some(self.stage.snapshot.object(object).resource) {
+        match Some(self.context.snapshot.object(object).resource) {
             resource if resource == built_in.claims => self.claim(object),
             resource if resource == built_in.volumes => self.volume(object),
             resource if resource == built_in.services => self.service(object, first),
@@ -53,9 +53,9 @@ impl SideEffects<'_, '_> {
         self.effects.push(OutsideEffect { object, kind, message: message.into(), related: vec![related] });
     }
 
-    /// An object that doesn't go in every order of events has its effects only where it goes.
+    /// Marks effects as uncertain if the object is deleted in some event orders only.
     fn mark_unsure(&mut self, outcome: &Outcome, first: usize) {
-        if always_goes(outcome) {
+        if always_removed(outcome) {
             return;
         }
         for effect in &mut self.effects[first..] {
@@ -63,10 +63,10 @@ impl SideEffects<'_, '_> {
         }
     }
 
-    /// What those do who have to remove their finalizers first. One effect for each thing that is done, however many
-    /// finalizers say so.
+    /// Effects of the controllers that must remove their finalizers first. Several finalizers with the same effect
+    /// count once.
     fn finalizers(&mut self, object: ObjectId) {
-        let snapshot = self.stage.snapshot;
+        let snapshot = self.context.snapshot;
         let found = snapshot.object(object);
         let resource = snapshot.resources.get(found.resource);
         let first = self.effects.len();
@@ -80,7 +80,7 @@ impl SideEffects<'_, '_> {
                     if self.effects[first..].iter().any(|effect| effect.kind == kind) => {}
                 Some(FinalizerEffect::Acts(kind, message, None)) => self.add(object, kind, message),
                 Some(FinalizerEffect::Acts(kind, message, Some(policy))) => {
-                    self.by_policy(object, kind, message, policy)
+                    self.add_by_policy(object, kind, message, policy)
                 }
             }
         }
@@ -91,9 +91,9 @@ impl SideEffects<'_, '_> {
         }
     }
 
-    /// What is done unless the object's own policy keeps it from being done.
-    fn by_policy(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, policy: Policy) {
-        match self.stage.snapshot.facts.policy(object).map(|facts| policy.says(facts)) {
+    /// An effect, unless the object's own policy prevents it.
+    fn add_by_policy(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, policy: Policy) {
+        match self.context.snapshot.facts.policy(object).map(|facts| policy.says(facts)) {
             None => {
                 self.needs.facts.insert(object);
                 let message = format!("{message}, unless its own policy keeps it, which could not be read");
@@ -112,12 +112,12 @@ impl SideEffects<'_, '_> {
         }
     }
 
-    /// A load balancer is released whether its controller sets a finalizer or not.
+    /// A load balancer is released even if no finalizer says so.
     fn service(&mut self, object: ObjectId, first: usize) {
         if self.effects[first..].iter().any(|effect| effect.kind == EffectKind::LoadBalancerReleased) {
             return;
         }
-        match self.stage.snapshot.facts.service(object) {
+        match self.context.snapshot.facts.service(object) {
             Some(facts) if facts.kind.as_deref() == Some(LOAD_BALANCER) => {
                 self.add(
                     object,
@@ -138,7 +138,7 @@ impl SideEffects<'_, '_> {
     }
 }
 
-/// Whether a finalizer is neither the collector's nor the API server's own.
+/// Whether a finalizer belongs neither to the collector nor to the API server.
 fn is_foreign(finalizer: Symbol) -> bool {
     !finalizer.is_collectors_finalizer() && finalizer != Symbol::DEFINITION
 }

@@ -1,5 +1,5 @@
-//! What a plan's outcomes mean beyond the graph of owners: effects outside of it, what living controllers do
-//! afterwards, and policies that do nothing. Nothing of this changes an outcome; it is told with it.
+//! What a plan means beyond the graph of owners: external effects, what living controllers do in response, and policies
+//! without effect. None of this changes an outcome.
 
 mod claims;
 mod controllers;
@@ -19,79 +19,80 @@ use super::{
     reaction::OutsideEffect,
 };
 
-pub use controllers::adopters_of;
+pub(crate) use controllers::adopters_of;
 
-/// Whether an object is still there and not on its way out when a plan is done.
+/// Whether an object exists and is not terminating at the end of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Survival {
-    Lives,
-    /// It depends on what is not certain.
-    MayGo,
-    Goes,
+    Survives,
+    /// Not certain.
+    MayBeRemoved,
+    Removed,
 }
 
-/// Adds to a plan what its outcomes mean beyond the graph. What would have to be read for that is added to what it
-/// needs.
-pub(super) fn add_side_effects(stage: &SimContext<'_>, plan: &mut Plan) {
-    let mut beyond = SideEffects::new(stage, plan);
-    let afterwards = controllers::afterwards(&beyond, plan);
-    beyond.effects(plan);
-    let SideEffects { needs, effects, .. } = beyond;
+/// Adds side effects to a plan, and what should be read to be certain about them.
+pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
+    let mut side_effects = SideEffects::new(context, plan);
+    let afterwards = controllers::afterwards(&side_effects, plan);
+    side_effects.effects(plan);
+    let SideEffects { needs, effects, .. } = side_effects;
     for (outcome, afterwards) in plan.outcomes.iter_mut().zip(afterwards) {
         outcome.afterwards = afterwards;
     }
     plan.effects = effects;
-    plan.notes = notes::notes(stage, plan);
+    plan.notes = notes::notes(context, plan);
     plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
     plan.needs.add(&needs);
 }
 
-/// What goes on outside the graph when these objects go, which are on their way out already, and what would have to be
-/// read to know.
-pub fn effects_of(stage: &SimContext<'_>, objects: &[ObjectId]) -> (Vec<OutsideEffect>, Needs) {
-    let fates = objects.iter().map(|id| (*id, Survival::Goes)).collect();
-    let mut beyond = SideEffects { stage, fates, needs: Needs::default(), effects: Vec::new() };
+/// The effects of deleting these objects, which are already terminating, and what should be read to be certain.
+pub(crate) fn effects_of(context: &SimContext<'_>, objects: &[ObjectId]) -> (Vec<OutsideEffect>, Needs) {
+    let survivals = objects.iter().map(|id| (*id, Survival::Removed)).collect();
+    let mut side_effects = SideEffects { context, survivals, needs: Needs::default(), effects: Vec::new() };
     for object in objects {
-        beyond.of_object(*object);
+        side_effects.add_effects_of(*object);
     }
-    (beyond.effects, beyond.needs)
+    (side_effects.effects, side_effects.needs)
 }
 
-/// What is looked at while a plan is told.
+/// Collects the side effects of one plan.
 struct SideEffects<'s, 'a> {
-    stage: &'s SimContext<'a>,
-    fates: FxHashMap<ObjectId, Survival>,
+    context: &'s SimContext<'a>,
+    survivals: FxHashMap<ObjectId, Survival>,
     needs: Needs,
     effects: Vec<OutsideEffect>,
 }
 
 impl<'s, 'a> SideEffects<'s, 'a> {
-    fn new(stage: &'s SimContext<'a>, plan: &Plan) -> Self {
-        let fates = plan.outcomes.iter().map(|outcome| (outcome.object, fate_of(outcome))).collect();
-        SideEffects { stage, fates, needs: Needs::default(), effects: Vec::new() }
+    fn new(context: &'s SimContext<'a>, plan: &Plan) -> Self {
+        let survivals = plan.outcomes.iter().map(|outcome| (outcome.object, survival_of(outcome))).collect();
+        SideEffects { context, survivals, needs: Needs::default(), effects: Vec::new() }
     }
 
-    fn fate(&self, object: ObjectId) -> Survival {
-        let terminating = || self.stage.snapshot.object(object).terminating();
-        self.fates.get(&object).copied().unwrap_or_else(|| if terminating() { Survival::Goes } else { Survival::Lives })
+    fn survival(&self, object: ObjectId) -> Survival {
+        let terminating = || self.context.snapshot.object(object).terminating();
+        self.survivals
+            .get(&object)
+            .copied()
+            .unwrap_or_else(|| if terminating() { Survival::Removed } else { Survival::Survives })
     }
 }
 
-/// Whether an object goes in some order of events, at least.
-fn may_go(outcome: &Outcome) -> bool {
+/// Whether an object is removed in at least one event order.
+fn may_be_removed(outcome: &Outcome) -> bool {
     outcome.kind.removes() || outcome.alternatives.iter().any(|other| other.kind.removes())
 }
 
-/// Whether an object goes in every order of events.
-fn always_goes(outcome: &Outcome) -> bool {
+/// Whether an object is removed in every event order.
+fn always_removed(outcome: &Outcome) -> bool {
     outcome.kind.removes() && outcome.alternatives.iter().all(|other| other.kind.removes())
 }
 
-fn fate_of(outcome: &Outcome) -> Survival {
+fn survival_of(outcome: &Outcome) -> Survival {
     let unsure = outcome.kind == OutcomeKind::Unchanged && outcome.uncertain.is_some();
-    match (always_goes(outcome), may_go(outcome) || unsure) {
-        (true, _) => Survival::Goes,
-        (false, true) => Survival::MayGo,
-        (false, false) => Survival::Lives,
+    match (always_removed(outcome), may_be_removed(outcome) || unsure) {
+        (true, _) => Survival::Removed,
+        (false, true) => Survival::MayBeRemoved,
+        (false, false) => Survival::Survives,
     }
 }

@@ -1,4 +1,4 @@
-//! Pods of a Node that goes: no reference says so, and yet they follow it (R9.7).
+//! Pods of a deleted Node: no owner reference leads to them, and yet they are deleted (R9.7).
 
 use crate::{
     model::{ObjectId, effects::EffectKind},
@@ -8,12 +8,12 @@ use crate::{
 use super::{SideEffects, Survival};
 
 impl SideEffects<'_, '_> {
-    /// The pod garbage collector deletes whatever is bound to a Node that has been gone for 40 seconds.
+    /// The pod garbage collector deletes all pods of a Node that has been gone for 40 seconds.
     pub(super) fn node(&mut self, node: ObjectId) {
-        let stage = self.stage;
-        let snapshot = stage.snapshot;
-        let known = stage.built_in.pods.is_some_and(|pods| stage.beyond.knows_all(snapshot, pods));
-        // Pods that were made since are counted only.
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let known = context.built_in.pods.is_some_and(|pods| context.fact_index.has_all_facts(snapshot, pods));
+        // Pods created since the snapshot are only counted.
         let (mut pods, unseen, all): (Vec<ObjectId>, usize, bool) = match snapshot.facts.node(node) {
             Some(facts) if !known => {
                 let found = |uid: &String| snapshot.strings.find(uid).and_then(|uid| snapshot.by_uid(uid));
@@ -21,10 +21,10 @@ impl SideEffects<'_, '_> {
                 let unseen = facts.pods.len() - pods.len();
                 (pods, unseen, true)
             }
-            _ => (stage.beyond.pods_on(snapshot, snapshot.object(node).name).to_vec(), 0, known),
+            _ => (context.fact_index.pods_on(snapshot, snapshot.object(node).name).to_vec(), 0, known),
         };
-        // What goes by reference, as mirror pods do, is among the outcomes.
-        pods.retain(|pod| self.fate(*pod) != Survival::Goes);
+        // Pods deleted by reference, as mirror pods are, have outcomes of their own.
+        pods.retain(|pod| self.survival(*pod) != Survival::Removed);
         if !all {
             self.needs.facts.insert(node);
         }

@@ -1,5 +1,4 @@
-//! Policies and deletes that do nothing, or not what one might think: said to do nothing. And what a sweep leaves alone
-//! that the original collector would not.
+//! Finds policies and deletes without effect, and what a sweep leaves alone although the original collector would not.
 
 use rustc_hash::FxHashSet;
 
@@ -14,14 +13,14 @@ use crate::{
     simulate::{Cause, Request, SimContext, Start, World},
 };
 
-/// What is to be noted about a request, in the order of its targets, or of the snapshot.
-pub(super) fn notes(stage: &SimContext<'_>, plan: &Plan) -> Vec<Note> {
+/// The notes on a request, in the order of its targets, or of the snapshot.
+pub(super) fn notes(context: &SimContext<'_>, plan: &Plan) -> Vec<Note> {
     let request = &plan.request;
     let mut notes: Vec<Note> =
-        doubted(stage, plan).map(|object| Note { object, kind: NoteKind::DoubtedPath }).collect();
+        left_alone_by_sweep(context, plan).map(|object| Note { object, kind: NoteKind::DoubtedPath }).collect();
     for target in &request.targets {
-        if let Some(kind) = note(stage, request, *target)
-            && notes.iter().all(|note| note.object != *target)
+        if let Some(kind) = note_for(context, request, *target)
+            && notes.iter().all(|note_for| note_for.object != *target)
         {
             notes.push(Note { object: *target, kind });
         }
@@ -29,59 +28,61 @@ pub(super) fn notes(stage: &SimContext<'_>, plan: &Plan) -> Vec<Note> {
     notes
 }
 
-/// What a sweep would delete, or take references from, if an API path that doesn't exist proved an absence. Whoever has
-/// a reference that nobody can follow at all is left alone by everybody (R3.13).
-fn doubted<'a>(stage: &'a SimContext<'_>, plan: &'a Plan) -> impl Iterator<Item = ObjectId> + 'a {
-    let sweeps = stage.graph.doubts_missing_apis() && plan.request.start == Start::Sweep;
+/// Objects that a sweep would delete or change if it read a 404 for a whole API path as "owner gone" (R3.16). Objects
+/// with a reference that can't be resolved at all are left alone in any case (R3.13).
+fn left_alone_by_sweep<'a>(context: &'a SimContext<'_>, plan: &'a Plan) -> impl Iterator<Item = ObjectId> + 'a {
+    let sweeps = context.graph.doubts_missing_apis() && plan.request.start == Start::Sweep;
     let gone = plan.outcomes.iter().filter(|outcome| outcome.after.is_none()).map(|outcome| outcome.object);
-    let goes: FxHashSet<ObjectId> = gone.filter(|_| sweeps).collect();
-    let objects = stage.snapshot.objects().filter(move |_| sweeps);
+    let removed: FxHashSet<ObjectId> = gone.filter(|_| sweeps).collect();
+    let objects = context.snapshot.objects().filter(move |_| sweeps);
     let held = objects.filter(move |(id, object)| {
-        let mut addresses =
-            object.owners.iter().map(|reference| Address::of(stage.snapshot, stage.graph, reference, object.namespace));
-        let is_looked_at = !object.terminating()
-            && stage.graph.by_uid(object.uid) == Some(NodeId::from(*id))
-            && stage.snapshot.resources.not_watched(object.resource).is_none()
+        let mut addresses = object
+            .owners
+            .iter()
+            .map(|reference| Address::of(context.snapshot, context.graph, reference, object.namespace));
+        let is_examined = !object.terminating()
+            && context.graph.by_uid(object.uid) == Some(NodeId::from(*id))
+            && context.snapshot.resources.not_watched(object.resource).is_none()
             && plan.request.only.as_ref().is_none_or(|only| only.contains(*id));
-        let could_be_followed = |address: &Address| matches!(address, Address::At(_) | Address::DoubtedPath);
-        is_looked_at
-            && !goes.contains(id)
-            && addresses.clone().all(|address| could_be_followed(&address))
+        let is_resolvable = |address: &Address| matches!(address, Address::At(_) | Address::DoubtedPath);
+        is_examined
+            && !removed.contains(id)
+            && addresses.clone().all(|address| is_resolvable(&address))
             && addresses.any(|address| address == Address::DoubtedPath)
     });
     held.map(|(id, _)| id)
 }
 
-fn note(stage: &SimContext<'_>, request: &Request, target: ObjectId) -> Option<NoteKind> {
-    if protected(stage.snapshot, target).is_some() {
+fn note_for(context: &SimContext<'_>, request: &Request, target: ObjectId) -> Option<NoteKind> {
+    if protected(context.snapshot, target).is_some() {
         return None;
     }
-    let rules = stage.rules(target);
-    if stage.snapshot.object(target).terminating() {
-        return repeated(stage, request, target);
+    let rules = context.rules(target);
+    if context.snapshot.object(target).terminating() {
+        return note_for_terminating(context, request, target);
     }
     match (rules.own_delete, request.propagation) {
         (_, Propagation::Background) => None,
         (OwnDelete::Definition, _) => Some(NoteKind::DefinitionIgnoresPolicy),
         (OwnDelete::Namespace, Propagation::Orphan) => Some(NoteKind::NamespaceContentGoes),
         (OwnDelete::Namespace, _) => None,
-        // What could not be listed may depend on it.
-        _ if stage.snapshot.may_hide_dependents() || !stage.graph.dependents(target.into()).is_empty() => None,
+        // A failed list may hide dependents.
+        _ if context.snapshot.may_hide_dependents() || !context.graph.dependents(target.into()).is_empty() => None,
         _ => Some(NoteKind::NoDependents),
     }
 }
 
-/// What becomes of one more delete of what is terminating already.
-fn repeated(stage: &SimContext<'_>, request: &Request, target: ObjectId) -> Option<NoteKind> {
-    let rules = stage.rules(target);
-    if rules.graceful && stage.snapshot.facts.pod(target).is_none()
-        || rules.own_delete == OwnDelete::Namespace && stage.snapshot.facts.namespace(target).is_none()
+/// What one more DELETE does to a target that is already terminating.
+fn note_for_terminating(context: &SimContext<'_>, request: &Request, target: ObjectId) -> Option<NoteKind> {
+    let rules = context.rules(target);
+    if rules.graceful && context.snapshot.facts.pod(target).is_none()
+        || rules.own_delete == OwnDelete::Namespace && context.snapshot.facts.namespace(target).is_none()
     {
         return None;
     }
     let options =
         DeleteOptions { propagation: Some(request.propagation), grace: request.grace, ..DeleteOptions::default() };
-    let mut world = World::at_rest(stage);
+    let mut world = World::at_rest(context);
     let before = world.stored(target)?;
     let in_grace = rules.graceful && before.in_grace();
     world.delete(target, &options, Cause::Requested);

@@ -1,4 +1,4 @@
-//! Is it over? That is asked of the present state: what would happen if everybody went on.
+//! Whether the cascade is over: another simulation from the current state would change nothing.
 
 use crate::{
     model::{Identity, ObjectId, Snapshot},
@@ -7,106 +7,109 @@ use crate::{
 
 use super::PlanTracker;
 
-/// More blockers than this are counted, not named.
-const MOST_BLOCKERS: usize = 100;
-/// More objects than this that a blocker waits for are not named.
-const MOST_WAITED_FOR: usize = 10;
+/// At most this many blockers are named.
+const MAX_BLOCKERS: usize = 100;
+/// At most this many objects that a blocker waits for are named.
+const MAX_WAITED_FOR: usize = 10;
 
-/// How a plan stands.
+/// How far the cascade has come.
 #[derive(Clone, Debug, Default)]
 pub struct TrackerVerdict {
-    /// Every object is in an end that was foretold ([`PlanTracker::arrived`]).
+    /// Every object is in a predicted state ([`PlanTracker::arrived`]).
     pub arrived: bool,
-    /// No object has more than one end that was foretold.
+    /// Every object has a single predicted outcome.
     pub certain: bool,
-    /// A collector that works, and known controllers, would still do something to what the plan names.
+    /// A working collector, and known controllers, would still change an object of the plan.
     pub more: bool,
-    /// The same of what has to do with the plan and is not in it.
+    /// The same for related objects outside the plan.
     pub more_outside: bool,
-    /// How many of these objects are marked for deletion and still there.
+    /// How many of these objects are terminating.
     pub left: usize,
-    /// What holds them: those with a reason of their own, and those that wait in a circle. The first hundred.
+    /// What holds them: objects held by something of their own, and waiting cycles. At most a hundred.
     pub blockers: Vec<Blocker>,
-    /// What would have to be read to be sure. Judge again then.
+    /// What should be read to be certain, before judging again.
     pub needs: Needs,
 }
 
 impl TrackerVerdict {
-    /// The worst that is known of what is left: none where nothing is.
+    /// The worst state among the blockers; `None` if there are none.
     pub fn worst(&self) -> Option<State> {
         self.blockers.iter().map(|blocker| blocker.state).max()
     }
 }
 
-/// An object that is marked for deletion, and is there for a reason of its own.
+/// A terminating object that is not just waiting for others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocker {
     pub object: Identity,
-    /// Whether anybody will finish it.
+    /// Whether it will ever be removed.
     pub state: State,
-    /// What holds the object itself; nothing where it waits in a circle.
+    /// What holds the object itself; empty in a waiting cycle.
     pub held_by: Vec<BlockerDescription>,
-    /// The objects that it waits for besides, the first few.
+    /// Some of the objects that it also waits for.
     pub waits_for: Vec<Identity>,
     /// How many objects wait for it.
     pub holds_up: usize,
 }
 
-/// What holds an object itself, in words that outlast a snapshot. See [`BlockedBy`].
+/// What holds an object, as text that outlives a snapshot. See [`BlockedBy`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockerDescription {
     Finalizer(String),
     Kubelet,
     SpecFinalizers,
-    /// Content that nobody can list: the gap.
+    /// Contents that can't be listed: the gap.
     Unreadable(String),
 }
 
 impl PlanTracker {
-    /// How the plan stands, in a snapshot that has taken in everything that the course has seen.
-    pub fn judge(&self, stage: &SimContext<'_>) -> TrackerVerdict {
-        let snapshot = stage.snapshot;
-        let projection = Projection::limited(stage, self.only(snapshot));
-        let (held, mut needs) = Blockers::now(stage);
+    /// Judges the plan, on a snapshot with all observed events applied.
+    pub fn judge(&self, context: &SimContext<'_>) -> TrackerVerdict {
+        let snapshot = context.snapshot;
+        let projection = Projection::limited(context, self.only(snapshot));
+        let (current, mut needs) = Blockers::now(context);
         needs.add(&projection.needs);
-        let named = self.objects.iter().filter(|followed| followed.now.is_some());
-        let mut there: Vec<ObjectId> =
-            named.filter_map(|followed| snapshot.by_uid(snapshot.strings.find(&followed.identity.uid)?)).collect();
+        let existing = self.objects.iter().filter(|tracked| tracked.now.is_some());
+        let mut remaining: Vec<ObjectId> =
+            existing.filter_map(|tracked| snapshot.by_uid(snapshot.strings.find(&tracked.identity.uid)?)).collect();
         let moves = |ids: &[ObjectId]| ids.iter().any(|id| *projection.outcome_of(*id) != ProjectedOutcome::Stays);
-        let company = self.company(snapshot);
-        let (more, more_outside) = (moves(&there), moves(&company));
-        there.extend(company);
-        there.retain(|id| snapshot.object(*id).terminating());
+        let related_objects = self.related_objects(snapshot);
+        let (more, more_outside) = (moves(&remaining), moves(&related_objects));
+        remaining.extend(related_objects);
+        remaining.retain(|id| snapshot.object(*id).terminating());
         let mut blockers: Vec<Blocker> = Vec::new();
-        for id in &there {
-            let cause = held.own_state(*id).is_some() || held.waits_in_a_circle(*id);
-            if cause && blockers.len() < MOST_BLOCKERS {
-                blockers.push(blocker(snapshot, &held, &projection, *id));
+        for id in &remaining {
+            let cause = current.own_state(*id).is_some() || current.waits_in_cycle(*id);
+            if cause && blockers.len() < MAX_BLOCKERS {
+                blockers.push(blocker(snapshot, &current, &projection, *id));
             }
         }
-        // What is not in the plan may hold what is.
-        let mut seen: Vec<ObjectId> = there.clone();
-        let mut open = there.clone();
+        // Objects outside the plan may hold objects of the plan.
+        let mut seen: Vec<ObjectId> = remaining.clone();
+        let mut open = remaining.clone();
         seen.sort_unstable();
-        let mut beyond: Vec<ObjectId> = Vec::new();
+        let mut outside_plan: Vec<ObjectId> = Vec::new();
         while let Some(id) = open.pop() {
-            for other in held.waits_for(id) {
-                if seen.binary_search(other).is_err() && !beyond.contains(other) && beyond.len() < MOST_BLOCKERS {
-                    beyond.push(*other);
+            for other in current.waits_for(id) {
+                if seen.binary_search(other).is_err()
+                    && !outside_plan.contains(other)
+                    && outside_plan.len() < MAX_BLOCKERS
+                {
+                    outside_plan.push(*other);
                     open.push(*other);
                 }
             }
         }
-        let room = MOST_BLOCKERS - blockers.len();
-        let causes = beyond.iter().filter(|id| held.own_state(**id).is_some());
-        blockers.extend(causes.take(room).map(|id| blocker(snapshot, &held, &projection, *id)));
-        let certain = self.objects.iter().all(|followed| followed.uncertain.is_none());
-        TrackerVerdict { arrived: self.arrived(), certain, more, more_outside, left: there.len(), blockers, needs }
+        let capacity = MAX_BLOCKERS - blockers.len();
+        let causes = outside_plan.iter().filter(|id| current.own_state(**id).is_some());
+        blockers.extend(causes.take(capacity).map(|id| blocker(snapshot, &current, &projection, *id)));
+        let certain = self.objects.iter().all(|tracked| tracked.uncertain.is_none());
+        TrackerVerdict { arrived: self.arrived(), certain, more, more_outside, left: remaining.len(), blockers, needs }
     }
 }
 
-fn blocker(snapshot: &Snapshot, held: &Blockers, projection: &Projection, id: ObjectId) -> Blocker {
-    let held_by = held.holders(id).iter().map(|holder| match holder {
+fn blocker(snapshot: &Snapshot, current: &Blockers, projection: &Projection, id: ObjectId) -> Blocker {
+    let held_by = current.holders(id).iter().map(|holder| match holder {
         BlockedBy::Finalizer(finalizer) => BlockerDescription::Finalizer(snapshot.text(*finalizer).to_owned()),
         BlockedBy::Kubelet => BlockerDescription::Kubelet,
         BlockedBy::SpecFinalizers => BlockerDescription::SpecFinalizers,
@@ -118,10 +121,10 @@ fn blocker(snapshot: &Snapshot, held: &Blockers, projection: &Projection, id: Ob
         object: Identity::of(snapshot, id),
         state: if projection.goes(id) { State::Waiting } else { projection.state(id) },
         held_by: held_by.collect(),
-        waits_for: held
+        waits_for: current
             .waits_for(id)
             .iter()
-            .take(MOST_WAITED_FOR)
+            .take(MAX_WAITED_FOR)
             .map(|other| Identity::of(snapshot, *other))
             .collect(),
         holds_up: projection.chain_above(id).len(),

@@ -1,6 +1,7 @@
-//! A plan under way: what is seen of it, whether that is what was foretold, and what went besides.
+//! Tracks a plan while it is carried out: what was observed, whether it matches the prediction, and what else was
+//! removed.
 //!
-//! Everything here is known by uid, because ids change with every look. A uid that is gone never comes back.
+//! Objects are identified by uid, because ids change with every snapshot. A removed uid never comes back.
 
 mod judge;
 mod unplanned;
@@ -10,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     graph::OwnerGraph,
     model::{Identity, Object, ObjectEvent, ObjectId, RawObject, Reference, Snapshot, Strings, Symbol},
-    simulate::Only,
+    simulate::WriteScope,
 };
 
 use super::outcome::{After, Outcome, OutcomeKind, Plan, Uncertainty};
@@ -20,8 +21,8 @@ pub use unplanned::{Relation, UnplannedObject};
 
 use unplanned::UnplannedObjects;
 
-/// The state an object is in or ends in, in symbols of the course; none once it is gone. Finalizers and references are
-/// sorted: their order means nothing to anybody.
+/// The state of an object, in symbols of the tracker; `None` once it is gone. Finalizers and references are sorted:
+/// their order has no meaning.
 type FinalState = Option<After>;
 
 /// A plan that is being carried out.
@@ -30,24 +31,24 @@ pub struct PlanTracker {
     strings: Strings,
     objects: Vec<TrackedObject>,
     by_uid: FxHashMap<Symbol, usize>,
-    /// For each group whose outcomes hang together: the ends they may come to together, by their places.
+    /// For each group of connected objects: their possible joint outcomes, by index.
     groups: Vec<Vec<Vec<(usize, FinalState)>>>,
-    /// The places of those that others are in.
+    /// Indexes of the Namespaces and CustomResourceDefinitions.
     containers: Vec<usize>,
-    /// The uids that the collector may write to; unset: all.
+    /// The uids that the collector may write to; `None`: all.
     only: Option<Vec<String>>,
-    /// Whether the collector is stricter than the original about API paths that aren't there (R3.16).
+    /// Whether the collector reads a 404 for a whole API path as "unknown", unlike the original (R3.16).
     doubts_missing_apis: bool,
-    bystanders: UnplannedObjects,
+    unplanned: UnplannedObjects,
 }
 
-/// An object that the plan names.
+/// An object of the plan.
 #[derive(Clone, Debug)]
 struct TrackedObject {
     identity: Identity,
     before: FinalState,
     now: FinalState,
-    /// The ends that were foretold, the likeliest first.
+    /// The predicted outcomes, the likeliest first.
     ends: Vec<(OutcomeKind, FinalState)>,
     uncertain: Option<Uncertainty>,
 }
@@ -61,41 +62,41 @@ impl TrackedObject {
 /// How far a plan has got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// How many objects the plan names.
+    /// How many objects the plan contains.
     pub all: usize,
-    /// How many of them are in an end that was foretold for each. Before anything has happened this need not be none:
-    /// an end may be to stay as it was.
+    /// How many of them are in a predicted state. That may be more than zero before anything happens: the predicted
+    /// state may be the current one.
     pub arrived: usize,
-    /// How many are to go, in the likeliest end.
+    /// How many should be removed, in the likeliest outcome.
     pub to_go: usize,
-    /// How many are gone, whatever was foretold.
+    /// How many are gone, predicted or not.
     pub gone: usize,
-    /// How many are marked for deletion, and are still there.
+    /// How many are terminating.
     pub terminating: usize,
-    /// How many are there, not marked, and look otherwise than before: without a reference, say.
+    /// How many exist, are not terminating, and have changed, for example lost a reference.
     pub changed: usize,
 }
 
-/// An object that is not in an end that was foretold.
+/// An object that is not in a predicted state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnexpectedOutcome {
     pub object: Identity,
-    /// What was foretold, the likeliest first.
+    /// The predicted outcomes, the likeliest first.
     pub predicted: Vec<OutcomeKind>,
-    /// What has become of it so far, by the same names.
-    pub came: OutcomeKind,
+    /// The actual outcome so far.
+    pub actual: OutcomeKind,
     /// The finalizers that it has.
     pub finalizers: Vec<String>,
-    /// Why the plan was not certain of it, if it wasn't.
+    /// Why the plan was uncertain about it, if it was.
     pub uncertain: Option<Uncertainty>,
-    /// It is in an end that was foretold for it, but not together with those of the others that hang together with it.
+    /// Its state was predicted, but not together with the states of connected objects.
     pub together: bool,
 }
 
 impl PlanTracker {
-    /// The course of a plan that was made on this very snapshot. Nothing of it has been carried out.
+    /// Tracks a plan that was made on this snapshot. Nothing has been carried out yet.
     pub fn new(snapshot: &Snapshot, plan: &Plan) -> Self {
-        let mut course = PlanTracker {
+        let mut tracker = PlanTracker {
             strings: Strings::default(),
             objects: Vec::with_capacity(plan.outcomes.len()),
             by_uid: FxHashMap::default(),
@@ -103,31 +104,31 @@ impl PlanTracker {
             containers: Vec::new(),
             only: None,
             doubts_missing_apis: false,
-            bystanders: UnplannedObjects::default(),
+            unplanned: UnplannedObjects::default(),
         };
-        let mut places: FxHashMap<ObjectId, usize> = FxHashMap::default();
+        let mut index_of: FxHashMap<ObjectId, usize> = FxHashMap::default();
         for outcome in &plan.outcomes {
-            places.insert(outcome.object, course.objects.len());
-            course.add(snapshot, outcome);
+            index_of.insert(outcome.object, tracker.objects.len());
+            tracker.add(snapshot, outcome);
         }
-        // What is on its way out already goes, or stays as it is: this delete adds nothing to that.
+        // A target that is already terminating is removed or stays as it is: this delete changes nothing about it.
         for target in plan.request.targets.iter().filter(|target| snapshot.object(**target).terminating()) {
-            if !places.contains_key(target) {
-                places.insert(*target, course.objects.len());
-                course.add_going(snapshot, *target);
+            if !index_of.contains_key(target) {
+                index_of.insert(*target, tracker.objects.len());
+                tracker.add_going(snapshot, *target);
             }
         }
         for ends in &plan.ends {
             let joint = ends.iter().map(|end| {
-                let members = end.iter().filter_map(|(id, end)| Some((*places.get(id)?, end)));
-                members.map(|(place, end)| (place, course.end(snapshot, end.after.as_ref()))).collect()
+                let members = end.iter().filter_map(|(id, end)| Some((*index_of.get(id)?, end)));
+                members.map(|(index, end)| (index, tracker.end(snapshot, end.after.as_ref()))).collect()
             });
             let joint = joint.collect();
-            course.groups.push(joint);
+            tracker.groups.push(joint);
         }
-        let all = course.objects.iter().enumerate();
-        course.containers = all.filter(|(_, followed)| followed.contains_others()).map(|(place, _)| place).collect();
-        course
+        let all = tracker.objects.iter().enumerate();
+        tracker.containers = all.filter(|(_, tracked)| tracked.contains_others()).map(|(index, _)| index).collect();
+        tracker
     }
 
     fn add(&mut self, snapshot: &Snapshot, outcome: &Outcome) {
@@ -152,31 +153,31 @@ impl PlanTracker {
         self.objects.push(TrackedObject { identity, now: before.clone(), before, ends, uncertain: None });
     }
 
-    /// The same for a collector that writes to these objects only.
+    /// Limits the collector to these objects.
     #[must_use]
     pub fn limited_to(self, uids: Vec<String>) -> Self {
         PlanTracker { only: Some(uids), ..self }
     }
 
-    /// The same for a collector that doesn't take an API path that isn't there for the absence of an object.
+    /// The collector doesn't read a 404 for a whole API path as "owner gone" (R3.16).
     #[must_use]
     pub fn doubting_missing_apis(self) -> Self {
         PlanTracker { doubts_missing_apis: true, ..self }
     }
 
-    /// Who owns whom, to the collector that carries it out.
+    /// The owner graph, as the collector of this plan sees it.
     pub fn graph(&self, snapshot: &Snapshot) -> OwnerGraph {
         let graph = OwnerGraph::new(snapshot);
         if self.doubts_missing_apis { graph.doubting_missing_apis() } else { graph }
     }
 
-    /// What may be written to, in a snapshot.
-    fn only(&self, snapshot: &Snapshot) -> Option<Only> {
+    /// The objects of a snapshot that the collector may write to.
+    fn only(&self, snapshot: &Snapshot) -> Option<WriteScope> {
         let uids = self.only.as_ref()?;
-        Some(Only::new(uids.iter().filter_map(|uid| snapshot.by_uid(snapshot.strings.find(uid)?))))
+        Some(WriteScope::new(uids.iter().filter_map(|uid| snapshot.by_uid(snapshot.strings.find(uid)?))))
     }
 
-    /// An end in symbols of the course.
+    /// A state in symbols of the tracker.
     fn end(&mut self, snapshot: &Snapshot, after: Option<&After>) -> FinalState {
         let after = after?;
         let strings = &mut self.strings;
@@ -193,7 +194,7 @@ impl PlanTracker {
         Some(sorted(After { terminating: after.terminating, finalizers, owners }))
     }
 
-    /// The state that was seen.
+    /// The observed state, in symbols of the tracker.
     fn state(&mut self, raw: &RawObject<'_>) -> After {
         let strings = &mut self.strings;
         let finalizers = raw.finalizers.iter().map(|finalizer| strings.intern(finalizer)).collect();
@@ -209,104 +210,101 @@ impl PlanTracker {
         sorted(After { terminating: raw.deleted.is_some(), finalizers, owners })
     }
 
-    /// Something was seen, which `snapshot` has not taken in yet, and which is news to it ([`Snapshot::is_news`]). Says
-    /// whether that moves the plan: an object that it names is in another state than before, or one that goes with
-    /// these.
+    /// Records an event that is news to `snapshot` ([`Snapshot::is_news`]) and not yet applied to it. Returns whether
+    /// it changed an object of the plan or a related one.
     pub fn see(&mut self, snapshot: &Snapshot, seen: &ObjectEvent) -> bool {
-        let place = self.strings.find(&seen.object.uid).and_then(|uid| self.by_uid.get(&uid).copied());
-        let Some(place) = place else { return self.see_bystander(snapshot, seen) };
-        if self.objects[place].now.is_none() {
+        let index = self.strings.find(&seen.object.uid).and_then(|uid| self.by_uid.get(&uid).copied());
+        let Some(index) = index else { return self.observe_unplanned(snapshot, seen) };
+        if self.objects[index].now.is_none() {
             return false;
         }
         let now = (!seen.gone).then(|| self.state(&seen.object));
-        let followed = &mut self.objects[place];
-        let moved = followed.now != now;
-        followed.now = now;
+        let tracked = &mut self.objects[index];
+        let moved = tracked.now != now;
+        tracked.now = now;
         moved
     }
 
-    /// Whether an object is known to be gone: what is told of it now is old.
+    /// Whether an object was observed as gone: later events about it are outdated.
     pub fn is_gone(&self, uid: &str) -> bool {
-        let place = self.strings.find(uid).and_then(|uid| self.by_uid.get(&uid));
-        place.is_some_and(|place| self.objects[*place].now.is_none())
+        let index = self.strings.find(uid).and_then(|uid| self.by_uid.get(&uid));
+        index.is_some_and(|index| self.objects[*index].now.is_none())
     }
 
-    /// How far it has got.
     pub fn progress(&self) -> Progress {
         let mut progress = Progress { all: self.objects.len(), ..Progress::default() };
-        for followed in &self.objects {
-            progress.arrived += usize::from(followed.arrived());
-            progress.to_go += usize::from(followed.ends[0].1.is_none());
-            match &followed.now {
+        for tracked in &self.objects {
+            progress.arrived += usize::from(tracked.arrived());
+            progress.to_go += usize::from(tracked.ends[0].1.is_none());
+            match &tracked.now {
                 None => progress.gone += 1,
                 Some(now) if now.terminating => progress.terminating += 1,
-                now => progress.changed += usize::from(*now != followed.before),
+                now => progress.changed += usize::from(*now != tracked.before),
             }
         }
         progress
     }
 
-    /// Whether every object is in an end that was foretold, those that hang together in one that was foretold of them
-    /// together.
+    /// Whether every object is in a predicted state, and connected objects in states predicted together.
     pub fn arrived(&self) -> bool {
         self.objects.iter().all(TrackedObject::arrived) && self.groups.iter().all(|ends| self.is_joint(ends))
     }
 
     fn is_joint(&self, ends: &[Vec<(usize, FinalState)>]) -> bool {
-        ends.iter().any(|end| end.iter().all(|(place, end)| self.objects[*place].now == *end))
+        ends.iter().any(|end| end.iter().all(|(index, end)| self.objects[*index].now == *end))
     }
 
-    /// What is not in an end that was foretold, in the order of the plan.
+    /// The objects that are not in a predicted state, in plan order.
     pub fn otherwise(&self) -> Vec<UnexpectedOutcome> {
-        let mut astray: Vec<usize> = (0..self.objects.len()).filter(|place| !self.objects[*place].arrived()).collect();
-        let apart = self.groups.iter().filter(|ends| !self.is_joint(ends)).filter_map(|ends| ends.first());
-        astray.extend(apart.flatten().map(|(place, _)| *place));
-        astray.sort_unstable();
-        astray.dedup();
-        astray.into_iter().map(|place| self.describe(&self.objects[place])).collect()
+        let mut unexpected: Vec<usize> =
+            (0..self.objects.len()).filter(|index| !self.objects[*index].arrived()).collect();
+        let split_groups = self.groups.iter().filter(|ends| !self.is_joint(ends)).filter_map(|ends| ends.first());
+        unexpected.extend(split_groups.flatten().map(|(index, _)| *index));
+        unexpected.sort_unstable();
+        unexpected.dedup();
+        unexpected.into_iter().map(|index| self.unexpected_outcome(&self.objects[index])).collect()
     }
 
-    fn describe(&self, followed: &TrackedObject) -> UnexpectedOutcome {
-        let finalizers = followed.now.iter().flat_map(|now| &now.finalizers);
+    fn unexpected_outcome(&self, tracked: &TrackedObject) -> UnexpectedOutcome {
+        let finalizers = tracked.now.iter().flat_map(|now| &now.finalizers);
         UnexpectedOutcome {
-            object: followed.identity.clone(),
-            predicted: followed.ends.iter().map(|(kind, _)| *kind).collect(),
-            came: came(followed),
+            object: tracked.identity.clone(),
+            predicted: tracked.ends.iter().map(|(kind, _)| *kind).collect(),
+            actual: actual_outcome(tracked),
             finalizers: finalizers.map(|finalizer| self.strings.text(*finalizer).to_owned()).collect(),
-            uncertain: followed.uncertain,
-            together: followed.arrived(),
+            uncertain: tracked.uncertain,
+            together: tracked.arrived(),
         }
     }
 
-    /// The objects that are marked for deletion and still there, in the order of the plan.
+    /// The terminating objects of the plan, in plan order.
     pub fn left(&self) -> impl Iterator<Item = &Identity> {
-        let left = self.objects.iter().filter(|followed| followed.now.as_ref().is_some_and(|now| now.terminating));
-        left.map(|followed| &followed.identity)
+        let left = self.objects.iter().filter(|tracked| tracked.now.as_ref().is_some_and(|now| now.terminating));
+        left.map(|tracked| &tracked.identity)
     }
 
-    /// The objects that are there and may still move, by what names them: those that are not in an end that was
-    /// foretold come first.
-    pub fn outstanding(&self) -> Vec<&Identity> {
+    /// The existing objects of the plan; those not in a predicted state come first.
+    pub(crate) fn outstanding(&self) -> Vec<&Identity> {
         let mut outstanding: Vec<&TrackedObject> =
-            self.objects.iter().filter(|followed| followed.now.is_some()).collect();
-        outstanding.sort_by_key(|followed| followed.arrived());
-        outstanding.into_iter().map(|followed| &followed.identity).collect()
+            self.objects.iter().filter(|tracked| tracked.now.is_some()).collect();
+        outstanding.sort_by_key(|tracked| tracked.arrived());
+        outstanding.into_iter().map(|tracked| &tracked.identity).collect()
     }
 }
 
-/// What became of an object so far, as a plan would call it.
-fn came(followed: &TrackedObject) -> OutcomeKind {
-    let Some(now) = &followed.now else { return OutcomeKind::Deleted };
-    let owners_before = followed.before.as_ref().map_or(0, |before| before.owners.len());
+/// The actual outcome of an object so far.
+fn actual_outcome(tracked: &TrackedObject) -> OutcomeKind {
+    let Some(now) = &tracked.now else { return OutcomeKind::Deleted };
+    let owners_before = tracked.before.as_ref().map_or(0, |before| before.owners.len());
     if now.terminating {
         OutcomeKind::Terminating
-    } else if Some(now) == followed.before.as_ref() {
+    } else if Some(now) == tracked.before.as_ref() {
         OutcomeKind::Unchanged
     } else if now.owners.is_empty() && owners_before > 0 {
         OutcomeKind::Orphaned
     } else if now.owners.len() < owners_before {
         OutcomeKind::Detached
-    } else if followed.before.as_ref().is_some_and(|before| before.owners != now.owners) {
+    } else if tracked.before.as_ref().is_some_and(|before| before.owners != now.owners) {
         OutcomeKind::Unblocked
     } else {
         OutcomeKind::Unchanged

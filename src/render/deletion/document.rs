@@ -174,7 +174,7 @@ impl<'a> OtherwiseJson<'a> {
         OtherwiseJson {
             object: ObjectJson::named(&otherwise.object),
             foretold: otherwise.predicted.iter().map(|kind| kind.name()).collect(),
-            came: otherwise.came.name(),
+            came: otherwise.actual.name(),
             finalizers: &otherwise.finalizers,
             uncertain_because: otherwise.uncertain.map(|because| because.name()),
         }

@@ -103,7 +103,7 @@ impl DeletionView<'_> {
 /// of.
 fn went_all_the_same(followed: &Followed) -> bool {
     let let_go = |otherwise: &UnexpectedOutcome| {
-        otherwise.came == OutcomeKind::Deleted
+        otherwise.actual == OutcomeKind::Deleted
             && otherwise.predicted.iter().all(|kind| *kind == OutcomeKind::Terminating)
     };
     followed.left == 0 && surprises(followed) == 0 && followed.otherwise.iter().all(let_go)

@@ -115,7 +115,7 @@ fn what_came_otherwise_is_told_one_by_one() {
     let otherwise = UnexpectedOutcome {
         object: object("ConfigMap", "other", "kept"),
         predicted: vec![OutcomeKind::Deleted],
-        came: OutcomeKind::Orphaned,
+        actual: OutcomeKind::Orphaned,
         finalizers: Vec::new(),
         uncertain: None,
         together: false,
@@ -144,7 +144,7 @@ fn what_went_although_it_was_to_get_stuck_is_no_bad_news() {
     let otherwise = UnexpectedOutcome {
         object: object("Pod", "shop", "web-1"),
         predicted: vec![OutcomeKind::Terminating],
-        came: OutcomeKind::Deleted,
+        actual: OutcomeKind::Deleted,
         finalizers: Vec::new(),
         uncertain: None,
         together: false,

@@ -193,7 +193,7 @@ fn not_done(view: &DeletionView<'_>, sent: &Sent) -> Option<Line> {
 
 fn otherwise_line(view: &DeletionView<'_>, otherwise: &UnexpectedOutcome) -> Line {
     let predicted: Vec<&str> = otherwise.predicted.iter().map(|kind| in_words(*kind)).collect();
-    let came = match otherwise.came {
+    let came = match otherwise.actual {
         OutcomeKind::Deleted => "gone",
         OutcomeKind::Terminating => "Terminating",
         _ => "there",

@@ -1,4 +1,4 @@
-//! Finalizers that built-in controllers and cloud controllers remove themselves (§9.5). Which ones there are stands in
+//! Finalizers that built-in controllers and cloud controllers remove themselves (§9.5), see
 //! [`crate::model::effects::finalizers`].
 
 use crate::{
@@ -13,10 +13,10 @@ use crate::{
     },
 };
 
-use super::{Assumption, Turn};
+use super::{ActorResult, Assumption};
 
-/// Domains of finalizers of widespread add-ons, beside those in the table, whose controllers usually run wherever the
-/// finalizers are set. What they do first is not foretold; that they are in nobody's hands would be a false alarm.
+/// Finalizer domains of widespread add-ons beyond that table. Their controllers usually run wherever their finalizers
+/// are set; calling such an object stuck would be a false alarm.
 const WIDESPREAD: &[&str] = &[
     "argoproj.io",
     "fluxcd.io",
@@ -38,9 +38,9 @@ const WIDESPREAD: &[&str] = &[
     "kubevirt.io",
 ];
 
-/// Whether a finalizer on an object of this kind belongs to a widespread add-on: whether its controller runs is not
-/// known.
-pub fn has_living_controller(finalizer: &str, group: &str, kind: &str) -> bool {
+/// Whether a finalizer on an object of this kind belongs to a widespread add-on. Whether its controller runs is
+/// unknown.
+pub(crate) fn has_living_controller(finalizer: &str, group: &str, kind: &str) -> bool {
     if known_finalizer(finalizer, group, kind).is_some_and(|known| known.when == When::Elsewhere) {
         return true;
     }
@@ -51,41 +51,40 @@ pub fn has_living_controller(finalizer: &str, group: &str, kind: &str) -> bool {
 }
 
 impl World<'_, '_> {
-    pub(super) fn remove_known_finalizers(&mut self, object: ObjectId) -> Turn {
-        if self.stage.assume == Assume::None {
-            return Turn::Done;
+    pub(super) fn remove_known_finalizers(&mut self, object: ObjectId) -> ActorResult {
+        if self.context.assume == Assume::None {
+            return ActorResult::Done;
         }
-        let mut turn = Turn::Done;
+        let mut result = ActorResult::Done;
         for known in self.known_finalizers_of(object) {
-            // The object may go with its last finalizer.
-            let Some(stored) = self.stored(object) else { return Turn::Done };
-            let Some(finalizer) = self.stage.snapshot.strings.find(known.finalizer) else { continue };
+            // The object may be removed with its last finalizer.
+            let Some(stored) = self.stored(object) else { return ActorResult::Done };
+            let Some(finalizer) = self.context.snapshot.strings.find(known.finalizer) else { continue };
             if !stored.has_finalizer(finalizer) {
                 continue;
             }
-            match self.is_time(object, known.when) {
+            match self.is_removal_due(object, known.when) {
                 Some(true) => {
                     self.assumptions.insert(Assumption::Finalizer { finalizer: known.finalizer, by: known.by });
                     let patch = Patch::RemoveFinalizer { finalizer, version: stored.version };
                     self.patch(object, &patch, Cause::KnownFinalizer(finalizer));
                 }
-                Some(false) => turn = Turn::HasToWait,
+                Some(false) => result = ActorResult::Waits,
                 None => {
                     self.doubtful.insert(object);
                 }
             }
         }
-        turn
+        result
     }
 
-    /// The entries of [`KNOWN_FINALIZERS`] that an object has, and whose controllers are known to remove them by
-    /// themselves.
-    pub fn known_finalizers_of(&self, object: ObjectId) -> Vec<&'static KnownFinalizer> {
+    /// The [`KNOWN_FINALIZERS`] that an object has and whose controllers remove them by themselves.
+    pub(crate) fn known_finalizers_of(&self, object: ObjectId) -> Vec<&'static KnownFinalizer> {
         let Some(stored) = self.stored(object).filter(|stored| !stored.finalizers.is_empty()) else {
             return Vec::new();
         };
-        let resource = self.stage.snapshot.resources.get(self.stage.snapshot.object(object).resource);
-        let text = |finalizer: &Symbol| self.stage.snapshot.text(*finalizer);
+        let resource = self.context.snapshot.resources.get(self.context.snapshot.object(object).resource);
+        let text = |finalizer: &Symbol| self.context.snapshot.text(*finalizer);
         let of_kind = |known: &&KnownFinalizer| {
             known.when != When::Elsewhere
                 && stored
@@ -96,12 +95,12 @@ impl World<'_, '_> {
         KNOWN_FINALIZERS.iter().filter(of_kind).collect()
     }
 
-    /// Whether a controller would remove its finalizer now; none where that can't be known.
-    fn is_time(&mut self, object: ObjectId, when: When) -> Option<bool> {
+    /// Whether a controller would remove its finalizer now; `None` if unknown.
+    fn is_removal_due(&mut self, object: ObjectId, when: When) -> Option<bool> {
         let terminating = self.stored(object).is_some_and(|stored| stored.terminating);
         match when {
             When::Terminating => Some(terminating),
-            // Whoever uses it is not known.
+            // Its users are unknown.
             When::Unused => {
                 if terminating {
                     None
@@ -129,17 +128,17 @@ impl World<'_, '_> {
     }
 
     fn claim_unused(&mut self, claim: ObjectId) -> Option<bool> {
-        let stage = self.stage;
-        let namespace = stage.snapshot.object(claim).namespace;
-        let pods = stage.built_in.pods?;
-        if stage.users_of_claim(claim).iter().any(|pod| self.uses_claim(*pod, claim)) {
+        let context = self.context;
+        let namespace = context.snapshot.object(claim).namespace;
+        let pods = context.built_in.pods?;
+        if context.users_of_claim(claim).iter().any(|pod| self.protects_claim(*pod, claim)) {
             return Some(false);
         }
-        let mut all_known = stage.snapshot.covers(pods, Some(namespace));
-        for pod in stage.in_namespace(namespace) {
-            if stage.snapshot.object(*pod).resource == pods
+        let mut all_known = context.snapshot.covers(pods, Some(namespace));
+        for pod in context.in_namespace(namespace) {
+            if context.snapshot.object(*pod).resource == pods
                 && self.exists(*pod)
-                && stage.snapshot.facts.pod(*pod).is_none()
+                && context.snapshot.facts.pod(*pod).is_none()
             {
                 self.needs.facts.insert(*pod);
                 all_known = false;
@@ -148,11 +147,11 @@ impl World<'_, '_> {
         all_known.then_some(true)
     }
 
-    /// Whether a pod that mentions a claim keeps it. A claim made for an ephemeral volume of a pod, `<pod>-<volume>`
-    /// and controlled by it, is let go as soon as the pod has been shut down (S14).
-    pub fn uses_claim(&self, pod: ObjectId, claim: ObjectId) -> bool {
+    /// Whether a pod that mentions a claim protects it. A claim of an ephemeral volume, named `<pod>-<volume>` and
+    /// controlled by the pod, is released as soon as the pod has been shut down (S14).
+    pub(crate) fn protects_claim(&self, pod: ObjectId, claim: ObjectId) -> bool {
         let Some(stored) = self.stored(pod) else { return false };
-        let snapshot = self.stage.snapshot;
+        let snapshot = self.context.snapshot;
         let shut_down = stored.terminating && !stored.in_grace();
         let (pod, claim) = (snapshot.object(pod), snapshot.object(claim));
         let controlled =
@@ -163,8 +162,8 @@ impl World<'_, '_> {
     }
 
     fn volume_unbound(&mut self, volume: ObjectId) -> Option<bool> {
-        let stage = self.stage;
-        let Some(facts) = stage.snapshot.facts.volume(volume) else {
+        let context = self.context;
+        let Some(facts) = context.snapshot.facts.volume(volume) else {
             self.needs.facts.insert(volume);
             return None;
         };
@@ -174,23 +173,23 @@ impl World<'_, '_> {
         let Some((namespace, name)) = facts.claim.as_deref().and_then(|claim| claim.split_once('/')) else {
             return Some(true);
         };
-        let strings = &stage.snapshot.strings;
+        let strings = &context.snapshot.strings;
         let (Some(namespace), Some(name)) = (strings.find(namespace), strings.find(name)) else { return Some(true) };
-        self.find(stage.built_in.claims, namespace, name).map(|claim| claim.is_none())
+        self.find(context.built_in.claims, namespace, name).map(|claim| claim.is_none())
     }
 
     fn controlled_by_job(&self, pod: ObjectId) -> bool {
         self.stored(pod).is_some_and(|stored| {
             stored.owners.iter().any(|reference| {
                 reference.controller == Some(true)
-                    && self.stage.snapshot.text(reference.kind) == "Job"
+                    && self.context.snapshot.text(reference.kind) == "Job"
                     && !self.owner_gone(reference.uid)
             })
         })
     }
 
     fn owner_gone(&self, uid: Symbol) -> bool {
-        // An owner that was not read is not known to be gone.
-        self.stage.snapshot.by_uid(uid).is_some_and(|owner| !self.exists(owner))
+        // An owner that was not read may exist.
+        self.context.snapshot.by_uid(uid).is_some_and(|owner| !self.exists(owner))
     }
 }

@@ -1,4 +1,4 @@
-//! The kubelet, which ends a pod once its grace period is over (R9.6), where its Node exists.
+//! The kubelet, which ends a pod after its grace period (R9.6) if its Node exists.
 
 use crate::{
     model::{Coordinate, ObjectId, Presence, ResourceId, Symbol},
@@ -9,17 +9,17 @@ use crate::{
     },
 };
 
-use super::{Assumption, Turn};
+use super::{ActorResult, Assumption};
 
 impl World<'_, '_> {
-    pub(super) fn end_pod(&mut self, object: ObjectId) -> Turn {
-        let ends = self.stage.assume == Assume::Known && self.stage.rules(object).graceful;
+    pub(super) fn end_pod(&mut self, object: ObjectId) -> ActorResult {
+        let ends = self.context.assume == Assume::Known && self.context.rules(object).graceful;
         if !ends || !self.stored(object).is_some_and(|stored| stored.in_grace()) {
-            return Turn::Done;
+            return ActorResult::Done;
         }
         match self.kubelet_of(object) {
-            Kubelet::Absent | Kubelet::Deleted => return Turn::Done,
-            // As nearly all are; what rests on it is marked.
+            Kubelet::Absent | Kubelet::Deleted => return ActorResult::Done,
+            // Assume a kubelet, as nearly all pods have one, and mark what depends on it.
             Kubelet::Unknown => {
                 self.doubtful.insert(object);
             }
@@ -27,49 +27,49 @@ impl World<'_, '_> {
                 self.assumptions.insert(Assumption::Kubelet { node });
             }
         }
-        // R1.19: grace 0 and no policy, so that the collector's finalizers stay.
+        // R1.19: grace period 0 and no policy, so the collector's finalizers stay.
         self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Kubelet);
-        Turn::Done
+        ActorResult::Done
     }
 
-    /// Whether a cluster-scoped object was there before anything was deleted.
-    fn was_there(&self, resource: Option<ResourceId>, name: Symbol) -> bool {
+    /// Whether a cluster-scoped object existed before anything was deleted.
+    fn existed(&self, resource: Option<ResourceId>, name: Symbol) -> bool {
         resource.is_some_and(|resource| {
             let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name };
-            matches!(self.stage.snapshot.look_up(coordinate), Presence::Present(_))
+            matches!(self.context.snapshot.look_up(coordinate), Presence::Present(_))
         })
     }
 
-    /// Who would end a pod in its grace period.
-    pub fn kubelet_of(&mut self, pod: ObjectId) -> Kubelet {
-        let Some(facts) = self.stage.snapshot.facts.pod(pod) else {
+    /// Which kubelet would end a pod in its grace period.
+    pub(crate) fn kubelet_of(&mut self, pod: ObjectId) -> Kubelet {
+        let Some(facts) = self.context.snapshot.facts.pod(pod) else {
             self.needs.facts.insert(pod);
             return Kubelet::Unknown;
         };
         let Some(node) = facts.node.clone() else { return Kubelet::Absent };
-        let nodes = self.stage.built_in.nodes;
-        let Some(name) = self.stage.snapshot.strings.find(&node) else {
-            // No object that was read has such a name.
-            let nodes_read = nodes.is_some_and(|nodes| self.stage.snapshot.covers(nodes, None));
+        let nodes = self.context.built_in.nodes;
+        let Some(name) = self.context.snapshot.strings.find(&node) else {
+            // No object that was read has this name.
+            let nodes_read = nodes.is_some_and(|nodes| self.context.snapshot.covers(nodes, None));
             return if nodes_read { Kubelet::Absent } else { Kubelet::Unknown };
         };
         match self.find(nodes, Symbol::EMPTY, name) {
             Some(Some(_)) => Kubelet::On(node),
-            Some(None) if self.was_there(nodes, name) => Kubelet::Deleted,
+            Some(None) if self.existed(nodes, name) => Kubelet::Deleted,
             Some(None) => Kubelet::Absent,
             None => Kubelet::Unknown,
         }
     }
 }
 
-/// Who would end a pod in its grace period.
+/// The kubelet that would end a pod in its grace period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kubelet {
-    /// The kubelet of this Node, which exists.
+    /// The kubelet of this existing Node.
     On(String),
-    /// Nobody: its Node doesn't exist (S13).
+    /// None: the Node doesn't exist (S13).
     Absent,
-    /// Nobody any more: its Node goes as well. The pod garbage collector removes such pods (R9.7).
+    /// None any more: the Node was deleted as well. The pod garbage collector removes such pods (R9.7).
     Deleted,
     /// The pod's node, or whether it exists, could not be read.
     Unknown,

@@ -1,9 +1,9 @@
-//! Others who make a plan come out differently: kubelets, controllers with finalizers of their own, the namespace
-//! controller, the clean-up of definitions (§9). What they are taken to do is listed with the plan.
+//! Other actors that change the outcome of a plan: kubelets, controllers with finalizers of their own, the namespace
+//! controller, the CRD finalizer controller (§9). A plan lists what it assumes about them.
 
 mod content;
 mod finalizers;
-pub mod kubelet;
+pub(crate) mod kubelet;
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -16,23 +16,23 @@ use crate::{
 
 use super::world::World;
 
-pub use content::ContentOrder;
-pub use finalizers::has_living_controller;
+pub(crate) use content::ContentOrder;
+pub(crate) use finalizers::has_living_controller;
 
-/// Something that a plan takes others to do.
+/// Something that a plan assumes other actors do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Assumption {
-    /// The kubelet of this node ends its pods when their grace period is over.
+    /// The kubelet of this node ends its pods after their grace period.
     Kubelet { node: String },
     /// A controller removes its own finalizer.
     Finalizer { finalizer: &'static str, by: &'static str },
     /// The namespace controller deletes what is in a terminating namespace.
     NamespaceController,
-    /// A controller that lives on doesn't replace what is deleted from under it, although it is made to (R9.1).
+    /// A surviving controller doesn't replace the objects it lost, although it is supposed to (R9.1).
     NotReplaced { controller: String },
-    /// No controller adopts what is left without an owner, although living ones may (R9.3, R9.4).
+    /// No living controller adopts objects without an owner (R9.3, R9.4).
     NotAdopted,
-    /// Pods of Nodes that are gone are removed in the end (R9.7).
+    /// The pod garbage collector removes pods of deleted Nodes (R9.7).
     PodGarbageCollector,
 }
 
@@ -57,56 +57,54 @@ impl std::fmt::Display for Assumption {
     }
 }
 
-/// Objects that others may have something to do with.
+/// Objects that other actors may act on.
 #[derive(Clone, Debug, Default)]
 pub struct Actors {
     noticed: VecDeque<ObjectId>,
     is_noticed: FxHashSet<ObjectId>,
-    /// Looked at, and waiting for something else to happen first.
+    /// Already acted on; waiting for another event.
     waiting: BTreeSet<ObjectId>,
-    /// What was noticed for being in somebody's way.
-    in_the_way: FxHashSet<ObjectId>,
+    /// Objects noticed because they hold up others.
+    noticed_as_blocker: FxHashSet<ObjectId>,
     pub(super) content_order: ContentOrder,
-    /// What the current pass through a namespace's content, or a definition's instances, has still to delete.
+    /// Objects that the current pass over a Namespace's contents, or a CRD's instances, has yet to delete.
     content: FxHashMap<ObjectId, VecDeque<ObjectId>>,
-    /// How much had been written when those who wait looked last.
-    looked_at: usize,
+    /// The length of the log when the waiting objects were last tried.
+    log_length_at_last_try: usize,
 }
 
 impl Actors {
-    /// Something happened to an object: others may now act on it.
-    pub fn notice(&mut self, object: ObjectId) {
+    /// Marks an object for the other actors.
+    pub(crate) fn notice(&mut self, object: ObjectId) {
         if self.is_noticed.insert(object) {
             self.noticed.push_back(object);
         }
     }
 
-    /// An object is in somebody's way. Says whether that is news.
-    pub fn notice_once(&mut self, object: ObjectId) -> bool {
-        let news = self.in_the_way.insert(object);
+    /// Marks an object that holds up another, at most once. Returns whether it was the first time.
+    pub(crate) fn notice_once(&mut self, object: ObjectId) -> bool {
+        let news = self.noticed_as_blocker.insert(object);
         if news {
             self.notice(object);
         }
         news
     }
 
-    /// Whether anybody has anything to look at.
-    pub fn any_noticed(&self) -> bool {
+    pub(crate) fn has_noticed(&self) -> bool {
         !self.noticed.is_empty()
     }
 }
 
 impl World<'_, '_> {
-    /// An object is gone: claims that a pod used, volumes that a claim was bound to, and the namespace it was in may go
-    /// on now.
-    pub(super) fn notice_who_waited_for(&mut self, gone: ObjectId) {
-        let stage = self.stage;
-        let snapshot = stage.snapshot;
+    /// An object is gone: marks the claims that a pod used, the volumes that a claim was bound to, and its namespace.
+    pub(super) fn notice_waiters_of(&mut self, gone: ObjectId) {
+        let context = self.context;
+        let snapshot = context.snapshot;
         let object = snapshot.object(gone);
         let terminating = |world: &Self, id: ObjectId| world.stored(id).is_some_and(|stored| stored.terminating);
         let mut noticed: Vec<ObjectId> = Vec::new();
         if let Some(pod) = snapshot.facts.pod(gone)
-            && let Some(claims) = stage.built_in.claims
+            && let Some(claims) = context.built_in.claims
         {
             for claim in pod.claims.iter().filter_map(|claim| snapshot.strings.find(claim)) {
                 let coordinate = Coordinate { resource: claims, namespace: object.namespace, name: claim };
@@ -115,19 +113,19 @@ impl World<'_, '_> {
                 }
             }
         }
-        if Some(object.resource) == stage.built_in.claims
-            && let Some(volumes) = stage.built_in.volumes
+        if Some(object.resource) == context.built_in.claims
+            && let Some(volumes) = context.built_in.volumes
         {
             let claim = format!("{}/{}", snapshot.text(object.namespace), snapshot.text(object.name));
             let is_bound = |id: &&ObjectId| {
                 snapshot.facts.volume(**id).is_some_and(|facts| facts.claim.as_deref() == Some(&claim))
             };
-            // Only volumes that are on their way out wait for anything.
-            let waiting = stage.of_resource(volumes).iter().filter(|id| terminating(self, **id));
+            // Only terminating volumes wait for their claim.
+            let waiting = context.of_resource(volumes).iter().filter(|id| terminating(self, **id));
             noticed.extend(waiting.filter(is_bound));
         }
         if !object.namespace.is_empty()
-            && let Some(namespaces) = stage.built_in.namespaces
+            && let Some(namespaces) = context.built_in.namespaces
         {
             let coordinate = Coordinate { resource: namespaces, namespace: Symbol::EMPTY, name: object.namespace };
             if let Presence::Present(namespace) = snapshot.look_up(coordinate) {
@@ -141,13 +139,12 @@ impl World<'_, '_> {
         }
     }
 
-    /// Others look at everything that was noticed, and do what they are taken to do. Whoever has to wait looks again
-    /// after the next things have happened.
-    pub(super) fn act(&mut self) {
+    /// Runs all actors on the marked objects. Waiting objects are tried again after the next writes.
+    pub(super) fn run_actors(&mut self) {
         let noticed: Vec<ObjectId> = self.actors.noticed.drain(..).collect();
         self.actors.is_noticed.clear();
-        // The namespace controller begins 5 seconds after the delete; the others are at work at once.
-        let is_namespace = |object: &ObjectId| self.stage.rules(*object).own_delete == OwnDelete::Namespace;
+        // The namespace controller starts 5 seconds after the delete; the others at once.
+        let is_namespace = |object: &ObjectId| self.context.rules(*object).own_delete == OwnDelete::Namespace;
         let (namespaces, others): (Vec<ObjectId>, Vec<ObjectId>) = noticed.into_iter().partition(is_namespace);
         let (now, later) = if others.is_empty() { (namespaces, others) } else { (others, namespaces) };
         for object in later {
@@ -155,20 +152,19 @@ impl World<'_, '_> {
         }
         let mut acted = false;
         for object in now {
-            acted |= self.act_on(object);
+            acted |= self.run_actors_on(object);
         }
-        // Whoever waits is asked only once nobody else acts, and only after something happened: what they wait for is
-        // often many others' doing.
-        if !acted && self.actors.looked_at != self.log.len() {
-            self.actors.looked_at = self.log.len();
+        // Try waiting objects only after a write by someone else: they usually wait for many.
+        if !acted && self.actors.log_length_at_last_try != self.log.len() {
+            self.actors.log_length_at_last_try = self.log.len();
             for object in std::mem::take(&mut self.actors.waiting) {
-                self.act_on(object);
+                self.run_actors_on(object);
             }
         }
     }
 
-    /// Whether anything was written.
-    fn act_on(&mut self, object: ObjectId) -> bool {
+    /// Runs all actors on one object. Returns whether anything was written.
+    fn run_actors_on(&mut self, object: ObjectId) -> bool {
         if !self.exists(object) {
             return false;
         }
@@ -179,7 +175,7 @@ impl World<'_, '_> {
             self.clear_namespace(object),
             self.clear_definition(object),
         ]
-        .contains(&Turn::HasToWait);
+        .contains(&ActorResult::Waits);
         if has_to_wait && self.exists(object) {
             self.actors.waiting.insert(object);
         }
@@ -187,13 +183,13 @@ impl World<'_, '_> {
     }
 }
 
-/// What came of looking at an object.
+/// The result of running an actor on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+enum ActorResult {
     /// Done, or nothing to do.
     Done,
-    /// It was noticed again, and goes on next time.
-    GoesOn,
-    /// Something else has to happen first.
-    HasToWait,
+    /// Marked again; continues next time.
+    Continues,
+    /// Waits for another event.
+    Waits,
 }

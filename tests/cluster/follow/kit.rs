@@ -157,7 +157,7 @@ impl Outcome {
     /// What each object was foretold that came otherwise, and what has become of it.
     pub fn otherwise(&self) -> Vec<(String, OutcomeKind, OutcomeKind)> {
         let describe = self.followed.otherwise.iter();
-        describe.map(|one| (one.object.short_name(), one.predicted[0], one.came)).collect()
+        describe.map(|one| (one.object.short_name(), one.predicted[0], one.actual)).collect()
     }
 
     /// It ended as foretold, and nothing that was there before went besides; so many objects are gone.
