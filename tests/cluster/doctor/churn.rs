@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::examine;
+use super::{PATIENCE, examine};
 use crate::{
     harness::{COLLECTOR, Cluster, Options, shared},
     plan::draft::blocking,
@@ -44,9 +44,13 @@ fn churn(cluster: &Cluster, namespace: &str, least: Duration, runs: usize) -> us
                         return;
                     }
                     let next = Instant::now() + pause;
-                    family(cluster, namespace, &format!("t{thread}-{round}"), round);
+                    let family = family(cluster, namespace, &format!("t{thread}-{round}"), round);
                     made.fetch_add(2, Ordering::Relaxed);
                     thread::sleep(next.saturating_duration_since(Instant::now()));
+                    // On a busy machine the collector would fall behind, and the doctor would be right to say so.
+                    cluster.wait_until("a family to go", PATIENCE, || {
+                        family.iter().all(|path| cluster.get(path).is_none())
+                    });
                 }
             });
         }
@@ -61,8 +65,8 @@ fn churn(cluster: &Cluster, namespace: &str, least: Duration, runs: usize) -> us
     made.load(Ordering::Relaxed) / usize::try_from(begun.elapsed().as_secs().max(1)).unwrap_or(1)
 }
 
-/// An owner and a dependent, of which one goes before the other, in every way there is.
-fn family(cluster: &Cluster, namespace: &str, name: &str, round: usize) {
+/// Makes an owner and a dependent, and deletes one before the other, in every way there is. Returns their paths.
+fn family(cluster: &Cluster, namespace: &str, name: &str, round: usize) -> [String; 2] {
     let object = |kind: &str, owners: Vec<Value>| {
         json!({"apiVersion": "v1", "kind": kind,
                "metadata": {"name": format!("{name}-{}", kind.to_lowercase()), "namespace": namespace, "ownerReferences": owners}})
@@ -88,6 +92,7 @@ fn family(cluster: &Cluster, namespace: &str, name: &str, round: usize) {
             cluster.delete(&owner, Some("Background"), None);
         }
     }
+    [owner, dependent]
 }
 
 #[test]
