@@ -69,7 +69,7 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
                  those whose owners are gone by then are deleted."
             ),
             objects: vec![id],
-            reference: None,
+            references: Vec::new(),
             related: namespaces,
             remedies: vec![
                 Remedy::new("see what stands behind it", look(case, facts.service.as_ref())),
@@ -180,7 +180,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
             if terminating.is_empty() { "" } else { ", and so is every instance: the definition is being deleted" }
         ),
         objects: definition.into_iter().collect(),
-        reference: None,
+        references: Vec::new(),
         related,
         remedies,
     }
@@ -287,7 +287,7 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
             hang(case, &related)
         ),
         objects: Vec::new(),
-        reference: None,
+        references: Vec::new(),
         related,
         remedies,
     }
@@ -318,7 +318,7 @@ fn unreadable(case: &Case<'_>, resource: &Resource, list: &ListRecord, failure: 
                       waits for them."
             .to_owned(),
         objects: Vec::new(),
-        reference: None,
+        references: Vec::new(),
         related: Vec::new(),
         remedies: vec![Remedy::new("see whether it fails for you, too", list_all(case, resource))],
     }

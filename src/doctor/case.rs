@@ -9,6 +9,8 @@ use crate::{
     simulate::{ProjectedOutcome, Projection, SimContext},
 };
 
+use crate::wording::thousands;
+
 use super::{commands::Commands, finding::ReadsNeeded, limit::Limit};
 
 /// So many objects are named in a sentence.
@@ -119,10 +121,10 @@ impl<'a> Case<'a> {
         format!("{} {}/{}", text(reference.api_version), text(reference.kind), text(reference.name))
     }
 
-    /// How many objects go below one, that is not counted.
-    pub(super) fn goes_below(&self, id: ObjectId) -> usize {
-        let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([id]);
-        let mut open = vec![id];
+    /// How many objects go below some, which are not counted.
+    pub(super) fn goes_below(&self, objects: &[ObjectId]) -> usize {
+        let mut seen: FxHashSet<ObjectId> = objects.iter().copied().collect();
+        let (counted, mut open) = (seen.len(), objects.to_vec());
         while let Some(object) = open.pop() {
             let below = self.graph().dependents(object.into()).iter().copied();
             open.extend(
@@ -131,8 +133,14 @@ impl<'a> Case<'a> {
                 }),
             );
         }
-        seen.len() - 1
+        seen.len() - counted
     }
+}
+
+/// The first few of many words.
+pub(super) fn some_of<T: AsRef<str>>(all: &[T]) -> String {
+    let names = all.iter().take(NAMED).map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    if all.len() > NAMED { format!("{names} and {} more", thousands(all.len() - NAMED)) } else { names }
 }
 
 /// What is being gathered.

@@ -194,7 +194,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
         cause: String::new(),
         message,
         consequence: consequence(case, works),
-        reference: None,
+        references: Vec::new(),
         remedies: remedies(case, works, &left),
         related,
         objects,
@@ -295,7 +295,7 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
             commands.delete(&foreground, "background", &[]),
         ));
     }
-    let orphaning: Vec<ObjectId> = waiting.iter().copied().filter(|id| !foreground.contains(id)).collect();
+    let orphaning: Vec<ObjectId> = waiting.iter().copied().filter(|id| foreground.binary_search(id).is_err()).collect();
     if !orphaning.is_empty() {
         let free = orphaning.iter().filter_map(|owner| free_dependents(case, *owner));
         remedies.push(Remedy::new("free the dependents by hand, and then let the owner go", free));
@@ -387,7 +387,7 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
         cause: String::new(),
         message,
         consequence: format!("{nothing}{}", fires(case)),
-        reference: None,
+        references: Vec::new(),
         related: waiting(turns, &objects),
         objects,
         remedies: vec![remedy],

@@ -100,14 +100,19 @@ fn would_deadlock(case: &Case<'_>, members: &[ObjectId]) -> bool {
 /// ones count, the others are no part of it.
 fn to_cut(case: &Case<'_>, members: &[ObjectId], only_blocking: bool) -> Vec<(ObjectId, Vec<usize>)> {
     let snapshot = case.snapshot();
-    let places = |holder: ObjectId, owner: ObjectId| -> Vec<usize> {
-        let (uid, owners) = (snapshot.object(owner).uid, &snapshot.object(holder).owners);
-        let counts = |place: &usize| owners[*place].uid == uid && (owners[*place].blocks() || !only_blocking);
-        (0..owners.len()).filter(counts).collect()
-    };
+    // The places of each holder's references to each member.
+    let mut places: FxHashMap<(ObjectId, Symbol), Vec<usize>> = FxHashMap::default();
+    for holder in members {
+        for (place, reference) in snapshot.object(*holder).owners.iter().enumerate() {
+            if reference.blocks() || !only_blocking {
+                places.entry((*holder, reference.uid)).or_default().push(place);
+            }
+        }
+    }
+    let places = |holder: ObjectId, owner: ObjectId| places.get(&(holder, snapshot.object(owner).uid));
     let below = |owner: ObjectId| -> Vec<ObjectId> {
         let dependents = case.graph().dependents(owner.into()).iter().copied();
-        dependents.filter(|id| members.binary_search(id).is_ok() && !places(*id, owner).is_empty()).collect()
+        dependents.filter(|id| members.binary_search(id).is_ok() && places(*id, owner).is_some()).collect()
     };
     let mut by_age = members.to_vec();
     by_age.sort_by_key(|id| (snapshot.object(*id).created, *id));
@@ -127,7 +132,7 @@ fn to_cut(case: &Case<'_>, members: &[ObjectId], only_blocking: bool) -> Vec<(Ob
                     way.pop();
                 }
                 Some(dependent) if on_the_way.contains(&dependent) => {
-                    cut.entry(dependent).or_default().extend(places(dependent, owner));
+                    cut.entry(dependent).or_default().extend(places(dependent, owner).into_iter().flatten());
                 }
                 Some(dependent) if seen.insert(dependent) => {
                     on_the_way.insert(dependent);
@@ -141,9 +146,10 @@ fn to_cut(case: &Case<'_>, members: &[ObjectId], only_blocking: bool) -> Vec<(Ob
 }
 
 /// The first of the references to cut.
-fn first_cut(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Option<Reference> {
-    let (holder, places) = cut.first()?;
-    Some(case.snapshot().object(*holder).owners[*places.first()?])
+fn first_cut(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Vec<Reference> {
+    let first =
+        cut.iter().take(1).flat_map(|(holder, places)| places.iter().take(1).map(move |place| (*holder, *place)));
+    first.map(|(holder, place)| case.snapshot().object(holder).owners[place]).collect()
 }
 
 /// References of members to members beyond one of each uid. The collector unblocks only the first of them, or none at
@@ -152,15 +158,19 @@ fn beyond_one(case: &Case<'_>, members: &[ObjectId]) -> Vec<(ObjectId, Vec<usize
     let snapshot = case.snapshot();
     let of = |holder: &ObjectId| {
         let owners = &snapshot.object(*holder).owners;
-        let of_member =
-            |reference: &Reference| snapshot.by_uid(reference.uid).is_some_and(|owner| members.contains(&owner));
-        let kept = |reference: &Reference| {
-            let same = |place: &usize| owners[*place].uid == reference.uid;
-            let controls = |place: &usize| owners[*place].controller == Some(true);
-            (0..owners.len()).filter(same).find(controls).or_else(|| (0..owners.len()).find(same))
+        let of_member = |reference: &Reference| {
+            snapshot.by_uid(reference.uid).is_some_and(|owner| members.binary_search(&owner).is_ok())
         };
-        let places =
-            (0..owners.len()).filter(|place| of_member(&owners[*place]) && kept(&owners[*place]) != Some(*place));
+        // Of each uid the one that controls is kept, or else the first.
+        let mut kept: FxHashMap<Symbol, usize> = FxHashMap::default();
+        for (place, reference) in owners.iter().enumerate() {
+            let known = kept.entry(reference.uid).or_insert(place);
+            if reference.controller == Some(true) && owners[*known].controller != Some(true) {
+                *known = place;
+            }
+        }
+        let places = (0..owners.len())
+            .filter(|place| of_member(&owners[*place]) && kept.get(&owners[*place].uid) != Some(place));
         (*holder, places.collect::<Vec<usize>>())
     };
     members.iter().map(of).filter(|(_, places)| !places.is_empty()).collect()
@@ -200,7 +210,7 @@ fn living_on(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Fin
         severity: code.severity(),
         cause: cause(case, members),
         objects: members.to_vec(),
-        reference: first_cut(case, &cut),
+        references: first_cut(case, &cut),
         message: match members.len() {
             1 => "It names itself as its owner.".to_owned(),
             _ => format!("They own one another: {}.", path(case, members)),
@@ -221,7 +231,7 @@ fn path(case: &Case<'_>, members: &[ObjectId]) -> String {
     let snapshot = case.snapshot();
     let owner_in = |id: ObjectId, seen: &[ObjectId]| {
         let owners = snapshot.object(id).owners.iter().filter_map(|reference| snapshot.by_uid(reference.uid));
-        let mut owners: Vec<ObjectId> = owners.filter(|owner| members.contains(owner)).collect();
+        let mut owners: Vec<ObjectId> = owners.filter(|owner| members.binary_search(owner).is_ok()).collect();
         owners.sort_by_key(|owner| seen.contains(owner));
         owners.first().copied()
     };
@@ -256,7 +266,7 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
         severity: Code::BlockingCycle.severity(),
         cause: cause(case, members),
         objects: members.to_vec(),
-        reference: first_cut(case, &cut),
+        references: first_cut(case, &cut),
         related: outer,
         message: match members.len() {
             1 => "It owns itself, and its reference blocks its owner's deletion.".to_owned(),
@@ -330,7 +340,7 @@ fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
         code: Code::ForegroundDeadlock,
         severity: Code::ForegroundDeadlock.severity(),
         cause: cause(case, &circle),
-        reference: first_cut(case, &beyond_one),
+        references: first_cut(case, &beyond_one),
         message: format!(
             "Deleted in the foreground, {} waits for {}, which has several references of one uid: the API server refuses to let the collector \
              unblock them.",
@@ -401,7 +411,7 @@ fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Fin
         severity: code.severity(),
         cause: cause(case, circle),
         objects: circle.to_vec(),
-        reference: first_cut(case, &cut),
+        references: first_cut(case, &cut),
         message,
         consequence: never(&related),
         related,
@@ -414,8 +424,13 @@ fn waiting_path(case: &Case<'_>, circle: &[ObjectId]) -> String {
     let mut way = vec![circle[0]];
     loop {
         let here = way[way.len() - 1];
-        let mut next: Vec<ObjectId> =
-            case.projection.waits_for(here).iter().copied().filter(|other| circle.contains(other)).collect();
+        let mut next: Vec<ObjectId> = case
+            .projection
+            .waits_for(here)
+            .iter()
+            .copied()
+            .filter(|other| circle.binary_search(other).is_ok())
+            .collect();
         next.sort_by_key(|other| way[1..].contains(other));
         let Some(next) = next.first().copied() else { break };
         way.push(next);

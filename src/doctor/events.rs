@@ -83,7 +83,7 @@ fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
         message: format!("{}/{}{more}{place}: the collector said{when}: {}", latest.kind, latest.name, latest.message),
         consequence: consequence.to_owned(),
         objects,
-        reference: None,
+        references: Vec::new(),
         related: Vec::new(),
         remedies: vec![Remedy::new(
             "find out who writes such references; then forget the complaint, which goes by itself after an hour",

@@ -1,6 +1,9 @@
 //! What is wrong, what it leads to, and what mends it.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+};
 
 use crate::{
     command_line::ShellCommand,
@@ -19,8 +22,8 @@ pub struct Finding {
     pub cause: String,
     /// All that suffer from it; none where that is the cluster as a whole.
     pub objects: Vec<ObjectId>,
-    /// The reference at fault, of the first of the objects.
-    pub reference: Option<Reference>,
+    /// The references at fault, of the first of the objects.
+    pub references: Vec<Reference>,
     /// The other parties: the owner, who waits, the rest of a cycle.
     pub related: Vec<ObjectId>,
     /// What is so, said of the objects: "is owned by …", which does not exist.
@@ -29,6 +32,18 @@ pub struct Finding {
     pub consequence: String,
     /// What mends it; the first does the least harm.
     pub remedies: Vec<Remedy>,
+}
+
+/// Several causes in a few words that tell them from others, the same from look to look.
+pub(super) fn one_cause(causes: &BTreeSet<String>) -> String {
+    let first = causes.first().map_or("", String::as_str);
+    if causes.len() <= 1 {
+        return first.to_owned();
+    }
+    // The hasher's keys are fixed.
+    let mut hasher = DefaultHasher::new();
+    causes.hash(&mut hasher);
+    format!("{first} and {} more {:016x}", causes.len() - 1, hasher.finish())
 }
 
 /// A way to mend something.

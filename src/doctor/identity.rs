@@ -39,8 +39,11 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], findings: &mut Finding
     }
     for (namespace, objects) in by_namespace {
         let name = snapshot.text(namespace);
-        let mut related: Vec<ObjectId> =
-            turns.iter().filter(|turn| objects.contains(&turn.object)).filter_map(|turn| turn.waiting).collect();
+        let mut related: Vec<ObjectId> = turns
+            .iter()
+            .filter(|turn| objects.binary_search(&turn.object).is_ok())
+            .filter_map(|turn| turn.waiting)
+            .collect();
         related.sort_unstable();
         related.dedup();
         findings.refused.extend(objects.iter().copied());
@@ -52,7 +55,7 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], findings: &mut Finding
             consequence: "They can be deleted, but not changed: the API server answers 404 to every update. The collector can take no finalizer \
                           off them, and drop no reference."
                 .to_owned(),
-            reference: None,
+            references: Vec::new(),
             related,
             remedies: vec![Remedy::new(
                 "make the namespace again: they can then be dealt with, and what the collector has to do with them, it does",
@@ -88,7 +91,7 @@ pub(super) fn uids(case: &Case<'_>, findings: &mut FindingsBuilder) {
             consequence: "The collector knows objects by their uids, and only one by each: which of them it takes for the other is chance. It \
                           may wait for the wrong one, free dependents of the wrong one, or never end a delete."
                 .to_owned(),
-            reference: None,
+            references: Vec::new(),
             related: vec![known],
             remedies: vec![make_again(case, &objects)],
             objects,

@@ -12,7 +12,7 @@ fn finding(code: Code, objects: &[ObjectId], related: &[ObjectId]) -> Finding {
         severity: Severity::Warning,
         cause: String::new(),
         objects: objects.to_vec(),
-        reference: None,
+        references: Vec::new(),
         related: related.to_vec(),
         message: String::new(),
         consequence: String::new(),

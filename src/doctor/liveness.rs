@@ -2,7 +2,10 @@
 //! manager.
 
 use crate::{
-    model::{Coordinate, ObjectId, Presence, ResourceId, Symbol, facts::LeaseFacts},
+    model::{
+        Coordinate, ObjectId, Presence, ResourceId, Symbol,
+        facts::{LeaseFacts, Setter},
+    },
     wording::age,
 };
 
@@ -73,6 +76,12 @@ fn tells_nobody(manager: &str) -> bool {
         )
 }
 
+/// Those of all setters, which are sorted by their finalizers, who have set this one.
+fn of_finalizer<'a>(setters: &'a [Setter], finalizer: &'a str) -> impl Iterator<Item = &'a Setter> {
+    let first = setters.partition_point(|setter| *setter.finalizer < *finalizer);
+    setters[first..].iter().take_while(move |setter| setter.finalizer == finalizer)
+}
+
 /// Whoever is to remove a finalizer from an object, as far as it can be told.
 pub(super) fn keeper(case: &Case<'_>, wanted: &mut ReadsNeeded, id: ObjectId, finalizer: Symbol) -> FinalizerOwner {
     let text = case.snapshot().text(finalizer);
@@ -81,8 +90,7 @@ pub(super) fn keeper(case: &Case<'_>, wanted: &mut ReadsNeeded, id: ObjectId, fi
         wanted.setters.insert(id);
         return nobody(Liveness::Unread("who set it could not be read".to_owned()));
     };
-    let mut managers: Vec<&str> =
-        setters.iter().filter(|setter| setter.finalizer == text).map(|setter| setter.manager.as_str()).collect();
+    let mut managers: Vec<&str> = of_finalizer(setters, text).map(|setter| setter.manager.as_str()).collect();
     managers.dedup();
     let Some(manager) = managers.iter().find(|manager| !tells_nobody(manager)).or(managers.first()).copied() else {
         return nobody(Liveness::Unknown("who set it is not recorded".to_owned()));

@@ -1,8 +1,12 @@
 //! References that don't lead to their owner (§3.4, §3.6), and what the collector makes of that.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
-use serde_json::json;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Value, json};
 
 use crate::{
     command_line::ShellCommand,
@@ -10,17 +14,18 @@ use crate::{
     model::{Object, ObjectId, Presence, Reference, Symbol, effects::Severity},
     simulate::ProjectedOutcome,
     tree::{ReferenceStatus, ResolvedReference},
-    wording::count,
+    wording::{count, thousands},
 };
 
 use super::{
-    case::{Case, FindingsBuilder},
+    case::{Case, FindingsBuilder, some_of},
     code::Code,
-    finding::{Finding, Remedy},
+    finding::{Finding, Remedy, one_cause},
 };
 
-/// References of one cause: what is wrong with them, what they name, and what becomes of their holders.
-type Group = (Code, String, HolderOutcome);
+/// Holders whose references have the same faults: what is wrong with these, what they name, and what becomes of the
+/// holders.
+type Group = (Code, BTreeSet<String>, HolderOutcome);
 
 /// What becomes of the holder of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,15 +36,31 @@ enum HolderOutcome {
     Unsure,
 }
 
-/// One reference at fault.
-#[derive(Clone, Copy, Debug)]
+/// The references of one object that have one kind of fault.
+#[derive(Clone, Debug)]
 struct Fault {
     holder: ObjectId,
-    place: usize,
-    link: ResolvedReference,
+    /// Where they are, in their order; at least one.
+    places: Vec<usize>,
+    /// Where each of the object's references leads.
+    links: Rc<[ResolvedReference]>,
 }
 
-/// Looks at every reference of every live object. Those of terminating ones don't matter any more (R8.3).
+impl Fault {
+    /// The reference at each place, and where it leads.
+    fn references<'a>(&'a self, case: &Case<'a>) -> impl Iterator<Item = (usize, Reference, ResolvedReference)> + 'a {
+        let owners = &case.snapshot().object(self.holder).owners;
+        self.places.iter().map(move |place| (*place, owners[*place], self.links[*place]))
+    }
+
+    /// Where the first of them leads.
+    fn link(&self) -> ResolvedReference {
+        self.links[self.places[0]]
+    }
+}
+
+/// Looks at every reference of every live object. Those of terminating ones don't matter any more (R8.3). An object's
+/// references with one kind of fault are one finding, and so are objects whose references have the same faults.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let mut groups: BTreeMap<Group, Vec<Fault>> = BTreeMap::new();
     let snapshot = case.snapshot();
@@ -48,24 +69,42 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
             // The collector never looks at it (R2.7).
             continue;
         }
-        for (place, reference) in object.owners.iter().enumerate() {
-            let link = ResolvedReference::of(snapshot, case.graph(), object, reference);
+        let link = |reference| ResolvedReference::of(snapshot, case.graph(), object, reference);
+        let links: Rc<[ResolvedReference]> = object.owners.iter().map(link).collect();
+        for (reference, link) in object.owners.iter().zip(links.iter()) {
             want(case, findings, object, reference, link.standing);
-            let Some(code) = code_of(case, object, place, link.standing) else { continue };
-            if !findings.explained.contains(&id) && !case.fresh.contains(&id) {
-                let cause = cause_of(case, object, reference, code);
-                groups.entry((code, cause, becomes(case, id, object))).or_default().push(Fault {
-                    holder: id,
-                    place,
-                    link,
-                });
+        }
+        if findings.explained.contains(&id) || case.fresh.contains(&id) {
+            continue;
+        }
+        let mut faults: BTreeMap<Code, (BTreeSet<String>, Vec<usize>)> = BTreeMap::new();
+        let doubled = doubled(object, &links);
+        for (place, (reference, link)) in object.owners.iter().zip(links.iter()).enumerate() {
+            if let Some(code) = code_of(case, reference, link.standing, &doubled) {
+                let (causes, places) = faults.entry(code).or_default();
+                causes.insert(cause_of(case, object, reference, code));
+                places.push(place);
             }
         }
+        for (code, (causes, places)) in faults {
+            let fault = Fault { holder: id, places, links: Rc::clone(&links) };
+            groups.entry((code, causes, becomes(case, id, object))).or_default().push(fault);
+        }
     }
-    for ((code, cause, becomes), mut faults) in groups {
-        faults.dedup_by_key(|fault| fault.holder);
-        findings.findings.push(finding(case, code, cause, becomes, &faults));
+    for ((code, causes, becomes), faults) in groups {
+        findings.findings.push(finding(case, code, &causes, becomes, &faults));
     }
+}
+
+/// The uids of which an object has several references, one of which leads to the owner.
+fn doubled(object: &Object, links: &[ResolvedReference]) -> FxHashSet<Symbol> {
+    let mut by_uid: FxHashMap<Symbol, (usize, bool)> = FxHashMap::default();
+    for (reference, link) in object.owners.iter().zip(links) {
+        let (number, valid) = by_uid.entry(reference.uid).or_default();
+        *number += 1;
+        *valid |= link.standing.valid();
+    }
+    by_uid.into_iter().filter(|(_, (number, valid))| *number > 1 && *valid).map(|(uid, _)| uid).collect()
 }
 
 /// An owner that lists lack has to be looked up before it is called absent (R8.7).
@@ -91,18 +130,19 @@ fn want(
     }
 }
 
-fn code_of(case: &Case<'_>, object: &Object, place: usize, standing: ReferenceStatus) -> Option<Code> {
-    let reference = &object.owners[place];
+fn code_of(
+    case: &Case<'_>,
+    reference: &Reference,
+    standing: ReferenceStatus,
+    doubled: &FxHashSet<Symbol>,
+) -> Option<Code> {
     if malformed(case, reference).is_some() {
         return Some(Code::OwnerMalformed);
     }
     // What fails says more than that there are two of it; and where none of them leads anywhere, that is the trouble.
     let fails =
         matches!(standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope | ReferenceStatus::Unread);
-    let same: Vec<&Reference> = object.owners.iter().filter(|other| other.uid == reference.uid).collect();
-    let valid =
-        |other: &&Reference| ResolvedReference::of(case.snapshot(), case.graph(), object, other).standing.valid();
-    if same.len() > 1 && !fails && same.iter().any(valid) {
+    if !fails && doubled.contains(&reference.uid) {
         return Some(Code::OwnerDuplicated);
     }
     Some(match standing {
@@ -167,20 +207,54 @@ fn becomes(case: &Case<'_>, id: ObjectId, object: &Object) -> HolderOutcome {
     }
 }
 
-fn finding(case: &Case<'_>, code: Code, cause: String, becomes: HolderOutcome, faults: &[Fault]) -> Finding {
+fn finding(
+    case: &Case<'_>,
+    code: Code,
+    causes: &BTreeSet<String>,
+    becomes: HolderOutcome,
+    faults: &[Fault],
+) -> Finding {
     let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
-    let first = faults[0];
-    let reference = case.snapshot().object(first.holder).owners[first.place];
+    let first = &faults[0];
+    let mut related: Vec<ObjectId> = first.references(case).filter_map(|(_, _, link)| link.found).collect();
+    related.sort_unstable();
+    related.dedup();
+    related.retain(|found| objects.binary_search(found).is_err());
     Finding {
         code,
         severity: severity(code, becomes),
-        cause: format!("{cause} {becomes:?}"),
-        related: first.link.found.into_iter().filter(|found| !objects.contains(found)).collect(),
-        reference: Some(reference),
-        message: message(case, code, &first, &reference),
+        cause: format!("{} {becomes:?}", one_cause(causes)),
+        related,
+        references: first.references(case).map(|(_, reference, _)| reference).collect(),
+        message: message(case, code, first) + &and_more(case, code, first),
         consequence: consequence(case, code, becomes, &objects),
         remedies: remedies(case, code, becomes, faults),
         objects,
+    }
+}
+
+/// The other references that are at fault, as a sentence of its own; empty where there is only one fault.
+fn and_more(case: &Case<'_>, code: Code, fault: &Fault) -> String {
+    let object = case.snapshot().object(fault.holder);
+    // What is told of the first is true of these, too.
+    let told = |reference: &Reference| match code {
+        Code::OwnerMalformed => String::new(),
+        Code::OwnerDuplicated => case.snapshot().text(reference.uid).to_owned(),
+        _ => cause_of(case, object, reference, code),
+    };
+    let mut seen: FxHashSet<String> = FxHashSet::default();
+    let mut others: Vec<Reference> = Vec::new();
+    for (_, reference, _) in fault.references(case) {
+        if seen.insert(told(&reference)) || code == Code::OwnerMalformed {
+            others.push(reference);
+        }
+    }
+    others.remove(0);
+    let names: Vec<String> = others.iter().map(|reference| case.reference(reference)).collect();
+    match others.len() {
+        0 => String::new(),
+        1 => format!(" 1 more reference has the same fault: {}.", some_of(&names)),
+        more => format!(" {} more references have the same fault: {}.", thousands(more), some_of(&names)),
     }
 }
 
@@ -194,14 +268,16 @@ fn severity(code: Code, becomes: HolderOutcome) -> Severity {
     }
 }
 
-fn message(case: &Case<'_>, code: Code, fault: &Fault, reference: &Reference) -> String {
+/// What is wrong with the first of some references.
+fn message(case: &Case<'_>, code: Code, fault: &Fault) -> String {
     let snapshot = case.snapshot();
+    let reference = &snapshot.object(fault.holder).owners[fault.places[0]];
     let says = case.reference(reference);
-    let found = fault.link.found.map(|found| case.name(found, Some(fault.holder))).unwrap_or_default();
+    let found = fault.link().found.map(|found| case.name(found, Some(fault.holder))).unwrap_or_default();
     match code {
         Code::OwnerAbsent => format!("The owner {says} does not exist{}.", where_it_would_be(case, fault, reference)),
         Code::OwnerOtherUid => {
-            let now = fault.link.found.map_or("", |found| snapshot.text(snapshot.object(found).uid));
+            let now = fault.link().found.map_or("", |found| snapshot.text(snapshot.object(found).uid));
             format!(
                 "The owner {says} had the uid {}; what is there now has the uid {now}.",
                 snapshot.text(reference.uid)
@@ -210,7 +286,7 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, reference: &Reference) ->
         Code::OwnerOtherName => format!("The reference says {says}; the object with that uid is {found}."),
         Code::OwnerOtherKind => {
             let kind =
-                fault.link.found.map(|found| snapshot.resources.get(snapshot.object(found).resource).api_version());
+                fault.link().found.map(|found| snapshot.resources.get(snapshot.object(found).resource).api_version());
             format!("The reference says {says}; the object with that uid is {} {found}.", kind.unwrap_or_default())
         }
         Code::OwnerOtherNamespace => {
@@ -263,7 +339,7 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, objects: &[O
     match (code, becomes) {
         (Code::OwnerUnread, _) => "Not verified: whether this owner is there is not known, and nothing is claimed of it.".to_owned(),
         (_, HolderOutcome::Gone) => {
-            let below: usize = objects.iter().map(|id| case.goes_below(*id)).sum();
+            let below = case.goes_below(objects);
             let more = if below == 0 { String::new() } else { format!(", and {} below", count(below, "object", "objects")) };
             format!("The collector deletes {it} on its next look{more}.")
         }
@@ -291,44 +367,40 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
     let each = |commands: &dyn Fn(&Fault) -> Vec<ShellCommand>| -> Vec<ShellCommand> {
         faults.iter().flat_map(commands).collect()
     };
+    let change = |fields: &dyn Fn(ObjectId) -> Vec<(&'static str, Value)>| {
+        each(&|fault| {
+            let changes = fault.references(case).filter_map(|(place, _, link)| Some((place, fields(link.found?))));
+            commands.change_references(fault.holder, &changes.collect::<Vec<_>>())
+        })
+    };
+    let name_rightly = || change(&|found| right_names(case, found));
+    let several = faults.iter().any(|fault| fault.places.len() > 1);
+    let which = if several { "the references that lead" } else { "the reference that leads" };
     let drop = Remedy::new(
-        "keep the object, and drop the reference that leads nowhere",
-        each(&|fault| commands.drop_references(fault.holder, &invalid_places(case, fault))),
+        format!("keep the object, and drop {which} nowhere"),
+        each(&|fault| commands.drop_references(fault.holder, &invalid_places(fault))),
     );
     let let_go = Remedy::new("let it go, as the collector would", commands.delete(&objects, "background", &[]));
     match code {
         Code::OwnerUnread => {
-            let look = |fault: &Fault| {
-                let object = snapshot.object(fault.holder);
-                commands.look_at_owner(&object.owners[fault.place], case.graph(), object.namespace)
+            let namespace = |fault: &Fault| snapshot.object(fault.holder).namespace;
+            let look = |fault: &Fault| -> Vec<ShellCommand> {
+                let look = |(_, reference, _)| commands.look_at_owner(&reference, case.graph(), namespace(fault));
+                fault.references(case).filter_map(look).collect()
             };
-            let look: BTreeSet<ShellCommand> = faults.iter().filter_map(look).collect();
+            let look: BTreeSet<ShellCommand> = faults.iter().flat_map(look).collect();
             vec![Remedy::new("see why it can't be read", look)]
         }
         Code::OwnerOtherUid => {
-            let repoint = each(&|fault| {
-                let Some(found) = fault.link.found else { return Vec::new() };
-                let uid = snapshot.text(snapshot.object(found).uid);
-                commands.change_references(fault.holder, &[(fault.place, vec![("uid", json!(uid))])])
-            });
+            let repoint = change(&|found| vec![("uid", json!(snapshot.text(snapshot.object(found).uid)))]);
             let repoint = Remedy::new("hand it to the one that is there now: it goes when that goes", repoint);
             if becomes == HolderOutcome::Gone { vec![drop, repoint, let_go] } else { vec![drop, repoint] }
         }
         Code::OwnerOtherName | Code::OwnerOtherKind => {
-            let mend = each(&|fault| {
-                let Some(found) = fault.link.found else { return Vec::new() };
-                commands.change_references(fault.holder, &[(fault.place, right_names(case, found))])
-            });
-            vec![Remedy::new("name the owner rightly", mend), drop]
+            vec![Remedy::new("name the owner rightly", name_rightly()), drop]
         }
-        Code::OwnerNotServed | Code::OwnerListKind
-            if faults.iter().all(|fault| fault.link.found.is_some_and(|owner| may_own(case, owner, fault.holder))) =>
-        {
-            let mend = each(&|fault| {
-                let Some(found) = fault.link.found else { return Vec::new() };
-                commands.change_references(fault.holder, &[(fault.place, right_names(case, found))])
-            });
-            vec![Remedy::new("name the owner by the kind it is served as", mend), drop]
+        Code::OwnerNotServed | Code::OwnerListKind if faults.iter().all(|fault| all_may_own(case, fault)) => {
+            vec![Remedy::new("name the owner by the kind it is served as", name_rightly()), drop]
         }
         Code::OwnerAbsent | Code::OwnerListKind | Code::OwnerOtherNamespace if becomes == HolderOutcome::Gone => {
             vec![drop, let_go]
@@ -338,11 +410,17 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
             vec![Remedy::new("keep one reference of them, the right one", single)]
         }
         Code::OwnerMalformed => {
-            let mend = each(&|fault| commands.drop_references(fault.holder, &malformed_places(case, fault.holder)));
-            vec![Remedy::new("keep the object, and drop the malformed reference", mend)]
+            let mend = each(&|fault| commands.drop_references(fault.holder, &fault.places));
+            let which = if several { "references" } else { "reference" };
+            vec![Remedy::new(format!("keep the object, and drop the malformed {which}"), mend)]
         }
         _ => vec![drop],
     }
+}
+
+/// Whether every reference at fault leads to an object that may own the holder.
+fn all_may_own(case: &Case<'_>, fault: &Fault) -> bool {
+    fault.references(case).all(|(_, _, link)| link.found.is_some_and(|owner| may_own(case, owner, fault.holder)))
 }
 
 /// How a reference to this owner is written.
@@ -365,30 +443,28 @@ fn may_own(case: &Case<'_>, owner: ObjectId, holder: ObjectId) -> bool {
 
 /// Every reference of a holder that leads nowhere: if one of them were left, the collector would delete the object for
 /// it.
-fn invalid_places(case: &Case<'_>, fault: &Fault) -> Vec<usize> {
-    let object = case.snapshot().object(fault.holder);
+fn invalid_places(fault: &Fault) -> Vec<usize> {
     let leads_nowhere = |place: &usize| {
-        let standing = ResolvedReference::of(case.snapshot(), case.graph(), object, &object.owners[*place]).standing;
-        *place == fault.place || !(standing.valid() || standing == ReferenceStatus::Unread)
+        let standing = fault.links[*place].standing;
+        !(standing.valid() || standing == ReferenceStatus::Unread) || fault.places.binary_search(place).is_ok()
     };
-    (0..object.owners.len()).filter(leads_nowhere).collect()
+    (0..fault.links.len()).filter(leads_nowhere).collect()
 }
 
-/// All references of one uid but one: the one that leads to the owner, or else the first.
+/// Of each uid at fault all references but one: the one that leads to the owner, or else the first.
 fn superfluous(case: &Case<'_>, fault: &Fault) -> Vec<usize> {
-    let object = case.snapshot().object(fault.holder);
-    let uid = object.owners[fault.place].uid;
-    let places: Vec<usize> = (0..object.owners.len()).filter(|place| object.owners[*place].uid == uid).collect();
-    let valid = |place: &&usize| {
-        ResolvedReference::of(case.snapshot(), case.graph(), object, &object.owners[**place]).standing.valid()
-    };
+    let owners = &case.snapshot().object(fault.holder).owners;
+    let uids: FxHashSet<Symbol> = fault.references(case).map(|(_, reference, _)| reference.uid).collect();
+    let mut by_uid: BTreeMap<Symbol, Vec<usize>> = BTreeMap::new();
+    for (place, reference) in owners.iter().enumerate().filter(|(_, reference)| uids.contains(&reference.uid)) {
+        by_uid.entry(reference.uid).or_default().push(place);
+    }
+    let valid = |place: &&usize| fault.links[**place].standing.valid();
     // Of those that are right, the one that says most.
-    let weight = |place: &&usize| (object.owners[**place].controller == Some(true), object.owners[**place].blocks());
-    let keep = places.iter().filter(valid).rev().max_by_key(weight).or(places.first()).copied();
-    places.into_iter().filter(|place| Some(*place) != keep).collect()
-}
-
-fn malformed_places(case: &Case<'_>, holder: ObjectId) -> Vec<usize> {
-    let owners = &case.snapshot().object(holder).owners;
-    (0..owners.len()).filter(|place| malformed(case, &owners[*place]).is_some()).collect()
+    let weight = |place: &&usize| (owners[**place].controller == Some(true), owners[**place].blocks());
+    let all_but_one = |places: Vec<usize>| {
+        let keep = places.iter().filter(valid).rev().max_by_key(weight).or(places.first()).copied();
+        places.into_iter().filter(move |place| Some(*place) != keep)
+    };
+    by_uid.into_values().flat_map(all_but_one).collect()
 }

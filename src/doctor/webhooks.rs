@@ -173,7 +173,7 @@ fn finding(case: &Case<'_>, asked: &WebhookCall<'_>, why: &str, concerned: &[&Re
         severity: if severe { Severity::Error } else { Severity::Warning },
         cause: format!("{} {}", snapshot.text(object.uid), asked.webhook.name),
         objects: vec![asked.configuration],
-        reference: None,
+        references: Vec::new(),
         related,
         message: format!(
             "The webhook {} must be asked before {of} are deleted or changed{selective}; {why}.",

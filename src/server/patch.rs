@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::model::{Reference, Symbol};
 
 use super::stored::Stored;
@@ -39,6 +41,7 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
     let mut finalizers = stored.finalizers.clone();
     match patch {
         Patch::StripByUid(uids) => {
+            let uids: FxHashSet<Symbol> = uids.iter().copied().collect();
             if owners.iter().any(|reference| uids.contains(&reference.uid)) {
                 owners = owners.iter().copied().filter(|reference| !uids.contains(&reference.uid)).collect();
             }
@@ -87,15 +90,19 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
 /// A strategic merge moves references with the same uid together: patched ones in the patch's order, the others in
 /// theirs, interleaved as before (`SMP:mergeSlice`, `:normalizeElementOrder`).
 fn in_merged_order<'a>(owners: Cow<'a, [Reference]>, merged: &[Reference]) -> Cow<'a, [Reference]> {
-    let place = |list: &[Reference], uid: Symbol| list.iter().position(|reference| reference.uid == uid);
+    let places = |list: &[Reference]| -> FxHashMap<Symbol, usize> {
+        // The first of each uid.
+        list.iter().enumerate().rev().map(|(place, reference)| (reference.uid, place)).collect()
+    };
+    let (of_merged, of_owners) = (places(merged), places(&owners));
     let (mut named, mut others): (Vec<Reference>, Vec<Reference>) =
-        owners.iter().copied().partition(|reference| place(merged, reference.uid).is_some());
-    named.sort_by_key(|reference| place(merged, reference.uid));
-    others.sort_by_key(|reference| place(&owners, reference.uid));
+        owners.iter().copied().partition(|reference| of_merged.contains_key(&reference.uid));
+    named.sort_by_key(|reference| of_merged.get(&reference.uid));
+    others.sort_by_key(|reference| of_owners.get(&reference.uid));
     let (mut named, mut others) = (named.into_iter().peekable(), others.into_iter().peekable());
     let mut ordered = Vec::with_capacity(owners.len());
     while let (Some(first_named), Some(first_other)) = (named.peek(), others.peek()) {
-        let other_first = place(&owners, first_other.uid) < place(&owners, first_named.uid);
+        let other_first = of_owners.get(&first_other.uid) < of_owners.get(&first_named.uid);
         ordered.extend(if other_first { others.next() } else { named.next() });
     }
     ordered.extend(named.chain(others));
@@ -104,9 +111,7 @@ fn in_merged_order<'a>(owners: Cow<'a, [Reference]>, merged: &[Reference]) -> Co
 
 /// R1.35: the API server drops exact duplicates of references.
 fn without_exact_duplicates(owners: Cow<'_, [Reference]>) -> Cow<'_, [Reference]> {
-    let is_duplicate = |index: usize| owners[..index].contains(&owners[index]);
-    if !(0..owners.len()).any(is_duplicate) {
-        return owners;
-    }
-    (0..owners.len()).filter(|index| !is_duplicate(*index)).map(|index| owners[index]).collect()
+    let mut seen: FxHashSet<Reference> = FxHashSet::default();
+    let distinct: Vec<Reference> = owners.iter().copied().filter(|reference| seen.insert(*reference)).collect();
+    if distinct.len() == owners.len() { owners } else { Cow::Owned(distinct) }
 }

@@ -61,8 +61,9 @@ impl Projection {
     /// The same after these finalizers are removed from these objects.
     pub fn released(context: &SimContext<'_>, finalizers: &[(ObjectId, Symbol)]) -> Self {
         Self::after(context, |world| {
-            for (object, finalizer) in finalizers {
-                world.remove_finalizer(*object, *finalizer);
+            for of_one in finalizers.chunk_by(|(one, _), (other, _)| one == other) {
+                let finalizers: Vec<Symbol> = of_one.iter().map(|(_, finalizer)| *finalizer).collect();
+                world.remove_finalizers(of_one[0].0, &finalizers);
             }
         })
     }

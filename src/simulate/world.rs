@@ -315,6 +315,24 @@ impl<'s, 'a> World<'s, 'a> {
         self.patch(object, &patch, Cause::KnownFinalizer(finalizer));
     }
 
+    /// Removes finalizers from an object, all but the last in one write: there may be a million.
+    pub(crate) fn remove_finalizers(&mut self, object: ObjectId, finalizers: &[Symbol]) {
+        let Some((last, rest)) = finalizers.split_last() else { return };
+        let rest: FxHashSet<Symbol> = rest.iter().copied().filter(|finalizer| finalizer != last).collect();
+        if let Some(stored) = self.stored(object).filter(|stored| stored.has_finalizer(*last)) {
+            let left: Vec<Symbol> = stored.finalizers.iter().copied().filter(|one| !rest.contains(one)).collect();
+            if left.len() < stored.finalizers.len() {
+                let after = Stored { finalizers: left.into(), version: stored.version + 1, ..stored.clone() };
+                self.write(object, stored, Some(after), Cause::KnownFinalizer(*last), Effect::Finalizers);
+            }
+            self.remove_finalizer(object, *last);
+        } else {
+            for finalizer in finalizers {
+                self.remove_finalizer(object, *finalizer);
+            }
+        }
+    }
+
     /// Removes the namespace controller's entry from a namespace's `spec.finalizers`. If nothing else holds the
     /// namespace, that removes it (R9.12).
     pub(crate) fn finalize_namespace(&mut self, object: ObjectId) {

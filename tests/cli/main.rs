@@ -13,6 +13,7 @@ mod readme;
 mod refusals;
 mod restore;
 mod run;
+mod sizes;
 mod streams;
 mod targets;
 mod terminal;

@@ -11,7 +11,10 @@ use crate::{
 use super::{
     Blocks, Case, Explainer, FinalState, NextStory, OwnerState, ReferenceStory, Remover, RootCause, finalizers,
 };
-use crate::simulate::{Next, NoAction};
+use crate::{
+    doctor::case::some_of,
+    simulate::{Next, NoAction},
+};
 
 /// So many owners, and so many causes, are tried.
 const TRIED: usize = 8;
@@ -216,7 +219,7 @@ impl Explainer<'_, '_> {
         let them = if names.len() == 1 { "the reference to" } else { "the references to" };
         let message = format!(
             "{them} {} {} dropped, {}",
-            names.join(", "),
+            some_of(&names),
             if names.len() == 1 { "is" } else { "are" },
             then.words()
         );
@@ -296,10 +299,10 @@ impl Explainer<'_, '_> {
             let texts: Vec<&str> = held.iter().map(|(_, finalizer)| case.snapshot().text(*finalizer)).collect();
             let (noun, verb) = if texts.len() == 1 { ("finalizer", "is") } else { ("finalizers", "are") };
             let message = match first == object {
-                true => format!("its {noun} {} {verb} removed, {}", texts.join(", "), then.words()),
+                true => format!("its {noun} {} {verb} removed, {}", some_of(&texts), then.words()),
                 false => format!(
                     "the {noun} {} of {} {verb} removed, {}",
-                    texts.join(", "),
+                    some_of(&texts),
                     case.name(first, Some(object)),
                     then.words()
                 ),
@@ -337,12 +340,8 @@ impl Explainer<'_, '_> {
         let dropped = vec![(holder, uids)];
         let then = self.then_in(object, &Projection::without_references(case.stage, &dropped));
         let names: Vec<String> = faults.iter().map(|story| case.reference(&story.reference)).collect();
-        let message = format!(
-            "{} loses its reference to {}, {}",
-            case.name(holder, Some(object)),
-            names.join(", "),
-            then.words()
-        );
+        let message =
+            format!("{} loses its reference to {}, {}", case.name(holder, Some(object)), some_of(&names), then.words());
         Some(Condition { what: Trigger::Dropped(dropped), then, message })
     }
 

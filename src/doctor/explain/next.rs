@@ -12,6 +12,7 @@ use crate::{
 };
 
 use super::{Case, Explainer};
+use crate::doctor::case::some_of;
 
 /// What the collector does with an object next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,16 +192,15 @@ fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reas
 /// What is dropped is dropped by uid: a right reference goes with a wrong one that has its uid (R4.8).
 fn drops(case: &Case<'_>, object: ObjectId, uids: &[Symbol]) -> (Rule, String) {
     let owners = &case.snapshot().object(object).owners;
+    let uids: FxHashSet<Symbol> = uids.iter().copied().collect();
     let is_dropped = |reference: &&Reference| uids.contains(&reference.uid);
     let named = |references: &mut dyn Iterator<Item = &Reference>| -> String {
-        let mut names: Vec<String> = Vec::new();
-        for reference in references {
-            let name = format!("{}/{}", case.snapshot().text(reference.kind), case.snapshot().text(reference.name));
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names.join(", ")
+        let mut seen: FxHashSet<(Symbol, Symbol)> = FxHashSet::default();
+        let new = references.filter(|reference| seen.insert((reference.kind, reference.name)));
+        let name = |reference: &Reference| {
+            format!("{}/{}", case.snapshot().text(reference.kind), case.snapshot().text(reference.name))
+        };
+        some_of(&new.map(name).collect::<Vec<_>>())
     };
     let lost = named(&mut owners.iter().filter(is_dropped));
     let kept = named(&mut owners.iter().filter(|reference| !is_dropped(reference)));

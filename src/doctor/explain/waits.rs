@@ -9,7 +9,10 @@ use crate::{
 };
 
 use super::{Case, Explainer, FinalState, ReadsNeeded, finalizers};
-use crate::doctor::cycles;
+use crate::{doctor::cycles, wording::thousands};
+
+/// So many reasons are told in a sentence.
+const NAMED: usize = 8;
 
 /// A line of what an object waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,7 +152,7 @@ impl Explainer<'_, '_> {
         let held = holders.into_iter().filter_map(|holder| holds(self.case, &mut self.wanted, object, holder));
         let held: Vec<String> = held.collect();
         if !held.is_empty() {
-            return held.join("; ");
+            return first_few(held);
         }
         if let Some(why) = protected(self.case.snapshot(), object) {
             return format!("the API server refuses to delete it: {why}");
@@ -188,6 +191,14 @@ impl Explainer<'_, '_> {
         }
         all
     }
+}
+
+/// The first few of many reasons.
+fn first_few(mut held: Vec<String>) -> String {
+    let more = held.len().saturating_sub(NAMED);
+    held.truncate(NAMED);
+    held.extend((more > 0).then(|| format!("and {} more", thousands(more))));
+    held.join("; ")
 }
 
 /// What one holder means for the object that it holds.

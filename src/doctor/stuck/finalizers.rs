@@ -1,6 +1,6 @@
 //! Deletions that a finalizer holds (S1–S3, S17), and what is set off once it is removed (armed deletions).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
@@ -9,6 +9,7 @@ use crate::{
     doctor::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
+        finding::one_cause,
         liveness::{FinalizerOwner, Liveness, keeper},
     },
     model::{
@@ -17,12 +18,16 @@ use crate::{
     },
     plan::effects_of,
     simulate::{Projection, State, actors::has_living_controller},
+    wording::thousands,
 };
 
 use super::{Concern, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
 
 /// A controller that is there may need this long for what it does first, in seconds, before anything is said of it.
 const PATIENCE: i64 = 600;
+
+/// So many finalizers are named in a sentence.
+const NAMED: usize = 8;
 
 /// A finalizer that holds an object, and who is to remove it.
 type Hold = (Symbol, FinalizerOwner);
@@ -129,7 +134,7 @@ fn finding(
         }
         _ => format!("{} until somebody removes the finalizer.{waiting}{}", stays(&objects), subtree(case, &objects)),
     };
-    let keepers: Vec<String> = holds
+    let keepers: BTreeSet<String> = holds
         .iter()
         .map(|(finalizer, keeper)| {
             format!("{} {}", snapshot.text(*finalizer), keeper.manager.as_deref().unwrap_or_default())
@@ -138,11 +143,11 @@ fn finding(
     Some(Finding {
         code,
         severity: if unverified || young { code.severity().max(Severity::Warning) } else { code.severity() },
-        cause: format!("{} {}", kind.full_name(), keepers.join(" ")),
+        cause: format!("{} {}", kind.full_name(), one_cause(&keepers)),
         message: message(case, resource, &holds, &objects)
             + if young { " Whoever is to remove it may still be at work." } else { "" },
         consequence,
-        reference: None,
+        references: Vec::new(),
         remedies: remedies(case, code, &holds, &fires, &objects, &related),
         related,
         objects,
@@ -151,7 +156,7 @@ fn finding(
 
 fn message(case: &Case<'_>, resource: ResourceId, holds: &[Hold], objects: &[ObjectId]) -> String {
     let kind = case.snapshot().resources.get(resource);
-    let describe = holds.iter().map(|(finalizer, keeper)| {
+    let describe = holds.iter().take(NAMED).map(|(finalizer, keeper)| {
         let text = case.snapshot().text(*finalizer);
         let evidence = keeper.liveness.evidence();
         match known_finalizer(text, &kind.group, &kind.kind).filter(|known| !evidence.contains(known.by)) {
@@ -159,7 +164,8 @@ fn message(case: &Case<'_>, resource: ResourceId, holds: &[Hold], objects: &[Obj
             None => format!("{text} ({evidence})"),
         }
     });
-    let describe: Vec<String> = describe.collect();
+    let mut describe: Vec<String> = describe.collect();
+    describe.extend((holds.len() > NAMED).then(|| format!("{} more", thousands(holds.len() - NAMED))));
     let finalizers = if holds.len() == 1 { "the finalizer" } else { "the finalizers" };
     format!("Terminating{}, held by {finalizers} {}.", since(case, objects), describe.join(" and "))
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     doctor::{
         Code, Finding, Remedy,
@@ -74,7 +76,7 @@ fn has_another_owner(case: &Case<'_>, id: ObjectId) -> bool {
 /// The references of an object that keep the collector from it, and those to owners that wait for it; by their places.
 fn in_the_way(case: &Case<'_>, id: ObjectId) -> Vec<usize> {
     let object = case.snapshot().object(id);
-    let waiting: Vec<Symbol> =
+    let waiting: FxHashSet<Symbol> =
         case.projection.waited_for_by(id).map(|owner| case.snapshot().object(owner).uid).collect();
     let mut places = faulty(case, object);
     places.extend((0..object.owners.len()).filter(|place| waiting.contains(&object.owners[*place].uid)));
@@ -125,7 +127,7 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
         cause,
         message,
         consequence: format!("{consequence}{}", waits(case, &related, &objects)),
-        reference: fault.map(|place| object.owners[place]),
+        references: fault.map(|place| object.owners[place]).into_iter().collect(),
         related,
         remedies,
         objects,

@@ -74,7 +74,7 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
         severity: if may_be_at_work(case, id) { Severity::Warning } else { Code::NamespaceSpecFinalizer.severity() },
         cause: case.snapshot().text(case.snapshot().object(id).uid).to_owned(),
         objects: vec![id],
-        reference: None,
+        references: Vec::new(),
         related: Vec::new(),
         message: format!("Its spec.finalizers name {}, which nobody here is known to remove.", foreign.join(", ")),
         consequence: format!(
@@ -135,7 +135,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         severity: Code::NamespaceStuck.severity(),
         cause: snapshot.text(snapshot.object(id).uid).to_owned(),
         objects: vec![id],
-        reference: None,
+        references: Vec::new(),
         related: content,
         message,
         consequence: consequence.to_owned(),

@@ -94,7 +94,7 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
             waits(case, &related, &objects)
         ),
         message,
-        reference: None,
+        references: Vec::new(),
         related,
         remedies: vec![Remedy::new(
             "remove the pod without a kubelet's word: only if it is certain that nothing of it runs any more",

@@ -55,7 +55,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
             severity: Code::DependentsRecreated.severity(),
             cause: snapshot.text(object.uid).to_owned(),
             objects: vec![owner],
-            reference: None,
+            references: Vec::new(),
             message: format!(
                 "It has been waiting{} for its dependents to go, and yet new ones were made{last}: {}.",
                 since(case, &[owner]),

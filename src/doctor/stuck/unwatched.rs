@@ -36,7 +36,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
             cause: kind.full_name(),
             message: format!("The collector doesn't watch {} ({why}), so it never learns of this delete.", kind.full_name()),
             consequence: format!("The collector's finalizer is never removed.{}", waits(case, &related, &objects)),
-            reference: None,
+            references: Vec::new(),
             remedies: vec![Remedy::new(
                 "delete it again in the background, which takes the collector's finalizers off; dependents are left to the collector",
                 case.commands().delete(&objects, "background", &[]),

@@ -85,7 +85,9 @@ impl Facts {
     }
 
     /// Records who set an object's finalizers; empty if `managedFields` name no one.
-    pub(crate) fn insert_setters(&mut self, object: ObjectId, setters: Vec<Setter>) {
+    pub(crate) fn insert_setters(&mut self, object: ObjectId, mut setters: Vec<Setter>) {
+        // An object may have a million finalizers; each is looked up.
+        setters.sort_by(|one, other| one.finalizer.cmp(&other.finalizer));
         self.setters.insert(object, setters.into());
     }
 

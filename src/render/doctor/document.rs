@@ -35,6 +35,9 @@ pub struct FindingJson<'a> {
     objects: Vec<ObjectJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reference: Option<ReferenceJson<'a>>,
+    /// All of them, in their order; absent where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    references: Vec<ReferenceJson<'a>>,
     related: Vec<ObjectJson<'a>>,
     message: &'a str,
     consequence: &'a str,
@@ -86,7 +89,8 @@ impl<'a> FindingJson<'a> {
             severity: finding.severity.name(),
             object: finding.objects.first().map(|id| ObjectJson::of(snapshot, *id)),
             objects: named(&finding.objects),
-            reference: finding.reference.as_ref().map(|reference| ReferenceJson::of(snapshot, reference)),
+            reference: finding.references.first().map(|reference| ReferenceJson::of(snapshot, reference)),
+            references: finding.references.iter().map(|reference| ReferenceJson::of(snapshot, reference)).collect(),
             related: named(&finding.related),
             message: &finding.message,
             consequence: &finding.consequence,

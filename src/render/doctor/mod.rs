@@ -20,7 +20,7 @@ use crate::{
 pub use codes::{CodesDocument, write_codes};
 pub use document::{DiagnosisDocument, FindingJson};
 
-pub(super) use text::{WIDTH, set};
+pub(super) use text::{WIDTH, is_readable, set};
 
 /// A diagnosis with what is needed to tell it.
 #[derive(Clone, Copy, Debug)]

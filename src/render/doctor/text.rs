@@ -25,6 +25,8 @@ pub(super) const MARGIN: usize = 2;
 const LABELLED: usize = MARGIN + 6;
 /// Commands stand so far from the left.
 const COMMANDS: usize = LABELLED + 2;
+/// A command longer than this, in bytes, is only in the script.
+const LONGEST: usize = 4_000;
 /// Of each remedy so many commands are shown.
 const SHOWN: usize = 3;
 
@@ -97,11 +99,21 @@ impl DoctorView<'_> {
             page.labelled(if index == 0 { "Do:" } else { "Or:" }, &remedy.what, out)?;
             page.commands(remedy, out)?;
         }
-        if finding.remedies.iter().any(|remedy| remedy.commands.len() > SHOWN) {
+        if finding.remedies.iter().any(|remedy| remedy.commands.len() > shown(remedy).len()) {
             writeln!(out, "  {}  {}", page.style.paint(Tone::Strong, "All:"), all_remedies(self.again, finding.code))?;
         }
         if wide { self.write_details(finding, out) } else { Ok(()) }
     }
+}
+
+/// The first few commands of a remedy, as far as people can read them.
+fn shown(remedy: &Remedy) -> Vec<String> {
+    remedy.commands.iter().take(SHOWN).map(ToString::to_string).take_while(|command| is_readable(command)).collect()
+}
+
+/// Whether a command is short enough to be shown to people.
+pub(in crate::render) fn is_readable(command: &str) -> bool {
+    command.len() <= LONGEST
 }
 
 /// Where text is set.
@@ -136,12 +148,15 @@ impl Page<'_> {
     /// Writes the first few commands, each on a line of its own that is never broken: they are there to be pasted.
     fn commands(&self, remedy: &Remedy, out: &mut dyn Write) -> io::Result<()> {
         let margin = " ".repeat(COMMANDS);
-        for command in remedy.commands.iter().take(SHOWN) {
+        let shown = shown(remedy);
+        for command in &shown {
             writeln!(out, "{margin}{command}")?;
         }
-        let more = remedy.commands.len().saturating_sub(SHOWN);
-        if more > 0 {
-            writeln!(out, "{margin}… and {} more", thousands(more))?;
+        let more = remedy.commands.len() - shown.len();
+        match (shown.len(), more) {
+            (_, 0) => {}
+            (0, more) => writeln!(out, "{margin}… {} too long to be shown here", count(more, "command", "commands"))?,
+            (_, more) => writeln!(out, "{margin}… and {} more", thousands(more))?,
         }
         Ok(())
     }

@@ -21,19 +21,24 @@ impl DoctorView<'_> {
     pub(super) fn write_details(&self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         self.write_by_kind("", &finding.objects, out)?;
         self.write_by_kind("Related: ", &finding.related, out)?;
-        let Some(reference) = &finding.reference else { return Ok(()) };
         let text = |symbol| self.snapshot.text(symbol);
         let flag = |name: &str, value: Option<bool>| value.map_or(String::new(), |value| format!("  {name}: {value}"));
-        let reference = format!(
-            "{} {}/{}  {}{}{}",
-            text(reference.api_version),
-            text(reference.kind),
-            text(reference.name),
-            text(reference.uid),
-            flag("controller", reference.controller),
-            flag("blockOwnerDeletion", reference.block_owner_deletion)
-        );
-        writeln!(out, "  Reference:\n    {}", visible(&reference))
+        for (index, reference) in finding.references.iter().enumerate() {
+            if index == 0 {
+                writeln!(out, "  {}:", if finding.references.len() == 1 { "Reference" } else { "References" })?;
+            }
+            let reference = format!(
+                "{} {}/{}  {}{}{}",
+                text(reference.api_version),
+                text(reference.kind),
+                text(reference.name),
+                text(reference.uid),
+                flag("controller", reference.controller),
+                flag("blockOwnerDeletion", reference.block_owner_deletion)
+            );
+            writeln!(out, "    {}", visible(&reference))?;
+        }
+        Ok(())
     }
 
     fn write_by_kind(&self, label: &str, objects: &[ObjectId], out: &mut dyn Write) -> io::Result<()> {

@@ -9,13 +9,13 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     doctor::{
-        Explanation, Finding,
+        Explanation, Finding, Remedy,
         explain::{Attention, ReferenceStory, RootCause},
     },
     model::{ObjectId, Rule, Symbol},
     plan::Uncertainty,
     render::{
-        doctor::{WIDTH, all_remedies, set, word},
+        doctor::{WIDTH, all_remedies, is_readable, set, word},
         style::Tone,
         tree::Options,
         words::plural,
@@ -232,14 +232,19 @@ fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Fin
     let remedies = finding.remedies.iter().take(if wide { usize::MAX } else { 1 });
     for (index, remedy) in remedies.enumerate() {
         said.push(format!("{} {}", if index == 0 { "Do:" } else { "Or:" }, remedy.what).into());
-        if remedy.commands.len() <= TOLD || wide {
+        if wide || is_short(remedy) {
             said.extend(remedy.commands.iter().map(Said::command));
         }
     }
-    let all = finding.remedies.first().is_some_and(|first| first.commands.len() > TOLD);
+    let all = finding.remedies.first().is_some_and(|first| !is_short(first));
     if !wide && (finding.remedies.len() > 1 || all) {
         said.push("All remedies:".to_owned().into());
         said.push(Said::command(all_remedies(view.doctor, finding.code)));
     }
     said
+}
+
+/// Whether people can read all of its commands.
+fn is_short(remedy: &Remedy) -> bool {
+    remedy.commands.len() <= TOLD && remedy.commands.iter().all(|command| is_readable(&command.to_string()))
 }

@@ -1,0 +1,150 @@
+//! What one object can do to what is printed: no more than its size.
+
+use serde_json::{Value, json};
+
+use super::run::{with_input, words};
+
+type Dump = fn(usize) -> Value;
+
+fn config_map(name: &str, metadata: Value) -> Value {
+    let mut object =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop", "uid": name}});
+    object["metadata"].as_object_mut().unwrap().extend(metadata.as_object().unwrap().clone());
+    object
+}
+
+fn list(items: Vec<Value>) -> Value {
+    json!({"apiVersion": "v1", "kind": "List", "items": items})
+}
+
+fn reference(number: usize, api_version: &str, kind: &str) -> Value {
+    json!({"apiVersion": api_version, "kind": kind, "name": format!("n{number:06}"), "uid": format!("uid-{number:06}")})
+}
+
+/// References to uids that do not exist.
+fn absent(number: usize) -> Value {
+    let references: Vec<Value> = (0..number).map(|number| reference(number, "v1", "Secret")).collect();
+    config_map("a", json!({"ownerReferences": references}))
+}
+
+/// References to as many kinds that are not served.
+fn unserved(number: usize) -> Value {
+    let references = (0..number).map(|number| reference(number, &format!("g{number:06}.io/v1"), "Thing"));
+    config_map("a", json!({"ownerReferences": references.collect::<Vec<_>>()}))
+}
+
+/// References without a kind.
+fn malformed(number: usize) -> Value {
+    let references: Vec<Value> = (0..number).map(|number| reference(number, "v1", "")).collect();
+    config_map("a", json!({"ownerReferences": references}))
+}
+
+/// References to one owner that is there.
+fn doubled(number: usize) -> Value {
+    let owner = |place: usize| json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "o", "blockOwnerDeletion": place.is_multiple_of(2)});
+    let references: Vec<Value> = (0..number).map(owner).collect();
+    list(vec![config_map("o", json!({})), config_map("a", json!({"ownerReferences": references}))])
+}
+
+/// References to names that other objects have taken.
+fn replaced(number: usize) -> Value {
+    let named = |number: usize| config_map(&format!("n{number:06}"), json!({}));
+    let references: Vec<Value> = (0..number).map(|number| reference(number, "v1", "ConfigMap")).collect();
+    let a = config_map("a", json!({"ownerReferences": references}));
+    list((0..number).map(named).chain([a]).collect())
+}
+
+/// Finalizers of a deletion that waits for all of them.
+fn finalizers(number: usize) -> Value {
+    let finalizers: Vec<String> = (0..number).map(|number| format!("acme.io/f{number:06}")).collect();
+    config_map("a", json!({"deletionTimestamp": "2026-01-31T08:00:00Z", "finalizers": finalizers}))
+}
+
+fn printed(line: &str, dump: &Value) -> String {
+    with_input(&words(&format!("{line} --from - --assume-complete")), dump.to_string()).done()
+}
+
+/// Four times as much of anything in one object is about four times as much text, in every form: places have longer numbers.
+#[test]
+fn output_grows_with_input() {
+    let dumps: [(&str, Dump); 6] = [
+        ("absent", absent),
+        ("unserved", unserved),
+        ("malformed", malformed),
+        ("doubled", doubled),
+        ("replaced", replaced),
+        ("finalizers", finalizers),
+    ];
+    for (what, dump) in dumps {
+        for line in [
+            "doctor",
+            "doctor -o wide",
+            "doctor -o json",
+            "doctor -o remedies",
+            "explain cm/a -n shop",
+            "explain cm/a -n shop -o json",
+        ] {
+            let [few, many] = [500, 2_000].map(|number| printed(line, &dump(number)).len());
+            assert!(2 * many <= 9 * few + 4_000, "{what}, {line}: {few}, then {many}");
+            if line == "doctor" {
+                assert!(many < 4_000, "{what}: {many}");
+            }
+        }
+    }
+}
+
+/// The references of an object after a patch, whose every test has to hold.
+fn patched(command: &str, mut references: Vec<String>) -> Vec<String> {
+    assert!(command.len() < 128 * 1024, "{}", command.len());
+    let patch = command.split_once(" -p '").and_then(|(_, patch)| patch.strip_suffix('\'')).expect("a patch");
+    let steps: Vec<Value> = serde_json::from_str(patch).unwrap();
+    for step in &steps {
+        let place = step["path"].as_str().unwrap().strip_prefix("/metadata/ownerReferences/").unwrap();
+        let place: usize = place.trim_end_matches("/uid").parse().unwrap();
+        match step["op"].as_str() {
+            Some("test") => assert_eq!(step["value"], references[place].as_str()),
+            Some("remove") => drop(references.remove(place)),
+            other => panic!("{other:?}"),
+        }
+    }
+    references
+}
+
+/// All absent owners of one object are one finding, told once each; its commands drop them all, and are of a length that
+/// a system takes.
+#[test]
+fn absent_owners_of_one_object_are_one_finding() {
+    let diagnosis: Value = serde_json::from_str(&printed("doctor -o json", &absent(2_000))).unwrap();
+    let [finding] = diagnosis["findings"].as_array().unwrap().as_slice() else { panic!("more than one finding") };
+    assert_eq!((&finding["code"], &finding["objects"][0]["name"]), (&json!("owner-absent"), &json!("a")));
+    let uids: Vec<&str> =
+        finding["references"].as_array().unwrap().iter().map(|reference| reference["uid"].as_str().unwrap()).collect();
+    let mut left: Vec<String> = (0..2_000).map(|number| format!("uid-{number:06}")).collect();
+    assert_eq!(uids, left);
+    let message = finding["message"].as_str().unwrap();
+    assert!(message.contains(" 1,999 more references have the same fault: "), "{message}");
+    let commands = finding["remedies"][0]["commands"].as_array().unwrap();
+    assert!(commands.len() > 1, "{}", commands.len());
+    for command in commands {
+        left = patched(command.as_str().unwrap(), left);
+    }
+    assert_eq!(left, [""; 0]);
+}
+
+/// Objects whose owners are the same are one finding; one whose owners are others is another.
+#[test]
+fn one_absent_owner_of_many_objects_is_one_finding() {
+    let of = |name: &str, owners: &[usize]| {
+        let references: Vec<Value> = owners.iter().map(|number| reference(*number, "v1", "Secret")).collect();
+        config_map(name, json!({"ownerReferences": references}))
+    };
+    let dump = list(vec![of("a", &[1]), of("b", &[1]), of("c", &[1, 2]), of("d", &[2, 1]), of("e", &[2])]);
+    let diagnosis: Value = serde_json::from_str(&printed("doctor -o json", &dump)).unwrap();
+    let names = |finding: &Value| -> String {
+        let objects = finding["objects"].as_array().unwrap();
+        objects.iter().map(|object| object["name"].as_str().unwrap()).collect()
+    };
+    let mut objects: Vec<String> = diagnosis["findings"].as_array().unwrap().iter().map(names).collect();
+    objects.sort();
+    assert_eq!(objects, ["ab", "cd", "e"]);
+}
