@@ -1,4 +1,4 @@
-//! Whether a plan depends on the event order (Appendix A): simulates other orders and adds outcomes that differ.
+//! Whether a plan depends on the event order: simulates other orders and adds outcomes that differ.
 //!
 //! An outcome is called order-dependent only if two different ends were found. If the order can't matter
 //! (`order_sensitivity`), nothing is searched. Otherwise the search is not exhaustive: it simulates as many orders as

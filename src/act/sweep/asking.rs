@@ -148,7 +148,7 @@ impl Shared {
         }
     }
 
-    /// What an owner reference of the item leads to (3.4).
+    /// What an owner reference of the item leads to (§3.4).
     async fn owner(&self, worked: &mut WorkItem, reference: &Reference) -> Result<OwnerState, Failure> {
         let (coordinates, place) = {
             let state = self.lock();

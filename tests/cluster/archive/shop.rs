@@ -108,7 +108,7 @@ fn a_shop_is_archived_whole() {
     );
     assert!(describe.contains(kinds), "{describe}");
     assert!(
-        describe.ends_with(&format!("\nBring it back with: kubectl --context=test gc restore {}\n", file.display())),
+        describe.ends_with(&format!("\nBring it back with: kubectl gc restore --context=test {}\n", file.display())),
         "{describe}"
     );
 
