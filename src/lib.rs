@@ -1,13 +1,14 @@
-//! `kubectl gc`: seeing, foretelling and driving Kubernetes' cascading deletion.
+//! `kubectl gc`: seeing, predicting and driving Kubernetes' cascading deletion.
 //!
 //! The core does no I/O and compiles without the features: what was read ([`model`]), who owns whom ([`graph`],
 //! [`tree`]), what the API server ([`server`]) and the collector ([`collector`]) do, and what comes of it
-//! ([`foretell`]). Sources ([`cluster`], [`dump`]), all that writes to a cluster ([`act`]), the files that whole
+//! ([`simulate`], [`plan`]). Sources ([`cluster`], [`dump`]), all that writes to a cluster ([`act`]), the files that whole
 //! objects are kept in ([`archive`]), what a running sweep tells of itself (`metrics`) and the command line stand
 //! around it.
 
 // Without the features, the callers of many restricted items are missing.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+#![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on this crate")]
 
 #[cfg(feature = "cluster")]
 pub mod act;

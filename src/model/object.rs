@@ -18,7 +18,7 @@ impl ObjectId {
 /// The coordinates of an object in the API server's URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Coordinate {
-    /// The picked version of the resource ([`Resources::picked`]).
+    /// The picked version of the resource (`Resources::picked`).
     pub resource: ResourceId,
     /// Empty for cluster scope.
     pub namespace: Symbol,

@@ -45,7 +45,7 @@ impl Resources {
     /// The resource of a TYPE: its plural, singular, short name or kind, alone or followed by `.group` (a prefix is
     /// enough) or `.version.group`. The first in discovery order wins, as in kubectl's mapper.
     ///
-    /// The version only selects the resource: the result is its picked version ([`Resources::picked`]).
+    /// The version only selects the resource: the result is its picked version (`Resources::picked`).
     pub fn find_type(&self, text: &str) -> Result<ResourceId, UnknownType> {
         let (name, rest) = text.split_once('.').map_or((text, None), |(name, rest)| (name, Some(rest)));
         // `a.b.c` may be `type.version.group` or `type.group`; kubectl tries them in this order.
