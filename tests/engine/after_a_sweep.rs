@@ -1,8 +1,11 @@
 //! What one pass of a sweep leaves is at rest: neither another pass nor a collector that comes up finds anything more
 //! to do about it.
 
+use std::collections::BTreeMap;
+
 use crate::graphs::{
-    end::{End, State, left, names_one_twice, unchanged},
+    early::why_too_early,
+    end::{Changes, End, State, left, names_one_twice, unchanged},
     generate::{Mix, case},
     judge::{Prediction, Read},
     record::{Start, Trial},
@@ -10,6 +13,10 @@ use crate::graphs::{
 };
 
 const GRAPHS: u64 = 150;
+/// The starts of a collector are searched for other ends.
+const STARTS: u64 = 60;
+/// And so are graphs in which that is rare: a virtual node that is terminating (G1), an owner of a List kind (R3.15).
+const RARE: [u64; 2] = [267, 496];
 
 /// A graph that can be on a cluster: nothing is deleted and there that has no finalizer, unless a kubelet is to end it.
 fn possible(graph: &Graph) -> Graph {
@@ -50,4 +57,94 @@ fn what_a_sweep_leaves_is_at_rest() {
         assert_eq!(restarted, rest, "a collector that comes up does something: {}", describe());
     }
     assert!((1..GRAPHS / 10).contains(&overlooked), "{overlooked} have something that is overlooked");
+}
+
+/// What else may come of a collector's start after a sweep is because its graph is behind its lists, and nothing else.
+/// R2.6, R3.2, G1.
+#[test]
+fn only_a_collector_that_begins_too_early_does_more_after_a_sweep() {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for (mix, seed) in Mix::ALL.into_iter().flat_map(|mix| (0..STARTS).chain(RARE).map(move |seed| (mix, seed))) {
+        let graph = possible(&case(seed, mix).graph);
+        let after = left(&graph, &predicted(&graph, Start::Sweep).0);
+        if names_one_twice(&graph) {
+            continue;
+        }
+        let read = Read::new(&Trial { graph: after.clone(), start: Start::Restarted });
+        let stage = read.stage();
+        for end in Prediction::new(&stage, &Start::Restarted).other_ends() {
+            let changes = Changes::between(&after, &left(&after, &end));
+            let reason = why_too_early(&after, &changes);
+            let reason = reason.unwrap_or_else(|| panic!("{} {seed}:\n{after}comes to\n{changes}", mix.name()));
+            *reasons.entry(reason).or_default() += 1;
+        }
+    }
+    assert_eq!(reasons.keys().copied().collect::<Vec<_>>(), ["G1", "R2.6", "R3.2"], "{reasons:?}");
+}
+
+/// A graph, what a collector makes of it, and the rule that excuses it.
+const EXCUSED: &[(&str, &str, Option<&str>)] = &[
+    (
+        "Region a
+        ClusterRole b <- Region/a! Shop/gone
+        ConfigMap c <- ClusterRole/b",
+        "ClusterRole b <- Region/a!",
+        Some("R3.2"),
+    ),
+    (
+        "ClusterRole b <- Shop/gone
+        ConfigMap c <- ClusterRole/b",
+        "gone ClusterRole/b
+        gone ConfigMap/c",
+        Some("R3.2"),
+    ),
+    // Nothing in a namespace depends on it.
+    (
+        "Region a
+        ClusterRole b <- Region/a! Shop/gone
+        Region c <- ClusterRole/b",
+        "ClusterRole b <- Region/a!",
+        None,
+    ),
+    // It has nothing to do with that.
+    (
+        "ClusterRole b <- Shop/gone
+        ConfigMap c <- ClusterRole/b
+        Secret d",
+        "gone ClusterRole/b
+        gone ConfigMap/c
+        gone Secret/d",
+        None,
+    ),
+    (
+        "Shop a T fin=foregroundDeletion
+        Secret b T fin=acme.io/x <- Shop/a!",
+        "gone Shop/a",
+        Some("R2.6"),
+    ),
+    (
+        "Region a
+        Shop b T fin=acme.io/x <- Region/a Region/gone
+        Secret c T fin=acme.io/x <- Shop/b",
+        "Shop b T fin=acme.io/x <- Region/a",
+        Some("G1"),
+    ),
+    // Nothing depends on it, so no virtual node stands for it.
+    (
+        "Region a
+        Shop b T fin=acme.io/x <- Region/a Region/gone",
+        "Shop b T fin=acme.io/x <- Region/a",
+        None,
+    ),
+    // It waits for nothing, so a sweep would have let it go.
+    ("Shop a T fin=foregroundDeletion", "gone Shop/a", None),
+];
+
+#[test]
+fn a_rule_excuses_only_what_it_explains() {
+    for (graph, end, rule) in EXCUSED {
+        let mut changes = Changes::default();
+        end.lines().for_each(|line| changes.read(line.trim()));
+        assert_eq!(why_too_early(&Graph::parse(graph), &changes), *rule, "{graph}\nto\n{changes}");
+    }
 }

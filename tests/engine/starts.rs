@@ -253,6 +253,15 @@ const ROWS: &[Row] = &[
         "",
     ),
     (
+        "R3.4 a worker that began with a virtual node in another namespace finds nothing there, and deletes nothing here",
+        "
+        ConfigMap other:o
+        Pod other:a <- ConfigMap/o
+        Secret b <- Pod/a!",
+        &[Restarted],
+        "Secret/b Deleted",
+    ),
+    (
         "R3.2 one of two owners is there: the other reference goes",
         "
         ConfigMap o

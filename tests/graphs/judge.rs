@@ -135,6 +135,20 @@ impl<'s> Prediction<'s> {
         !self.explored().ends.is_empty()
     }
 
+    /// Every end that is named beside the first: in each, one group of connected objects ends otherwise.
+    pub fn other_ends(&self) -> Vec<End> {
+        let first = self.end();
+        let other = |end: &JointEnd| -> End {
+            let joint = end
+                .iter()
+                .map(|(object, other)| (self.name(*object), self.state_by(*object, Some(other.after.clone()))));
+            first.clone().into_iter().chain(joint).collect()
+        };
+        let mut others: Vec<End> = self.explored().ends.iter().flatten().map(other).collect();
+        others.retain(|end| *end != first);
+        others
+    }
+
     /// Compares the real end with what was foretold. Other orders of events are played only where the first one ends
     /// differently.
     pub fn predicted(&self, real: &End) -> Option<Verdict> {

@@ -4,6 +4,7 @@
 //!
 //! Nothing in here talks to a cluster, and no test stands in here, or it would run in both.
 
+pub mod early;
 pub mod end;
 pub mod generate;
 pub mod judge;

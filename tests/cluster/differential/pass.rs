@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::{
     graphs::{
+        early::why_too_early,
         end::names_one_twice,
         generate::{Case, Mix},
         judge::Verdict,
@@ -93,18 +94,11 @@ fn held(bench: &Bench) -> Vec<Value> {
 ///
 /// * R3.10: where an object lets go of an owner that it named twice, and the last time without blocking, nobody looks
 ///   at that owner again.
-/// * R2.6: its workers may begin before its graph has seen everything. Then an owner that waits for dependents which
-///   somebody else holds has none, and is let go. With everything seen it finds nothing to do.
+/// * What it does because its workers begin before its graph has seen everything: see [`why_too_early`].
 fn why_more_to_do(before: &Graph, report: &Report) -> Option<&'static str> {
-    let waits = |name: &String| {
-        let line = report.trial.graph.line(name);
-        line.is_some_and(|line| {
-            line.terminating && line.finalizers.iter().any(|finalizer| finalizer == "foregroundDeletion")
-        })
-    };
     match report.verdict {
         Verdict::Exact | Verdict::Told if names_one_twice(before) => Some("R3.10"),
-        Verdict::Told if report.changes.0.keys().any(waits) => Some("R2.6"),
+        Verdict::Told => why_too_early(&report.trial.graph, &report.changes),
         _ => None,
     }
 }
