@@ -59,7 +59,7 @@ _kubectl__gc() {
 
     case "${cmd}" in
         kubectl__gc)
-            opts="-n -s -v -h -V --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help --version tree plan delete archive restore sweep doctor explain resources snapshot completion version"
+            opts="-V -n -s -v -h --version --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help tree plan delete archive restore sweep doctor explain resources snapshot completion version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

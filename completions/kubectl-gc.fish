@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_kubectl_gc_global_optspecs
-    string join \n color= n/namespace= context= kubeconfig= cluster= user= s/server= token= username= password= as= as-group= as-uid= certificate-authority= client-certificate= client-key= insecure-skip-tls-verify= tls-server-name= request-timeout= disable-compression= cache-dir= v/v= h/help V/version
+    string join \n V/version color= n/namespace= context= kubeconfig= cluster= user= s/server= token= username= password= as= as-group= as-uid= certificate-authority= client-certificate= client-key= insecure-skip-tls-verify= tls-server-name= request-timeout= disable-compression= cache-dir= v/v= h/help
 end
 
 function __fish_kubectl_gc_needs_command
@@ -50,19 +50,19 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l disable-compressi
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s V -l version -d 'Print version'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "tree" -d 'Who owns whom: dependents down, owners up'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "plan" -d 'What a delete would do to every object, and why'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "delete" -d 'Delete, and follow the cascade to its end'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "archive" -d 'Write what a delete would remove into a file; delete nothing'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "restore" -d 'Bring back what was archived'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "sweep" -d 'Do the collector\'s work from here: one pass, or --watch'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "doctor" -d 'What is wrong, what it leads to, and what mends it'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "explain" -d 'One object\'s story: its owners, what it waits for, what comes next'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'What can be deleted, and what of that the collector watches'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "snapshot" -d 'Write the cluster\'s metadata into one file, for --from'
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "completion" -d 'Print a shell\'s completion script'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "tree" -d 'Show owners and dependents as a tree'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "plan" -d 'Predict what a delete does to every object, and why'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "delete" -d 'Show the plan, ask, delete, and follow the cascade to its end'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "archive" -d 'Write the objects a delete would remove into a file'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "restore" -d 'Restore archived objects'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "sweep" -d 'Do the garbage collector\'s work: one pass, or --watch'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "doctor" -d 'Find problems with owners and deletions, and how to fix them'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "explain" -d 'Explain one object: owners, what it waits for, what is next'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'List deletable resources, and which the collector watches'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "snapshot" -d 'Write the cluster\'s metadata into a file for --from'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "completion" -d 'Print the completion script for a shell'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "version" -d 'Print the version'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -70,10 +70,10 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s f -l file
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l depth -d 'Show at most this many levels below (or above) each target' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
-name\t'TYPE/NAME, one a line'
+name\t'TYPE/NAME, one per line'
 dot\t'For Graphviz'
 wide\t'Text with more columns'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -100,33 +100,33 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l disable-c
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l owners -d 'Show owners upwards instead of dependents downwards'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l no-fold -d 'Show every object, also where many alike are folded into one line'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l no-fold -d 'Show every object instead of folding many similar ones into one line'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l propagation -d 'How the delete treats dependents [default: background]' -r -f -a "background\t'Owner first, then the dependents'
 foreground\t'Dependents first, then the owner'
-orphan\t'Only the owner; the dependents stay'"
+orphan\t'Only the owner; keep the dependents'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cascade -d 'kubectl\'s name for --propagation' -r -f -a "background\t'Owner first, then the dependents'
 foreground\t'Dependents first, then the owner'
-orphan\t'Only the owner; the dependents stay'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l grace-period -d 'Seconds a pod gets to end; negative: the pod\'s own' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l keep -d 'Dependents that survive: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to what dies are removed first; may be repeated' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l deny -d 'Exit code 2, and nothing done, if any object of these types would go' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l max -d 'Exit code 2, and nothing done, if more objects than this would go' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume -d 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
+orphan\t'Only the owner; keep the dependents'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l grace-period -d 'Grace period of pods in seconds; negative: the pod\'s own' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l keep -d 'Keep these dependents: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to deleted owners are removed first; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l deny -d 'Do nothing and exit with code 2 if any object of these types would be deleted' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l max -d 'Do nothing and exit with code 2 if more objects than this would be deleted' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume -d 'What other controllers are assumed to do: known ones remove their finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
 none\t'No other controller does anything'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
-name\t'TYPE/NAME of what would go, one a line'
+name\t'TYPE/NAME of the objects that would be deleted, one per line'
 wide\t'Text with more columns'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -153,39 +153,39 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l disable-c
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s A -l all-namespaces -d 'In all namespaces'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l now -d 'One second of grace'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l force -d 'No grace: pods are removed at once'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l now -d 'A grace period of one second'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l force -d 'No grace period: remove pods at once'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l propagation -d 'How the delete treats dependents [default: background]' -r -f -a "background\t'Owner first, then the dependents'
 foreground\t'Dependents first, then the owner'
-orphan\t'Only the owner; the dependents stay'"
+orphan\t'Only the owner; keep the dependents'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l cascade -d 'kubectl\'s name for --propagation' -r -f -a "background\t'Owner first, then the dependents'
 foreground\t'Dependents first, then the owner'
-orphan\t'Only the owner; the dependents stay'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l grace-period -d 'Seconds a pod gets to end; negative: the pod\'s own' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l keep -d 'Dependents that survive: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to what dies are removed first; may be repeated' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l deny -d 'Exit code 2, and nothing done, if any object of these types would go' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l max -d 'Exit code 2, and nothing done, if more objects than this would go' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l dry-run -d 'Only show what would happen; `server` has the API server judge the requests, too' -r -f -a "none\t'Do it'
+orphan\t'Only the owner; keep the dependents'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l grace-period -d 'Grace period of pods in seconds; negative: the pod\'s own' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l keep -d 'Keep these dependents: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to deleted owners are removed first; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l deny -d 'Do nothing and exit with code 2 if any object of these types would be deleted' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l max -d 'Do nothing and exit with code 2 if more objects than this would be deleted' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l dry-run -d 'Only show what would happen; `server` also sends the requests to the API server as a dry run' -r -f -a "none\t'Do it'
 client\t'Only show what would happen'
-server\t'Send the requests, to be judged and not to be done'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l confirm-above -d 'From more objects than this on, the number of them is to be typed' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l archive -d 'Write whole what will go into FILE (.yaml or .yaml.gz) before anything is deleted' -r -F
+server\t'Send the requests to the API server as a dry run'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l confirm-above -d 'Confirm by typing the number of objects if there are more than this' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l archive -d 'Write all objects to be deleted into FILE (.yaml or .yaml.gz) before anything is deleted' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l wait -d 'Follow the cascade to its end; --wait=false only sends the deletes' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l timeout -d 'How long to follow, as in kubectl (30s, 5m); 0: to the end' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l assume -d 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l timeout -d 'How long to follow the cascade, as in kubectl (30s, 5m); 0: to the end' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l assume -d 'What other controllers are assumed to do: known ones remove their finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
 none\t'No other controller does anything'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
-name\t'TYPE/NAME of what would go, one a line'
+name\t'TYPE/NAME of the objects that would be deleted, one per line'
 wide\t'Text with more columns'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
@@ -213,25 +213,25 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l disable
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s A -l all-namespaces -d 'In all namespaces'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l now -d 'One second of grace'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l force -d 'No grace: pods are removed at once'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s y -l yes -d 'Don\'t ask'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l allow-incomplete -d 'Delete although something that could not be read may change the outcome'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l ignore-not-found -d 'TARGETs that aren\'t there are no error'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l now -d 'A grace period of one second'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l force -d 'No grace period: remove pods at once'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s y -l yes -d 'Do not ask'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l allow-incomplete -d 'Delete even if something that could not be read may change the outcome'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l ignore-not-found -d 'Ignore TARGETs that do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l propagation -d 'How the delete treats dependents [default: background]' -r -f -a "background\t'Owner first, then the dependents'
 foreground\t'Dependents first, then the owner'
-orphan\t'Only the owner; the dependents stay'"
+orphan\t'Only the owner; keep the dependents'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l cascade -d 'kubectl\'s name for --propagation' -r -f -a "background\t'Owner first, then the dependents'
 foreground\t'Dependents first, then the owner'
-orphan\t'Only the owner; the dependents stay'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l assume -d 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
+orphan\t'Only the owner; keep the dependents'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l assume -d 'What other controllers are assumed to do: known ones remove their finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
 none\t'No other controller does anything'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
@@ -259,14 +259,14 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l disabl
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s A -l all-namespaces -d 'In all namespaces'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l allow-incomplete -d 'Archive although something that could not be read may hold more that goes; the archive says so'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l allow-incomplete -d 'Archive even if deleted objects could not all be read; the archive says so'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l dry-run -d 'Only show what would happen; `server` has the API server judge the requests, too' -r -f -a "none\t'Do it'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l dry-run -d 'Only show what would happen; `server` also sends the requests to the API server as a dry run' -r -f -a "none\t'Do it'
 client\t'Only show what would happen'
-server\t'Send the requests, to be judged and not to be done'"
+server\t'Send the requests to the API server as a dry run'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -295,25 +295,25 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l disabl
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l all -d 'Bring back also what a restored controller makes anew by itself'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s y -l yes -d 'Don\'t ask'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l all -d 'Also restore objects that a restored controller recreates'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s y -l yes -d 'Do not ask'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l timeout -d 'How long to go on, as in kubectl (30s, 5m); 0: to the end' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l assume -d 'What is taken for granted of other controllers: known ones remove their own finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l timeout -d 'How long to continue, as in kubectl (30s, 5m); 0: to the end' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l assume -d 'What other controllers are assumed to do: known ones remove their finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
 none\t'No other controller does anything'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
-name\t'TYPE/NAME of what would go, one a line'
+name\t'TYPE/NAME of the objects that would be deleted, one per line'
 wide\t'Text with more columns'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l resync -d 'How often to look for resources that are new or gone' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l metrics-bind-address -d 'Serve /metrics, /healthz and /readyz here: :8080, 127.0.0.1:8080; port 0: a free one, which is told [default: nowhere]' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l workers -d 'How many objects are worked on at once' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l qps -d 'Requests a second; 0: as many as there are. Watches don\'t count' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l burst -d 'How many requests may come at once after a pause' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l resync -d 'How often to look for new and removed resources' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l metrics-bind-address -d 'Serve /metrics, /healthz and /readyz on this address: :8080, 127.0.0.1:8080; port 0 chooses a free port and prints it [default: not served]' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l workers -d 'How many objects to process at once' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l qps -d 'Limit of requests per second; 0: no limit. Watches do not count' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l burst -d 'How many requests may be sent at once after a pause' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -340,30 +340,30 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l disable-
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l dry-run -d 'Only show what would happen'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s y -l yes -d 'Don\'t ask; --watch never asks'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l trust-missing-apis -d 'Where a whole API answers 404, its objects are absent, as the collector itself takes it; otherwise that is not known'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l print-role -d 'Print the ClusterRole that a sweep needs, with --watch that of --watch; needs no cluster'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s w -l watch -d 'Keep on like the controller, until SIGTERM or Ctrl-C'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s y -l yes -d 'Do not ask; --watch never asks'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l trust-missing-apis -d 'Treat the objects of an API that answers 404 as absent, as the collector does; without it they are unknown'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l print-role -d 'Print the ClusterRole that a sweep needs (with --watch: that of --watch); needs no cluster'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s w -l watch -d 'Continue like the controller, until SIGTERM or Ctrl-C'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l only -d 'Only findings of these codes (--list-codes)' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l only -d 'Report only findings with these codes (see --list-codes)' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l interval -d 'Seconds between two looks of --watch' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l fail-on -d 'From which severity on findings make exit code 2' -r -f -a "error\t''
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l fail-on -d 'Exit with code 2 for findings of at least this severity' -r -f -a "error\t''
 warning\t''
 never\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
-name\t'TYPE/NAME of what suffers, one a line'
+name\t'TYPE/NAME of the affected objects, one per line'
 wide\t'Text with more columns'
-remedies\t'A shell script that mends it all, to be read before it is run'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
+remedies\t'A shell script of all fixes; read it before you run it'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -390,13 +390,13 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l disable
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s A -l all-namespaces -d 'In all namespaces'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l probe -d 'Find out with a throw-away object whether a collector runs: creates a ConfigMap and deletes it'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s w -l watch -d 'Keep looking, and print whenever something has changed'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l probe -d 'Test whether a collector is running: create a ConfigMap and delete it'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s w -l watch -d 'Keep looking, and print whenever something changes'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l list-codes -d 'Print every code with its severity and meaning; needs no cluster'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -404,7 +404,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s f -l f
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
 wide\t'Text with rules, uids and all remedies'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -431,16 +431,16 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l disabl
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l all -d 'Every object of the TYPE; without a TARGET: list all, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s A -l all-namespaces -d 'In all namespaces'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
-name\t'Only the names, one a line'
-wide\t'Every column, one line a row'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l from -d 'Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated' -r
+name\t'Only the names, one per line'
+wide\t'All columns, one line per row'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -467,10 +467,10 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l disa
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l count -d 'Count the objects of each resource (reads them all)'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l assume-complete -d 'The dump is everything there is: what it lacks does not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l count -d 'Count the objects of each resource (reads all of them)'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s o -l output -d 'The file to write, compressed if it ends in .gz; without it: standard output' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s o -l output -d 'The file to write, compressed if it ends in .gz [default: standard output]' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"

@@ -143,7 +143,7 @@ impl Target {
     ) -> (Answered, Option<ObjectEvent>) {
         let Identity { namespace, name, uid, .. } = &self.identity;
         let Some(path) = path::of_object(resource, namespace, name) else {
-            return (Answered::Refused { reason: "not the name of an object there can be".to_owned() }, None);
+            return (Answered::Refused { reason: "not a valid object name".to_owned() }, None);
         };
         let undone = match persist(connection, &Method::DELETE, &path, Some(&delete_options(deletion, uid))).await {
             Ok(answer) => return self.accepted(resource, &answer),

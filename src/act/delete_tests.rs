@@ -139,7 +139,7 @@ async fn nothing_is_sent_after_a_failure() {
     for (answer, describe) in [
         (status(403, webhook), format!("Refused {{ reason: {:?} }}", format!("forbidden: {webhook}"))),
         (status(409, "it is used"), r#"Refused { reason: "409 Conflict: it is used" }"#.to_owned()),
-        (refuse(404), r#"Refused { reason: "not served any more (404 Not Found)" }"#.to_owned()),
+        (refuse(404), r#"Refused { reason: "no longer served (404 Not Found)" }"#.to_owned()),
         (
             say(200, "garbage"),
             r#"Unsure { reason: "unreadable answer: expected value at line 1 column 1" }"#.to_owned(),
@@ -184,5 +184,5 @@ async fn what_is_called_off_is_not_sent() {
 #[tokio::test]
 async fn a_name_that_can_be_no_path_is_refused() {
     let (all, _) = deleted(&["a/b"], Deletion::by(Propagation::Background), |name, _| panic!("{name}")).await;
-    assert_eq!(words(&all), [r#"Pod/a/b Refused { reason: "not the name of an object there can be" } unseen"#]);
+    assert_eq!(words(&all), [r#"Pod/a/b Refused { reason: "not a valid object name" } unseen"#]);
 }

@@ -100,7 +100,7 @@ fn describe(left: &[(String, String)]) -> String {
         return "; all references are as they were".to_owned();
     }
     let describe = left.iter().map(|(object, what)| format!("\n{object} {what}"));
-    format!("; what has lost its owners by now, and lives on without them:{}", describe.collect::<String>())
+    format!("; these objects have lost their owner references and are kept:{}", describe.collect::<String>())
 }
 
 /// What is wrong with one object.
@@ -108,16 +108,16 @@ fn describe(left: &[(String, String)]) -> String {
 #[non_exhaustive]
 pub enum KeepFailure {
     /// It isn't there any more, or another has its name.
-    #[error("it is gone; plan again")]
+    #[error("it no longer exists; plan again")]
     Gone,
     /// Somebody deletes it already.
-    #[error("it is being deleted by somebody else")]
+    #[error("somebody else is deleting it")]
     Terminating,
     /// Its references are others than those that were planned with.
-    #[error("its owner references have changed meanwhile ({0}); plan again")]
+    #[error("its owner references have changed since the plan ({0}); plan again")]
     Changed(String),
     /// Somebody keeps writing to it, or puts back what was cut.
-    #[error("somebody else keeps changing its owner references; find out who, and stop them first")]
+    #[error("another client keeps changing its owner references; find and stop that client first")]
     Unstable,
     /// The API server says no, or nothing.
     #[error("{doing} it failed: {reason}")]
@@ -198,7 +198,7 @@ pub async fn put_back(
         let object = KeptObject::of(connection, snapshot, &cut);
         if let Err(why) = object.put_back(one).await {
             let guard = one.release_command(snapshot, &PLAIN).map_or(String::new(), |command| {
-                format!("; it has itself as its controller, which is removed with: {command}")
+                format!("; it temporarily has itself as its controller; remove that with: {command}")
             });
             left.push((format!("{}{}", object.name, object.place), format!("could not be put back ({why}){guard}")));
         }
@@ -233,7 +233,7 @@ pub async fn release(
                     let command = one.release_command(snapshot, &PLAIN)?;
                     Some((
                         snapshot.short_name(one.object),
-                        format!("has itself as its controller, which is removed with: {command}"),
+                        format!("temporarily has itself as its controller; remove that with: {command}"),
                     ))
                 });
                 return Err(object.error(why, rest.collect()));
@@ -335,7 +335,7 @@ impl<'a> KeptObject<'a> {
         }
         if let Some(missing) = leaves.iter().find(|reference| !live.iter().any(|live| self.is(live, reference))) {
             let name = format!("{}/{}", self.snapshot.text(missing.kind), self.snapshot.text(missing.name));
-            return Err(KeepFailure::Changed(format!("{name} is gone from them")));
+            return Err(KeepFailure::Changed(format!("{name} was removed")));
         }
         let guarded = !wanted.iter().any(|reference| reference["controller"] == true);
         if guarded {
@@ -370,7 +370,7 @@ impl<'a> KeptObject<'a> {
         let now = done.now.as_array().map_or(&[][..], Vec::as_slice);
         let wanted = |live: &[Value], _| match live == before || live == now {
             true => Ok((before.to_vec(), ())),
-            false => Err(KeepFailure::Changed("somebody else has written them".to_owned())),
+            false => Err(KeepFailure::Changed("another client has written them".to_owned())),
         };
         self.update(wanted).await
     }
@@ -427,9 +427,10 @@ impl<'a> KeptObject<'a> {
         let found = async { get(self.connection, &self.path(other)?).await };
         match found.await {
             Ok(found) => Ok(found.is_some_and(|object| update::uid(&object) == uid && !is_terminating(&object))),
-            Err(failure) => {
-                Err(KeepFailure::Failed { doing: "looking at who would take back", reason: failure.in_full() })
-            }
+            Err(failure) => Err(KeepFailure::Failed {
+                doing: "looking for controllers that would adopt it again",
+                reason: failure.in_full(),
+            }),
         }
     }
 

@@ -262,21 +262,18 @@ async fn an_answer_that_gets_lost() {
 async fn nothing_stays_cut_if_something_can_not_be() {
     type Spoil = fn(&mut Value);
     let spoilt: [(Spoil, &str); 5] = [
-        (|metadata| metadata["uid"] = json!("another"), "it is gone; plan again"),
-        (
-            |metadata| metadata["deletionTimestamp"] = json!("2026-01-01T00:00:00Z"),
-            "it is being deleted by somebody else",
-        ),
+        (|metadata| metadata["uid"] = json!("another"), "it no longer exists; plan again"),
+        (|metadata| metadata["deletionTimestamp"] = json!("2026-01-01T00:00:00Z"), "somebody else is deleting it"),
         (
             |metadata| {
                 metadata["ownerReferences"] =
                     json!([reference("ReplicaSet", "r", true), reference("ReplicaSet", "s", false)])
             },
-            "its owner references have changed meanwhile (ReplicaSet/s is new); plan again",
+            "its owner references have changed since the plan (ReplicaSet/s is new); plan again",
         ),
         (
             |metadata| metadata["ownerReferences"] = json!([reference("ReplicaSet", "another", true)]),
-            "its owner references have changed meanwhile (ReplicaSet/another is new); plan again",
+            "its owner references have changed since the plan (ReplicaSet/another is new); plan again",
         ),
         (
             |metadata| *metadata = json!({"uid": "b", "labels": {"forbidden": "yes"}}),
@@ -311,9 +308,10 @@ async fn what_can_not_be_put_back() {
     })
     .await;
     let error = scene.cut().await.unwrap_err().to_string();
-    let describe = "Pod/b in namespace shop can't be kept: patching it failed: forbidden: not you; what has lost its owners by now, and lives on \
-                without them:\nPod/a in namespace shop could not be put back (patching it failed: forbidden: not again); it has itself as \
-                its controller, which is removed with: kubectl patch pods/a -n shop --type=json -p ";
+    let describe = "Pod/b in namespace shop can't be kept: patching it failed: forbidden: not you; these \
+        objects have lost their owner references and are kept:\nPod/a in namespace shop could not be put back \
+        (patching it failed: forbidden: not again); it temporarily has itself as its controller; remove that \
+        with: kubectl patch pods/a -n shop --type=json -p ";
     assert!(error.starts_with(describe), "{error}");
     assert_eq!(scene.owners(), ["a*", "r*"]);
 }

@@ -50,7 +50,7 @@ pub enum Probe {
 #[non_exhaustive]
 pub enum ProbeError {
     /// The object could not be created: forbidden, a quota, a namespace that is missing or being deleted.
-    #[error("cannot create a throw-away ConfigMap in namespace {namespace}: {reason}; {}", what_to_do(.reason))]
+    #[error("cannot create the test ConfigMap in namespace {namespace}: {reason}; {}", what_to_do(.reason))]
     Refused {
         /// Where.
         namespace: String,
@@ -59,8 +59,8 @@ pub enum ProbeError {
     },
     /// The object was created, and then it could not be deleted or looked at.
     #[error(
-        "cannot probe in namespace {namespace}: {doing} the throw-away ConfigMap {name} failed: {reason}; it is removed again; try again, \
-         or choose a namespace in which you may create, get and delete ConfigMaps, with -n"
+        "cannot probe in namespace {namespace}: {doing} the test ConfigMap {name} failed: {reason}; it was \
+         removed; try again, or use -n to choose a namespace in which you may create, get and delete ConfigMaps"
     )]
     Failed {
         /// Where.
@@ -76,13 +76,14 @@ pub enum ProbeError {
     /// off (R1.10, S15). Whether a collector runs doesn't show then; foreground and orphan deletion don't work either
     /// way.
     #[error(
-        "the API server does not leave objects to the garbage collector: it removed a ConfigMap that was deleted in the foreground at \
-         once; look whether it runs with --enable-garbage-collector=false"
+        "the API server does not use the garbage collector: it removed a ConfigMap at once that was deleted in \
+         the foreground; check whether it runs with --enable-garbage-collector=false"
     )]
     NotHeld,
     /// The probe was called off.
     #[error(
-        "the probe was called off before a collector came by; its ConfigMap {name} is removed again from namespace {namespace}"
+        "the probe was interrupted before a collector reacted; its ConfigMap {name} was removed from namespace \
+         {namespace}"
     )]
     CalledOff {
         /// Where.
@@ -92,7 +93,8 @@ pub enum ProbeError {
     },
     /// The object could not be removed again.
     #[error(
-        "{found}; ConfigMap {name} in namespace {namespace} could not be removed again: {reason}; remove it with: {command}"
+        "{found}; ConfigMap {name} in namespace {namespace} could not be removed: {reason}; remove it with: \
+         {command}"
     )]
     Left {
         /// Where.
@@ -112,11 +114,11 @@ pub enum ProbeError {
 fn what_to_do(reason: &str) -> &'static str {
     let says = |words: &str| reason.contains(words);
     if says("being terminated") || says("not found") {
-        "choose a namespace that stays, with -n"
+        "use -n to choose a namespace that is not being deleted"
     } else if says("exceeded quota") {
-        "choose a namespace with room in its quota, with -n"
+        "use -n to choose a namespace with room in its quota"
     } else {
-        "choose a namespace in which you may create, get and delete ConfigMaps, with -n"
+        "use -n to choose a namespace in which you may create, get and delete ConfigMaps"
     }
 }
 
@@ -195,7 +197,7 @@ impl<'c> Throwaway<'c> {
         let name = format!("kubectl-gc-probe-{:016x}", RandomState::new().hash_one(namespace));
         let resource = config_maps();
         let Some(path) = path::of_object(&resource, namespace, &name) else {
-            return Err(refused(format!("{namespace:?} is not the name of a namespace there can be")));
+            return Err(refused(format!("{namespace:?} is not a valid namespace name")));
         };
         let all = path::of_resource(&resource, Some(namespace));
         let mut thrown = Throwaway { connection, namespace, name, path, uid: String::new() };
@@ -230,7 +232,7 @@ impl<'c> Throwaway<'c> {
             }
             Err(absent) if absent.proves_absence() => Ok(()),
             Err(unknown) => {
-                Err(Still::Unremoved(format!("whether it was created is not known ({})", unknown.in_full())))
+                Err(Still::Unremoved(format!("it is not known whether it was created ({})", unknown.in_full())))
             }
         }
     }
@@ -328,14 +330,16 @@ impl<'c> Throwaway<'c> {
             Ok(()) => describe,
             Err(still) => {
                 let found = match &describe {
-                    Ok(Probe::Collected { after }) => format!("a garbage collector runs (after {after:.1?})"),
+                    Ok(Probe::Collected { after }) => {
+                        format!("a garbage collector is running (it reacted after {after:.1?})")
+                    }
                     Ok(Probe::NotCollected { waited, .. }) => {
-                        format!("no garbage collector came by within {waited:.1?}")
+                        format!("no garbage collector reacted within {waited:.1?}")
                     }
                     Err(ProbeError::Failed { doing, reason, .. }) => {
-                        format!("{doing} a throw-away object failed: {reason}")
+                        format!("{doing} the test object failed: {reason}")
                     }
-                    Err(ProbeError::CalledOff { .. }) => "the probe was called off".to_owned(),
+                    Err(ProbeError::CalledOff { .. }) => "the probe was interrupted".to_owned(),
                     Err(error) => error.to_string(),
                 };
                 Err(self.left(found, still))
@@ -349,7 +353,7 @@ impl<'c> Throwaway<'c> {
         let (reason, command) = match still {
             Still::Unremoved(reason) => (reason, kubectl("delete")),
             Still::Held => (
-                "it is deleted, and something has added a finalizer to it".to_owned(),
+                "it is deleted, but another client has added a finalizer to it".to_owned(),
                 kubectl("patch").args(["--type=merge", "-p", r#"{"metadata":{"finalizers":null}}"#]),
             ),
         };
@@ -397,8 +401,8 @@ fn object(name: &str) -> Value {
         "metadata": {"name": name, "labels": {"app.kubernetes.io/managed-by": "kubectl-gc"}},
         "immutable": true,
         "data": {
-            "what": "A throw-away object of kubectl gc, which sees from how it goes whether the garbage collector runs. \
-                     It can be deleted at any time.",
+            "what": "A test object of kubectl gc: its deletion shows whether the garbage collector is running. \
+                It can be deleted at any time.",
         },
     })
 }

@@ -171,14 +171,18 @@ async fn impatience_still_looks_once() {
 #[tokio::test]
 async fn what_refuses_the_object_is_said() {
     for (code, message, describe) in [
-        (403, "configmaps is forbidden: User \"me\" cannot create", "choose a namespace in which you may create"),
+        (
+            403,
+            "configmaps is forbidden: User \"me\" cannot create",
+            "use -n to choose a namespace in which you may create",
+        ),
         (
             403,
             "unable to create new content in namespace shop because it is being terminated",
-            "choose a namespace that stays",
+            "use -n to choose a namespace that is not being deleted",
         ),
         (403, "exceeded quota: few, requested: count/configmaps=1", "choose a namespace with room in its quota"),
-        (404, "namespaces \"shop\" not found", "choose a namespace that stays"),
+        (404, "namespaces \"shop\" not found", "use -n to choose a namespace that is not being deleted"),
     ] {
         let (connection, store) = server(Store::default(), move |_, store| {
             store.log.push("asked".to_owned());
@@ -187,13 +191,13 @@ async fn what_refuses_the_object_is_said() {
         .await;
         let error = probe(&connection, "shop", PATIENCE).await.unwrap_err();
         assert!(matches!(&error, ProbeError::Refused { reason, .. } if reason.contains(message)), "{error:?}");
-        assert!(error.to_string().starts_with("cannot create a throw-away ConfigMap in namespace shop: "), "{error}");
+        assert!(error.to_string().starts_with("cannot create the test ConfigMap in namespace shop: "), "{error}");
         assert!(error.to_string().contains(describe), "{error}");
         assert_eq!(is_left_clean(&store), ["asked"]);
     }
     let (connection, store) = server(Store::default(), |_, _| None).await;
     let error = probe(&connection, "a/b", PATIENCE).await.unwrap_err();
-    assert!(error.to_string().contains("not the name of a namespace"), "{error}");
+    assert!(error.to_string().contains("is not a valid namespace name"), "{error}");
     assert!(is_left_clean(&store).is_empty(), "such a namespace has no URL");
 }
 
@@ -247,7 +251,7 @@ async fn whether_it_was_created_may_stay_unknown() {
     let error = probe(&connection, "shop", PATIENCE).await.unwrap_err();
     let ProbeError::Left { name, reason, command, .. } = &error else { panic!("{error:?}") };
     assert_eq!(command.to_string(), format!("kubectl delete configmap/{name} -n shop"));
-    assert!(reason.contains("whether it was created is not known"), "{error}");
+    assert!(reason.contains("it is not known whether it was created"), "{error}");
 }
 
 #[tokio::test]
@@ -266,8 +270,8 @@ async fn what_cannot_be_deleted_is_told_with_the_command_for_it() {
     assert_eq!(
         error.to_string(),
         format!(
-            "deleting a throw-away object failed: forbidden: not you; ConfigMap {name} in namespace shop could not be removed again: \
-             forbidden: not you; remove it with: kubectl delete configmap/{name} -n shop"
+            "deleting the test object failed: forbidden: not you; ConfigMap {name} in namespace shop could not \
+             be removed: forbidden: not you; remove it with: kubectl delete configmap/{name} -n shop"
         )
     );
     assert_eq!(store.lock().unwrap().object.as_ref().map(|object| object["metadata"]["name"] == **name), Some(true));
@@ -298,7 +302,7 @@ async fn what_a_webhook_holds_is_told() {
     let (connection, _store) = server(store, |_, _| None).await;
     let error = probe(&connection, "shop", LONG).await.unwrap_err();
     let ProbeError::Left { name, found, command, .. } = &error else { panic!("{error:?}") };
-    assert!(found.starts_with("a garbage collector runs"), "{error}");
+    assert!(found.starts_with("a garbage collector is running"), "{error}");
     assert_eq!(
         command.to_string(),
         format!(r#"kubectl patch configmap/{name} -n shop --type=merge -p '{{"metadata":{{"finalizers":null}}}}'"#)

@@ -13,7 +13,7 @@ pub enum ArchiveError {
     #[error("{path}: an archive's name ends in .yaml, or in .yaml.gz to be compressed")]
     Name { path: String },
     /// Never is anything replaced.
-    #[error("{path} is there already{}: it is never replaced; give another name, or move it away", found.as_ref().map_or_else(String::new, |found| format!(" ({found})")))]
+    #[error("{path} already exists{}: it is never replaced; give another name, or move it away", found.as_ref().map_or_else(String::new, |found| format!(" ({found})")))]
     Exists { path: String, found: Option<String> },
     /// A folder where a file is to be.
     #[error("{path} is a folder: give the name of a file in it")]
@@ -25,9 +25,7 @@ pub enum ArchiveError {
     #[error("{path} cannot be written: {source}{}", advice(source))]
     Unwritable { path: String, source: io::Error },
     /// What was saved is not what is at the path any more.
-    #[error(
-        "{path} is not the file any more that was written here: somebody has moved or replaced it; it was left as it is"
-    )]
+    #[error("{path} was moved or replaced while it was written; it was not changed")]
     NotOurs { path: String },
     /// Something that was handed over to be archived is no object.
     #[error("an object without {field} can't be archived: {object}")]
@@ -41,33 +39,38 @@ pub enum ArchiveError {
     Unreadable { path: String, source: io::Error },
     /// Some other file.
     #[error(
-        "{path} is not an archive: {found}; an archive is what kubectl gc archive, or delete --archive, has written"
+        "{path} is not an archive: {found}; an archive is a file written by kubectl gc archive or kubectl gc \
+         delete --archive"
     )]
     NotAnArchive { path: String, found: &'static str },
     /// A later version's.
     #[error(
-        "{path} is an archive of format {format}, and this version reads formats up to {FORMAT}: use the version of kubectl gc that has written it{}",
+        "{path} is an archive of format {format}, but this version reads formats up to {FORMAT}: use the \
+         version of kubectl gc that wrote it{}",
         written_by(version)
     )]
     Newer { path: String, format: u64, version: String },
     /// The last line is missing, and who knows what else.
-    #[error("{path} is cut off after {objects}{} objects: it is not used, because nobody knows what is missing; use another copy", of(*expected))]
+    #[error("{path} is cut off after {objects}{} objects: it is not used, because the rest is missing; use \
+        another copy", of(*expected))]
     CutOff { path: String, objects: usize, expected: Option<usize> },
     /// Something was changed.
     #[error(
-        "{path} has been changed since it was written: its checksum is wrong (sha256 {found}, where {expected} belongs); use another copy"
+        "{path} was changed after it was written: its checksum is wrong (sha256 {found}, expected {expected}); \
+         use another copy"
     )]
     Sum { path: String, found: String, expected: String },
     /// The number of objects is not what the first, or the last, line says.
-    #[error("{path} holds {found} objects, and says that it holds {expected}: it is not used; use another copy")]
+    #[error("{path} contains {found} objects, but its header says {expected}: it is not used; use another copy")]
     Count { path: String, found: usize, expected: usize },
     /// Something stands behind the last line.
     #[error(
-        "{path} goes on after its end (line {line}): it is not used; if something was added on purpose, create that with kubectl instead"
+        "{path} continues after its end (line {line}): it is not used; if objects were added on purpose, create \
+         them with kubectl instead"
     )]
     AfterEnd { path: String, line: usize },
     /// One of the lines that are for this tool makes no sense.
-    #[error("{path}: line {line} makes no sense: {why}; it is not used; use another copy")]
+    #[error("{path}: line {line} is invalid: {why}; it is not used; use another copy")]
     Line { path: String, line: usize, why: String },
     /// Broken compression.
     #[error("{path}: broken gzip: {source}; it is not used; use another copy")]

@@ -162,11 +162,7 @@ impl<'a> Scan<'a> {
     }
 
     fn too_long(&self) -> ArchiveError {
-        ArchiveError::Line {
-            path: self.shown(),
-            line: self.number + 1,
-            why: "it is longer than any object can be".to_owned(),
-        }
+        ArchiveError::Line { path: self.shown(), line: self.number + 1, why: "it is too long for an object".to_owned() }
     }
 
     /// The JSON of a line that begins like this.
@@ -200,7 +196,7 @@ impl<'a> Scan<'a> {
             self.sum.update(&self.line);
             self.advance()?;
         }
-        header.ok_or_else(|| self.not_an_archive("it doesn't say what it holds"))
+        header.ok_or_else(|| self.not_an_archive("it has no header"))
     }
 
     /// What is wrong with a file whose first line is not that of an archive, or of a part of one.
@@ -210,7 +206,7 @@ impl<'a> Scan<'a> {
             [] if self.packed => None,
             [] => Some(self.not_an_archive("it is empty")),
             line if line[..alike] == TITLE.as_bytes()[..alike] => None,
-            _ => Some(self.not_an_archive("it begins with something else")),
+            _ => Some(self.not_an_archive("it does not begin like one")),
         }
     }
 

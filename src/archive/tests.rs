@@ -177,7 +177,7 @@ fn an_archive_looks_like_this() {
     assert_eq!(
         text,
         r##"# kubectl gc archive: whole objects, as they were in "prod\u2028eu" at 2026-01-31T08:00:00Z.
-# Bring them back with: kubectl gc restore FILE
+# Restore them with: kubectl gc restore FILE
 # kubectl-gc-archive: {"format":1,"kubectlGc":"0.1.0","time":"2026-01-31T08:00:00Z","context":"prod\u2028eu","server":"api.prod:6443","targets":[{"apiVersion":"v1","kind":"ConfigMap","namespace":"shop","name":"a","uid":"u-a"}],"propagation":"Background","objects":1}
 ---
 # resourceVersion "7"
@@ -236,7 +236,7 @@ fn what_is_longer_than_any_object_is_not_read() {
         (0..20).for_each(|_| file.write_all(line.as_bytes()).unwrap());
         file.finish().unwrap();
         let error = Archive::open(&path).unwrap_err().to_string();
-        assert!(error.contains("it is longer than any object can be"), "{error}");
+        assert!(error.contains("it is too long for an object"), "{error}");
     }
 }
 
@@ -288,7 +288,8 @@ fn what_is_added_taken_out_or_not_an_archive_is_refused() {
     assert_eq!(
         describe(&format!("{text}\n")),
         format!(
-            "FILE goes on after its end (line {}): it is not used; if something was added on purpose, create that with kubectl instead",
+            "FILE continues after its end (line {}): it is not used; if objects were added on purpose, create \
+             them with kubectl instead",
             text.lines().count() + 1
         )
     );
@@ -297,7 +298,7 @@ fn what_is_added_taken_out_or_not_an_archive_is_refused() {
     let end = text.find(END).unwrap();
     assert_eq!(
         describe(&text[..second + 10]),
-        "FILE is cut off after 1 of 2 objects: it is not used, because nobody knows what is missing; use another copy"
+        "FILE is cut off after 1 of 2 objects: it is not used, because the rest is missing; use another copy"
     );
     let resummed = |text: &str, objects: usize| {
         let sum = write::hexadecimal(&<sha2::Sha256 as sha2::Digest>::digest(text));
@@ -305,28 +306,27 @@ fn what_is_added_taken_out_or_not_an_archive_is_refused() {
     };
     assert!(
         describe(&format!("{}{}", &text[..=second], &text[end..]))
-            .starts_with("FILE has been changed since it was written: ")
+            .starts_with("FILE was changed after it was written: ")
     );
-    let counted = "FILE holds 1 objects, and says that it holds 2: it is not used; use another copy";
+    let counted = "FILE contains 1 objects, but its header says 2: it is not used; use another copy";
     assert_eq!(describe(&resummed(&text[..=second], 2)), counted);
     assert_eq!(describe(&resummed(&text[..=second], 1)), counted, "the first line says two");
     assert_eq!(
         describe(
             &text.replace("{\"format\":1,\"kubectlGc\":\"0.1.0\"", "{\"format\":2,\"kubectlGc\":\"9.0\",\"targets\":1")
         ),
-        "FILE is an archive of format 2, and this version reads formats up to 1: use the version of kubectl gc that has written it (9.0)"
+        "FILE is an archive of format 2, but this version reads formats up to 1: use the version of kubectl gc \
+         that wrote it (9.0)"
     );
-    let what = "an archive is what kubectl gc archive, or delete --archive, has written";
+    let what = "an archive is a file written by kubectl gc archive or kubectl gc delete --archive";
     assert_eq!(describe(""), format!("FILE is not an archive: it is empty; {what}"));
-    assert_eq!(describe("apiVersion: v1\n"), format!("FILE is not an archive: it begins with something else; {what}"));
-    assert_eq!(describe("{}"), format!("FILE is not an archive: it begins with something else; {what}"));
+    assert_eq!(describe("apiVersion: v1\n"), format!("FILE is not an archive: it does not begin like one; {what}"));
+    assert_eq!(describe("{}"), format!("FILE is not an archive: it does not begin like one; {what}"));
     assert_eq!(
         describe(&resummed(&format!("{TITLE}\n"), 0)),
-        format!("FILE is not an archive: it doesn't say what it holds; {what}")
+        format!("FILE is not an archive: it has no header; {what}")
     );
-    assert!(
-        describe(&text.replace("\"objects\":2}\n", "\"objects\":-2}\n")).starts_with("FILE: line 3 makes no sense: ")
-    );
+    assert!(describe(&text.replace("\"objects\":2}\n", "\"objects\":-2}\n")).starts_with("FILE: line 3 is invalid: "));
     assert_eq!(
         Archive::open(folder.path()).map(|_| ()).unwrap_err().to_string(),
         format!("{} is not an archive: it is not a file; {what}", folder.path().display())
@@ -377,13 +377,13 @@ fn nothing_is_ever_replaced() {
     };
     assert_eq!(
         describe(&path),
-        "DIR/a.yaml is there already (a complete archive with 2 objects, of 2026-01-31T08:00:00Z): it is never replaced; give another \
-         name, or move it away"
+        "DIR/a.yaml already exists (a complete archive with 2 objects, of 2026-01-31T08:00:00Z): it is never \
+         replaced; give another name, or move it away"
     );
     fs::write(folder.path().join("other.yaml"), "x").unwrap();
     assert_eq!(
         describe(&folder.path().join("other.yaml")),
-        "DIR/other.yaml is there already: it is never replaced; give another name, or move it away"
+        "DIR/other.yaml already exists: it is never replaced; give another name, or move it away"
     );
     assert_eq!(
         describe(&folder.path().join("a.txt")),
@@ -406,7 +406,7 @@ fn nothing_is_ever_replaced() {
     {
         std::os::unix::fs::symlink("nowhere.yaml", folder.path().join("link.yaml")).unwrap();
         let link = folder.path().join("link.yaml");
-        assert!(describe(&link).starts_with("DIR/link.yaml is there already (a symbolic link): "));
+        assert!(describe(&link).starts_with("DIR/link.yaml already exists (a symbolic link): "));
     }
     // What comes in the way while objects are read stays as it is, too.
     let late = folder.path().join("late.yaml");

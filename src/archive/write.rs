@@ -241,7 +241,7 @@ impl ArchiveWriter {
         let mut from = String::new();
         yaml::quoted(if header.context.is_empty() { &header.server } else { &header.context }, &mut from);
         writeln!(to, "{TITLE}as they were in {from} at {}.", header.time.escape_default())?;
-        writeln!(to, "# Bring them back with: kubectl gc restore FILE")?;
+        writeln!(to, "# Restore them with: kubectl gc restore FILE")?;
         writeln!(to, "{HEADER}{}", one_line(&header)?)?;
         let spool = self.spool.get_mut();
         for index in order {
@@ -249,7 +249,7 @@ impl ArchiveWriter {
             spool.seek(SeekFrom::Start(entry.start))?;
             let copied = io::copy(&mut spool.take(entry.length), &mut to)?;
             if copied != entry.length {
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "what was collected before is gone"));
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the collected objects are missing"));
             }
         }
         spool.seek(SeekFrom::Start(self.spooled))?;

@@ -45,7 +45,7 @@ fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), Operatio
     let Some(file) = targets.targets.pop() else {
         let nothing = targets.filenames.is_empty();
         return Err(usage(if nothing {
-            "say what to archive, and the FILE to write it to"
+            "name the objects to archive and the FILE to write"
         } else {
             "the FILE to write is missing"
         }));
@@ -53,10 +53,10 @@ fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), Operatio
     let name = file.to_ascii_lowercase();
     let is_file = [".yaml", ".yml", ".gz"].iter().any(|ending| name.ends_with(ending));
     if !is_file {
-        return Err(usage(&format!("the FILE to write is missing: {file:?} stands last")));
+        return Err(usage(&format!("the FILE to write is missing: {file:?} is the last argument")));
     }
     if targets.targets.is_empty() && targets.filenames.is_empty() {
-        return Err(usage(&format!("say what to archive into {file}")));
+        return Err(usage(&format!("name the objects to archive into {file}")));
     }
     Ok((targets, PathBuf::from(file)))
 }
@@ -82,7 +82,7 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
     for note in archiving.notes() {
         text += &format!("{note}\n");
     }
-    text += &format!("\nBring it back with: {}\n", kubectl.plugin("restore").file(archiving.path()));
+    text += &format!("\nRestore with: {}\n", kubectl.plugin("restore").file(archiving.path()));
     // Some names may be made of anything.
     for line in text.lines() {
         out.extend_from_slice(visible(line).as_bytes());

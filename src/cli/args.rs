@@ -6,9 +6,10 @@ use crate::simulate::Assume;
 
 use super::connection::ConnectionArgs;
 
-/// See, foretell and drive Kubernetes' cascading deletion.
+/// Show, predict and perform Kubernetes' cascading deletion.
 ///
-/// Shows what Kubernetes' garbage collector sees, and says beforehand what a delete will do to every object.
+/// Shows what Kubernetes' garbage collector (a part of kube-controller-manager) sees, and predicts what a delete
+/// does to every object.
 #[derive(Debug, Parser)]
 #[command(
     name = "kubectl-gc",
@@ -16,13 +17,17 @@ use super::connection::ConnectionArgs;
     display_name = "kubectl gc",
     version,
     subcommand_required = true,
+    disable_version_flag = true,
     // -h and --help say the same, also after a command.
     disable_help_subcommand = true,
     arg_required_else_help = true,
     max_term_width = 80,
-    after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 it was done and the answer is bad news."
+    after_long_help = "Exit codes: 0 success, 1 the command failed, 2 the command worked and found a problem."
 )]
 pub struct Cli {
+    /// Print version
+    #[arg(short = 'V', long, action = clap::ArgAction::Version, hide_short_help = true)]
+    version: Option<bool>,
     #[command(flatten)]
     pub global: GlobalArgs,
     #[command(subcommand)]
@@ -50,66 +55,63 @@ pub struct GlobalArgs {
 /// One variant for each command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Who owns whom: dependents down, owners up
+    /// Show owners and dependents as a tree
     Tree(TreeArgs),
-    /// What a delete would do to every object, and why
+    /// Predict what a delete does to every object, and why
     Plan(PlanArgs),
-    /// Delete, and follow the cascade to its end
+    /// Show the plan, ask, delete, and follow the cascade to its end
     ///
-    /// Shows what the delete will do to every object, asks, deletes the TARGETs (and only them: the collector does the
-    /// rest), and follows until all has come to its end. What came out otherwise than foretold is told, and what is
-    /// stuck, with what holds it.
+    /// Shows what the delete does to every object, asks, deletes the TARGETs (the garbage collector deletes their
+    /// dependents), and follows the cascade until nothing more happens. Reports objects that ended differently than
+    /// planned, and objects that are stuck with what blocks them.
     ///
-    /// Nothing is deleted unless the API server says that you may, everything that decides the outcome could be read,
-    /// and you agree. If the cluster changes meanwhile so that something else would go, you are asked again.
+    /// Deletes nothing unless the API server says that you may, everything that decides the outcome could be read,
+    /// and you confirm. Asks again if the cluster changes so that other objects would be deleted.
     Delete(DeleteArgs),
-    /// Write what a delete would remove into a file; delete nothing
+    /// Write the objects a delete would remove into a file
     ///
-    /// Writes every object that a delete of the TARGETs would remove, whole, into FILE: YAML for kubectl and for
-    /// restore, compressed if FILE ends in .gz. What is terminating already can be archived too, as long as it is
-    /// there.
+    /// Writes every complete object that a delete of the TARGETs would remove into FILE: YAML for kubectl and for
+    /// restore, compressed if FILE ends in .gz. Objects that are already Terminating can be archived, too.
     Archive(ArchiveArgs),
-    /// Bring back what was archived
+    /// Restore archived objects
     ///
-    /// Creates what ARCHIVE holds and the cluster lacks: namespaces first, then definitions, then owners before their
-    /// dependents, whose references get the new uids. What is there already is compared and left alone. Can be run
-    /// again after it was interrupted.
+    /// Creates the objects in ARCHIVE that the cluster lacks: namespaces, then CRDs, then owners before their
+    /// dependents, whose owner references get the new uids. Compares existing objects and does not change them. Can
+    /// be run again after an interruption.
     Restore(RestoreArgs),
-    /// Do the collector's work from here: one pass, or --watch
+    /// Do the garbage collector's work: one pass, or --watch
     ///
-    /// One pass does to everything there is what the garbage collector does, with nothing else deleted: dangling
-    /// references are dropped, what only owners that are gone hold is deleted, and owners that wait for their
-    /// dependents, or are to free them, come to their end. It shows what it will do, asks, does it until nothing is
-    /// left to do, and tells what came of it. --dry-run only shows. --watch keeps on, as the controller does, without
-    /// asking.
+    /// For clusters where no collector is running. One pass removes references to missing owners, deletes objects
+    /// whose owners are all gone, and finishes foreground and orphan deletes. It shows the plan, asks, works until
+    /// nothing is left to do, and reports the result. --dry-run only shows the plan. --watch continues like the
+    /// controller, without asking.
     ///
-    /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what may be written to, never what is
-    /// read to decide.
+    /// Covers the whole cluster unless -n NAMESPACE or TARGETs limit which objects may be changed; it always reads
+    /// everything that decides.
     Sweep(SweepArgs),
-    /// What is wrong, what it leads to, and what mends it
+    /// Find problems with owners and deletions, and how to fix them
     ///
-    /// Looks for owner references that lead nowhere, circles of owners, deletions that are stuck, what would be set off
-    /// by bringing something back, and signs that the collector doesn't work. Each finding says what is so, what
-    /// follows, and the kubectl command that mends it with the least harm. On a live cluster everything is looked at
-    /// again before it is told.
+    /// Finds owner references to missing objects, ownership cycles, stuck deletions, deletions that start when a
+    /// controller or API comes back, and signs that the garbage collector does not work. Each finding says what is
+    /// wrong, what follows, and which kubectl command fixes it with the least harm. On a live cluster, findings are
+    /// checked again before they are reported.
     ///
-    /// Without -n it covers the whole cluster. -n NAMESPACE and TARGETs limit what is told, never what is read to find
-    /// out.
+    /// Covers the whole cluster unless -n NAMESPACE or TARGETs limit which findings are reported; it always reads
+    /// everything that matters.
     Doctor(DoctorArgs),
-    /// One object's story: its owners, what it waits for, what comes next
+    /// Explain one object: owners, what it waits for, what is next
     ///
-    /// Says of each TARGET how its owner references stand and by which rule, what the collector does with it next and
-    /// whether it looks at it at all, what would change that, and, where it is terminating, whom it waits for, down to
-    /// what holds it all. What is found to be wrong with it, and mends it, stands there, too.
+    /// Shows for each TARGET its owners and whether they count, what the collector does next, what would change
+    /// that, and, if it is Terminating, what it waits for, down to the root cause. Includes the findings of doctor
+    /// for this object.
     Explain(ExplainArgs),
-    /// What can be deleted, and what of that the collector watches
+    /// List deletable resources, and which the collector watches
     Resources(ResourcesArgs),
-    /// Write the cluster's metadata into one file, for --from
+    /// Write the cluster's metadata into a file for --from
     Snapshot(SnapshotArgs),
-    /// Print a shell's completion script
+    /// Print the completion script for a shell
     Completion(CompletionArgs),
     /// Print the version
-    #[command(hide = true)]
     Version(VersionArgs),
 }
 
@@ -117,10 +119,10 @@ pub enum Command {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Source")]
 pub struct SourceArgs {
-    /// Read a dump or snapshot file, a folder of them or - (standard input) instead of a cluster; may be repeated
+    /// Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated
     #[arg(long, value_name = "FILE|FOLDER|-")]
     pub from: Vec<String>,
-    /// The dump is everything there is: what it lacks does not exist
+    /// Treat the dump as complete: objects that it lacks do not exist
     #[arg(long, requires = "from")]
     pub assume_complete: bool,
 }
@@ -137,7 +139,7 @@ pub struct TargetArgs {
     /// Objects of the TYPE whose fields match, as in kubectl
     #[arg(long, value_name = "FIELDS", help_heading = "Targets")]
     pub field_selector: Option<String>,
-    /// Every object of the TYPE; without a TARGET: list all, not only the worst
+    /// Every object of the TYPE; without a TARGET: list everything, not only the worst
     #[arg(long, help_heading = "Targets")]
     pub all: bool,
     /// The objects named in a manifest: a file, a folder or -; may be repeated
@@ -149,7 +151,7 @@ pub struct TargetArgs {
     /// In all namespaces
     #[arg(short = 'A', long, help_heading = "Targets")]
     pub all_namespaces: bool,
-    /// Whether targets that verifiably aren't there are left out; the flag is that of the one command which has it.
+    /// Whether to skip targets that do not exist; set by the flag of the one command that has it.
     #[arg(skip)]
     pub ignore_not_found: bool,
 }
@@ -165,7 +167,7 @@ pub struct TreeArgs {
     /// Show at most this many levels below (or above) each target
     #[arg(long, value_name = "LEVELS")]
     pub depth: Option<usize>,
-    /// Show every object, also where many alike are folded into one line
+    /// Show every object instead of folding many similar ones into one line
     #[arg(long)]
     pub no_fold: bool,
     /// Output format
@@ -188,7 +190,7 @@ pub struct PlanArgs {
     pub keep: KeepArgs,
     #[command(flatten)]
     pub gates: GateArgs,
-    /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
+    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
     /// Output format
@@ -202,8 +204,8 @@ pub struct PlanArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Deletion")]
 pub struct KeepArgs {
-    /// Dependents that survive: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to what dies are
-    /// removed first; may be repeated
+    /// Keep these dependents: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to deleted owners
+    /// are removed first; may be repeated
     #[arg(long, value_name = "TYPE/NAME|TYPE|LABELS", allow_hyphen_values = true)]
     pub keep: Vec<String>,
 }
@@ -212,10 +214,10 @@ pub struct KeepArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Gates")]
 pub struct GateArgs {
-    /// Exit code 2, and nothing done, if any object of these types would go
+    /// Do nothing and exit with code 2 if any object of these types would be deleted
     #[arg(long, value_name = "TYPE", value_delimiter = ',')]
     pub deny: Vec<String>,
-    /// Exit code 2, and nothing done, if more objects than this would go
+    /// Do nothing and exit with code 2 if more objects than this would be deleted
     #[arg(long, value_name = "N")]
     pub max: Option<usize>,
 }
@@ -223,7 +225,7 @@ pub struct GateArgs {
 /// Whether it is to be done, and whether somebody is to be asked before.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct ConsentArgs {
-    /// Only show what would happen; `server` has the API server judge the requests, too
+    /// Only show what would happen; `server` also sends the requests to the API server as a dry run
     #[arg(
         long,
         value_name = "WHERE",
@@ -235,16 +237,15 @@ pub struct ConsentArgs {
         hide_default_value = true
     )]
     pub dry_run: DryRunArg,
-    /// Don't ask
+    /// Do not ask
     #[arg(short, long)]
     pub yes: bool,
 }
 
 /// `kubectl gc delete`
 #[derive(Debug, Args)]
-#[command(
-    after_long_help = "Exit codes: 0 fine, 1 it could not be done, or what could not be read may change the outcome, 2 a gate is shut, something stays stuck, or it came out otherwise than foretold."
-)]
+#[command(after_long_help = "Exit codes: 0 success, 1 the command failed, or something that could not be read may \
+    change the outcome, 2 --deny or --max stopped it, objects are stuck, or the result differs from the plan.")]
 pub struct DeleteArgs {
     #[command(flatten)]
     pub targets: TargetArgs,
@@ -258,25 +259,26 @@ pub struct DeleteArgs {
     pub gates: GateArgs,
     #[command(flatten)]
     pub consent: ConsentArgs,
-    /// From more objects than this on, the number of them is to be typed
+    /// Confirm by typing the number of objects if there are more than this
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub confirm_above: usize,
-    /// Write whole what will go into FILE (.yaml or .yaml.gz) before anything is deleted
+    /// Write all objects to be deleted into FILE (.yaml or .yaml.gz) before anything is deleted
     #[arg(long, value_name = "FILE")]
     pub archive: Option<std::path::PathBuf>,
-    /// Delete although something that could not be read may change the outcome
+    /// Delete even if something that could not be read may change the outcome
     #[arg(long)]
     pub allow_incomplete: bool,
-    /// TARGETs that aren't there are no error
+    /// Ignore TARGETs that do not exist
     #[arg(long)]
     pub ignore_not_found: bool,
     /// Follow the cascade to its end; --wait=false only sends the deletes
-    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", value_name = "BOOL", action = clap::ArgAction::Set)]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true,
+        default_missing_value = "true", value_name = "BOOL", action = clap::ArgAction::Set)]
     pub wait: bool,
-    /// How long to follow, as in kubectl (30s, 5m); 0: to the end
+    /// How long to follow the cascade, as in kubectl (30s, 5m); 0: to the end
     #[arg(long, value_name = "TIME", default_value = "0")]
     pub timeout: String,
-    /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
+    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
     /// Output format
@@ -292,22 +294,22 @@ pub struct ArchiveArgs {
     pub targets: TargetArgs,
     #[command(flatten)]
     pub propagation: PropagationArgs,
-    /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
+    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
-    /// Archive although something that could not be read may hold more that goes; the archive says so
+    /// Archive even if deleted objects could not all be read; the archive says so
     #[arg(long)]
     pub allow_incomplete: bool,
 }
 
 /// `kubectl gc restore`
 #[derive(Debug, Args)]
-#[command(after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 something could not be brought back.")]
+#[command(after_long_help = "Exit codes: 0 success, 1 the command failed, 2 some objects could not be restored.")]
 pub struct RestoreArgs {
-    /// The archive: a file that archive or delete --archive has written
+    /// A file written by archive or delete --archive
     #[arg(value_name = "ARCHIVE")]
     pub archive: std::path::PathBuf,
-    /// Bring back also what a restored controller makes anew by itself
+    /// Also restore objects that a restored controller recreates
     #[arg(long)]
     pub all: bool,
     #[command(flatten)]
@@ -320,7 +322,8 @@ pub struct RestoreArgs {
 /// `kubectl gc sweep`
 #[derive(Debug, Args)]
 #[command(
-    after_long_help = "Exit codes: 0 fine, 1 it could not be done, or what could not be read may change an outcome, 2 something that it takes up stays stuck. --watch ends with 0 when it is told to (SIGTERM, Ctrl-C)."
+    after_long_help = "Exit codes: 0 success, 1 the command failed, or something that could not be read may change \
+        an outcome, 2 objects stay stuck. --watch exits with 0 on SIGTERM and Ctrl-C."
 )]
 pub struct SweepArgs {
     #[command(flatten)]
@@ -328,20 +331,19 @@ pub struct SweepArgs {
     /// Only show what would happen
     #[arg(long)]
     pub dry_run: bool,
-    /// Don't ask; --watch never asks
+    /// Do not ask; --watch never asks
     #[arg(short, long, conflicts_with = "dry_run")]
     pub yes: bool,
-    /// How long to go on, as in kubectl (30s, 5m); 0: to the end
+    /// How long to continue, as in kubectl (30s, 5m); 0: to the end
     #[arg(long, value_name = "TIME", default_value = "0", conflicts_with = "dry_run")]
     pub timeout: String,
-    /// What is taken for granted of other controllers: known ones remove their own finalizers, or none does
+    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
-    /// Where a whole API answers 404, its objects are absent, as the collector itself takes it; otherwise that is not
-    /// known
+    /// Treat the objects of an API that answers 404 as absent, as the collector does; without it they are unknown
     #[arg(long)]
     pub trust_missing_apis: bool,
-    /// Print the ClusterRole that a sweep needs, with --watch that of --watch; needs no cluster
+    /// Print the ClusterRole that a sweep needs (with --watch: that of --watch); needs no cluster
     #[arg(long, conflicts_with_all = WHAT_A_ROLE_DOES_NOT_DEPEND_ON)]
     pub print_role: bool,
     /// Output format
@@ -382,18 +384,18 @@ const WHAT_A_ROLE_DOES_NOT_DEPEND_ON: [&str; 19] = [
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Watching")]
 pub struct WatchingArgs {
-    /// Keep on like the controller, until SIGTERM or Ctrl-C
+    /// Continue like the controller, until SIGTERM or Ctrl-C
     #[arg(
         short,
         long,
         conflicts_with_all = ["dry_run", "timeout", "assume", "output", "from", "assume_complete"]
     )]
     pub watch: bool,
-    /// How often to look for resources that are new or gone
+    /// How often to look for new and removed resources
     #[arg(long, value_name = "TIME", default_value = "30s", requires = "watch")]
     pub resync: String,
-    /// Serve /metrics, /healthz and /readyz here: :8080, 127.0.0.1:8080; port 0: a free one, which is told [default:
-    /// nowhere]
+    /// Serve /metrics, /healthz and /readyz on this address: :8080, 127.0.0.1:8080; port 0 chooses a free port and
+    /// prints it [default: not served]
     #[arg(long, value_name = "[HOST]:PORT", requires = "watch")]
     pub metrics_bind_address: Option<String>,
 }
@@ -402,46 +404,50 @@ pub struct WatchingArgs {
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub struct LoadArgs {
-    /// How many objects are worked on at once
-    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "dry_run", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    /// How many objects to process at once
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "dry_run",
+        value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub workers: u16,
-    /// Requests a second; 0: as many as there are. Watches don't count
+    /// Limit of requests per second; 0: no limit. Watches do not count
     #[arg(long, value_name = "N", default_value_t = 50.0, conflicts_with = "dry_run", value_parser = per_second)]
     pub qps: f64,
-    /// How many requests may come at once after a pause
-    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "dry_run", value_parser = clap::value_parser!(u32).range(1..))]
+    /// How many requests may be sent at once after a pause
+    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "dry_run",
+        value_parser = clap::value_parser!(u32).range(1..))]
     pub burst: u32,
 }
 
 fn per_second(text: &str) -> Result<f64, &'static str> {
     let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate >= 0.0);
-    rate.ok_or("give a number of requests a second, such as 50 or 0.5, or 0 for no limit")
+    rate.ok_or("give a number of requests per second, such as 50 or 0.5, or 0 for no limit")
 }
 
 /// `kubectl gc doctor`
 #[derive(Debug, Args)]
 #[command(
-    after_long_help = "Exit codes: 0 fine, 1 it could not be done, 2 there are findings as bad as --fail-on says."
+    after_long_help = "Exit codes: 0 success, 1 the command failed, 2 there are findings of at least the --fail-on \
+        severity."
 )]
 pub struct DoctorArgs {
     #[command(flatten)]
     pub targets: TargetArgs,
-    /// Only findings of these codes (--list-codes)
+    /// Report only findings with these codes (see --list-codes)
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Find out with a throw-away object whether a collector runs: creates a ConfigMap and deletes it
+    /// Test whether a collector is running: create a ConfigMap and delete it
     #[arg(long)]
     pub probe: bool,
-    /// Keep looking, and print whenever something has changed
+    /// Keep looking, and print whenever something changes
     #[arg(short, long)]
     pub watch: bool,
     /// Seconds between two looks of --watch
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "watch", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "watch",
+        value_parser = clap::value_parser!(u64).range(1..))]
     pub interval: u64,
     /// Print every code with its severity and meaning; needs no cluster
     #[arg(long, conflicts_with_all = ["only", "targets", "filenames", "from", "probe", "watch"])]
     pub list_codes: bool,
-    /// From which severity on findings make exit code 2
+    /// Exit with code 2 for findings of at least this severity
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t)]
     pub fail_on: FailOnArg,
     /// Output format
@@ -466,7 +472,7 @@ pub struct ExplainArgs {
 /// `kubectl gc resources`
 #[derive(Debug, Args)]
 pub struct ResourcesArgs {
-    /// Count the objects of each resource (reads them all)
+    /// Count the objects of each resource (reads all of them)
     #[arg(long)]
     pub count: bool,
     /// Output format
@@ -479,7 +485,7 @@ pub struct ResourcesArgs {
 /// `kubectl gc snapshot`
 #[derive(Debug, Args)]
 pub struct SnapshotArgs {
-    /// The file to write, compressed if it ends in .gz; without it: standard output
+    /// The file to write, compressed if it ends in .gz [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<std::path::PathBuf>,
     /// Replace an existing file without asking
@@ -530,17 +536,17 @@ impl PropagationArgs {
     }
 }
 
-/// How long pods get to end, as kubectl takes it.
+/// The grace period of pods, as kubectl takes it.
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = "Deletion")]
 pub struct GraceArgs {
-    /// Seconds a pod gets to end; negative: the pod's own
+    /// Grace period of pods in seconds; negative: the pod's own
     #[arg(long, value_name = "SECONDS", default_value_t = -1, hide_default_value = true, allow_hyphen_values = true)]
     pub grace_period: i64,
-    /// One second of grace
+    /// A grace period of one second
     #[arg(long)]
     pub now: bool,
-    /// No grace: pods are removed at once
+    /// No grace period: remove pods at once
     #[arg(long)]
     pub force: bool,
 }
@@ -553,7 +559,7 @@ pub enum PropagationArg {
     Background,
     /// Dependents first, then the owner
     Foreground,
-    /// Only the owner; the dependents stay
+    /// Only the owner; keep the dependents
     #[value(alias = "false")]
     Orphan,
 }
@@ -576,7 +582,7 @@ pub enum DryRunArg {
     None,
     /// Only show what would happen
     Client,
-    /// Send the requests, to be judged and not to be done
+    /// Send the requests to the API server as a dry run
     Server,
 }
 
@@ -605,7 +611,7 @@ pub enum ColorArg {
 pub enum TreeFormat {
     Json,
     Yaml,
-    /// TYPE/NAME, one a line
+    /// TYPE/NAME, one per line
     Name,
     /// For Graphviz
     Dot,
@@ -618,7 +624,7 @@ pub enum TreeFormat {
 pub enum PlanFormat {
     Json,
     Yaml,
-    /// TYPE/NAME of what would go, one a line
+    /// TYPE/NAME of the objects that would be deleted, one per line
     Name,
     /// Text with more columns
     Wide,
@@ -629,11 +635,11 @@ pub enum PlanFormat {
 pub enum DoctorFormat {
     Json,
     Yaml,
-    /// TYPE/NAME of what suffers, one a line
+    /// TYPE/NAME of the affected objects, one per line
     Name,
     /// Text with more columns
     Wide,
-    /// A shell script that mends it all, to be read before it is run
+    /// A shell script of all fixes; read it before you run it
     Remedies,
 }
 
@@ -660,9 +666,9 @@ pub enum FailOnArg {
 pub enum TableFormat {
     Json,
     Yaml,
-    /// Only the names, one a line
+    /// Only the names, one per line
     Name,
-    /// Every column, one line a row
+    /// All columns, one line per row
     Wide,
 }
 

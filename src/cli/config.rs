@@ -75,7 +75,7 @@ impl GlobalArgs {
     ) -> Result<(SourceConfig, TargetConfig), OperationError> {
         if source.from.iter().any(|from| from == "-") && targets.filenames.iter().any(|file| file == "-") {
             return Err(OperationError::Usage(
-                "standard input can't be both --from and -f: give a file for one of them".to_owned(),
+                "standard input cannot be both --from and -f: use a file for one of them".to_owned(),
             ));
         }
         Ok((self.source(source)?, self.targets(targets)?))

@@ -41,15 +41,13 @@ pub fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, OperationEr
     }
     let only = args.only.iter().map(|name| named(name)).collect::<Result<Vec<Code>, OperationError>>()?;
     if args.probe && !args.source.from.is_empty() {
-        return Err(OperationError::Usage("--probe asks a cluster: it can't go with --from".to_owned()));
+        return Err(OperationError::Usage("--probe needs a cluster: it cannot be used with --from".to_owned()));
     }
     if !args.watch {
         return Ok(look(global, args, &only)?.report);
     }
     if !args.source.from.is_empty() {
-        return Err(OperationError::Usage(
-            "--watch looks at a cluster: it can't go with --from, where nothing changes".to_owned(),
-        ));
+        return Err(OperationError::Usage("--watch needs a cluster: it cannot be used with --from".to_owned()));
     }
     watch(Duration::from_secs(args.interval), || look(global, args, &only))
 }
@@ -94,10 +92,8 @@ struct ProbeOutcome {
 fn told_by(probe: Result<Probe, ProbeError>) -> ProbeOutcome {
     match probe {
         Ok(Probe::Collected { after }) => {
-            let note = format!(
-                "A collector is running: it dealt with a throw-away object within {:.1} s.",
-                after.as_secs_f64()
-            );
+            let note =
+                format!("A collector is running: it processed a test object within {:.1} s.", after.as_secs_f64());
             ProbeOutcome { probed: Some(Probed::Works), note: Some(note), failed: false }
         }
         Ok(Probe::NotCollected { waited, .. }) => {
@@ -126,9 +122,7 @@ fn list_codes(global: &GlobalArgs, output: Option<DoctorFormat>) -> Result<Repor
         Some(DoctorFormat::Yaml) => render::document::yaml(&CodesDocument::new()).into_bytes(),
         Some(DoctorFormat::Name) => Code::ALL.map(|code| format!("{}\n", code.name())).concat().into_bytes(),
         Some(DoctorFormat::Remedies) => {
-            return Err(OperationError::Usage(
-                "--list-codes has no remedies: leave out -o remedies, or --list-codes".to_owned(),
-            ));
+            return Err(OperationError::Usage("--list-codes cannot be combined with -o remedies".to_owned()));
         }
         None | Some(DoctorFormat::Wide) => {
             let mut out = Vec::new();
@@ -144,10 +138,7 @@ fn list_codes(global: &GlobalArgs, output: Option<DoctorFormat>) -> Result<Repor
 fn named(name: &str) -> Result<Code, OperationError> {
     Code::named(name).ok_or_else(|| {
         let near = nearest(name, Code::ALL.map(|code| (code.name().to_owned(), code.name())));
-        OperationError::Usage(format!(
-            "there is no code {name:?}{} (--list-codes prints them all)",
-            did_you_mean(&near)
-        ))
+        OperationError::Usage(format!("there is no code {name:?}{} (--list-codes prints all)", did_you_mean(&near)))
     })
 }
 

@@ -23,9 +23,7 @@ use super::{
 /// Tells the story of each target.
 pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
     if args.targets.targets.is_empty() && args.targets.filenames.is_empty() {
-        return Err(OperationError::Usage(
-            "explain tells one object's story: name a TARGET, such as pod/web-0".to_owned(),
-        ));
+        return Err(OperationError::Usage("explain needs a TARGET, such as pod/web-0".to_owned()));
     }
     let mut session = global.open(&args.source, &args.targets, ReadScope::Diagnosis)?;
     let targets = session.targets.clone().unwrap_or_default();
@@ -62,7 +60,7 @@ pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     for gone in named.iter().filter(|named| named.find(snapshot).is_none()) {
         let name = snapshot.text(gone.coordinate.name);
         let kind = &snapshot.resources.get(gone.coordinate.resource).kind;
-        report.notes.push(format!("error: {kind}/{name} has gone while it was looked at"));
+        report.notes.push(format!("error: {kind}/{name} was deleted while it was examined"));
         report.exit = Exit::Failed;
     }
     Ok(report)

@@ -20,12 +20,12 @@ pub(super) fn propagation_of(argument: PropagationArg) -> Propagation {
 pub(super) fn grace_period(args: &GraceArgs) -> Result<Option<i64>, OperationError> {
     if args.now && args.grace_period >= 0 {
         return Err(OperationError::Usage(
-            "--now and --grace-period contradict each other: give one of them".to_owned(),
+            "--now and --grace-period contradict each other: use one of them".to_owned(),
         ));
     }
     if args.force && (args.grace_period > 0 || args.now) {
         return Err(OperationError::Usage(
-            "--force means no grace: it can't go with --now or a --grace-period above 0".to_owned(),
+            "--force means no grace period: it cannot be used with --now or a --grace-period above 0".to_owned(),
         ));
     }
     Ok(match (args.force, args.now, args.grace_period) {

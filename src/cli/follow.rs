@@ -44,16 +44,10 @@ impl FollowReporter {
             FollowEvent::Progress(progress) => self.progress(progress),
             FollowEvent::Waiting { progress, quiet, blockers } => self.line(&waiting(progress, quiet, &blockers)),
             FollowEvent::LostWatch { resource, lost } if lost.watched => {
-                self.line(&format!(
-                    "The watch of {resource} broke off ({}); its objects are asked for again.",
-                    lost.reason
-                ));
+                self.line(&format!("Lost the watch of {resource} ({}); reading its objects again.", lost.reason));
             }
             FollowEvent::LostWatch { resource, lost } => {
-                self.line(&format!(
-                    "{resource} can't be watched ({}): its objects are asked for now and then.",
-                    lost.reason
-                ));
+                self.line(&format!("Cannot watch {resource} ({}): polling its objects instead.", lost.reason));
             }
         }
     }
@@ -92,7 +86,7 @@ impl FollowReporter {
 fn in_words(progress: Progress) -> String {
     // What was foretold to get stuck may go all the same.
     let all = progress.to_go.max(progress.gone);
-    let mut describe = format!("{} of {} gone", thousands(progress.gone), thousands(all));
+    let mut describe = format!("{} of {} deleted", thousands(progress.gone), thousands(all));
     if progress.terminating > 0 {
         describe += &format!(", {} Terminating", thousands(progress.terminating));
     }
@@ -114,5 +108,5 @@ fn waiting(progress: Progress, quiet: Duration, blockers: &[Blocker]) -> String 
         describe.push(count(rest.len(), "other", "others"));
     }
     let what = if describe.is_empty() { "the collector".to_owned() } else { describe.join(", ") };
-    format!("{}; nothing has moved for {seconds}. Waiting for {what}", in_words(progress))
+    format!("{}; no change for {seconds}. Waiting for {what}", in_words(progress))
 }

@@ -90,7 +90,7 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
     }?;
     // Whoever chooses a cluster as well is not to take one for the other.
     if let (true, Some(flag)) = (reads_files(&cli.command), cli.global.connection.chosen()) {
-        report.notes.push(format!("{flag} was ignored: --from reads files and no cluster."));
+        report.notes.push(format!("{flag} is ignored: --from reads files, not a cluster."));
     }
     Ok(report)
 }

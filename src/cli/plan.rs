@@ -58,14 +58,10 @@ fn require_targets(args: &PlanArgs) -> Result<(), OperationError> {
         return Ok(());
     }
     if !args.gates.deny.is_empty() || args.gates.max.is_some() {
-        return Err(OperationError::Usage(
-            "--deny and --max judge one delete: name a TARGET, such as deployment/web".to_owned(),
-        ));
+        return Err(OperationError::Usage("--deny and --max need a TARGET, such as deployment/web".to_owned()));
     }
     if !args.keep.keep.is_empty() {
-        return Err(OperationError::Usage(
-            "--keep is for what one delete would take: name a TARGET, such as deployment/web".to_owned(),
-        ));
+        return Err(OperationError::Usage("--keep needs a TARGET, such as deployment/web".to_owned()));
     }
     Ok(())
 }

@@ -89,7 +89,7 @@ impl View<Restore> for RestoreReport<'_> {
     fn question(&self, restore: &Restore, foreseen: &Vec<Restored>) -> Question {
         let what = match to_write(foreseen) {
             (0, complete) => {
-                format!("Complete {} that an earlier restore has created", count(complete, "object", "objects"))
+                format!("Complete {} created by an earlier restore", count(complete, "object", "objects"))
             }
             (create, _) => format!("Create {}", count(create, "object", "objects")),
         };
@@ -141,9 +141,10 @@ impl RestoreReport<'_> {
         let Header { gaps, gone, left_out, .. } = self.header;
         let gaps = gaps
             .iter()
-            .map(|gap| format!("{gap} could not be read when it was archived: what is missing of it can't come back."));
-        let gone =
-            gone.iter().map(|object| format!("{}/{} was gone already when it was archived.", object.kind, object.name));
+            .map(|gap| format!("{gap} could not be read when the archive was written, so objects may be missing."));
+        let gone = gone
+            .iter()
+            .map(|object| format!("{}/{} was already deleted when the archive was written.", object.kind, object.name));
         let left_out = left_out.iter().map(|LeftOut { resource, namespace, why }| match namespace {
             Some(namespace) => format!("{resource} in namespace {namespace} were not archived: {why}."),
             None => format!("{resource} were not archived: {why}."),

@@ -34,7 +34,7 @@ pub fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, Operation
         Some(path) => {
             dump::write_to_path(snapshot, path)?;
             let mut report = Report::of(Vec::new());
-            report.notes.push(format!("Wrote {describe} to {}. Look at it with --from.", path.display()));
+            report.notes.push(format!("Wrote {describe} to {}. Read it with --from.", path.display()));
             report
         }
         None => {

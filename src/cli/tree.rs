@@ -21,7 +21,7 @@ use super::{
 pub fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, OperationError> {
     let has_targets = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
     if args.owners && !has_targets {
-        return Err(OperationError::Usage("--owners goes up from a TARGET: name one, such as pod/web-0".to_owned()));
+        return Err(OperationError::Usage("--owners needs a TARGET, such as pod/web-0".to_owned()));
     }
     let mut session = global.open(&args.source, &args.targets, ReadScope::Namespace)?;
     let namespace = session.namespace_symbol();

@@ -50,7 +50,7 @@ pub fn watch(
             Err(error) => {
                 let describe = describe_error(&error);
                 if describe != trouble {
-                    let _ = writeln!(io::stderr(), "error: {describe}; trying again every {interval:?}");
+                    let _ = writeln!(io::stderr(), "error: {describe}; retrying every {interval:?}");
                 }
                 trouble = describe;
                 continue;
@@ -80,7 +80,7 @@ fn print(look: &Look, before: Option<&Look>) -> bool {
         let new = look.found.difference(&before.found).count();
         let gone = before.found.difference(&look.found).count();
         let time = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
-        data.extend(format!("\n{time}: {new} new, {gone} gone or changed.\n\n").into_bytes());
+        data.extend(format!("\n{time}: {new} new, {gone} resolved or changed.\n\n").into_bytes());
     }
     data.extend(&look.report.data);
     if before.is_none_or(|before| before.report.notes != look.report.notes) {

@@ -98,7 +98,7 @@ impl std::fmt::Display for Refusal {
         match self.status {
             StatusCode::FORBIDDEN => f.write_str("forbidden"),
             StatusCode::UNAUTHORIZED => f.write_str("not authenticated"),
-            StatusCode::NOT_FOUND if !self.names_object => f.write_str("not served any more (404 Not Found)"),
+            StatusCode::NOT_FOUND if !self.names_object => f.write_str("no longer served (404 Not Found)"),
             // A status that http knows displays as "503 Service Unavailable".
             status if self.message.is_empty() => {
                 write!(f, "{}", status.to_string().trim_end_matches(" <unknown status code>"))

@@ -60,8 +60,8 @@ pub(super) fn explain(error: &AuthError, plugin: Option<&kube::config::ExecConfi
             let end = if said.is_empty() { String::new() } else { format!(": {said}") };
             format!("{name} failed ({}){end}", out.status)
         }
-        AuthError::AuthExecParse(error) => format!("{name} gave no ExecCredential: {error}"),
-        AuthError::ExecPluginFailed => format!("{name} gave no credentials"),
+        AuthError::AuthExecParse(error) => format!("{name} returned no ExecCredential: {error}"),
+        AuthError::ExecPluginFailed => format!("{name} returned no credentials"),
         AuthError::ReadTokenFile(error, file) => format!("token file {}: {error}", file.display()),
         error => error.to_string(),
     }
@@ -111,6 +111,6 @@ mod tests {
             "no credentials for 127.0.0.1:1 (context x, user u): credential plugin sh failed (exit status: 3): log in first"
         );
         let error = open("echo no idea", folder.path()).await.err().unwrap();
-        assert!(error.contains("credential plugin sh gave no ExecCredential"), "{error}");
+        assert!(error.contains("credential plugin sh returned no ExecCredential"), "{error}");
     }
 }

@@ -135,7 +135,7 @@ fn read_entrance(answer: &Answer) -> Result<Entrance, Malformed> {
         "APIGroupDiscoveryList" => Ok(Entrance::Aggregated(read_aggregated(body)?)),
         "APIGroupList" => Ok(Entrance::Groups(read_groups(body)?)),
         "APIVersions" => Ok(Entrance::Groups(read_core_versions(body)?)),
-        other => Err(Malformed(format!("discovery answered with {other:?}"))),
+        other => Err(Malformed(format!("discovery returned {other:?}"))),
     }
 }
 
@@ -207,7 +207,7 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
                 found.gaps.push(gap(
                     &name,
                     &version.version,
-                    "its server does not answer (stale discovery)".to_owned(),
+                    "its API server does not answer (stale discovery)".to_owned(),
                 ));
                 continue;
             }
@@ -305,7 +305,7 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
     }
     let document: Document = serde_json::from_slice(body)?;
     if document.kind != "APIResourceList" {
-        return Err(Malformed(format!("discovery answered with {:?}", document.kind)));
+        return Err(Malformed(format!("discovery returned {:?}", document.kind)));
     }
     let resources = document.resources.unwrap_or_default();
     // A slash makes a subresource.
@@ -413,7 +413,7 @@ mod tests {
                 {"resource":"pods","responseKind":{"kind":"PodMetrics"},"scope":"Namespaced","verbs":["get","list"]},
                 {"resource":"parents","scope":"Namespaced","subresources":[{"subresource":"x"}]}]}]}]}"#;
         let found = read_aggregated(document.as_bytes()).unwrap();
-        assert_eq!(found.gaps[0].to_string(), "metrics.k8s.io/v1 (its server does not answer (stale discovery))");
+        assert_eq!(found.gaps[0].to_string(), "metrics.k8s.io/v1 (its API server does not answer (stale discovery))");
         assert_eq!(found.preferred_versions, [("metrics.k8s.io".to_owned(), "v1beta1".to_owned())]);
         assert_eq!(found.resources.len(), 1, "what has no kind is no resource");
     }
@@ -427,10 +427,7 @@ mod tests {
         let gaps: Vec<String> = gaps.iter().map(ToString::to_string).collect();
         assert_eq!(
             gaps,
-            [
-                "apps/v1 (unreadable answer: discovery answered with \"Table\")",
-                "autoscaling/v2 (501 Not Implemented: no)"
-            ]
+            ["apps/v1 (unreadable answer: discovery returned \"Table\")", "autoscaling/v2 (501 Not Implemented: no)"]
         );
         assert!(resources.by_group_kind("autoscaling", "HorizontalPodAutoscaler").is_some(), "in its other version");
     }
@@ -440,7 +437,7 @@ mod tests {
         let fails = async |otherwise: fn() -> Say| discover(HashMap::new(), otherwise).await.err().unwrap();
         assert!(matches!(fails(|| refuse(401)).await, ConnectError::Unauthorized { .. }));
         let forbidden = fails(|| refuse(403)).await;
-        assert!(forbidden.to_string().ends_with("does not say what it serves: forbidden: no"), "{forbidden}");
+        assert!(forbidden.to_string().ends_with("fails discovery: forbidden: no"), "{forbidden}");
         assert!(fails(|| refuse(404)).await.to_string().ends_with("is this a Kubernetes API server?"));
         assert!(matches!(fails(|| json(200, "<html>")).await, ConnectError::Discovery { .. }));
         assert!(matches!(fails(|| json(200, "{}")).await, ConnectError::Discovery { .. }));

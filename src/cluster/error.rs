@@ -119,7 +119,7 @@ pub enum ConnectError {
         endpoint: Endpoint,
     },
     /// The server answers, but not with what can be worked with: discovery is refused or garbled.
-    #[error("{endpoint} does not say what it serves: {reason}")]
+    #[error("{endpoint} fails discovery: {reason}")]
     Discovery {
         /// What was asked.
         endpoint: Endpoint,
@@ -128,7 +128,8 @@ pub enum ConnectError {
     },
     /// Every single list failed.
     #[error(
-        "{endpoint} lets nothing be read: all {lists} lists failed, the first with: {reason}; ask for permission to list, or choose another namespace or --context"
+        "{endpoint} refuses all reads: all {lists} lists failed, the first with: {reason}; ask for permission \
+         to list, or choose another namespace or --context"
     )]
     NothingRead {
         /// What was asked.

@@ -211,7 +211,7 @@ mod tests {
         let gaps: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
         assert_eq!(
             gaps,
-            ["pods in namespace shop (p1, p2: gone since it was listed)", "pods in namespace shop (p3: forbidden)"]
+            ["pods in namespace shop (p1, p2: deleted since it was listed)", "pods in namespace shop (p3: forbidden)"]
         );
     }
 
@@ -280,7 +280,7 @@ mod tests {
         connection.fetch_facts(&mut snapshot, &ids).await;
         assert_eq!(snapshot.facts.len(), 9);
         let gaps: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
-        assert_eq!(gaps, ["pods in namespace shop (p0: gone since it was listed)"]);
+        assert_eq!(gaps, ["pods in namespace shop (p0: deleted since it was listed)"]);
         // What is known is not asked for again.
         connection.fetch_facts(&mut snapshot, &ids[1..]).await;
     }

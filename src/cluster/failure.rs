@@ -33,7 +33,7 @@ impl std::fmt::Display for Failure {
             Failure::Unconnected(why) | Failure::Interrupted(why) => f.write_str(why),
             Failure::TimedOut(limit) => write!(f, "timed out after {limit:?}"),
             Failure::Credentials(why) => write!(f, "no credentials: {why}"),
-            Failure::InvalidName => f.write_str("not the name of an object there can be"),
+            Failure::InvalidName => f.write_str("not a valid object name"),
             Failure::Malformed(why) => write!(f, "unreadable answer: {why}"),
         }
     }
@@ -111,7 +111,7 @@ impl Failure {
             Some(io::ErrorKind::ConnectionRefused) => {
                 Failure::Unconnected("connection refused; is it running?".to_owned())
             }
-            Some(io::ErrorKind::TimedOut) => Failure::Unconnected("no connection came about in time".to_owned()),
+            Some(io::ErrorKind::TimedOut) => Failure::Unconnected("the connection timed out".to_owned()),
             Some(
                 io::ErrorKind::ConnectionReset
                 | io::ErrorKind::ConnectionAborted

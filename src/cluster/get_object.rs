@@ -13,7 +13,7 @@ use super::{
 pub(super) const AT_ONCE: usize = 16;
 
 /// Why an object that a list showed can't be read.
-pub(super) const GONE: &str = "gone since it was listed";
+pub(super) const GONE: &str = "deleted since it was listed";
 
 /// What is now in the place of an object that a snapshot has.
 pub(super) enum Current<T> {
@@ -50,7 +50,7 @@ impl Connection {
         let answer = self.get(&url, accept).await?;
         let metadata = answer.read_object()?;
         if metadata.uid.is_empty() || metadata.name != name || metadata.namespace != namespace {
-            return Err(Failure::Malformed("another object than was asked for".to_owned()));
+            return Err(Failure::Malformed("not the requested object".to_owned()));
         }
         Ok(read(&answer, metadata)?)
     }

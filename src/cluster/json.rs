@@ -247,7 +247,7 @@ impl<'a> Item<'a> {
 
 fn unix_seconds(time: Text<'_>) -> Result<i64, Malformed> {
     let parsed: Result<jiff::Timestamp, _> = time.0.parse();
-    parsed.map(jiff::Timestamp::as_second).map_err(|_| Malformed(format!("{:?} is no time", time.0)))
+    parsed.map(jiff::Timestamp::as_second).map_err(|_| Malformed(format!("{:?} is not a time", time.0)))
 }
 
 #[cfg(test)]
@@ -331,7 +331,7 @@ mod tests {
             assert!(read(body).is_err(), "{body}");
         }
         let time = r#"{"kind":"XList","items":[{"metadata":{"deletionTimestamp":"yesterday"}}]}"#;
-        assert_eq!(read(time).unwrap_err().to_string(), "\"yesterday\" is no time at line 1 column 72");
+        assert_eq!(read(time).unwrap_err().to_string(), "\"yesterday\" is not a time at line 1 column 72");
     }
 
     #[test]

@@ -263,7 +263,7 @@ fn override_user(options: &ConnectionOptions, user: AuthInfo) -> Result<AuthInfo
         user.impersonate_groups = Some(options.impersonate_groups.clone());
     }
     if user.impersonate.is_none() && (user.impersonate_uid.is_some() || user.impersonate_groups.is_some()) {
-        let reason = "impersonating a group or a uid needs --as, too".to_owned();
+        let reason = "impersonating a group or a uid also needs --as".to_owned();
         return Err(ConnectError::Setting { what: "--as-group, --as-uid".to_owned(), reason });
     }
     // kube sends a token file's last line break along, which no header may have.

@@ -111,9 +111,9 @@ impl TakePages for IntoSnapshot<'_> {
 fn describe_nameless(object: &RawObject<'_>) -> String {
     let missing = if object.uid.is_empty() { "uid" } else { "name" };
     match (&*object.namespace, &*object.name, &*object.uid) {
-        (_, "", uid) => format!("an object without {missing} ({uid:?}) was left out"),
-        ("", name, _) => format!("{name} has no {missing} and was left out"),
-        (namespace, name, _) => format!("{namespace}/{name} has no {missing} and was left out"),
+        (_, "", uid) => format!("an object without {missing} ({uid:?}) was skipped"),
+        ("", name, _) => format!("{name} has no {missing} and was skipped"),
+        (namespace, name, _) => format!("{namespace}/{name} has no {missing} and was skipped"),
     }
 }
 
@@ -442,7 +442,7 @@ mod tests {
             true => list(&["a"], "same"),
             false => list(&[], ""),
         });
-        assert_eq!(gaps(&snapshot.await.unwrap()), ["pods (unreadable answer: the list does not get on)"]);
+        assert_eq!(gaps(&snapshot.await.unwrap()), ["pods (unreadable answer: the list does not advance)"]);
     }
 
     #[tokio::test]
@@ -467,7 +467,7 @@ mod tests {
     #[tokio::test]
     async fn one_failing_list_is_a_gap() {
         for (status, reason) in [
-            (404, "not served any more (404 Not Found)"),
+            (404, "no longer served (404 Not Found)"),
             (405, "405 Method Not Allowed: no"),
             (501, "501 Not Implemented: no"),
         ] {
@@ -502,7 +502,7 @@ mod tests {
             false => list(&[], ""),
         });
         let snapshot = snapshot.await.unwrap();
-        assert_eq!(gaps(&snapshot), ["pods (shop/a has no uid and was left out)"]);
+        assert_eq!(gaps(&snapshot), ["pods (shop/a has no uid and was skipped)"]);
         assert_eq!(names(&snapshot), ["Pod/b"]);
     }
 

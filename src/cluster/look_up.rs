@@ -78,10 +78,10 @@ mod tests {
         assert_eq!(
             gaps,
             [
-                r#""", a/b: not the name of an object there can be"#,
-                "odd: unreadable answer: another object than was asked for",
+                r#""", a/b: not a valid object name"#,
+                "odd: unreadable answer: not the requested object",
                 "secret: forbidden",
-                "unserved: not served any more (404 Not Found)",
+                "unserved: no longer served (404 Not Found)",
             ]
         );
         // The collector takes a path that isn't served for an absence.

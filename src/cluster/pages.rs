@@ -63,7 +63,7 @@ impl<'p> Pages<'p> {
     pub(super) fn after(&mut self, page: Page) -> Result<Option<String>, Failure> {
         // A server that gave the same token for ever would be followed for ever.
         if page.next.is_some() && page.next == self.next {
-            return Err(Failure::Malformed("the list does not get on".to_owned()));
+            return Err(Failure::Malformed("the list does not advance".to_owned()));
         }
         self.next = page.next;
         Ok(self.next.is_none().then_some(page.resource_version))

@@ -187,11 +187,11 @@ mod tests {
                 "labelled: changed u-labelled [\"acme.io/x\"]",
                 "gone: Gone",
                 "replaced: replaced by u-new",
-                "unserved: unanswered, not served any more (404 Not Found)",
+                "unserved: unanswered, no longer served (404 Not Found)",
                 "secret: unanswered, forbidden",
-                "odd: unanswered, unreadable answer: another object than was asked for",
-                "elsewhere: unanswered, unreadable answer: another object than was asked for",
-                "a/b: unanswered, not the name of an object there can be",
+                "odd: unanswered, unreadable answer: not the requested object",
+                "elsewhere: unanswered, unreadable answer: not the requested object",
+                "a/b: unanswered, not a valid object name",
             ]
         );
         let coordinates: Vec<_> = ids.iter().map(|id| snapshot.object(*id).coordinate()).collect();

@@ -103,9 +103,9 @@ mod tests {
             gaps,
             [
                 "pods in namespace shop (garbage: unreadable answer: expected value at line 1 column 1)",
-                "pods in namespace shop (gone, replaced: gone since it was listed)",
+                "pods in namespace shop (gone, replaced: deleted since it was listed)",
                 "pods in namespace shop (secret: forbidden)",
-                "pods in namespace shop (unserved: not served any more (404 Not Found))"
+                "pods in namespace shop (unserved: no longer served (404 Not Found))"
             ]
         );
         // What is known is not asked for again.

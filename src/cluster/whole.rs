@@ -183,15 +183,15 @@ mod tests {
             reasons[..3],
             [
                 r#"forbidden: pods "secret" is forbidden"#,
-                "not served any more (404 Not Found)",
-                "unreadable answer: another object than was asked for",
+                "no longer served (404 Not Found)",
+                "unreadable answer: not the requested object",
             ]
         );
         assert!(
             reasons[3].starts_with("unreadable answer: EOF") && reasons[4].contains("recursion limit"),
             "{reasons:?}"
         );
-        assert_eq!(reasons[5], "not the name of an object there can be");
+        assert_eq!(reasons[5], "not a valid object name");
     }
 
     #[tokio::test]

@@ -65,16 +65,17 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
             cause: group_version.clone(),
             message: format!("{group_version} is served by {backend}, which does not answer: {why}."),
             consequence: format!(
-                "{hang}. The collector doesn't see objects of this API: they block nobody, and none is collected; once it answers again, \
-                 those whose owners are gone by then are deleted."
+                "{hang}. The collector does not see objects of this API: they block no owner, and none is \
+                 collected; once the API answers again, objects whose owners are gone by then are deleted."
             ),
             objects: vec![id],
             references: Vec::new(),
             related: namespaces,
             remedies: vec![
-                Remedy::new("see what stands behind it", look(case, facts.service.as_ref())),
+                Remedy::new("check its backend", look(case, facts.service.as_ref())),
                 Remedy::new(
-                    "if it is gone for good: remove its registration; objects that it keeps elsewhere stay there",
+                    "if the API is no longer needed, delete its APIService; objects that it stores elsewhere \
+                     are kept",
                     case.commands().delete(&[id], "background", &[]),
                 ),
             ],
@@ -160,11 +161,12 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     findings.explained.extend(&terminating);
     let related = hanging_namespaces(case, findings);
     let full = resource.full_name();
-    let mut remedies = vec![Remedy::new("bring back what converts it", look(case, backend.as_ref()))];
+    let mut remedies = vec![Remedy::new("restore the conversion webhook", look(case, backend.as_ref()))];
     if let Some(id) = definition {
         let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
         remedies.push(Remedy::new(
-            "convert without a webhook: fields that only one version has are not there in the other, until it is set again",
+            "convert without a webhook: fields that exist in only one version are missing in the other until \
+             the webhook is configured again",
             case.commands().merge(id, &none),
         ));
     }
@@ -173,11 +175,12 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
         code: Code::ConversionBroken,
         severity: Code::ConversionBroken.severity(),
         cause: full.clone(),
-        message: format!("{full} can't be converted{by}: {failure}."),
+        message: format!("{full} cannot be converted{by}: {failure}."),
         consequence: format!(
-            "Nobody can read them, the collector neither: none is collected, and none blocks its owner. Namespaces and the definition itself stay \
-             Terminating when they are deleted. Once it works again, those whose owners are gone are deleted{}.",
-            if terminating.is_empty() { "" } else { ", and so is every instance: the definition is being deleted" }
+            "No client can read them, including the collector: none is collected, and none blocks its owner. \
+             Namespaces and the CRD itself stay Terminating when they are deleted. Once conversion works again, \
+             objects whose owners are gone are deleted{}.",
+            if terminating.is_empty() { "" } else { ", and so is every instance, because the CRD is being deleted" }
         ),
         objects: definition.into_iter().collect(),
         references: Vec::new(),
@@ -231,16 +234,15 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
         (Some(key), _) => {
             let name = key.strip_prefix(&prefix).unwrap_or(key);
             format!(
-                "{} {name} can't be decrypted, and so the list of {full} fails; there may be more of them: {said}.",
+                "{} {name} cannot be decrypted, so the list of {full} fails; there may be more such objects: \
+                 {said}.",
                 resource.kind
             )
         }
         (None, Some(version)) => {
-            format!(
-                "The list of {full} fails: some are stored as {version}, a version that their definition doesn't know any more."
-            )
+            format!("The list of {full} fails: some are stored as {version}, a version that their CRD no longer has.")
         }
-        (None, None) => format!("The list of {full} fails because one of them, in storage, can't be decoded: {said}."),
+        (None, None) => format!("The list of {full} fails because a stored object cannot be decoded: {said}."),
     };
     let mut remedies = Vec::new();
     if let (Some(version), Some(definition)) = (version, definition(case, resource)) {
@@ -249,13 +251,13 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
         let known = json!({"name": version, "served": false, "storage": false, "schema": schema});
         let patch = vec![json!({"op": "add", "path": "/spec/versions/-", "value": known})];
         remedies.push(Remedy::new(
-            "let the definition know the version again, without serving it: they can then be read, and be written anew",
+            "add the version to the CRD again, without serving it: the objects can then be read and rewritten",
             case.commands().patch(definition, patch),
         ));
     }
     if resource.namespaced && key.is_none() {
         remedies.push(Remedy::new(
-            "see in which namespaces the list fails: there it is",
+            "find the namespaces in which the list fails: the object is there",
             in_each_namespace(case, resource),
         ));
     }
@@ -263,16 +265,17 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
     match key {
         Some(key) => {
             remedies.push(Remedy::new(
-                "keep a copy: once the API server has the key again that it was encrypted with, it is as good as before",
+                "keep a copy: once the API server has the old encryption key again, it can be restored",
                 [etcdctl().args(["get", key, "--print-value-only"]).syntax("> spoiled")],
             ));
             remedies.push(Remedy::new(
-                "where that key is lost for good: remove it in etcd, because no API can",
+                "if that key is lost permanently, delete the object in etcd, because no API can",
                 [etcdctl().args(["del", key])],
             ));
         }
         None => remedies.push(Remedy::new(
-            "find it in etcd: it is the one whose kubectl get fails with the same words; keep a copy of it, and remove its key, because no API can",
+            "find the object in etcd: kubectl get of it fails with the same error; keep a copy and delete its \
+             key in etcd, because no API can",
             [etcdctl().args(["get", "--prefix", "--keys-only", &prefix])],
         )),
     }
@@ -282,8 +285,8 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
         cause: full,
         message,
         consequence: format!(
-            "{}. Nobody can list or watch them, the collector neither: it learns nothing new of them, and after it was restarted, nothing at \
-             all. Then none is collected, and none blocks its owner.",
+            "{}. No client can list or watch objects of this kind, including the collector: it sees no changes, \
+             and after a restart no objects at all. Then none is collected, and none blocks its owner.",
             hang(case, &related)
         ),
         objects: Vec::new(),
@@ -314,12 +317,12 @@ fn unreadable(case: &Case<'_>, resource: &Resource, list: &ListRecord, failure: 
         severity: Code::ListUnreadable.severity(),
         cause: full.clone(),
         message: format!("The list of {full}{place} fails: {failure}."),
-        consequence: "Not verified: whatever rests on objects of this kind. If the collector can't list them either, it neither collects them nor \
-                      waits for them."
+        consequence: "Not verified: anything that depends on objects of this kind. If the collector cannot list \
+            them either, it neither collects them nor waits for them."
             .to_owned(),
         objects: Vec::new(),
         references: Vec::new(),
         related: Vec::new(),
-        remedies: vec![Remedy::new("see whether it fails for you, too", list_all(case, resource))],
+        remedies: vec![Remedy::new("check whether it also fails for you", list_all(case, resource))],
     }
 }

@@ -26,52 +26,52 @@ macro_rules! codes {
 
 codes! {
     // References (§3.6).
-    OwnerAbsent, "owner-absent", Warning, "an owner does not exist";
-    OwnerOtherUid, "owner-other-uid", Error, "an owner's name is taken by another object: its successor, most likely";
-    OwnerOtherName, "owner-other-name", Error, "a reference names its owner wrongly";
-    OwnerOtherKind, "owner-other-kind", Error, "a reference gives its owner another kind";
-    OwnerOtherNamespace, "owner-other-namespace", Error, "an owner is in another namespace, where it doesn't count";
+    OwnerAbsent, "owner-absent", Warning, "an owner no longer exists";
+    OwnerOtherUid, "owner-other-uid", Error, "an owner no longer exists, and another object has its name";
+    OwnerOtherName, "owner-other-name", Error, "a reference has the wrong name for its owner";
+    OwnerOtherKind, "owner-other-kind", Error, "a reference has the wrong kind for its owner";
+    OwnerOtherNamespace, "owner-other-namespace", Error, "an owner is in another namespace, so it does not count";
     OwnerListKind, "owner-list-kind", Error, "a reference names a list kind, which is never found";
     OwnerInvalidScope, "namespaced-owner-of-cluster-scoped", Warning,
         "a cluster-scoped object names a namespaced owner";
     OwnerNotServed, "owner-not-served", Warning, "a reference's kind is not served in this version";
-    OwnerMalformed, "owner-malformed", Warning, "a reference lacks something, or can't be parsed";
+    OwnerMalformed, "owner-malformed", Warning, "a reference is incomplete or cannot be parsed";
     OwnerDuplicated, "owner-duplicated", Warning, "several references have the same uid";
     OwnerUnread, "owner-unread", Info, "an owner could not be read: not verified";
     SharedUid, "shared-uid", Warning, "several objects have the same uid";
     // Cycles (§5.2, §5.3).
-    OwnershipCycle, "ownership-cycle", Warning, "objects own one another in a circle";
+    OwnershipCycle, "ownership-cycle", Warning, "objects own each other in a cycle";
     SelfOwned, "self-owned", Warning, "an object owns itself";
-    BlockingCycle, "blocking-cycle", Warning, "a foreground delete would wait for itself, for ever";
-    ForegroundDeadlock, "foreground-deadlock", Error, "foreground deletes wait for one another, for ever";
+    BlockingCycle, "blocking-cycle", Warning, "a foreground delete would wait for itself forever";
+    ForegroundDeadlock, "foreground-deadlock", Error, "foreground deletes wait for each other forever";
     // Stuck deletions (§5.4).
-    StuckFinalizer, "stuck-finalizer", Error, "a finalizer holds a deletion, and nobody is known to remove it";
-    SlowFinalizer, "slow-finalizer", Info, "a finalizer holds a deletion, and its controller seems to be there";
+    StuckFinalizer, "stuck-finalizer", Error, "a finalizer blocks a deletion, and no controller is known to remove it";
+    SlowFinalizer, "slow-finalizer", Info, "a finalizer blocks a deletion, and its controller seems to be running";
     StuckOnNotServed, "stuck-on-not-served", Error,
-        "a foreground delete waits for a dependent with a reference that can't be looked up";
+        "a foreground delete waits for a dependent with a reference that cannot be looked up";
     StuckOnInvalidScope, "stuck-on-invalid-scope", Error,
         "a foreground delete waits for a cluster-scoped dependent with a namespaced owner";
-    StuckOnProtected, "stuck-on-protected", Error, "a foreground delete waits for a dependent that may not be deleted";
-    StuckUnwatched, "stuck-unwatched", Error, "a delete waits for the collector, which doesn't watch this kind";
+    StuckOnProtected, "stuck-on-protected", Error, "a foreground delete waits for a dependent that the API server refuses to delete";
+    StuckUnwatched, "stuck-unwatched", Error, "a delete waits for the collector, which does not watch this kind";
     NamespaceMissing, "namespace-missing", Error, "objects are in a namespace that does not exist";
     DependentsRecreated, "dependents-recreated", Warning,
-        "somebody goes on making dependents that a foreground delete waits for";
-    PodWithoutKubelet, "pod-without-kubelet", Error, "a pod is terminating, and no kubelet ends it";
+        "a client keeps creating dependents that a foreground delete waits for";
+    PodWithoutKubelet, "pod-without-kubelet", Error, "a pod is Terminating, and no kubelet ends it";
     PodClaimDeadlock, "pod-claim-deadlock", Error, "a pod and a claim wait for each other";
     NamespaceSpecFinalizer, "namespace-spec-finalizer", Error,
-        "a namespace is held by a finalizer in its spec that nobody is known to remove";
-    NamespaceStuck, "namespace-stuck", Error, "a namespace is terminating and does not get on";
-    ArmedDeletion, "armed-deletion", Error, "bringing something back sets off deletions";
+        "a finalizer in a namespace's spec blocks its deletion, and no controller is known to remove it";
+    NamespaceStuck, "namespace-stuck", Error, "a namespace is Terminating and makes no progress";
+    ArmedDeletion, "armed-deletion", Error, "deletions will start when a controller or API comes back";
     // The collector, and what blinds it.
-    CollectorIdle, "collector-idle", Error, "what the collector should have dealt with is still there";
-    CollectorRefused, "collector-refused", Error, "the collector works, but not on these: its writes are refused";
+    CollectorIdle, "collector-idle", Error, "the collector has not done its work on these objects";
+    CollectorRefused, "collector-refused", Error, "the collector is running, but its writes to these objects are rejected";
     CollectorStopped, "collector-stopped", Error, "no collector is running";
     ApiUnavailable, "api-unavailable", Error, "an aggregated API does not answer";
-    ConversionBroken, "conversion-broken", Error, "a definition's conversion webhook fails";
-    WebhookUnreachable, "webhook-unreachable", Error, "an admission webhook that must be asked can't be";
-    UndecodableObject, "undecodable-object", Error, "an object in storage can't be decoded";
+    ConversionBroken, "conversion-broken", Error, "a CRD's conversion webhook fails";
+    WebhookUnreachable, "webhook-unreachable", Error, "a required admission webhook is unreachable";
+    UndecodableObject, "undecodable-object", Error, "a stored object cannot be decoded";
     ListUnreadable, "list-unreadable", Warning, "a list fails";
-    OwnerNamespaceEvent, "owner-namespace-event", Info, "the collector complained of an owner in another namespace";
+    OwnerNamespaceEvent, "owner-namespace-event", Info, "the collector reported an owner in another namespace";
 }
 
 impl Code {

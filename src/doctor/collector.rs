@@ -177,15 +177,15 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
     let related = waiting(&left, &objects);
     let suspects: Vec<String> = if works { suspects(case, &left) } else { Vec::new() };
     let why = if works {
-        format!("The collector works, and yet has not done its part here: {}.", describe(case, &left))
+        format!("The collector is running, but has not done its work here: {}.", describe(case, &left))
     } else {
         let manager = of_controller_manager(case, &mut findings.wanted);
-        format!("It is the collector's turn, and nothing happens: {}; {}.", describe(case, &left), manager.evidence())
+        format!("The collector should act, but nothing happens: {}; {}.", describe(case, &left), manager.evidence())
     };
     let message = match suspects.as_slice() {
-        [] if works => format!("{why} A policy, or what it may do, may have changed."),
+        [] if works => format!("{why} An admission policy or the collector's permissions may have changed."),
         [] => why,
-        some => format!("{why} These may refuse its writes: {}.", some.join(", ")),
+        some => format!("{why} These may reject its writes: {}.", some.join(", ")),
     };
     let stuck = left.iter().any(|turn| turn.waiting.is_some() || turn.write == Write::Finalizer);
     findings.findings.push(Finding {
@@ -224,16 +224,12 @@ fn describe(case: &Case<'_>, turns: &[Turn]) -> String {
     let parts = [
         (
             of(Write::Finalizer),
-            "has nothing left to wait for and keeps its finalizer",
-            "have nothing left to wait for and keep their finalizers",
+            "has nothing left to wait for, but keeps its finalizer",
+            "have nothing left to wait for, but keep their finalizers",
         ),
-        (
-            of(Write::Delete),
-            "is still there, and should have been deleted",
-            "are still there, and should have been deleted",
-        ),
-        (of(Write::References), "still names an owner that is gone", "still name owners that are gone"),
-        (of(Write::Free), "is still to be freed of its owner", "are still to be freed of their owners"),
+        (of(Write::Delete), "should have been deleted, but still exists", "should have been deleted, but still exist"),
+        (of(Write::References), "still has a reference to a missing owner", "still have references to missing owners"),
+        (of(Write::Free), "still has to be orphaned", "still have to be orphaned"),
     ];
     let describe = parts.into_iter().filter(|(objects, ..)| !objects.is_empty()).map(|(mut objects, one, many)| {
         objects.dedup();
@@ -247,18 +243,21 @@ fn fires(case: &Case<'_>) -> String {
     let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
     match case.projection.all_removed().filter(live).count() {
         0 => String::new(),
-        1 => " One object that still lives is deleted as soon as it works again.".to_owned(),
-        some => format!(" {some} objects that still live are deleted as soon as it works again: decide that first."),
+        1 => " 1 existing object is deleted as soon as the collector works again. Decide about that first.".to_owned(),
+        some => format!(
+            " {some} existing objects are deleted as soon as the collector works again. Decide about that first."
+        ),
     }
 }
 
 fn consequence(case: &Case<'_>, works: bool) -> String {
     let fires = fires(case);
     if works {
-        format!("The collector retries, at most 17 minutes apart, until nothing refuses it any more.{fires}")
+        format!("The collector retries, at most every 17 minutes, until its writes are accepted.{fires}")
     } else {
         format!(
-            "If the collector isn't running, nothing is collected, and foreground deletes never end. If it is, it waits for its next try, or has forgotten these (see {}).{fires}",
+            "If the collector is not running, nothing is collected and foreground deletes never finish. If it \
+             is running, it is waiting for its next retry, or has lost track of these (see {}).{fires}",
             Rule::R3_22.url()
         )
     }
@@ -285,24 +284,26 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
         .collect();
     dangling.sort_unstable();
     let mut remedies = if works {
-        vec![Remedy::new("see why: this tries the same, and does nothing", tried(case, turns))]
+        vec![Remedy::new("find out why: this sends the same request as a dry run", tried(case, turns))]
     } else {
-        vec![Remedy::new("see whether the controller manager runs", [case.kubectl.verb("get").args(SEE_MANAGER)])]
+        vec![Remedy::new("check that kube-controller-manager is running", [case.kubectl.verb("get").args(SEE_MANAGER)])]
     };
     if !foreground.is_empty() {
         remedies.push(Remedy::new(
-            "delete again in the background what waits: it goes, and its dependents are left to the collector",
+            "unblock the waiting objects: delete them again with --cascade=background; the collector deletes \
+             their dependents later",
             commands.delete(&foreground, "background", &[]),
         ));
     }
     let orphaning: Vec<ObjectId> = waiting.iter().copied().filter(|id| foreground.binary_search(id).is_err()).collect();
     if !orphaning.is_empty() {
         let free = orphaning.iter().filter_map(|owner| free_dependents(case, *owner));
-        remedies.push(Remedy::new("free the dependents by hand, and then let the owner go", free));
+        remedies
+            .push(Remedy::new("remove the dependents' references by hand, then remove the owner's finalizer", free));
     }
     if !dangling.is_empty() {
         remedies.push(Remedy::new(
-            "delete what the collector would have deleted",
+            "delete the objects that the collector should have deleted",
             commands.delete(&dangling, "background", &[]),
         ));
     }
@@ -362,22 +363,31 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
     let objects = suffering(turns);
     let (message, nothing, remedy) = match probed {
         Probed::Stopped { waited } => (
-            format!("A throw-away object, deleted in the foreground, was not collected within {}.", age(waited)),
-            "Nothing is collected, and foreground deletes never end.",
+            format!("A test object that was deleted in the foreground was not collected within {}.", age(waited)),
+            "Nothing is collected, and foreground deletes never finish.",
             Remedy::new(
-                "see whether the controller manager runs, and with --controllers that name the collector",
+                "check that kube-controller-manager is running, and that its --controllers flag includes the \
+                 collector",
                 [case.kubectl.verb("get").args(SEE_MANAGER).args(["-o", "yaml"])],
             ),
         ),
         _ => (
-            "The API server removed a throw-away object at once that was deleted in the foreground: its own part of garbage collection is \
-             turned off."
+            "The API server removed a test object at once that was deleted in the foreground: garbage \
+             collection is turned off in the API server."
                 .to_owned(),
-            "Foreground and orphan deletes are done as background ones, and what depends on them goes if a collector runs, and stays if \
-             none does.",
+            "Foreground and orphan deletes act like background deletes: a running collector deletes the \
+             dependents; without one they are kept.",
             Remedy::new(
-                "see whether the API server runs with --enable-garbage-collector=false",
-                [case.kubectl.verb("get").args(["pods", "-n", "kube-system", "-l", "component=kube-apiserver", "-o", "yaml"])],
+                "check whether the API server runs with --enable-garbage-collector=false",
+                [case.kubectl.verb("get").args([
+                    "pods",
+                    "-n",
+                    "kube-system",
+                    "-l",
+                    "component=kube-apiserver",
+                    "-o",
+                    "yaml",
+                ])],
             ),
         ),
     };

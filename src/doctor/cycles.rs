@@ -33,8 +33,14 @@ const LARGE: usize = 1000;
 const CIRCLES_TRIED: usize = 200;
 
 /// What R1.21 does.
-const AGAIN: &str =
-    "delete it again in the background: its finalizer goes, and with it the waiting; dependents go as they would have";
+fn again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
+    let words = format!(
+        "delete {} again with --cascade=background, which removes the collector's finalizer and ends the waiting; \
+         the collector still deletes the dependents",
+        case.names(objects, objects.first().copied())
+    );
+    Remedy::new(words, case.commands().delete(objects, "background", &[]))
+}
 
 /// Finds circles that live on, and what a foreground delete would make of them.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
@@ -197,13 +203,15 @@ fn living_on(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Fin
     let cut = to_cut(case, members, false);
     let holders: Vec<ObjectId> = cut.iter().map(|(holder, _)| *holder).collect();
     let what = match members.len() {
-        1 => "drop its reference to itself".to_owned(),
-        _ => format!("cut the circle at {}, dropping what it is owned by in it", case.names(&holders, None)),
+        1 => "remove its reference to itself".to_owned(),
+        _ => {
+            format!("break the cycle at {}: remove its reference to its owner in the cycle", case.names(&holders, None))
+        }
     };
     let when = if outer.is_empty() {
         String::new()
     } else {
-        format!(", not even when {} is gone", case.names(&outer, members.first().copied()))
+        format!(", not even when {} is deleted", case.names(&outer, members.first().copied()))
     };
     Finding {
         code,
@@ -212,13 +220,14 @@ fn living_on(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Fin
         objects: members.to_vec(),
         references: first_cut(case, &cut),
         message: match members.len() {
-            1 => "It names itself as its owner.".to_owned(),
-            _ => format!("They own one another: {}.", path(case, members)),
+            1 => "It is its own owner.".to_owned(),
+            _ => format!("They own each other: {}.", path(case, members)),
         },
         consequence: match members.len() {
-            1 => format!("Never collected{when}: its owner is there as long as it is."),
+            1 => format!("It is never collected{when}, because its owner exists as long as it does."),
             _ => format!(
-                "Never collected{when}: each has an owner that is there. Whoever deletes one of them deletes them all."
+                "They are never collected{when}, because each has an existing owner. Deleting one of them \
+                 deletes all of them."
             ),
         },
         related: outer,
@@ -252,12 +261,17 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
     // With one reference of each uid, the collector unblocks it itself (R5.10), unless an object owns itself.
     let unblock = if beyond_one.is_empty() || members.len() == 1 {
         Remedy::new(
-            "let it no longer block its owner: never collected still, but it can be deleted",
+            if members.len() == 1 {
+                "stop it from blocking its owner: it can then be deleted, but is still never collected"
+            } else {
+                "stop the reference that closes the cycle from blocking its owner: they can then be deleted, but are \
+                 still never collected"
+            },
             unblock_all(case, &cut),
         )
     } else {
         Remedy::new(
-            "keep one reference of each uid: never collected still, but it can be deleted",
+            "keep one reference per uid: they can then be deleted, but are still never collected",
             drop_all(case, &beyond_one),
         )
     };
@@ -270,11 +284,15 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
         related: outer,
         message: match members.len() {
             1 => "It owns itself, and its reference blocks its owner's deletion.".to_owned(),
-            _ => format!("They own one another, each blocking the other's deletion: {}.", path(case, members)),
+            _ => format!("They own each other, and each blocks the other's deletion: {}.", path(case, members)),
         },
-        consequence: "Never collected; and a foreground delete of it waits for itself, for ever.".to_owned(),
+        consequence: match members.len() {
+            1 => "It is never collected, and a foreground delete of it waits for itself forever.",
+            _ => "They are never collected, and a foreground delete of one of them waits for itself forever.",
+        }
+        .to_owned(),
         remedies: vec![
-            Remedy::new("drop the reference that closes the circle", drop_all(case, &to_cut(case, members, false))),
+            Remedy::new("remove the reference that closes the cycle", drop_all(case, &to_cut(case, members, false))),
             unblock,
         ],
     }
@@ -342,16 +360,16 @@ fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
         cause: cause(case, &circle),
         references: first_cut(case, &beyond_one),
         message: format!(
-            "Deleted in the foreground, {} waits for {}, which has several references of one uid: the API server refuses to let the collector \
-             unblock them.",
+            "{} is being deleted in the foreground and waits for {}, which has several references with one uid: \
+             the API server rejects the collector's attempt to unblock them.",
             case.names(waiting, Some(id)),
             case.name(id, None),
         ),
-        consequence: never(&related),
+        consequence: never(&circle, &related),
         remedies: vec![
-            Remedy::new(AGAIN, case.commands().delete(waiting, "background", &[])),
+            again(case, waiting),
             Remedy::new(
-                "keep one reference of each uid: the collector then gets on, and all of them go",
+                "keep one reference per uid: the collector can then continue, and all of them are deleted",
                 drop_all(case, &beyond_one),
             ),
         ],
@@ -361,13 +379,14 @@ fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
 }
 
 /// What becomes of a circle, and of what waits for it.
-fn never(related: &[ObjectId]) -> String {
+fn never(circle: &[ObjectId], related: &[ObjectId]) -> String {
+    let (none_of_them, them) =
+        if circle.len() == 1 { ("It is never deleted", "it") } else { ("None of them is ever deleted", "them") };
     match related.len() {
-        0 => "None of them ever goes.".to_owned(),
-        waiting => format!(
-            "None of them ever goes, and {} with them for ever.",
-            count(waiting, "object waits", "objects wait")
-        ),
+        0 => format!("{none_of_them}."),
+        waiting => {
+            format!("{none_of_them}, and {} with {them} forever.", count(waiting, "object waits", "objects wait"))
+        }
     }
 }
 
@@ -392,19 +411,27 @@ fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Fin
     let claims = case.stage.built_in.claims;
     let claim = circle.iter().copied().find(|id| Some(snapshot.object(*id).resource) == claims);
     let code = if claim.is_some() && !pods.is_empty() { Code::PodClaimDeadlock } else { Code::ForegroundDeadlock };
-    let again: Vec<ObjectId> = if code == Code::PodClaimDeadlock { pods } else { circle[..1].to_vec() };
+    let to_delete: Vec<ObjectId> = if code == Code::PodClaimDeadlock { pods } else { circle[..1].to_vec() };
     let cut = to_cut(case, circle, true);
     let message = match (code, claim) {
         (Code::PodClaimDeadlock, Some(claim)) => format!(
-            "The pod is deleted in the foreground and waits for {}, which its protection keeps as long as the pod is there.",
+            "The pod is being deleted in the foreground and waits for {}, which PVC protection keeps as long as \
+             the pod exists.",
             case.name(claim, circle.first().copied())
         ),
-        _ if circle.len() == 1 => "It is deleted in the foreground, owns itself, and waits for itself.".to_owned(),
-        _ => format!("Deleted in the foreground, they wait for one another: {}.", waiting_path(case, circle)),
+        _ if circle.len() == 1 => {
+            "It is being deleted in the foreground, owns itself, and waits for itself.".to_owned()
+        }
+        _ => {
+            format!("They are being deleted in the foreground and wait for each other: {}.", waiting_path(case, circle))
+        }
     };
-    let mut remedies = vec![Remedy::new(AGAIN, case.commands().delete(&again, "background", &[]))];
+    let mut remedies = vec![again(case, &to_delete)];
     if code == Code::ForegroundDeadlock {
-        remedies.push(Remedy::new("let what closes the circle no longer block its owner", unblock_all(case, &cut)));
+        remedies.push(Remedy::new(
+            "stop the reference that closes the cycle from blocking its owner",
+            unblock_all(case, &cut),
+        ));
     }
     Finding {
         code,
@@ -413,7 +440,7 @@ fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Fin
         objects: circle.to_vec(),
         references: first_cut(case, &cut),
         message,
-        consequence: never(&related),
+        consequence: never(circle, &related),
         related,
         remedies,
     }

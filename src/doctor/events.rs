@@ -72,9 +72,11 @@ fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
     let place = if latest.namespace.is_empty() { String::new() } else { format!(" in namespace {}", latest.namespace) };
     let more = if uids.len() > 1 { format!(" and {} more", uids.len() - 1) } else { String::new() };
     let consequence = if objects.is_empty() {
-        "Gone by now: an owner in another namespace counts as none, and the collector deletes what has no other."
+        "It no longer exists: owners in another namespace do not count, and the collector deletes objects \
+         without other owners."
     } else {
-        "Still there, and the reference is not: somebody has mended it, or the collector has dropped it."
+        "It still exists, but the reference does not: another client has fixed it, or the collector has removed \
+         it."
     };
     Finding {
         code: Code::OwnerNamespaceEvent,
@@ -86,7 +88,8 @@ fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
         references: Vec::new(),
         related: Vec::new(),
         remedies: vec![Remedy::new(
-            "find out who writes such references; then forget the complaint, which goes by itself after an hour",
+            "find out which client writes such references; then delete the event, which otherwise expires after \
+             an hour",
             uids.iter().filter_map(|uid| forget(case, latest, uid)),
         )],
     }

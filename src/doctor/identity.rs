@@ -52,13 +52,21 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], findings: &mut Finding
             severity: Code::NamespaceMissing.severity(),
             cause: name.to_owned(),
             message: format!("The namespace {name} does not exist."),
-            consequence: "They can be deleted, but not changed: the API server answers 404 to every update. The collector can take no finalizer \
-                          off them, and drop no reference."
-                .to_owned(),
+            consequence: match objects.len() {
+                1 => {
+                    "It can be deleted, but not changed: the API server answers every update with 404. The collector \
+                      cannot remove its finalizers or references."
+                }
+                _ => {
+                    "They can be deleted, but not changed: the API server answers every update with 404. The \
+                      collector cannot remove their finalizers or references."
+                }
+            }
+            .to_owned(),
             references: Vec::new(),
             related,
             remedies: vec![Remedy::new(
-                "make the namespace again: they can then be dealt with, and what the collector has to do with them, it does",
+                "create the namespace again: the collector can then do its work in it",
                 create_namespace(case, name),
             )],
             objects,
@@ -87,9 +95,13 @@ pub(super) fn uids(case: &Case<'_>, findings: &mut FindingsBuilder) {
             code: Code::SharedUid,
             severity: Code::SharedUid.severity(),
             cause: uid.to_owned(),
-            message: format!("It has the uid {uid}, which {} has, too.", case.name(known, objects.first().copied())),
-            consequence: "The collector knows objects by their uids, and only one by each: which of them it takes for the other is chance. It \
-                          may wait for the wrong one, free dependents of the wrong one, or never end a delete."
+            message: format!(
+                "{} the same uid as {}: {uid}.",
+                if objects.len() == 1 { "It has" } else { "They have" },
+                case.name(known, objects.first().copied())
+            ),
+            consequence: "The collector knows only one object per uid, and it is random which of them. It may \
+                wait for the wrong one, orphan dependents of the wrong one, or never finish a delete."
                 .to_owned(),
             references: Vec::new(),
             related: vec![known],
@@ -131,10 +143,17 @@ fn make_again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
             }
         }
     }
-    let what = if lines.is_empty() {
-        "make it again, which gives it a uid of its own"
-    } else {
-        "make it again, which gives it a uid of its own; what it owns is kept, and has to be handed to it again"
+    let what = match (lines.is_empty(), objects.len()) {
+        (true, 1) => "recreate it with a new uid",
+        (true, _) => "recreate them with new uids",
+        (false, 1) => {
+            "recreate it with a new uid; its dependents are kept, and their references have to be changed to the new \
+             uid"
+        }
+        (false, _) => {
+            "recreate them with new uids; their dependents are kept, and the references of these have to be changed \
+             to the new uids"
+        }
     };
     lines.extend(objects.iter().filter_map(|id| commands.make_again(*id)));
     Remedy::new(what, lines)

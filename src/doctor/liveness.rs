@@ -88,15 +88,15 @@ pub(super) fn keeper(case: &Case<'_>, wanted: &mut ReadsNeeded, id: ObjectId, fi
     let nobody = |liveness| FinalizerOwner { manager: None, liveness, workload: None };
     let Some(setters) = case.snapshot().facts.setters(id) else {
         wanted.setters.insert(id);
-        return nobody(Liveness::Unread("who set it could not be read".to_owned()));
+        return nobody(Liveness::Unread("who added it could not be read".to_owned()));
     };
     let mut managers: Vec<&str> = of_finalizer(setters, text).map(|setter| setter.manager.as_str()).collect();
     managers.dedup();
     let Some(manager) = managers.iter().find(|manager| !tells_nobody(manager)).or(managers.first()).copied() else {
-        return nobody(Liveness::Unknown("who set it is not recorded".to_owned()));
+        return nobody(Liveness::Unknown("who added it is not recorded".to_owned()));
     };
     let (liveness, workload) = if tells_nobody(manager) {
-        (Liveness::Unknown(format!("it was set by {manager:?}, which tells nothing of a controller")), None)
+        (Liveness::Unknown(format!("added by hand with {manager:?}; owning controller unknown")), None)
     } else {
         of_manager(case, wanted, manager, !case.has_been_terminating(id, STARTS))
     };
@@ -115,7 +115,7 @@ fn of_manager(
     patience: bool,
 ) -> (Liveness, Option<ObjectId>) {
     let snapshot = case.snapshot();
-    let said = |words: String| format!("it was set by {manager:?}; {words}");
+    let said = |words: String| format!("added by {manager:?}; {words}");
     let kinds: Vec<ResourceId> =
         WORKLOADS.into_iter().filter_map(|kind| snapshot.resources.by_group_kind("apps", kind)).collect();
     let name = snapshot.strings.find(manager);
@@ -141,16 +141,16 @@ fn of_manager(
         match snapshot.facts.workload(workload) {
             None => {
                 wanted.needs.facts.insert(workload);
-                unknown.push(format!("whether {name} runs could not be read"));
+                unknown.push(format!("it could not be read whether {name} is running"));
             }
             Some(facts) if facts.wanted == Some(0) => {
                 idle = idle.or(Some(workload));
                 away.push(format!("{name} is scaled to 0"));
             }
             // It may have been started a moment ago.
-            Some(facts) if facts.ready == 0 && patience => alive.push(format!("{name} has no pod that is ready yet")),
-            Some(facts) if facts.ready == 0 => away.push(format!("{name} has no pod that is ready")),
-            Some(_) => alive.push(format!("{name} has pods that are ready")),
+            Some(facts) if facts.ready == 0 && patience => alive.push(format!("{name} has no ready pod yet")),
+            Some(facts) if facts.ready == 0 => away.push(format!("{name} has no ready pod")),
+            Some(_) => alive.push(format!("{name} has ready pods")),
         }
     }
     let all_read =
@@ -158,12 +158,12 @@ fn of_manager(
     let liveness = match (alive.is_empty(), away.is_empty()) {
         // Pods may be ready without being in charge, or in charge under another name.
         (false, false) if lease_ended => {
-            Liveness::Unknown(said(format!("{}, yet {}", away.join(", "), alive.join(", "))))
+            Liveness::Unknown(said(format!("{}, but {}", away.join(", "), alive.join(", "))))
         }
         (false, _) => Liveness::Alive(said(alive.join(", "))),
         (true, false) if unknown.is_empty() => Liveness::Away(said(away.join(", and "))),
         _ if !unknown.is_empty() => Liveness::Unread(said(unknown.join(", "))),
-        _ if all_read => Liveness::Unknown(said("no workload or Lease here is called that".to_owned())),
+        _ if all_read => Liveness::Unknown(said("no workload or Lease has that name".to_owned())),
         _ => Liveness::Unread(said("not all workloads and Leases could be read".to_owned())),
     };
     let idle = idle.filter(|_| matches!(liveness, Liveness::Away(_)));
@@ -181,11 +181,11 @@ pub(super) fn of_lease(case: &Case<'_>, wanted: &mut ReadsNeeded, lease: ObjectI
 
 fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
     let (Some(renewed), Some(now)) = (facts.renewed, now) else {
-        return Liveness::Unknown(format!("{what} doesn't say when it was renewed"));
+        return Liveness::Unknown(format!("{what} has no renew time"));
     };
     let ended = renewed.saturating_add(facts.seconds.unwrap_or(USUAL_LEASE));
     if now > ended.saturating_add(SLACK) {
-        Liveness::Away(format!("{what} ended {} ago", age(now - ended)))
+        Liveness::Away(format!("{what} expired {} ago", age(now - ended)))
     } else {
         Liveness::Alive(format!("{what} was renewed {} ago", age((now - renewed).max(0))))
     }
@@ -195,7 +195,7 @@ fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
 pub(super) fn of_kubelet(case: &Case<'_>, wanted: &mut ReadsNeeded, node: &str) -> Liveness {
     match lease(case, wanted, "kube-node-lease", node) {
         Presence::Present(id) => of_lease(case, wanted, id, "the lease of its kubelet"),
-        Presence::Absent => Liveness::Away("it has no lease, so that it has never reported".to_owned()),
+        Presence::Absent => Liveness::Away("it has no Lease, so it has never reported".to_owned()),
         Presence::Unknown => Liveness::Unread("the lease of its kubelet could not be read".to_owned()),
     }
 }
@@ -204,7 +204,7 @@ pub(super) fn of_kubelet(case: &Case<'_>, wanted: &mut ReadsNeeded, node: &str) 
 pub(super) fn of_controller_manager(case: &Case<'_>, wanted: &mut ReadsNeeded) -> Liveness {
     match lease(case, wanted, "kube-system", "kube-controller-manager") {
         Presence::Present(id) => of_lease(case, wanted, id, "kube-controller-manager's lease"),
-        _ => Liveness::Unknown("kube-controller-manager has no lease that can be seen".to_owned()),
+        _ => Liveness::Unknown("kube-controller-manager has no readable Lease".to_owned()),
     }
 }
 
@@ -236,7 +236,7 @@ mod tests {
         let facts = |renewed| LeaseFacts { holder: None, seconds: Some(15), renewed };
         let says = |renewed, now| lease_says(&facts(renewed), now, "its lease");
         assert_eq!(says(Some(100), Some(145)), Liveness::Alive("its lease was renewed 45s ago".to_owned()));
-        assert_eq!(says(Some(100), Some(146)), Liveness::Away("its lease ended 31s ago".to_owned()));
+        assert_eq!(says(Some(100), Some(146)), Liveness::Away("its lease expired 31s ago".to_owned()));
         assert_eq!(
             says(Some(100), Some(90)),
             Liveness::Alive("its lease was renewed 0s ago".to_owned()),

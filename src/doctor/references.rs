@@ -172,9 +172,9 @@ fn malformed(case: &Case<'_>, reference: &Reference) -> Option<&'static str> {
     } else if api_version.is_empty() {
         Some("has no apiVersion")
     } else if api_version.split('/').count() > 2 || api_version.ends_with('/') {
-        Some("has an apiVersion that is none")
+        Some("has an invalid apiVersion")
     } else if api_version == "v1" && text(reference.kind) == "Event" {
-        Some("names an Event, which may own nothing")
+        Some("names an Event, which cannot own anything")
     } else {
         None
     }
@@ -226,8 +226,8 @@ fn finding(
         cause: format!("{} {becomes:?}", one_cause(causes)),
         related,
         references: first.references(case).map(|(_, reference, _)| reference).collect(),
-        message: message(case, code, first) + &and_more(case, code, first),
-        consequence: consequence(case, code, becomes, &objects),
+        message: message(case, code, first, objects.len()) + &and_more(case, code, first),
+        consequence: consequence(case, code, becomes, faults),
         remedies: remedies(case, code, becomes, faults),
         objects,
     }
@@ -268,18 +268,18 @@ fn severity(code: Code, becomes: HolderOutcome) -> Severity {
     }
 }
 
-/// What is wrong with the first of some references.
-fn message(case: &Case<'_>, code: Code, fault: &Fault) -> String {
+/// What is wrong with the first of some references, of so many objects.
+fn message(case: &Case<'_>, code: Code, fault: &Fault, objects: usize) -> String {
     let snapshot = case.snapshot();
     let reference = &snapshot.object(fault.holder).owners[fault.places[0]];
     let says = case.reference(reference);
     let found = fault.link().found.map(|found| case.name(found, Some(fault.holder))).unwrap_or_default();
     match code {
-        Code::OwnerAbsent => format!("The owner {says} does not exist{}.", where_it_would_be(case, fault, reference)),
+        Code::OwnerAbsent => format!("The owner {says} no longer exists{}.", where_it_would_be(case, fault, reference)),
         Code::OwnerOtherUid => {
             let now = fault.link().found.map_or("", |found| snapshot.text(snapshot.object(found).uid));
             format!(
-                "The owner {says} had the uid {}; what is there now has the uid {now}.",
+                "The owner {says} with uid {} no longer exists; the object of that name now has uid {now}.",
                 snapshot.text(reference.uid)
             )
         }
@@ -290,11 +290,16 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault) -> String {
             format!("The reference says {says}; the object with that uid is {} {found}.", kind.unwrap_or_default())
         }
         Code::OwnerOtherNamespace => {
-            format!("The owner {found} is in another namespace, where it can own nothing here.")
+            format!(
+                "The owner {found} is in another namespace; owners must be in the same namespace or \
+                cluster-scoped."
+            )
         }
-        Code::OwnerListKind => format!("The reference says {says}, and a list is never found."),
+        Code::OwnerListKind => format!("The reference says {says}; list kinds are never found."),
         Code::OwnerInvalidScope => {
-            format!("Cluster-scoped, yet owned by the namespaced {}.", if found.is_empty() { says } else { found })
+            let (they_are, their) = if objects == 1 { ("It is", "its") } else { ("They are", "their") };
+            let owner = if found.is_empty() { says } else { found };
+            format!("{they_are} cluster-scoped, but {their} owner is the namespaced {owner}.")
         }
         Code::OwnerNotServed => {
             let served = served_as(case, reference).map(|served| format!(", only {served}")).unwrap_or_default();
@@ -333,32 +338,62 @@ fn served_as(case: &Case<'_>, reference: &Reference) -> Option<String> {
     Some(format!("{} {}", resource.api_version(), resource.kind))
 }
 
-fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, objects: &[ObjectId]) -> String {
-    let (it, verb) = if objects.len() == 1 { ("it", "stays") } else { ("them all", "stay") };
-    let they = if objects.len() == 1 { "It" } else { "They" };
+fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault]) -> String {
+    let one = faults.len() == 1;
+    let pick = |singular: &'static str, plural: &'static str| if one { singular } else { plural };
+    let (they_stay, them) = (pick("It stays", "They stay"), pick("it", "them"));
     match (code, becomes) {
-        (Code::OwnerUnread, _) => "Not verified: whether this owner is there is not known, and nothing is claimed of it.".to_owned(),
+        (Code::OwnerUnread, _) => "Not verified: it is not known whether this owner exists.".to_owned(),
         (_, HolderOutcome::Gone) => {
-            let below = case.goes_below(objects);
-            let more = if below == 0 { String::new() } else { format!(", and {} below", count(below, "object", "objects")) };
-            format!("The collector deletes {it} on its next look{more}.")
+            let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
+            let below = case.goes_below(&objects);
+            let more =
+                if below == 0 { String::new() } else { format!(", and {} below", count(below, "object", "objects")) };
+            format!("The collector will delete {}{more}.", pick("it", "them all"))
         }
         (Code::OwnerDuplicated, HolderOutcome::Stripped) => {
-            "The collector drops all references of that uid at once, the right one too: what is left without an owner is never collected."
+            "The collector removes all references with that uid at once, also the correct one; an object \
+             without owners is never collected."
                 .to_owned()
         }
-        (_, HolderOutcome::Stripped) => format!("{they} {verb}: another owner holds on, and the collector drops this reference on its next look."),
-        (Code::OwnerDuplicated, _) => "If one of them turns out wrong, the collector drops all of that uid at once.".to_owned(),
-        (Code::OwnerInvalidScope, _) => {
-            "The collector gives up on it at once: never collected, it outlives its owner, and blocks a foreground delete of it for ever.".to_owned()
+        (_, HolderOutcome::Stripped) => {
+            let references = if references_at_fault(faults) == 1 { "this reference" } else { "these references" };
+            format!("{they_stay} because of another owner; the collector will remove {references}.")
         }
-        (Code::OwnerNotServed, _) => {
-            "The collector fails on it and tries again for ever: never collected, whatever becomes of its owners.".to_owned()
+        (Code::OwnerDuplicated, _) => {
+            "If one of them is wrong, the collector removes all references with that uid at once.".to_owned()
         }
-        (Code::OwnerMalformed, _) => "The collector can't look it up, and no update of the object is accepted until it is mended.".to_owned(),
-        (_, HolderOutcome::Unsure) => "What the collector makes of it rests on something that could not be read.".to_owned(),
-        (_, HolderOutcome::Kept) => format!("{they} {verb} for now: another reference can't be looked up. Once it can, the collector deletes {it}."),
+        (Code::OwnerInvalidScope, _) => pick(
+            "The collector gives up on it: it is never collected, outlives its owner, and blocks a foreground \
+             delete of the owner forever.",
+            "The collector gives up on them: they are never collected, outlive their owner, and block a foreground \
+             delete of the owner forever.",
+        )
+        .to_owned(),
+        (Code::OwnerNotServed, _) => pick(
+            "The collector fails on it and retries forever: it is never collected, even if its owners are deleted.",
+            "The collector fails on them and retries forever: they are never collected, even if their owners are \
+             deleted.",
+        )
+        .to_owned(),
+        (Code::OwnerMalformed, _) => pick(
+            "The collector cannot look up the owner, and the API server rejects every update of the object until \
+             the reference is fixed.",
+            "The collector cannot look up the owner, and the API server rejects every update of these objects until \
+             the references are fixed.",
+        )
+        .to_owned(),
+        (_, HolderOutcome::Unsure) => "What the collector does depends on something that could not be read.".to_owned(),
+        (_, HolderOutcome::Kept) => format!(
+            "{they_stay} for now, because another reference cannot be looked up. Once it can be, the collector \
+             deletes {them}."
+        ),
     }
+}
+
+/// How many references are at fault.
+fn references_at_fault(faults: &[Fault]) -> usize {
+    faults.iter().map(|fault| fault.places.len()).sum()
 }
 
 fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault]) -> Vec<Remedy> {
@@ -373,14 +408,18 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
             commands.change_references(fault.holder, &changes.collect::<Vec<_>>())
         })
     };
-    let name_rightly = || change(&|found| right_names(case, found));
-    let several = faults.iter().any(|fault| fault.places.len() > 1);
-    let which = if several { "the references that lead" } else { "the reference that leads" };
+    let correct_names = || change(&|found| right_names(case, found));
+    let reference = |number: usize| if number == 1 { "reference" } else { "references" };
+    let references = reference(references_at_fault(faults));
+    let one = objects.len() == 1;
+    let keep = if one { "keep the object" } else { "keep the objects" };
+    let invalid = faults.iter().map(|fault| invalid_places(fault).len()).sum();
     let drop = Remedy::new(
-        format!("keep the object, and drop {which} nowhere"),
+        format!("{keep} and remove the invalid owner {}", reference(invalid)),
         each(&|fault| commands.drop_references(fault.holder, &invalid_places(fault))),
     );
-    let let_go = Remedy::new("let it go, as the collector would", commands.delete(&objects, "background", &[]));
+    let delete = if one { "delete it, as the collector would" } else { "delete them, as the collector would" };
+    let let_go = Remedy::new(delete, commands.delete(&objects, "background", &[]));
     match code {
         Code::OwnerUnread => {
             let namespace = |fault: &Fault| snapshot.object(fault.holder).namespace;
@@ -389,30 +428,34 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
                 fault.references(case).filter_map(look).collect()
             };
             let look: BTreeSet<ShellCommand> = faults.iter().flat_map(look).collect();
-            vec![Remedy::new("see why it can't be read", look)]
+            vec![Remedy::new("find out why the owner cannot be read", look)]
         }
         Code::OwnerOtherUid => {
             let repoint = change(&|found| vec![("uid", json!(snapshot.text(snapshot.object(found).uid)))]);
-            let repoint = Remedy::new("hand it to the one that is there now: it goes when that goes", repoint);
+            let then = if one { "it is then" } else { "they are then" };
+            let what = format!(
+                "put the uid of the object that now has this name into the {references}: {then} deleted with that object"
+            );
+            let repoint = Remedy::new(what, repoint);
             if becomes == HolderOutcome::Gone { vec![drop, repoint, let_go] } else { vec![drop, repoint] }
         }
         Code::OwnerOtherName | Code::OwnerOtherKind => {
-            vec![Remedy::new("name the owner rightly", name_rightly()), drop]
+            vec![Remedy::new(format!("correct the owner's name and kind in the {references}"), correct_names()), drop]
         }
         Code::OwnerNotServed | Code::OwnerListKind if faults.iter().all(|fault| all_may_own(case, fault)) => {
-            vec![Remedy::new("name the owner by the kind it is served as", name_rightly()), drop]
+            vec![Remedy::new(format!("use the served kind of the owner in the {references}"), correct_names()), drop]
         }
         Code::OwnerAbsent | Code::OwnerListKind | Code::OwnerOtherNamespace if becomes == HolderOutcome::Gone => {
             vec![drop, let_go]
         }
         Code::OwnerDuplicated => {
+            let on_each = if one { "" } else { " on each object" };
             let single = each(&|fault| commands.drop_references(fault.holder, &superfluous(case, fault)));
-            vec![Remedy::new("keep one reference of them, the right one", single)]
+            vec![Remedy::new(format!("keep only one of these references{on_each}, the correct one"), single)]
         }
         Code::OwnerMalformed => {
             let mend = each(&|fault| commands.drop_references(fault.holder, &fault.places));
-            let which = if several { "references" } else { "reference" };
-            vec![Remedy::new(format!("keep the object, and drop the malformed {which}"), mend)]
+            vec![Remedy::new(format!("{keep} and remove the malformed {references}"), mend)]
         }
         _ => vec![drop],
     }

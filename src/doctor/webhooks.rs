@@ -2,10 +2,13 @@
 
 use serde_json::json;
 
-use crate::model::{
-    Coordinate, ObjectId, Presence, Resource,
-    effects::Severity,
-    facts::{Backend, SliceFacts, Webhook},
+use crate::{
+    model::{
+        Coordinate, ObjectId, Presence, Resource,
+        effects::Severity,
+        facts::{Backend, SliceFacts, Webhook},
+    },
+    wording::count,
 };
 
 use super::{
@@ -151,12 +154,17 @@ fn finding(case: &Case<'_>, asked: &WebhookCall<'_>, why: &str, concerned: &[&Re
     let live = |id: &&ObjectId| !snapshot.object(**id).terminating() && case.projection.goes(**id);
     let fires = related.iter().filter(live).count();
     let consequence = match (held.len(), fires) {
-        (0, _) => "Nobody can delete or change them, the collector neither: what it should collect stays.".to_owned(),
-        (_, 0) => format!("The collector is refused at {}, and tries again for ever.", case.names(&related, None)),
+        (0, _) => "No client can delete or change them, including the collector: it cannot collect anything of \
+            these kinds."
+            .to_owned(),
+        (_, 0) => {
+            format!("The collector's requests for {} are rejected, and it retries forever.", case.names(&related, None))
+        }
         (_, fires) => format!(
-            "The collector is refused at {}, and tries again for ever. Once the webhook answers, or is gone, it deletes {fires} that still live{}: decide that first.",
+            "The collector's requests for {} are rejected, and it retries forever. Once the webhook answers or \
+             is removed, it deletes {}. Decide about that first.",
             case.names(&related, None),
-            if fires == 1 { "s" } else { "" },
+            count(fires, "existing object", "existing objects"),
         ),
     };
     let populated = concerned.iter().any(|resource| {
@@ -176,17 +184,17 @@ fn finding(case: &Case<'_>, asked: &WebhookCall<'_>, why: &str, concerned: &[&Re
         references: Vec::new(),
         related,
         message: format!(
-            "The webhook {} must be asked before {of} are deleted or changed{selective}; {why}.",
+            "The API server must call the webhook {} before it deletes or changes {of}{selective}; {why}.",
             asked.webhook.name
         ),
         consequence,
         remedies: vec![
             Remedy::new(
-                "let writes pass while it can't be asked: what it is there to check goes unchecked",
+                "allow writes while the webhook is unreachable: they are then not checked",
                 case.commands().patch(asked.configuration, patch),
             ),
             Remedy::new(
-                "remove the configuration, if whoever it belongs to is gone for good",
+                "delete the configuration, if its application is no longer installed",
                 case.commands().delete(&[asked.configuration], "background", &[]),
             ),
         ],

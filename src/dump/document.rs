@@ -164,7 +164,7 @@ impl<'de> Visitor<'de> for NodeReader<'_, '_> {
     }
 
     fn visit_str<E>(self, _: &str) -> Result<Node, E> {
-        Ok(Node::Other("a piece of text"))
+        Ok(Node::Other("a string"))
     }
 
     fn visit_none<E>(self) -> Result<Node, E> {

@@ -56,15 +56,13 @@ pub enum DumpError {
     #[error("{}: malformed YAML{}: {message}", name_of(path), at_line(*line, *column))]
     Yaml { path: String, line: usize, column: usize, message: String },
     /// A document or item that is not an object.
-    #[error(
-        "{place}: {found}, where a Kubernetes object belongs; a dump is what kubectl get -o yaml, or -o json, writes"
-    )]
+    #[error("{place}: {found} instead of a Kubernetes object; a dump is the output of kubectl get -o yaml or -o json")]
     NotAnObject { place: Place, found: String },
     /// An object without a required field.
     #[error("{place}: {object} has no {field}{}", advice(field))]
     Missing { place: Place, object: String, field: &'static str },
     /// An apiVersion that is neither `version` nor `group/version`.
-    #[error("{place}: {object}: apiVersion {found:?} is neither version nor group/version")]
+    #[error("{place}: {object}: apiVersion {found:?} is neither a version nor group/version")]
     ApiVersion { place: Place, object: String, found: String },
     /// A namespace for a cluster-scoped kind, or none for a namespaced kind.
     #[error("{place}: {object} has {}, yet {kind} is {}", if *namespaced { "no namespace" } else { "a namespace" },
@@ -74,19 +72,19 @@ pub enum DumpError {
     #[error("{place}: {object}: metadata.{field} is {found}, not a time as in 2026-01-31T08:00:00Z")]
     Timestamp { place: Place, object: String, field: &'static str, found: String },
     /// Metadata without the object's kind.
-    #[error("{place}: a {kind} doesn't say what kind its objects are of; dump whole objects: kubectl get -o yaml")]
+    #[error("{place}: a {kind} does not contain the kind of its objects; dump whole objects with kubectl get -o yaml")]
     KindLost { place: Place, kind: String },
     /// An error of the API server instead of objects.
-    #[error("{place}: not a dump but the API server's error: {message}")]
+    #[error("{place}: this is an error of the API server, not a dump: {message}")]
     Status { place: Place, message: String },
     /// No objects at all.
     #[error("no objects in {}", paths.iter().map(|path| name_of(path)).collect::<Vec<_>>().join(", "))]
     Empty { paths: Vec<String> },
     /// A snapshot file together with other input.
-    #[error("{}: a snapshot file stands for a whole cluster: it must be all that --from names", name_of(path))]
+    #[error("{}: a snapshot file contains a whole cluster: --from must not name any other file", name_of(path))]
     SnapshotNotAlone { path: String },
     /// A snapshot file of another version, or other output of this tool.
-    #[error("{}: {found} is not a snapshot that this version reads (kubectl-gc/v1 Snapshot)", name_of(path))]
+    #[error("{}: {found} is not a snapshot this version can read (kubectl-gc/v1 Snapshot)", name_of(path))]
     SnapshotVersion { path: String, found: String },
     /// An inconsistent snapshot file.
     #[error("{}: broken snapshot: {message}", name_of(path))]
@@ -102,8 +100,8 @@ fn at_line(line: usize, column: usize) -> String {
 
 fn advice(field: &str) -> &'static str {
     match field {
-        "uid" => "; manifests, as kubectl apply takes them, have none: dump with kubectl get -o yaml",
-        "kind" | "apiVersion" => "; a dump is what kubectl get -o yaml, or -o json, writes",
+        "uid" => "; manifests for kubectl apply have none: dump with kubectl get -o yaml",
+        "kind" | "apiVersion" => "; a dump is the output of kubectl get -o yaml or -o json",
         _ => "",
     }
 }

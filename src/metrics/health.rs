@@ -48,7 +48,7 @@ impl Health {
         if silent <= state.patience {
             return Ok(());
         }
-        Err(format!("no sign of life for {}s, which is more than {}s", silent.as_secs(), state.patience.as_secs()))
+        Err(format!("no activity for {}s (limit {}s)", silent.as_secs(), state.patience.as_secs()))
     }
 
     /// Whether it is ready.

@@ -13,7 +13,7 @@ pub struct Listen {
 
 /// An invalid address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no address to listen at: give a host and a port, such as :8080, 127.0.0.1:8080 or [::1]:8080")]
+#[error("{0:?} is not a listen address: give a host and a port, such as :8080, 127.0.0.1:8080 or [::1]:8080")]
 pub struct ListenError(String);
 
 impl FromStr for Listen {
@@ -77,7 +77,7 @@ mod tests {
             "a b:80",
         ] {
             let error = wrong.parse::<Listen>().unwrap_err();
-            assert!(error.to_string().contains("is no address to listen at"), "{wrong}");
+            assert!(error.to_string().contains("is not a listen address"), "{wrong}");
         }
     }
 }

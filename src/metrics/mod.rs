@@ -123,21 +123,17 @@ impl Metrics {
             not_synced,
             inner.resources_not_synced.clone(),
         );
-        registry.register(
-            "kubectl_gc_sweep_objects",
-            "Objects that have been seen and are there",
-            inner.objects.clone(),
-        );
-        let absent = "Owners that something refers to and that have not been seen";
+        registry.register("kubectl_gc_sweep_objects", "Number of objects in the graph", inner.objects.clone());
+        let absent = "Number of owners that are referenced but have not been observed";
         registry.register("kubectl_gc_sweep_virtual_objects", absent, inner.virtual_objects.clone());
         registry.register(
             "kubectl_gc_sweep_resources",
-            "Resources that are watched, by whether all is known of them",
+            "Number of watched resources, by whether they are synced",
             inner.resources.clone(),
         );
         registry.register(
             "kubectl_gc_sweep_writes",
-            "Writes to objects, by what was written and what came of it",
+            "Number of writes to objects, by verb and result",
             inner.writes.clone(),
         );
         Metrics(Arc::new(Inner { registry, ..inner }))

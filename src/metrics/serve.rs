@@ -21,7 +21,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// An address that can't be bound.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen at {address}: {source}")]
+#[error("cannot listen on {address}: {source}")]
 pub struct ServeError {
     pub address: Listen,
     pub source: io::Error,
@@ -90,7 +90,7 @@ impl Bound {
 
 fn answer<B>(request: &Request<B>, metrics: &Metrics, health: &Health) -> Response<Full<Bytes>> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return response(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "only GET\n".to_owned());
+        return response(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "only GET is supported\n".to_owned());
     }
     let state = |state: Result<(), String>| match state {
         Ok(()) => response(StatusCode::OK, PLAIN, "ok\n".to_owned()),
@@ -100,7 +100,11 @@ fn answer<B>(request: &Request<B>, metrics: &Metrics, health: &Health) -> Respon
         "/metrics" => response(StatusCode::OK, OPEN_METRICS, metrics.text()),
         "/healthz" => state(health.alive()),
         "/readyz" => state(health.ready()),
-        _ => response(StatusCode::NOT_FOUND, PLAIN, "there is /metrics, /healthz and /readyz\n".to_owned()),
+        _ => response(
+            StatusCode::NOT_FOUND,
+            PLAIN,
+            "not found; the endpoints are /metrics, /healthz and /readyz\n".to_owned(),
+        ),
     }
 }
 

@@ -183,7 +183,7 @@ async fn metrics_and_health_are_served() {
     assert_eq!(status("GET /healthz").await, "200");
     // The address is in use, and free again once the server is dropped.
     let taken = bind(&address.to_string().parse().unwrap()).await.unwrap_err();
-    assert!(taken.to_string().starts_with(&format!("cannot listen at {address}: ")), "{taken}");
+    assert!(taken.to_string().starts_with(&format!("cannot listen on {address}: ")), "{taken}");
     server.abort();
     let _ = server.await;
     bind(&address.to_string().parse().unwrap()).await.unwrap();
@@ -201,7 +201,7 @@ async fn every_kind_of_address_can_be_listened_at() {
         }
     }
     let nowhere = bind(&"203.0.113.1:0".parse().unwrap()).await.unwrap_err();
-    assert!(nowhere.to_string().starts_with("cannot listen at 203.0.113.1:0: "), "{nowhere}");
+    assert!(nowhere.to_string().starts_with("cannot listen on 203.0.113.1:0: "), "{nowhere}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -214,7 +214,7 @@ async fn whoever_gives_no_sign_of_life_is_not_healthy() {
     assert_eq!((health.alive(), health.ready()), (Ok(()), Ok(())));
     health.beat();
     tokio::time::advance(Duration::from_secs(61)).await;
-    let silent = Err("no sign of life for 61s, which is more than 60s".to_owned());
+    let silent = Err("no activity for 61s (limit 60s)".to_owned());
     assert_eq!((health.alive(), health.ready()), (silent.clone(), silent));
     health.beat();
     assert_eq!(health.ready(), Ok(()));

@@ -16,5 +16,5 @@ pub(super) fn require_allowed(
     if let Some(what) = verdicts.forbidden(resources) {
         return Err(OperationError::Forbidden { done, what });
     }
-    Ok(verdicts.unknown.map(|why| format!("Whether you may do this could not be found out beforehand ({why}).")))
+    Ok(verdicts.unknown.map(|why| format!("Your permissions could not be checked beforehand ({why}).")))
 }

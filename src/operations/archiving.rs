@@ -194,7 +194,7 @@ impl Archiving {
             () if found.kind == "Event" && matches!(found.group.as_str(), "" | "events.k8s.io") => {
                 "events are not archived"
             }
-            () if !found.has_verb("list") => "they can't be listed",
+            () if !found.has_verb("list") => "they cannot be listed",
             () => {
                 let writer = &mut self.writer;
                 let mut take = |object| writer.add(object);
@@ -237,7 +237,7 @@ impl Archiving {
         if !self.gone.is_empty() {
             let name = |object: &ObjectName| format!("{}/{}", object.kind, object.name);
             let names: Vec<String> = self.gone.values().map(name).collect();
-            notes.push(format!("Gone before it could be archived: {}.", names.join(", ")));
+            notes.push(format!("Deleted before they could be archived: {}.", names.join(", ")));
         }
         let mut seen = FxHashSet::default();
         for left_out in &self.left_out {

@@ -26,7 +26,7 @@ pub enum OperationError {
     #[error(transparent)]
     Target(Box<TargetError>),
     /// The namespace that was asked for is not in the dump.
-    #[error("no namespace {namespace:?} in the dump; it holds {}", .known.join(", "))]
+    #[error("no namespace {namespace:?} in the dump, which contains {}", .known.join(", "))]
     NamespaceNotInDump { namespace: String, known: Vec<String> },
     /// The namespace that was asked for is not in the cluster.
     #[error("there is no namespace {0:?} in the cluster")]
@@ -44,34 +44,34 @@ pub enum OperationError {
     #[error("nothing was deleted: {0}")]
     Keep(#[from] KeepError),
     /// What could not be read may change what is deleted.
-    #[error("nothing was deleted: what could not be read may change what goes.{}", incomplete(*uncertain, unseen))]
+    #[error("nothing was deleted: something that could not be read may change which objects are deleted.{}", incomplete(*uncertain, unseen))]
     Incomplete { uncertain: usize, unseen: Vec<String> },
     /// Dependents may be among what could not be read.
-    #[error("nothing was changed: dependents of what is to be swept may be among what could not be read: {}", named(.0))]
+    #[error("nothing was changed: these could not be read and may contain dependents of the objects to be swept: {}", named(.0))]
     UnseenDependents(Vec<String>),
     /// A watch has missed events; `unless` is the flag that allows that.
     #[error("nothing was changed: new {resource} may have been missed since they were listed ({reason})")]
     MissedEvents { resource: String, reason: String, unless: Option<&'static str> },
     /// The plan never stops changing.
-    #[error("nothing was changed: the plan has changed {rounds} times while it was looked at")]
+    #[error("nothing was changed: the plan changed {rounds} times while it was shown")]
     Unsettled { rounds: usize },
     /// Another object has the name of one that was to be deleted.
-    #[error("nothing was deleted: {object} was replaced meanwhile by another object of its name")]
+    #[error("nothing was deleted: {object} was replaced by another object with the same name")]
     Replaced { object: String },
     /// A target is gone or replaced while it is archived.
     #[error(
-        "{object} is gone since the cluster was read, or another has its name: nothing was written to {path}; \
-         run it again"
+        "{object} was deleted or replaced since the cluster was read: nothing was written to {path}; run this \
+         again"
     )]
     Moved { object: String, path: String },
     /// A question, and nobody to answer it.
-    #[error("nothing was changed: there is no terminal to ask on")]
+    #[error("nothing was changed: there is no terminal for the question")]
     NoTerminal,
     /// An archive could not be written, or can't be trusted.
     #[error(transparent)]
     Archive(Box<ArchiveError>),
     /// The archive that is there is of other objects.
-    #[error("{}: nothing was deleted: it is an archive of something else", .0.display())]
+    #[error("{}: nothing was deleted: it is an archive of other objects", .0.display())]
     OtherArchive(PathBuf),
     /// What an archive holds can't be restored.
     #[error("{0}")]
@@ -80,7 +80,7 @@ pub enum OperationError {
     #[error("{}", not_archived(path, failures))]
     NotArchived { path: String, failures: Vec<(String, String)> },
     /// What could not be read may hold something that goes.
-    #[error("{path} was not written: {what}. What could not be read may hold more that goes, which would be missing")]
+    #[error("{path} was not written: {what}. The archive could lack deleted objects that could not be read")]
     MayLack { path: String, what: String },
     #[error("{path}: cannot be written: {source}")]
     Unwritable { path: String, source: std::io::Error },
@@ -149,18 +149,16 @@ impl OperationError {
     /// What to do about it, where the message doesn't say so itself. It follows the message's last punctuation.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Incomplete { .. } => " See that they can be read, or give --allow-incomplete.",
-            Self::UnseenDependents(_) => {
-                ". See that it can be read, or limit the sweep to what has nothing to do with it (-n, TARGET)"
-            }
-            Self::MissedEvents { unless: Some(flag), .. } => return Some(format!("; try again, or give {flag}")),
+            Self::Incomplete { .. } => " Make them readable, or use --allow-incomplete.",
+            Self::UnseenDependents(_) => ". Make them readable, or limit the sweep with -n or TARGETs",
+            Self::MissedEvents { unless: Some(flag), .. } => return Some(format!("; try again, or use {flag}")),
             Self::MissedEvents { unless: None, .. } | Self::Unsettled { .. } => "; try again",
-            Self::NoTerminal => "; give --yes if it is to be done without asking",
+            Self::NoTerminal => "; use --yes to skip the question",
             Self::OtherArchive(_) => "; give --archive another name",
-            Self::NotArchived { .. } => ". Whoever archives needs the verb get on all of it",
-            Self::MayLack { .. } => "; --allow-incomplete archives what can be seen",
-            Self::Exists(_) => ": give --force to replace it",
-            Self::Serve(_) => "; give another --metrics-bind-address, or none",
+            Self::NotArchived { .. } => ". Archiving needs the verb get on all of them",
+            Self::MayLack { .. } => "; --allow-incomplete archives the readable ones",
+            Self::Exists(_) => ": use --force to replace it",
+            Self::Serve(_) => "; choose another --metrics-bind-address, or leave it out",
             _ => return None,
         };
         Some(hint.to_owned())
@@ -185,7 +183,7 @@ fn incomplete(uncertain: usize, unseen: &[String]) -> String {
         why += &format!(" {} not certain.", count(uncertain, "outcome is", "outcomes are"));
     }
     if !unseen.is_empty() {
-        why += &format!(" Dependents may be among {}.", named(unseen));
+        why += &format!(" {} may contain dependents.", named(unseen));
     }
     why
 }
@@ -208,8 +206,8 @@ fn not_archived(path: &str, failures: &[(String, String)]) -> String {
             format!("{}{more} ({reason})", objects[..objects.len().min(NAMED)].join(", "))
         })
         .collect();
-    let what = count(failures.len(), "object that goes", "objects that go");
-    format!("{path} was not written: {what} can't be read whole: {}", describe.join("; "))
+    let what = count(failures.len(), "object to be deleted", "objects to be deleted");
+    format!("{path} was not written: {what} cannot be read completely: {}", describe.join("; "))
 }
 
 #[cfg(test)]
@@ -225,7 +223,7 @@ mod tests {
     fn an_error_says_what_was_not_done_why_and_what_to_do() {
         assert_eq!(
             printed(&OperationError::NoTerminal),
-            "nothing was changed: there is no terminal to ask on; give --yes if it is to be done without asking"
+            "nothing was changed: there is no terminal for the question; use --yes to skip the question"
         );
         let missed = |unless| OperationError::MissedEvents {
             resource: "pods".to_owned(),
@@ -234,12 +232,13 @@ mod tests {
         };
         let why = "nothing was changed: new pods may have been missed since they were listed (410 Gone); try again";
         assert_eq!(printed(&missed(None)), why);
-        assert_eq!(printed(&missed(Some("--allow-incomplete"))), format!("{why}, or give --allow-incomplete"));
+        assert_eq!(printed(&missed(Some("--allow-incomplete"))), format!("{why}, or use --allow-incomplete"));
         let incomplete = OperationError::Incomplete { uncertain: 2, unseen: vec!["secrets (forbidden)".to_owned()] };
         assert_eq!(
             printed(&incomplete),
-            "nothing was deleted: what could not be read may change what goes. 2 outcomes are not certain. Dependents \
-             may be among secrets (forbidden). See that they can be read, or give --allow-incomplete."
+            "nothing was deleted: something that could not be read may change which objects are deleted. 2 \
+             outcomes are not certain. secrets (forbidden) may contain dependents. Make them readable, or use \
+             --allow-incomplete."
         );
         assert_eq!((incomplete.kind(), missed(None).kind()), (ErrorKind::Unknown, ErrorKind::Unknown));
     }

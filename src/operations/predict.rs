@@ -112,7 +112,8 @@ pub fn refuse_orphaning_in_vain(snapshot: &Snapshot, plan: &Plan) -> Result<(), 
     let describe: Vec<String> = in_vain
         .map(|note| {
             format!(
-                "{}: {}; move what is to survive out of it first, or, if all of it may go, delete it with --propagation=background",
+                "{}: {}; move the objects to keep elsewhere first, or use --propagation=background to delete \
+                 everything",
                 snapshot.short_name(note.object),
                 note.kind.message(propagation)
             )
@@ -163,13 +164,11 @@ impl KeepSelection {
         let mut notes = Vec::new();
         for (text, keep_targets) in &self.0 {
             let safe = keep_targets.named.iter().filter(|object| !kept.contains(object));
-            notes.extend(
-                safe.map(|object| {
-                    format!("--keep {text}: {} would not go anyway.", session.snapshot.short_name(*object))
-                }),
-            );
+            notes.extend(safe.map(|object| {
+                format!("--keep {text}: {} would not be deleted anyway.", session.snapshot.short_name(*object))
+            }));
             if keep_targets.named.is_empty() && !keep_targets.described.iter().any(|object| kept.contains(object)) {
-                notes.push(format!("--keep {text}: nothing of that would go anyway."));
+                notes.push(format!("--keep {text}: none of these would be deleted anyway."));
             }
         }
         notes

@@ -54,27 +54,32 @@ impl NoteKind {
         let policy = propagation.name().to_lowercase();
         match self {
             NoteKind::DefinitionIgnoresPolicy => {
-                format!("the first delete of a definition ignores --cascade={policy}: every instance of it is deleted anyway")
+                format!("the first delete of a CRD ignores --cascade={policy}: all its instances are deleted anyway")
             }
             NoteKind::NamespaceContentGoes => {
-                "--cascade=orphan doesn't save what is in a namespace: only references to the Namespace itself are taken off"
+                "--cascade=orphan does not keep the content of a namespace: it only removes references to the \
+                 Namespace object itself"
                     .to_owned()
             }
-            NoteKind::NoDependents => format!("nothing depends on it: --cascade={policy} is as background here"),
+            NoteKind::NoDependents => {
+                format!("it has no dependents, so --cascade={policy} has the same effect as background")
+            }
             NoteKind::PodAlreadyEnding => {
-                "this delete is ignored, its policy included: the pod is in its grace period, and only a shorter one would count"
+                "the API server ignores this delete and its policy: the pod is in its grace period, and only a \
+                 shorter one would count"
                     .to_owned()
             }
             NoteKind::NamespaceAlreadyEnding => {
-                "this delete is ignored: a terminating namespace takes no other policy while its content is being deleted"
+                "the API server ignores this delete: a Terminating namespace keeps its policy while its content \
+                 is being deleted"
                     .to_owned()
             }
             NoteKind::DoubtedPath => {
-                "an owner reference leads to an API path that doesn't exist, which proves nothing: it is left alone \
-                 (--trust-missing-apis takes that for absence, as the collector does)"
+                "not changed: its owner's API path does not exist, which does not prove that the owner is gone \
+                 (--trust-missing-apis treats the owner as gone, as the collector does)"
                     .to_owned()
             }
-            NoteKind::AlreadyTerminating => "this delete changes nothing: it is terminating in this way already".to_owned(),
+            NoteKind::AlreadyTerminating => "already being deleted with this policy".to_owned(),
         }
     }
 }

@@ -28,7 +28,7 @@ pub fn describe(gaps: &[Gap]) -> Option<String> {
     let untold: usize = by_reason.iter().skip(REASONS).map(|(_, names)| names.len()).sum();
     let rest = if untold == 0 { String::new() } else { format!("; and {untold} more (-o json lists them)") };
     Some(format!(
-        "Not seen: {}{rest}. Forbidden or missing is not absent: what rests on it is marked.",
+        "Could not list: {}{rest}. Results that depend on these are marked \"not certain\".",
         reasons.join("; ")
     ))
 }
@@ -56,15 +56,17 @@ mod tests {
         ];
         assert_eq!(
             describe(&gaps).unwrap(),
-            "Not seen: secrets, pods in namespace shop (forbidden); metrics.k8s.io/v1beta1 (503 Service Unavailable). \
-             Forbidden or missing is not absent: what rests on it is marked."
+            "Could not list: secrets, pods in namespace shop (forbidden); metrics.k8s.io/v1beta1 (503 Service \
+             Unavailable). Results that depend on these are marked \"not certain\"."
         );
     }
 
     #[test]
     fn many_gaps_are_counted() {
         let many: Vec<Gap> = (0..30).map(|number| gap(&format!("r{number}"), None, "forbidden")).collect();
-        assert!(describe(&many).unwrap().starts_with("Not seen: r0, r1, r2, r3, r4, r5 and 24 more (forbidden). "));
+        assert!(
+            describe(&many).unwrap().starts_with("Could not list: r0, r1, r2, r3, r4, r5 and 24 more (forbidden). ")
+        );
         let reasons: Vec<Gap> = (0..30).map(|number| gap("pods", None, &format!("error {number}"))).collect();
         assert!(describe(&reasons).unwrap().contains("; pods (error 3); and 26 more (-o json lists them). "));
     }

@@ -260,7 +260,7 @@ impl Because {
         let picked_is_watched = resources.not_watched(resources.picked(id)).is_none();
         let (reason, message) = match why {
             NotWatched::OtherVersion(version) if !picked_is_watched => {
-                ("other-version", format!("stands behind {version}, which is not watched"))
+                ("other-version", format!("served after {version}, which is not watched"))
             }
             NotWatched::OtherVersion(_) => ("other-version", why.to_string()),
             NotWatched::MissingVerbs(_) => ("missing-verbs", why.to_string()),

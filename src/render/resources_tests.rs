@@ -195,6 +195,6 @@ fn the_document_tells_every_version() {
     let last = &document["resources"][10]["notWatchedBecause"];
     assert_eq!(
         *last,
-        serde_json::json!({"reason": "other-version", "message": "stands behind v1beta1, which is not watched"})
+        serde_json::json!({"reason": "other-version", "message": "served after v1beta1, which is not watched"})
     );
 }

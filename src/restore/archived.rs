@@ -66,7 +66,7 @@ impl OwnerReference {
 
 /// What an archive holds is no object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("object {number} of the archive {what}; take an archive that nobody has changed")]
+#[error("object {number} of the archive {what}; use an unmodified archive")]
 pub struct Malformed {
     /// Counted from one.
     pub number: usize,
@@ -104,7 +104,7 @@ impl Archived {
         let written = match &metadata["ownerReferences"] {
             Value::Null => &[][..],
             Value::Array(references) => references,
-            _ => return Err(malformed(format!("({place}) has owner references that are no list"))),
+            _ => return Err(malformed(format!("({place}) has ownerReferences that are not a list"))),
         };
         let mut references = Vec::with_capacity(written.len());
         for reference in written {
@@ -165,7 +165,7 @@ mod tests {
         assert!(describe(object(json!({"name": "a"}))).contains("(Pod/a) has no uid"));
         assert!(
             describe(object(json!({"name": "a", "uid": "u", "ownerReferences": {}})))
-                .contains("references that are no list")
+                .contains("ownerReferences that are not a list")
         );
         let nameless = json!([{"apiVersion": "v1", "kind": "Pod", "uid": "o"}]);
         assert!(

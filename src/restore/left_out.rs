@@ -28,9 +28,9 @@ impl LeftOut {
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LeftOut::MadeBy(who) => write!(f, "made anew by {who}"),
+            LeftOut::MadeBy(who) => write!(f, "recreated by {who}"),
             LeftOut::Finished => f.write_str("finished, and would run again"),
-            LeftOut::Replaced => f.write_str("a later one of the same name is in the archive, too"),
+            LeftOut::Replaced => f.write_str("the archive has a newer object with the same name"),
         }
     }
 }
@@ -74,8 +74,8 @@ const MADE_BY_CONTROLLERS: &[(GroupKind, GroupKind, &str)] = &[
 /// What is made anew without a controller reference that says by whom.
 const MADE_BY_OTHERS: &[(&str, &str, &str)] = &[
     // staging/src/k8s.io/api/core/v1: events tell of what has been, and expire.
-    ("", "Event", "whoever has something to tell"),
-    ("events.k8s.io", "Event", "whoever has something to tell"),
+    ("", "Event", "the component that reports the event"),
+    ("events.k8s.io", "Event", "the component that reports the event"),
     // pkg/registry/core/service/ipallocator: the server keeps one for each cluster IP.
     ("networking.k8s.io", "IPAddress", "the API server, with each Service"),
     // pkg/controller/volume/attachdetach.
@@ -182,7 +182,7 @@ mod tests {
             let controller = object(&above, kind, "a", &json!({"metadata": {"namespace": "shop"}}));
             let dependent = owned(&below, below_kind, "b", &[(&above, kind, "a")]);
             let describe = why(vec![controller, dependent.clone()]);
-            assert_eq!(describe, Some(format!("made anew by {who}")), "{kind} {below_kind}");
+            assert_eq!(describe, Some(format!("recreated by {who}")), "{kind} {below_kind}");
             // Nobody makes it anew where its controller does not come back.
             assert_eq!(why(vec![dependent]), None, "{kind} {below_kind}");
             let mut plain = owned(&below, below_kind, "b", &[(&above, kind, "a")]);
@@ -195,14 +195,14 @@ mod tests {
         }
         for (group, kind, who) in MADE_BY_OTHERS {
             let version = if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
-            assert_eq!(why(vec![object(&version, kind, "a", &json!({}))]), Some(format!("made anew by {who}")));
+            assert_eq!(why(vec![object(&version, kind, "a", &json!({}))]), Some(format!("recreated by {who}")));
         }
     }
 
     #[test]
     fn what_somebody_has_added_to_is_brought_back() {
         let account = |more: Value| why(vec![object("v1", "ServiceAccount", "default", &more)]);
-        assert_eq!(account(json!({})).as_deref(), Some("made anew by the service account controller"));
+        assert_eq!(account(json!({})).as_deref(), Some("recreated by the service account controller"));
         assert_eq!(account(json!({"imagePullSecrets": [{"name": "registry"}]})), None);
         assert_eq!(account(json!({"metadata": {"annotations": {"role": "arn"}}})), None);
         assert_eq!(account(json!({"automountServiceAccountToken": false})), None);
@@ -212,7 +212,7 @@ mod tests {
         let service =
             |spec: Value| object("v1", "Service", "web", &json!({"metadata": {"namespace": "shop"}, "spec": spec}));
         let describe = why(vec![service(json!({"selector": {"app": "web"}})), endpoints()]);
-        assert_eq!(describe.as_deref(), Some("made anew by its Service's controller"));
+        assert_eq!(describe.as_deref(), Some("recreated by its Service's controller"));
         assert_eq!(why(vec![service(json!({})), endpoints()]), None, "somebody has written them by hand");
         assert_eq!(why(vec![endpoints()]), None);
 

@@ -24,32 +24,32 @@ const LOSSES: &[Row] = &[
             place.is("", "Service") && is_text(&whole["spec"]["clusterIP"]) && whole["spec"]["clusterIP"] != "None"
         },
         "cluster IPs and node ports",
-        "the server gives new ones",
+        "the server assigns new ones",
     ),
     (
         |place, whole| place.is("", "Service") && whole["status"]["loadBalancer"]["ingress"].is_array(),
         "addresses of load balancers",
-        "whoever runs the load balancers gives new ones",
+        "the load balancer provider assigns new ones",
     ),
     (
         |place, whole| place.is("", "Pod") && is_text(&whole["spec"]["nodeName"]),
         "nodes of pods",
-        "the scheduler chooses anew",
+        "the scheduler chooses nodes again",
     ),
     (
         |place, whole| place.is("", "PersistentVolumeClaim") && is_text(&whole["spec"]["volumeName"]),
         "data of volumes",
-        "a claim gets a new volume, unless a PersistentVolume that waits for it is there",
+        "a claim gets a new volume unless a PersistentVolume is reserved for it",
     ),
     (
         |place, _| place.is("", "PersistentVolume"),
         "storage behind PersistentVolumes",
-        "each points to where its storage was, which may have been removed with it",
+        "each refers to its old storage, which may have been deleted with it",
     ),
     (
         |place, whole| place.is("", "Secret") && whole["type"] == "kubernetes.io/service-account-token",
         "tokens of ServiceAccounts",
-        "new ones are issued; whoever uses an old one needs the new one",
+        "new ones are issued; clients of old tokens need new ones",
     ),
     (|place, _| place.is("batch", "Job"), "progress of Jobs", "they start over"),
 ];

@@ -2,6 +2,7 @@
 
 pub(crate) mod actors;
 mod answer;
+mod blocked_by;
 mod blockers;
 mod built_in;
 mod cause;
@@ -27,6 +28,7 @@ mod order_sensitivity_tests;
 mod parts_tests;
 
 pub use actors::Assumption;
+pub use blocked_by::{foreign_spec_finalizers, until_who_is_done};
 pub(crate) use blockers::Blockers;
 pub use blockers::{BlockedBy, State};
 pub use built_in::BuiltIn;

@@ -211,9 +211,9 @@ fn edge_to_parent(snapshot: &Snapshot, reference: &Reference, link: &ResolvedRef
     let says = named(snapshot, reference);
     match link.standing {
         ReferenceStatus::OtherNamespace => "invalid: owner in another namespace".to_owned(),
-        ReferenceStatus::InvalidScope => "invalid: cluster-scoped, owner namespaced".to_owned(),
+        ReferenceStatus::InvalidScope => "invalid: cluster-scoped, but owner namespaced".to_owned(),
         ReferenceStatus::NotServed => {
-            format!("invalid: kind not served, {} {says}", snapshot.text(reference.api_version))
+            format!("invalid: kind not served: {} {says}", snapshot.text(reference.api_version))
         }
         ReferenceStatus::ListKind => format!("invalid: reference says {says}, a list kind"),
         ReferenceStatus::Unread => format!("reference says {says}, which could not be read"),
@@ -228,7 +228,7 @@ fn edge_to_parent(snapshot: &Snapshot, reference: &Reference, link: &ResolvedRef
 fn edge_from_parent(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, link: &ResolvedReference) -> String {
     match link.standing {
         ReferenceStatus::Absent => "absent".to_owned(),
-        ReferenceStatus::OtherUid => "absent: the name has another uid now".to_owned(),
+        ReferenceStatus::OtherUid => "absent: that name now has another uid".to_owned(),
         ReferenceStatus::Unread => "could not be read".to_owned(),
         ReferenceStatus::NotServed if link.found.is_none() => {
             format!("kind not served: {}", snapshot.text(reference.api_version))
@@ -251,17 +251,17 @@ fn other_owner(snapshot: &Snapshot, holder: ObjectId, reference: &Reference, lin
             let near = owner_namespace.is_empty() || owner_namespace == snapshot.object(holder).namespace;
             format!("owned by {}", if near { snapshot.short_name(owner) } else { is(owner) })
         }
-        (ReferenceStatus::OtherUid, _) => format!("owner has another uid: {says}"),
+        (ReferenceStatus::OtherUid, _) => format!("owner no longer exists, name now has another uid: {says}"),
         (ReferenceStatus::OtherNamespace, Some(owner)) => format!("owner in another namespace: {}", is(owner)),
         (ReferenceStatus::OtherName | ReferenceStatus::OtherKind, Some(owner)) => {
             format!("invalid: reference says {says}, is {}", is(owner))
         }
-        (ReferenceStatus::ListKind, _) => format!("owner absent: {says}, a list kind"),
+        (ReferenceStatus::ListKind, _) => format!("owner no longer exists: {says} is a list kind"),
         (ReferenceStatus::NotServed, _) => {
             format!("owner's kind not served: {} {says}", snapshot.text(reference.api_version))
         }
-        (ReferenceStatus::InvalidScope, _) => format!("cluster-scoped, owned by namespaced {says}"),
+        (ReferenceStatus::InvalidScope, _) => format!("cluster-scoped, but owned by namespaced {says}"),
         (ReferenceStatus::Unread, _) => format!("owner could not be read: {says}"),
-        _ => format!("owner absent: {says}"),
+        _ => format!("owner no longer exists: {says}"),
     }
 }

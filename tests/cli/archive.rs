@@ -14,20 +14,20 @@ fn describe(ran: &Ran) -> &str {
 fn what_to_archive_and_where_to_has_to_be_said() {
     let usage = ": kubectl gc archive TARGET... FILE, where FILE ends in .yaml or .yaml.gz";
     for (args, error) in [
-        (&[][..], "say what to archive, and the FILE to write it to"),
-        (&["-A"], "say what to archive, and the FILE to write it to"),
+        (&[][..], "name the objects to archive and the FILE to write"),
+        (&["-A"], "name the objects to archive and the FILE to write"),
         (&["-f", "manifest.yaml"], "the FILE to write is missing"),
-        (&["deploy/web"], "the FILE to write is missing: \"deploy/web\" stands last"),
-        (&["deploy", "web", "-n", "shop"], "the FILE to write is missing: \"web\" stands last"),
-        (&["deploy", "-l", "app=web"], "the FILE to write is missing: \"deploy\" stands last"),
-        (&["a.yaml"], "say what to archive into a.yaml"),
-        (&["-A", "a.yaml.gz"], "say what to archive into a.yaml.gz"),
+        (&["deploy/web"], "the FILE to write is missing: \"deploy/web\" is the last argument"),
+        (&["deploy", "web", "-n", "shop"], "the FILE to write is missing: \"web\" is the last argument"),
+        (&["deploy", "-l", "app=web"], "the FILE to write is missing: \"deploy\" is the last argument"),
+        (&["a.yaml"], "name the objects to archive into a.yaml"),
+        (&["-A", "a.yaml.gz"], "name the objects to archive into a.yaml.gz"),
     ] {
         assert_eq!(describe(&gc(&[&["archive"], args].concat())), format!("{error}{usage}"), "{args:?}");
     }
     assert_eq!(
         describe(&gc(&["archive", "-l", "a=b", "/tmp/a.yaml"])),
-        format!("say what to archive into /tmp/a.yaml{usage}")
+        format!("name the objects to archive into /tmp/a.yaml{usage}")
     );
 }
 
@@ -38,7 +38,7 @@ fn a_file_that_cannot_be_written_is_told_at_once() {
     let there = write(folder.path(), "there.yaml", "mine");
     fs::create_dir(folder.path().join("folder.yaml")).unwrap();
     for (file, error) in [
-        (there.clone(), format!("{there} is there already: it is never replaced; give another name, or move it away")),
+        (there.clone(), format!("{there} already exists: it is never replaced; give another name, or move it away")),
         (at("folder.yaml"), format!("{} is a folder: give the name of a file in it", at("folder.yaml"))),
         (at("a.gz"), format!("{}: an archive's name ends in .yaml, or in .yaml.gz to be compressed", at("a.gz"))),
         (

@@ -51,7 +51,7 @@ fn nothing_found() {
     assert_eq!(run_with("doctor --from - -o name", healthy).fine(), "");
     assert_snapshot!("doctor-healthy-target", run_with("doctor cm/a --from -", healthy));
     let script = run_with("doctor --from - -o remedies", healthy).fine();
-    assert!(script.ends_with("# There are no findings: there is nothing to do.\n"), "{script}");
+    assert!(script.ends_with("# There are no findings, so there is nothing to do.\n"), "{script}");
 
     let head = json!({"apiVersion": "kubectl-gc/v1", "kind": "Snapshot", "complete": false, "objects": [],
                       "origin": {"cluster": {"context": "prod", "server": "prod:6443"}}, "preferredVersions": {"": "v1"},
@@ -116,11 +116,11 @@ fn what_cannot_be_asked() {
     for (line, error) in [
         (
             "doctor --only=owner-absnt --from nowhere",
-            "there is no code \"owner-absnt\"; did you mean owner-absent? (--list-codes prints them all)",
+            "there is no code \"owner-absnt\"; did you mean owner-absent? (--list-codes prints all)",
         ),
-        ("doctor --only=x,owner-absent --from nowhere", "there is no code \"x\" (--list-codes prints them all)"),
-        ("doctor --only= --from nowhere", "there is no code \"\" (--list-codes prints them all)"),
-        ("doctor --list-codes -o remedies", "--list-codes has no remedies: leave out -o remedies, or --list-codes"),
+        ("doctor --only=x,owner-absent --from nowhere", "there is no code \"x\" (--list-codes prints all)"),
+        ("doctor --only= --from nowhere", "there is no code \"\" (--list-codes prints all)"),
+        ("doctor --list-codes -o remedies", "--list-codes cannot be combined with -o remedies"),
     ] {
         let ran = run(line);
         assert_eq!(

@@ -128,7 +128,7 @@ fn plans() {
         ("deploy/api", "--keep=secrets", 0, 0),
     ] {
         let plan = schemas.check("Plan", &[&["plan", target, "--from", SHOP], &words(keep)[..]].concat());
-        let lengths = ["kept", "staysBecauseKept"].map(|field| plan[field].as_array().unwrap().len());
+        let lengths = ["kept", "alsoKept"].map(|field| plan[field].as_array().unwrap().len());
         assert_eq!(lengths, [kept, stays], "{target} {keep} {}", plan["kept"]);
         seen.add(&plan);
     }
@@ -210,13 +210,13 @@ fn sweeps() {
             }
             let sweep = schemas.check("Sweep", &args);
             seen.add(&sweep);
-            stays += sweep["stays"].as_array().unwrap().len();
+            stays += sweep["remaining"].as_array().unwrap().len();
         }
         for target in targets(&dump) {
             let mut args: Vec<&str> = vec!["sweep", "--dry-run", "--from", &dump];
             args.extend(target.iter().map(String::as_str));
             let sweep = schemas.json("Sweep", &args);
-            stays += sweep["stays"].as_array().unwrap().len();
+            stays += sweep["remaining"].as_array().unwrap().len();
         }
     }
     for value in
@@ -259,23 +259,23 @@ fn explanations() {
         "blocks Would",
         "blocks Now",
         "action Delete",
-        "action DropReferences",
+        "action RemoveReferences",
         "action Wait",
-        "action TakeFinalizer",
-        "action FreeDependents",
+        "action RemoveFinalizer",
+        "action OrphanDependents",
         "action Nothing",
         "reason NoOwners",
         "reason OwnersSolid",
-        "reason OnItsWayOut",
+        "reason AlreadyTerminating",
         "reason InvalidScope",
         "reason SharedUid",
         "reason Unread",
-        "outcome Goes",
+        "outcome Deleted",
         "outcome Changes",
-        "outcome Stays",
+        "outcome Kept",
         "state stuck",
         "uncertainBecause gap",
-        "then Goes",
+        "then Deleted",
         "then LosesReferences",
         "cause stuck",
     ] {

@@ -21,7 +21,7 @@ fn only_a_whole_archive_is_restored() {
     let other = write(folder.path(), "other.yaml", "apiVersion: v1\nkind: Pod\n");
     assert!(
         describe(&gc(&["restore", &other, "--yes"]))
-            .starts_with(&format!("{other} is not an archive: it begins with something else;"))
+            .starts_with(&format!("{other} is not an archive: it does not begin like one;"))
     );
 
     let path = folder.path().join("archive.yaml");
@@ -32,7 +32,8 @@ fn only_a_whole_archive_is_restored() {
     }
     writer.save(&Header { format: FORMAT, ..Header::default() }).unwrap();
     let archive = path.display().to_string();
-    let changed = "object 2 of the archive (ConfigMap/b) has an owner reference without apiVersion; take an archive that nobody has changed";
+    let changed = "object 2 of the archive (ConfigMap/b) has an owner reference without apiVersion; use an \
+        unmodified archive";
     assert_eq!(describe(&gc(&["restore", &archive, "--yes"])), changed);
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 9]).unwrap();

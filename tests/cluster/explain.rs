@@ -48,7 +48,7 @@ fn names(objects: &Value) -> Vec<&str> {
 #[track_caller]
 fn way_out<'s>(story: &'s Value, sort: &str) -> &'s Value {
     let conditions = story["conditions"].as_array().into_iter().flatten();
-    let mut fitting = conditions.filter(|condition| condition["then"] == "Goes" && condition["if"][sort].is_array());
+    let mut fitting = conditions.filter(|condition| condition["then"] == "Deleted" && condition["if"][sort].is_array());
     &fitting.next().unwrap_or_else(|| panic!("no {sort} lets it go: {story}"))["if"]
 }
 
@@ -119,7 +119,7 @@ fn a_stuck_owner_goes_once_its_cause_is_removed() {
     assert_eq!(names(&at_fault["waitedForBy"]), ["middle", "owner"], "{at_fault}");
     assert_eq!(
         (&at_fault["next"]["action"], &at_fault["next"]["reason"]),
-        (&json!("Nothing"), &json!("OnItsWayOut")),
+        (&json!("Nothing"), &json!("AlreadyTerminating")),
         "{at_fault}"
     );
     assert_eq!(at_fault["references"][0]["blocks"], "Now", "{at_fault}");
@@ -141,7 +141,7 @@ fn an_object_with_two_owners_goes_with_the_last() {
     let describe = story(&trial, "cm/object");
     assert_eq!(
         (&describe["next"]["reason"], &describe["end"]["outcome"]),
-        (&json!("OwnersSolid"), &json!("Stays")),
+        (&json!("OwnersSolid"), &json!("Kept")),
         "{describe}"
     );
     let conditions = describe["conditions"].as_array().cloned().unwrap_or_default();
@@ -150,7 +150,7 @@ fn an_object_with_two_owners_goes_with_the_last() {
         .map(|condition| (names(&condition["if"]["deleted"]), condition["then"].as_str().unwrap_or_default()))
         .collect();
     let expected =
-        [(vec!["first"], "LosesReferences"), (vec!["second"], "LosesReferences"), (vec!["first", "second"], "Goes")];
+        [(vec!["first"], "LosesReferences"), (vec!["second"], "LosesReferences"), (vec!["first", "second"], "Deleted")];
     assert_eq!(said, expected, "{describe}");
 
     fulfil(&trial, &conditions[0]["if"]);
@@ -251,10 +251,10 @@ fn what_comes_next_is_what_a_collector_does() {
         ("solid", "Nothing"),
         ("lost", "Delete"),
         ("kept-by-lost", "Nothing"),
-        ("kept", "DropReferences"),
+        ("kept", "RemoveReferences"),
         ("held", "Delete"),
         ("misled", "Delete"),
-        ("freeing", "FreeDependents"),
+        ("freeing", "OrphanDependents"),
         ("freed", "Nothing"),
         ("waiting", "Wait"),
         ("first", "Delete"),
@@ -281,14 +281,14 @@ fn came_true(cluster: &Cluster, story: &Value) -> Result<(), String> {
     let now = now.filter(|now| now["metadata"]["uid"] == story["object"]["uid"]);
     let end = &story["end"];
     let Some(now) = now else {
-        return if end["outcome"] == "Goes" { Ok(()) } else { Err("it went".to_owned()) };
+        return if end["outcome"] == "Deleted" { Ok(()) } else { Err("it went".to_owned()) };
     };
     let references = now["metadata"]["ownerReferences"].as_array().map_or(0, Vec::len);
     let before = story["references"].as_array().map_or(0, Vec::len);
     let expected = end["references"].as_u64().map_or(before, |left| left as usize);
     let terminating = now["metadata"]["deletionTimestamp"].is_string();
     match end["outcome"].as_str() {
-        Some("Goes") => Err("it is still there".to_owned()),
+        Some("Deleted") => Err("it is still there".to_owned()),
         _ if references != expected => Err(format!("{references} references, not {expected}")),
         _ if terminating != end["state"].is_string() => Err(format!("terminating: {terminating}")),
         _ => Ok(()),

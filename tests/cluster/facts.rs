@@ -206,7 +206,7 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
     let proxy = CountingProxy::start(&cluster);
     let ran = cluster.gc_with(proxy.kubeconfig(), &["snapshot", "-o", file.to_str().expect("a readable name")]);
     assert_eq!(ran.expect(0), "");
-    let gaps: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("Not seen")).collect();
+    let gaps: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("Could not list")).collect();
     assert!(gaps.len() == 1 && gaps[0].contains("away.test/v1"), "{}", ran.stderr);
 
     // What the API server makes of the same objects in JSON, managed fields included.

@@ -76,7 +76,7 @@ fn what_keeps_a_probe_from_beginning_is_said() {
 
     let missing = refused(ADMIN, cluster, "no-such-namespace");
     assert!(
-        missing.contains("namespaces \"no-such-namespace\" not found") && missing.contains("that stays"),
+        missing.contains("namespaces \"no-such-namespace\" not found") && missing.contains("that is not being deleted"),
         "{missing}"
     );
 
@@ -98,7 +98,7 @@ fn what_keeps_a_probe_from_beginning_is_said() {
     cluster.delete(&format!("/api/v1/namespaces/{}", trial.namespace), None, None);
     let terminating = refused(ADMIN, cluster, &trial.namespace);
     assert!(
-        terminating.contains("because it is being terminated") && terminating.contains("that stays"),
+        terminating.contains("because it is being terminated") && terminating.contains("that is not being deleted"),
         "{terminating}"
     );
 }

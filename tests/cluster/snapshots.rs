@@ -49,7 +49,7 @@ fn a_snapshot_tells_what_the_cluster_told() {
     let taken = poll(PATIENCE, || {
         let ran = cluster.gc(&["snapshot", "--force", "-o", path]);
         assert_eq!(ran.expect(0), "");
-        if ran.stderr.contains("Not seen") { Err(Retry::Later(ran.stderr)) } else { Ok(ran.stderr) }
+        if ran.stderr.contains("Could not list") { Err(Retry::Later(ran.stderr)) } else { Ok(ran.stderr) }
     });
     let describe = taken.unwrap_or_else(|gaps| panic!("{gaps}"));
     assert!(describe.starts_with("Wrote ") && describe.contains(path), "{describe}");

@@ -180,7 +180,7 @@ const ROWS: &[Row] = &[
         Solid Would L8
         Nothing(OwnersSolid) (OnChange, D1)
         stays
-        if Background Shop/a: goes, Orphan Shop/a: 0 left",
+        if Background Shop/a: deleted, Orphan Shop/a: 0 left",
     ),
     (
         "§4.2 two owners are there: either keeps it",
@@ -193,7 +193,7 @@ const ROWS: &[Row] = &[
         Solid No L8, Solid Would L8
         Nothing(OwnersSolid) (OnChange, D1)
         stays
-        if Background Shop/a: 1 left, Background Shop/b: 1 left, Background Shop/a + Shop/b: goes",
+        if Background Shop/a: 1 left, Background Shop/b: 1 left, Background Shop/a + Shop/b: deleted",
     ),
     (
         "R8.4 the owner is gone",
@@ -201,7 +201,7 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/gone!",
         "ConfigMap/b",
         "
-        Absent Nobody L4
+        Absent NoObject L4
         Delete Background (Queued, R8.4)
         goes
         if 1 references dropped of ConfigMap/b: 0 left",
@@ -264,7 +264,7 @@ const ROWS: &[Row] = &[
         NotServed Would R3.13, Absent No L4
         Nothing(Unmappable(0)) (Retried, R3.13)
         stays
-        if 2 references dropped of ConfigMap/b: 0 left, Foreground Shop/a: stays",
+        if 2 references dropped of ConfigMap/b: 0 left, Foreground Shop/a: kept",
     ),
     (
         "R8.9 the same, but no owner that is there disagrees, so that nothing queues it",
@@ -273,7 +273,7 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/gone@version=acme.io/v9! Shop/a",
         "ConfigMap/b",
         "
-        NotServed Nobody R3.13, Solid No L8
+        NotServed NoObject R3.13, Solid No L8
         Nothing(Unmappable(0)) (OnChange, R3.13)
         stays",
     ),
@@ -287,7 +287,7 @@ const ROWS: &[Row] = &[
         InvalidScope Would L3
         Nothing(InvalidScope(0)) (OnChange, L3)
         stays
-        if 1 references dropped of Region/b: 0 left, Foreground Shop/a: stays",
+        if 1 references dropped of Region/b: 0 left, Foreground Shop/a: kept",
     ),
     (
         "R10.2 an owner that could not be read",
@@ -296,7 +296,7 @@ const ROWS: &[Row] = &[
         ConfigMap b <- Shop/a!",
         "ConfigMap/b",
         "
-        Unread Nobody R10.2
+        Unread NoObject R10.2
         Nothing(Unread(Some(0))) (Unknown, R10.2)
         stays?",
     ),
@@ -310,7 +310,7 @@ const ROWS: &[Row] = &[
         Absent No L4, Solid Would L8
         DropReferences absent-Shop-gone (Queued, R8.5)
         changes, 1 left
-        if Background Shop/a: goes",
+        if Background Shop/a: deleted",
     ),
     (
         "R4.8 a right reference and a wrong one, of one uid",
@@ -383,7 +383,7 @@ const ROWS: &[Row] = &[
         Solid Would R4.6
         Nothing(OwnersSolid) (OnChange, D1)
         stays
-        if acme.io/x of Shop/a: goes, Orphan Shop/a: 0 left",
+        if acme.io/x of Shop/a: deleted, Orphan Shop/a: 0 left",
     ),
     (
         "R4.6 and one that frees its dependents",
@@ -429,7 +429,7 @@ const ROWS: &[Row] = &[
         Absent No L4
         Delete Background (Queued, R8.4)
         changes, 1 left stuck
-        if acme.io/x of ConfigMap/b: goes
+        if acme.io/x of ConfigMap/b: deleted
         because ConfigMap/b stuck by acme.io/x",
     ),
     (
@@ -441,7 +441,7 @@ const ROWS: &[Row] = &[
         Absent No L4
         Nothing(OnItsWayOut) (Never, R8.3)
         stays stuck
-        if acme.io/x of ConfigMap/b, acme.io/y of ConfigMap/b: goes
+        if acme.io/x of ConfigMap/b, acme.io/y of ConfigMap/b: deleted
         because ConfigMap/b stuck by acme.io/x, acme.io/y",
     ),
     (
@@ -497,7 +497,7 @@ const ROWS: &[Row] = &[
         "
         Wait ConfigMap/b (Queued, F4)
         stays stuck
-        if acme.io/x of Secret/c: goes, Background Shop/a: goes
+        if acme.io/x of Secret/c: deleted, Background Shop/a: deleted
         waits: >ConfigMap/b stuck, >>Secret/c stuck
         because Secret/c stuck by acme.io/x",
     ),
@@ -512,7 +512,7 @@ const ROWS: &[Row] = &[
         Waiting Now L7
         Wait Secret/c (Queued, F4)
         stays stuck
-        if acme.io/x of Secret/c: goes, Background ConfigMap/b: goes
+        if acme.io/x of Secret/c: deleted, Background ConfigMap/b: deleted
         waits: >Secret/c stuck
         because Secret/c stuck by acme.io/x
         held up: Shop/a",
@@ -528,7 +528,7 @@ const ROWS: &[Row] = &[
         Waiting Now L7
         Nothing(OnItsWayOut) (Never, R8.3)
         stays stuck
-        if acme.io/x of Secret/c: goes
+        if acme.io/x of Secret/c: deleted
         because Secret/c stuck by acme.io/x
         held up: ConfigMap/b, Shop/a",
     ),
@@ -541,7 +541,7 @@ const ROWS: &[Row] = &[
         "
         Wait ConfigMap/b (Queued, F4)
         stays stuck
-        if 1 references dropped of ConfigMap/b: goes, Background Shop/a: goes
+        if 1 references dropped of ConfigMap/b: deleted, Background Shop/a: deleted
         waits: >ConfigMap/b stuck
         because ConfigMap/b stuck",
     ),
@@ -554,7 +554,7 @@ const ROWS: &[Row] = &[
         "
         Wait Region/b (Queued, F4)
         stays stuck
-        if 1 references dropped of Region/b: goes, Background Shop/a: goes
+        if 1 references dropped of Region/b: deleted, Background Shop/a: deleted
         waits: >Region/b stuck
         because Region/b stuck",
     ),
@@ -567,7 +567,7 @@ const ROWS: &[Row] = &[
         "
         Wait Namespace/default (Queued, F4)
         stays stuck
-        if Background Region/r: goes
+        if Background Region/r: deleted
         waits: >Namespace/default stuck
         because Namespace/default stuck",
     ),
@@ -580,7 +580,7 @@ const ROWS: &[Row] = &[
         Waiting Now L7
         Wait Shop/a (Queued, F4)
         stays stuck
-        if Background Shop/a: goes
+        if Background Shop/a: deleted
         waits: >Shop/a stuck (above)
         because Shop/a stuck",
     ),
@@ -594,7 +594,7 @@ const ROWS: &[Row] = &[
         "
         Wait ConfigMap/a (Queued, F4)
         stays stuck
-        if Background ConfigMap/a: goes, Background Shop/o: goes
+        if Background ConfigMap/a: deleted, Background Shop/o: deleted
         waits: >ConfigMap/a stuck, >>ConfigMap/b stuck, >>>ConfigMap/a stuck (above)
         because ConfigMap/a + ConfigMap/b stuck",
     ),
@@ -606,7 +606,7 @@ const ROWS: &[Row] = &[
         "
         Nothing(OnItsWayOut) (Never, R8.3)
         stays stuck
-        if forced Pod/p: goes
+        if forced Pod/p: deleted
         because Pod/p stuck by Kubelet",
     ),
     (
@@ -629,7 +629,7 @@ const ROWS: &[Row] = &[
         "
         Wait ConfigMap/b + Secret/c (Queued, F4)
         stays stuck
-        if acme.io/x of ConfigMap/b: stuck, acme.io/y of Secret/c: stuck, acme.io/x of ConfigMap/b, acme.io/y of Secret/c: goes, Background Shop/a: goes
+        if acme.io/x of ConfigMap/b: stuck, acme.io/y of Secret/c: stuck, acme.io/x of ConfigMap/b, acme.io/y of Secret/c: deleted, Background Shop/a: deleted
         waits: >ConfigMap/b stuck, >Secret/c stuck
         because ConfigMap/b stuck by acme.io/x, Secret/c stuck by acme.io/y",
     ),
@@ -650,7 +650,7 @@ const ROWS: &[Row] = &[
         Hidden h <- Shop/gone!",
         "Hidden/h",
         "
-        Absent Nobody L4
+        Absent NoObject L4
         Nothing(NotWatched) (Never, R2.7)
         stays",
     ),
@@ -664,7 +664,7 @@ const ROWS: &[Row] = &[
         Solid Would L8
         Nothing(OwnersSolid) (OnChange, D1)
         stays
-        if Background ConfigMap/b: goes, Orphan ConfigMap/b: 0 left",
+        if Background ConfigMap/b: deleted, Orphan ConfigMap/b: 0 left",
     ),
     (
         "S16 a namespace that is emptied, but for what is held",
@@ -675,7 +675,7 @@ const ROWS: &[Row] = &[
         "
         Nothing(OnItsWayOut) (Never, R8.3)
         stays stuck
-        if acme.io/x of ConfigMap/b: goes
+        if acme.io/x of ConfigMap/b: deleted
         waits: >ConfigMap/b stuck
         because ConfigMap/b stuck by acme.io/x",
     ),
@@ -688,7 +688,7 @@ const ROWS: &[Row] = &[
         "
         Nothing(NoOwners) (OnChange, G4)
         changes, 0 left stuck
-        if acme.io/x of ConfigMap/b: goes
+        if acme.io/x of ConfigMap/b: deleted
         because ConfigMap/b stuck by acme.io/x
         held up: Namespace/ns",
     ),
@@ -714,7 +714,7 @@ const ROWS: &[Row] = &[
         Solid Would L8
         Nothing(OwnersSolid) (OnChange, D1)
         stays
-        if Background Shop/a: stays",
+        if Background Shop/a: kept",
     ),
 ];
 

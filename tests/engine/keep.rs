@@ -334,13 +334,12 @@ fn orphaning_that_keeps_nothing_is_no_delete() {
         refuse_orphaning_in_vain(&scene.snapshot, &plan).map_err(|error| error.to_string()).err().unwrap_or_default()
     };
     let (namespace, definition) = ("Namespace ns\nConfigMap c", "CustomResourceDefinition Shop\nShop a");
-    let then =
-        "; move what is to survive out of it first, or, if all of it may go, delete it with --propagation=background";
+    let then = "; move the objects to keep elsewhere first, or use --propagation=background to delete everything";
     assert_eq!(
         refused(namespace, "Namespace/ns", Orphan),
         format!(
-            "Namespace/ns: --cascade=orphan doesn't save what is in a namespace: only references to the Namespace itself are taken \
-             off{then}"
+            "Namespace/ns: --cascade=orphan does not keep the content of a namespace: it only removes \
+             references to the Namespace object itself{then}"
         )
     );
     let describe = refused(definition, "CustomResourceDefinition/Shop", Orphan);

@@ -333,7 +333,7 @@ fn what_goes_only_in_some_order_has_its_effects_only_then() {
         plan.effects.iter().filter(|effect| effect.object == of_c).map(|effect| &*effect.message).collect();
     assert!(varies, "{}", scene.describe(&plan));
     assert_eq!(describe.len(), 1, "{describe:?}");
-    assert!(describe[0].ends_with("only in some orders of events, in which it goes"), "{describe:?}");
+    assert!(describe[0].ends_with("only if events come in an order in which it is deleted"), "{describe:?}");
 }
 
 #[test]

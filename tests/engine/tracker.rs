@@ -5,7 +5,7 @@ use kubectl_gc::{
     model::{Identity, ObjectEvent, ObjectId, RawObject, RawReference},
     plan::{
         Alternative, OutcomeKind, Plan, PlanTracker, explore,
-        tracker::{BlockerDescription, Progress, Relation, TrackerVerdict},
+        tracker::{Progress, Relation, TrackerVerdict},
     },
     server::Propagation,
     simulate::{Assume, Request, SimContext, State},
@@ -215,7 +215,7 @@ fn what_was_to_be_left_may_be() {
     assert_eq!((state(&judged), judged.left, judged.worst()), ((true, false), 2, Some(State::Stuck)));
     let [blocker] = judged.blockers.as_slice() else { panic!("{:#?}", judged.blockers) };
     assert_eq!((blocker.object.short_name().as_str(), blocker.holds_up), ("ConfigMap/held", 1));
-    assert_eq!(blocker.held_by, [BlockerDescription::Finalizer("acme.io/x".to_owned())]);
+    assert_eq!(blocker.held_by, ["acme.io/x"]);
     // Somebody takes it away, which was not foretold.
     way.goes("ConfigMap/held");
     assert_eq!(state(&way.judged()), (false, true));
@@ -287,7 +287,7 @@ fn pods_in_their_grace_are_waited_for() {
     way.changes("Pod/p", |object| (object.deleted, object.grace) = (Some(31), Some(30)));
     let judged = way.judged();
     assert_eq!((state(&judged), judged.worst()), ((false, true), Some(State::Waiting)), "{:?}", judged.blockers);
-    assert_eq!(judged.blockers[0].held_by, [BlockerDescription::Kubelet]);
+    assert_eq!(judged.blockers[0].held_by, ["kubelet"]);
     assert!(judged.needs.is_empty(), "what is known of the pod has not been forgotten");
 }
 

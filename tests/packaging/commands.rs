@@ -12,7 +12,7 @@ const PROGRAMS: [&str; 3] = ["kubectl ", "etcdctl ", "curl "];
 const END: [char; 6] = [',', ';', '.', '(', ')', '`'];
 
 /// Formatted text that begins like a command and is none.
-const NO_COMMANDS: [&str; 2] = ["kubectl gc {VERSION}\\n", "the version of kubectl gc that has written it{}"];
+const NO_COMMANDS: [&str; 2] = ["kubectl gc {VERSION}\\n", "version of kubectl gc that wrote it{}"];
 
 /// The string literals of a source file, without comments and without the tests at its end.
 fn literals(source: &str) -> Vec<String> {

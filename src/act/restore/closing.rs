@@ -38,12 +38,12 @@ impl Run<'_> {
         let written = match self.reference(item, index).await {
             Ok(written) => written?,
             Err(Stop::Failed(why)) => return Err(why),
-            Err(Stop::Blocked(_)) => return Err("that could not be brought back".to_owned()),
+            Err(Stop::Blocked(_)) => return Err("it could not be restored".to_owned()),
         };
         let place = &self.item(item).archived.place;
         let resource = self.resource(&place.api_version, &place.kind);
         let path = resource.and_then(|resource| path::of_object(resource, &place.namespace, &place.name));
-        let Some(path) = path else { return Err("its kind is not served any more".to_owned()) };
+        let Some(path) = path else { return Err("its kind is no longer served".to_owned()) };
         let gone = || "it was deleted again".to_owned();
         let uid = self.uid_of(item).ok_or_else(gone)?;
         let url = format!("{path}?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));

@@ -39,7 +39,7 @@ impl Run<'_> {
         if self.missing_namespaces.contains(&place.namespace) {
             let name = &place.namespace;
             return Err(format!(
-                "there is no namespace {name}, and the archive has none: create it, and run this again"
+                "namespace {name} does not exist and is not in the archive: create it and run this again"
             )
             .into());
         }
@@ -49,13 +49,13 @@ impl Run<'_> {
                 return Ok(Restored::absent(Outcome::Foreseen));
             }
             let describe = match self.undiscovered {
-                None => ": restore its definition, or whatever serves it, and run this again",
+                None => ": restore its CRD or its API server, and run this again",
                 Some(_) => "; run this again",
             };
             return Err(format!("{}{describe}", self.unserved(place)).into());
         };
         let Some(path) = path::of_object(resource, &place.namespace, &place.name) else {
-            return Err(format!("{place} is not the name of an object there can be").into());
+            return Err(format!("{place} is not a valid object name").into());
         };
         if let Some(there) = self.get(&path).await? {
             return self.compare(item, resource, &path, &there).await;
@@ -77,7 +77,7 @@ impl Run<'_> {
     async fn get(&self, path: &str) -> Result<Option<Value>, Stop> {
         update::get(self.connection, path)
             .await
-            .map_err(|failure| Stop::Failed(format!("whether it is there can't be told: {}", failure.in_full())))
+            .map_err(|failure| Stop::Failed(format!("it is not known whether it exists: {}", failure.in_full())))
     }
 
     /// What is there in an object's place.
@@ -85,7 +85,7 @@ impl Run<'_> {
         let archived = &self.item(item).archived;
         let uid = update::uid(there).to_owned();
         if is_terminating(there) {
-            return Err("it is there, and is being deleted: run this again when it is gone".to_owned().into());
+            return Err("it exists and is being deleted: run this again when it is deleted".to_owned().into());
         }
         let mut restored = Restored { uid: Some(uid), ..Restored::absent(Outcome::Same) };
         if is_copy_of(there, &archived.uid) {
@@ -199,7 +199,7 @@ impl Run<'_> {
             false => Ok(Step::Done(())),
         };
         updater.update(Some(there), step).await.map_err(|error: UpdateError<Infallible>| match error {
-            UpdateError::Gone => "it was deleted again: find out who does that, and run this again".to_owned(),
+            UpdateError::Gone => "another client deleted it again: find out which, and run this again".to_owned(),
             UpdateError::Reading(failure) | UpdateError::Writing(failure) | UpdateError::Unstable(failure) => {
                 format!("its status could not be put back: {}", failure.in_full())
             }
@@ -217,7 +217,7 @@ fn not_kept(item: &Item, resource: &Resource, references: &[Value], there: &Valu
     if has_status && !resource.has_status && there["status"].is_null() {
         lost.push("status".to_owned());
     }
-    (!lost.is_empty()).then(|| format!("the server has not kept {}", lost.join(", ")))
+    (!lost.is_empty()).then(|| format!("the server dropped {}", lost.join(", ")))
 }
 
 /// Whether a refusal passes by itself: what admission looks for is made by controllers, a moment after the namespace or
@@ -239,7 +239,7 @@ fn refused(failure: &Failure) -> String {
     let why = failure.in_full();
     let says = |words: &str| why.contains(words);
     let advice = if says("because it is being terminated") {
-        "; run this again when its namespace is gone"
+        "; run this again when its namespace is deleted"
     } else if failure.status() == Some(StatusCode::NOT_FOUND) && says("namespaces ") {
         "; find out who deletes its namespace, and run this again"
     } else if says("exceeded quota") {

@@ -52,7 +52,7 @@ impl Run<'_> {
     fn not_discovered(&mut self, definitions: &[ItemId], why: &str) {
         for definition in definitions {
             if let Some(state) = &mut self.states[*definition] {
-                state.unfinished.push(format!("whether its kind is served can't be told: {why}; run this again"));
+                state.unfinished.push(format!("it is not known whether its kind is served: {why}; run this again"));
             }
         }
         self.undiscovered = Some(why.to_owned());
@@ -75,9 +75,11 @@ impl Run<'_> {
                         return Ok(());
                     }
                     let refused = is("NamesAccepted", "False").and_then(|condition| condition["message"].as_str());
-                    refused.unwrap_or("the server says nothing").to_owned()
+                    refused.unwrap_or("the server gives no reason").to_owned()
                 }
-                Ok(None) => return Err("it was deleted again: find out who does that, and run this again".to_owned()),
+                Ok(None) => {
+                    return Err("another client deleted it again: find out which, and run this again".to_owned());
+                }
                 Err(failure) => failure.in_full(),
             };
             if Instant::now() >= until {

@@ -79,7 +79,7 @@ pub async fn restore(
     }
     run.close_circles().await;
     // Every object is in a step, or left out.
-    let unplaced = || Restored::absent(Outcome::Failed("it has no place in the order".to_owned()));
+    let unplaced = || Restored::absent(Outcome::Failed("it is missing in the creation order".to_owned()));
     run.states.into_iter().map(|state| state.unwrap_or_else(unplaced)).collect()
 }
 
@@ -129,7 +129,7 @@ impl Run<'_> {
         let Place { api_version, kind, .. } = place;
         match &self.undiscovered {
             None => format!("the server does not serve {api_version} {kind}"),
-            Some(why) => format!("whether the server serves {api_version} {kind} can't be told: {why}"),
+            Some(why) => format!("it is not known whether the server serves {api_version} {kind}: {why}"),
         }
     }
 

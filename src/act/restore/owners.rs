@@ -85,7 +85,9 @@ impl Run<'_> {
         let there = match found {
             Found::There(there) => there,
             Found::NotThere(_) if matches!(owner, Owner::Archived(_)) => {
-                let describe = format!("its owner {place} is gone again: find out who deletes it, and run this again");
+                let describe = format!(
+                    "its owner {place} was deleted again: find out which client deletes it, and run this again"
+                );
                 return Err(Stop::Failed(describe));
             }
             // It would be made anew as soon as its controller is there.
@@ -97,15 +99,15 @@ impl Run<'_> {
         let uid = update::uid(&there);
         if wanted.is_some_and(|wanted| wanted != uid) {
             return match owner {
-                Owner::Archived(_) => {
-                    Err(Stop::Failed(format!("its owner {place} was replaced meanwhile: run this again")))
-                }
-                Owner::LeftOut(_) | Owner::Elsewhere => Ok(Err(format!("another {place} is there now"))),
+                Owner::Archived(_) => Err(Stop::Failed(format!("its owner {place} was replaced: run this again"))),
+                Owner::LeftOut(_) | Owner::Elsewhere => Ok(Err(format!("a different {place} exists now"))),
             };
         }
         if is_terminating(&there) {
             // The collector takes the dependents of what it deletes.
-            return Err(Stop::Failed(format!("its owner {place} is being deleted: run this again when that is gone")));
+            return Err(Stop::Failed(format!(
+                "its owner {place} is being deleted: run this again when that is deleted"
+            )));
         }
         Ok(Ok(reference.with_uid(uid)))
     }
@@ -136,13 +138,13 @@ impl Run<'_> {
         let namespace = if resource.namespaced { place.namespace.as_str() } else { "" };
         let Some(path) = path::of_object(resource, namespace, &place.name) else {
             // An owner in a namespace can't own what is in none (R4.2); and some names stand for no object.
-            return Ok(Found::NotThere(format!("there can be no {}/{} that owns it", place.kind, place.name)));
+            return Ok(Found::NotThere(format!("{}/{} cannot be its owner", place.kind, place.name)));
         };
         match update::get(self.connection, &path).await {
             Ok(Some(object)) => Ok(Found::There(object)),
-            Ok(None) => Ok(Found::NotThere(format!("{place} is not there"))),
+            Ok(None) => Ok(Found::NotThere(format!("{place} does not exist"))),
             Err(failure) => {
-                Err(Stop::Failed(format!("whether its owner {place} is there can't be told: {}", failure.in_full())))
+                Err(Stop::Failed(format!("it is not known whether its owner {place} exists: {}", failure.in_full())))
             }
         }
     }

@@ -283,10 +283,10 @@ async fn an_owner_that_goes_or_cannot_be_seen_keeps_its_dependents_from_being_cr
             other => panic!("{other:?}"),
         }
     };
-    assert!(describe(|_, _| Some(status(404, "not found"))).await.contains("is gone again"));
-    assert!(describe(|_, _| Some(status(403, "not you"))).await.contains("can't be told: forbidden: not you"));
+    assert!(describe(|_, _| Some(status(404, "not found"))).await.contains("was deleted again"));
+    assert!(describe(|_, _| Some(status(403, "not you"))).await.contains("exists: forbidden: not you"));
     let replaced = describe(|_, _| Some(say(200, json!({"metadata": {"uid": "another"}}).to_string()))).await;
-    assert!(replaced.contains("was replaced meanwhile"), "{replaced}");
+    assert!(replaced.contains("was replaced"), "{replaced}");
     let going = |_: &RecordedRequest, store: &mut Store| {
         let mut shop = store.objects[SHOP].clone();
         shop["metadata"]["deletionTimestamp"] = json!("2026-01-31T08:00:00Z");
@@ -311,7 +311,7 @@ async fn a_namespace_that_is_not_there_is_told_before_anything_is_sent() {
     assert!(
         restored
             .iter()
-            .all(|it| matches!(&it.outcome, Outcome::Failed(why) if why.starts_with("there is no namespace shop")))
+            .all(|it| matches!(&it.outcome, Outcome::Failed(why) if why.starts_with("namespace shop does not exist")))
     );
     assert_eq!(store.log, [""; 0]);
     // Whoever may not look at namespaces may still create what is in them.
@@ -331,7 +331,10 @@ async fn an_owner_that_goes_while_a_refusal_is_waited_for_keeps_its_dependent_fr
         })
         .await;
         assert!(!store.objects.contains_key(SETTINGS), "{:?}", store.log);
-        assert!(matches!(&restored[1].outcome, Outcome::Failed(why) if why.contains("is gone again")), "{restored:?}");
+        assert!(
+            matches!(&restored[1].outcome, Outcome::Failed(why) if why.contains("was deleted again")),
+            "{restored:?}"
+        );
     }
     // An owner that is not in the archive is dropped, and told.
     let mut objects = objects();
@@ -345,7 +348,7 @@ async fn an_owner_that_goes_while_a_refusal_is_waited_for_keeps_its_dependent_fr
     })
     .await;
     assert_eq!(restored[0].outcome, Outcome::Created);
-    assert_eq!(restored[0].detached[0].why, "Shop/main in namespace shop is not there");
+    assert_eq!(restored[0].detached[0].why, "Shop/main in namespace shop does not exist");
     assert!(store.objects[SETTINGS]["metadata"]["ownerReferences"].is_null());
 }
 
@@ -373,7 +376,7 @@ async fn an_owner_that_goes_while_another_is_made_anew_is_seen() {
     })
     .await;
     assert!(
-        matches!(&restored[3].outcome, Outcome::Failed(why) if why.contains("is gone again")),
+        matches!(&restored[3].outcome, Outcome::Failed(why) if why.contains("was deleted again")),
         "{restored:?} {:?}",
         store.log
     );
@@ -408,14 +411,14 @@ async fn a_server_that_does_not_say_what_it_serves_leaves_definitions_unfinished
     };
     assert_eq!(restored[2].outcome, Outcome::Created);
     let [unfinished] = restored[2].unfinished.as_slice() else { panic!("{restored:?}") };
-    assert!(unfinished.starts_with("whether its kind is served can't be told: "), "{unfinished}");
+    assert!(unfinished.starts_with("it is not known whether its kind is served: "), "{unfinished}");
     assert!(unfinished.ends_with("not you; run this again"), "{unfinished}");
-    assert!(failed(0).starts_with("whether the server serves acme.io/v1 Shop can't be told: "), "{}", failed(0));
+    assert!(failed(0).starts_with("it is not known whether the server serves acme.io/v1 Shop: "), "{}", failed(0));
     assert_eq!(restored[1].outcome, Outcome::Blocked(0));
     assert_eq!(restored[3].outcome, Outcome::Created, "{:?}", store.log);
     // Its owner may well be there: it is not torn from it.
     assert!(
-        failed(4).starts_with("its owner Shop/another in namespace shop: whether the server serves"),
+        failed(4).starts_with("its owner Shop/another in namespace shop: it is not known whether the server serves"),
         "{}",
         failed(4)
     );
@@ -448,7 +451,7 @@ async fn a_status_that_is_no_subresource_comes_with_the_rest() {
     assert!(!store.log.iter().any(|request| request.starts_with("PATCH")), "{:?}", store.log);
     // Or the kind has no such field.
     let (restored, _) = run_of(objects(), resources(), vec![], |_, _| None).await;
-    assert_eq!(restored[0].unfinished, ["the server has not kept status"]);
+    assert_eq!(restored[0].unfinished, ["the server dropped status"]);
 }
 
 #[tokio::test]

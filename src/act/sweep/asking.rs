@@ -180,7 +180,7 @@ impl Shared {
     /// such object counts as absence; that there is no such path counts as well where that is trusted (R3.16).
     async fn look(&self, worked: &mut WorkItem, place: Place) -> Result<(Found, bool), Failure> {
         let trusts = self.settings.trust_missing_apis;
-        let missing = "its API path is not served: that is no proof that the object is gone";
+        let missing = "its API path is not served, which does not prove that the object is gone";
         let (path, namespaced) = match place {
             Place::At { path, namespaced } => (path, namespaced),
             Place::NoSuchPath if trusts => return Ok((Found::Nothing, false)),
@@ -189,16 +189,14 @@ impl Shared {
             }
             Place::Unmappable => {
                 worked.unmappable = true;
-                return Err(worked.fails(Failure::Unmappable, "an apiVersion and kind that nobody serves"));
+                return Err(worked.fails(Failure::Unmappable, "an apiVersion and kind that are not served"));
             }
             Place::InvalidScope => {
                 worked.unmappable = true;
-                return Err(
-                    worked.fails(Failure::InvalidScope, "cluster-scoped, and owned by something in a namespace")
-                );
+                return Err(worked.fails(Failure::InvalidScope, "cluster-scoped, but owned by a namespaced object"));
             }
             Place::Undiscovered => {
-                return Err(worked.fails(Failure::Unknown, "what is served under its apiVersion is not known"));
+                return Err(worked.fails(Failure::Unknown, "it is not known which kinds its apiVersion serves"));
             }
         };
         match self.connection.get(&path, METADATA).await {
@@ -226,7 +224,7 @@ impl Shared {
         let (path, uid) = {
             let state = self.lock();
             let Place::At { path, .. } = state.place(&worked.coordinates) else {
-                return Answer::Failed(worked.fails(Failure::Unmappable, "its kind is not served any more"));
+                return Answer::Failed(worked.fails(Failure::Unmappable, "its kind is no longer served"));
             };
             (path, state.live.text(worked.coordinates.uid).to_owned())
         };
@@ -266,19 +264,21 @@ impl Shared {
         let after = match server::patch(&item, patch, true) {
             PatchAnswer::Updated(after) => after,
             PatchAnswer::Invalid => {
-                return Answer::Failed(worked.fails(Failure::Refused, "two of its owners would be controllers"));
+                return Answer::Failed(
+                    worked.fails(Failure::Refused, "two of its owner references would have controller: true"),
+                );
             }
             answer @ (PatchAnswer::Unchanged | PatchAnswer::Conflict | PatchAnswer::Removed) => {
                 return Answer::Patched(answer);
             }
         };
         if after.finalizers != item.finalizers && !worked.whole {
-            return Answer::Failed(worked.fails(Failure::Unknown, "its finalizers were not read"));
+            return Answer::Failed(worked.fails(Failure::Unknown, "its finalizers could not be read"));
         }
         let (path, body) = {
             let state = self.lock();
             let Place::At { path, .. } = state.place(&worked.coordinates) else {
-                return Answer::Failed(worked.fails(Failure::Unmappable, "its kind is not served any more"));
+                return Answer::Failed(worked.fails(Failure::Unmappable, "its kind is no longer served"));
             };
             (path, body(&state, worked, &item, &after))
         };

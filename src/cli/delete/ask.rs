@@ -43,8 +43,10 @@ pub fn question(
     let answers = match (&word, consent) {
         (None, _) if key.is_empty() => "[y/N]".to_owned(),
         (None, _) => format!("[y/N, {key}]"),
-        (Some(word), Consent::Number(_)) => format!("Type their number, {word} ({})", or_stop(&key)),
-        (Some(word), _) => format!("Type the name, {word} ({})", or_stop(&key)),
+        (Some(word), Consent::Number(_)) => {
+            format!("Type the number of objects, {word}, to confirm ({})", or_stop(&key))
+        }
+        (Some(word), _) => format!("Type the name, {word}, to confirm ({})", or_stop(&key)),
     };
     Question { preface: format!("{place}{why}"), prompt: format!("Delete {objects}? {answers}"), word, archive }
 }
@@ -55,15 +57,15 @@ fn or_stop(key: &str) -> String {
 
 fn heavy(reason: ConfirmationReason) -> &'static str {
     match reason {
-        ConfirmationReason::Namespace => "goes with everything in it",
-        ConfirmationReason::Definition => "goes with every object of its kind",
-        ConfirmationReason::Volume | ConfirmationReason::Claim => "stored data may go with it",
+        ConfirmationReason::Namespace => "everything in it is deleted",
+        ConfirmationReason::Definition => "every object of its kind is deleted",
+        ConfirmationReason::Volume | ConfirmationReason::Claim => "stored data may be lost",
         ConfirmationReason::Outside(kind) => match kind {
             EffectKind::DataDestroyed => "stored data is destroyed",
-            EffectKind::ExternalDeleted => "something outside of the cluster is deleted with it",
-            EffectKind::ObjectsDeleted => "other objects are deleted although no reference says so",
+            EffectKind::ExternalDeleted => "a resource outside the cluster is deleted",
+            EffectKind::ObjectsDeleted => "other objects are deleted that have no owner reference to it",
             EffectKind::LoadBalancerReleased => "a load balancer is released",
-            _ => "what its finalizers do is not known",
+            _ => "the effect of its finalizers is not known",
         },
     }
 }

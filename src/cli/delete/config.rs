@@ -27,13 +27,13 @@ pub struct Checked {
 pub fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, OperationError> {
     let named = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
     if !named {
-        let why = "what is to be deleted? Give a TARGET: TYPE/NAME, TYPE NAME, TYPE with -l or --all, or -f MANIFEST";
+        let why = "no TARGET: give TYPE/NAME, TYPE NAME, TYPE with -l or --all, or -f MANIFEST";
         return Err(OperationError::Usage(why.to_owned()));
     }
     let timeout = time_of("--timeout", &args.timeout)?;
     if timeout.is_some() && !args.wait {
         return Err(OperationError::Usage(
-            "--timeout says how long to wait, and --wait=false not to: give one of them".to_owned(),
+            "--timeout sets how long to wait, and --wait=false means not to wait: use one of them".to_owned(),
         ));
     }
     // As kubectl: whoever asks for all of a type, or for all that match, is content where there is nothing of it.

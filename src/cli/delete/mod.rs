@@ -68,7 +68,7 @@ pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, OperationEr
                 let mut report = view.nothing_there(&delete)?;
                 if shown {
                     // What was shown has not happened, and what has is unknown.
-                    let gone = "error: somebody else has deleted it since it was shown what would go; see what is left";
+                    let gone = "error: another client has deleted it since the plan was shown; check what is left";
                     report.notes.push(gone.to_owned());
                     report.exit = Exit::Failed;
                 }
@@ -93,7 +93,7 @@ impl View<Delete> for DeleteReport<'_> {
         if is_document && self.args.consent.yes {
             return Ok(());
         }
-        let again = if again { " It has changed meanwhile: this is what would happen now." } else { "" };
+        let again = if again { " The cluster has changed: this is the new plan." } else { "" };
         let form = self.args.output.filter(|form| *form == PlanFormat::Wide);
         let style = if is_document { Style::new(false) } else { self.style() };
         let text = self.describe(delete, &plan.result, form, again, &style)?;
@@ -142,7 +142,7 @@ impl DeleteReport<'_> {
 
     /// What is said where no target is there.
     fn nothing_there(&self, delete: &Delete) -> Result<Report, OperationError> {
-        let nothing = "Nothing is deleted: no such object is there.";
+        let nothing = "Nothing is deleted: no such object exists.";
         if !self.is_document() {
             return Ok(Report::of(format!("{nothing}\n")));
         }
@@ -172,7 +172,7 @@ impl DeleteReport<'_> {
             false => Vec::new(),
         };
         let mut report = Report { exit: Exit::BadNews, ..Report::of(data).with_gaps(&delete.session.snapshot.gaps) };
-        report.notes.push("Nothing was deleted: a gate is shut.".to_owned());
+        report.notes.push("Nothing was deleted: a gate (--deny or --max) stops this delete.".to_owned());
         Ok(report)
     }
 

@@ -25,11 +25,11 @@ impl SweepConfig {
     /// What makes no sense, or can't work whatever the cluster says.
     pub fn read(args: &SweepArgs) -> Result<Self, OperationError> {
         if !args.dry_run && !args.source.from.is_empty() {
-            let why = "--from reads files, and there is nothing to sweep in them: give --dry-run, which shows what a sweep would do";
+            let why = "--from reads files, which cannot be swept: use --dry-run to see what a sweep would do";
             return Err(OperationError::Usage(why.to_owned()));
         }
         let resync = time_of("--resync", &args.watching.resync)?.ok_or_else(|| {
-            let why = "--resync=0 would never find what is new: give a time as in kubectl (30s, 5m)";
+            let why = "--resync=0 would never find new resources: give a time as in kubectl (30s, 5m)";
             OperationError::Usage(why.to_owned())
         })?;
         let metrics = args.watching.metrics_bind_address.as_deref().map(|address| {

@@ -74,8 +74,8 @@ pub(super) fn namespace<S: crate::operations::Source + ?Sized>(session: &Session
 pub(super) fn limited(limit: Option<&[ObjectId]>) -> String {
     match limit {
         None => String::new(),
-        Some([_]) => " One object may be touched.".to_owned(),
-        Some(objects) => format!(" {} objects may be touched.", objects.len()),
+        Some([_]) => " Only 1 object may be changed.".to_owned(),
+        Some(objects) => format!(" Only {} objects may be changed.", objects.len()),
     }
 }
 
@@ -84,11 +84,13 @@ fn uncertain(plan: &Plan) -> Option<String> {
     match plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(Uncertainty::Gap)).count() {
         0 => None,
         1 => Some(
-            "error: one outcome is not certain, because of what could not be read: a sweep would not touch it"
+            "error: 1 outcome is not certain, because something could not be read: a sweep would not change \
+             that object"
                 .to_owned(),
         ),
         some => Some(format!(
-            "error: {some} outcomes are not certain, because of what could not be read: a sweep would not touch them"
+            "error: {some} outcomes are not certain, because something could not be read: a sweep would not \
+             change those objects"
         )),
     }
 }

@@ -82,7 +82,7 @@ impl View<SweepPass> for PassReport<'_> {
         if is_document && self.args.yes {
             return Ok(());
         }
-        let again = if again { " It has changed meanwhile: this is what would be done now." } else { "" };
+        let again = if again { " The cluster has changed: this is the new plan." } else { "" };
         let style = if is_document { Style::new(false) } else { self.style() };
         let namespace = namespace(&pass.session);
         let snapshot = &pass.session.snapshot;
@@ -121,7 +121,7 @@ impl PassReport<'_> {
         let mut report = Report::of(Vec::new()).with_gaps(&pass.session.snapshot.gaps);
         if self.is_document() {
             let nothing = json!({
-                "ended": "NothingToDo", "took": 0.0, "otherwise": [], "blockers": [], "besides": [], "failed": []
+                "ended": "NothingToDo", "seconds": 0.0, "unexpected": [], "blockers": [], "unplanned": [], "failed": []
             });
             report.data = self.describe(document(pass, plan)?, &nothing)?;
         }
@@ -176,7 +176,7 @@ impl PassReport<'_> {
     /// The document with what came of it, in the form that was asked for.
     fn describe(&self, printed: PassDocument, came: &impl Serialize) -> Result<Vec<u8>, OperationError> {
         let PassDocument { mut document, names } = printed;
-        document.insert("came".to_owned(), Value::Object(fields(came)?));
+        document.insert("result".to_owned(), Value::Object(fields(came)?));
         Ok(match self.args.output {
             Some(PlanFormat::Yaml) => document::yaml(&document).into_bytes(),
             Some(PlanFormat::Name) => names.into_bytes(),

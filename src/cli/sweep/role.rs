@@ -45,14 +45,18 @@ pub fn role(of: Role) -> String {
         Role::Pass => ("kubectl gc sweep", Vec::new()),
         Role::Watch => (
             "kubectl gc sweep --watch",
-            vec!["# Complaints about owners in other namespaces are events, as the collector's are; patch is above."],
+            vec![
+                "# Warnings about owners in other namespaces are written as events, like the collector's; \
+                patch is granted above.",
+            ],
         ),
     };
     // Whoever is authenticated has these by default, service accounts among them.
     notes.push(
-        "# Discovery and questions about one's own rights need no rule here: system:discovery and system:basic-user, which the API",
+        "# Discovery and checks of one's own permissions need no rule here: the API server binds \
+         system:discovery and",
     );
-    notes.push("# server binds to system:authenticated by itself, give them to every service account.");
+    notes.push("# system:basic-user to system:authenticated, which covers every service account.");
     let mut rules = vec![Rule { api_groups: ["*"], resources: ["*"], verbs: VERBS.to_vec() }];
     if of == Role::Watch {
         rules.push(Rule { api_groups: [""], resources: ["events"], verbs: vec!["create"] });
@@ -66,7 +70,8 @@ pub fn role(of: Role) -> String {
     // Strings and lists of them: there is nothing in it that YAML could not say.
     let yaml = serde_yaml::to_string(&role).unwrap_or_default();
     let does = format!(
-        "# What {command} needs, and no more: to read and watch everything, and to delete and patch what is to be collected."
+        "# The permissions that {command} needs: read and watch everything, delete and patch the objects that \
+         it collects."
     );
     format!("{does}\n{}\n{yaml}", notes.join("\n"))
 }

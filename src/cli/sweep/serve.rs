@@ -48,8 +48,8 @@ mod tests {
         let address = taken.address();
         let order = order(&format!("gc sweep --watch --metrics-bind-address={address}"));
         let error = describe_error(&serve(&order, &metrics, &health).await.unwrap_err());
-        assert!(error.starts_with(&format!("cannot listen at {address}: ")), "{error}");
-        assert!(error.ends_with("; give another --metrics-bind-address, or none"), "{error}");
+        assert!(error.starts_with(&format!("cannot listen on {address}: ")), "{error}");
+        assert!(error.ends_with("; choose another --metrics-bind-address, or leave it out"), "{error}");
         drop(taken);
         serve(&order, &metrics, &health).await.unwrap();
     }

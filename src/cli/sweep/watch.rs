@@ -163,10 +163,10 @@ impl SweepObserver for WriteReporter {
             return;
         }
         if objects.len() <= NAMED {
-            let then = if failed.retried { "it is tried on" } else { "it is left alone" };
+            let then = if failed.retried { "it will be retried" } else { "it is not changed" };
             say(&format!("{}: {}; {then}", words::named(&failed.object), failed.why));
         } else if objects.len().is_power_of_two() {
-            say(&format!("{} by now: {}", count(objects.len(), "object", "objects"), failed.why));
+            say(&format!("{} so far: {}", count(objects.len(), "object", "objects"), failed.why));
         }
     }
 }
@@ -206,7 +206,7 @@ impl WatchObserver for SyncReporter {
 
     fn undiscovered(&mut self, why: &str) {
         self.metrics.sync_failed();
-        say(&format!("what is served could not be found out, and is looked for again: {why}"));
+        say(&format!("discovery failed and will be retried: {why}"));
     }
 
     fn took_in(&mut self, news: usize, waiting: usize, took: Duration) {

@@ -11,11 +11,11 @@ use crate::{
 pub fn describe(written: &CompletedWrite) -> String {
     let done = match written.what {
         What::Deleted(Propagation::Foreground) => "deleted in the foreground",
-        What::Deleted(Propagation::Orphan) => "deleted with Orphan",
+        What::Deleted(Propagation::Orphan) => "deleted with the orphan policy",
         What::Deleted(Propagation::Background) => "deleted",
-        What::Stripped => "dropped owner references of",
+        What::Stripped => "removed owner references of",
         What::Unblocked => "unblocked the owners of",
-        What::Finalized => "took the collector's finalizer from",
+        What::Finalized => "removed the collector's finalizer from",
     };
     format!("{done} {}: {}", named(&written.object), why(&written.why))
 }
@@ -29,11 +29,11 @@ pub fn named(object: &Identity) -> String {
 fn why(reason: &Reason) -> &'static str {
     match reason {
         Reason::NoOwnerLeft => "no owner is left",
-        Reason::OwnerWaits => "an owner waits for it to go first",
-        Reason::OtherOwnerSolid(_) => "those owners are gone or going, another one is there",
+        Reason::OwnerWaits => "an owner waits for its deletion",
+        Reason::OtherOwnerSolid(_) => "those owners are deleted or being deleted, another owner exists",
         Reason::CycleSuspected => "it and its owners wait for each other",
         Reason::DependentsGone => "no dependent blocks it any more",
-        Reason::OwnerOrphans(_) => "its owner is deleted with Orphan",
-        Reason::DependentsFreed => "its dependents are free",
+        Reason::OwnerOrphans(_) => "its owner is deleted with the orphan policy",
+        Reason::DependentsFreed => "its dependents are orphaned",
     }
 }

@@ -72,7 +72,7 @@ impl ResourceMonitor {
 
     /// Says that it fails, unless that was said.
     async fn fail(&mut self, doing: &str, failure: &Failure) {
-        let reason = format!("it can't be {doing}: {failure}");
+        let reason = format!("it cannot be {doing}: {failure}");
         if self.failing.as_ref() != Some(&reason) {
             self.failing = Some(reason.clone());
             self.tell(MonitorEvent::Failing { monitor: self.monitor, reason }).await;
@@ -132,7 +132,7 @@ impl ResourceMonitor {
             }
             match pages.after(page)? {
                 Some(version) if version.is_empty() => {
-                    return Err(Failure::Malformed("a list without its version".to_owned()));
+                    return Err(Failure::Malformed("a list without a resourceVersion".to_owned()));
                 }
                 Some(version) => return Ok(version),
                 None => {}
@@ -151,7 +151,7 @@ impl ResourceMonitor {
                 Why::Over if useful => continue,
                 Why::Expired(_) if useful => return,
                 Why::Expired(_) => None,
-                Why::Over => Some(Failure::Interrupted("the watch ends as soon as it has begun".to_owned())),
+                Why::Over => Some(Failure::Interrupted("the watch ends as soon as it begins".to_owned())),
                 Why::Failed(failure) => Some(failure),
             };
             if let Some(failure) = &failure {

@@ -165,8 +165,7 @@ async fn a_list_whose_token_expires_begins_anew() {
 /// Whatever the reason: somebody may be allowed to read it, it may be served, and be convertible, later.
 #[tokio::test]
 async fn what_cannot_be_listed_is_tried_on() {
-    let reasons =
-        [(403, "forbidden"), (404, "not served any more (404 Not Found)"), (405, "405 Method Not Allowed: no")];
+    let reasons = [(403, "forbidden"), (404, "no longer served (404 Not Found)"), (405, "405 Method Not Allowed: no")];
     for (status, reason) in reasons {
         let (describe, _) = follow(None, 5, move |asked| match (is_watch(asked), asked.before) {
             (false, 0..3) => refuse(status),
@@ -175,7 +174,7 @@ async fn what_cannot_be_listed_is_tried_on() {
         })
         .await;
         // A list is enough: that it is watched again besides is not said.
-        assert_eq!(describe, [&*format!("it can't be listed: {reason}"), "listing", "there a", "listed", "there b"]);
+        assert_eq!(describe, [&*format!("it cannot be listed: {reason}"), "listing", "there a", "listed", "there b"]);
     }
 }
 
@@ -190,7 +189,7 @@ async fn a_list_that_breaks_off_is_void() {
         _ => open(""),
     })
     .await;
-    let reason = "it can't be listed: unreadable answer: a field is longer than the message it is in";
+    let reason = "it cannot be listed: unreadable answer: a field is longer than the message it is in";
     assert_eq!(describe, ["listing", "there a", reason, "listing", "there b", "listed"]);
 }
 
@@ -204,8 +203,8 @@ async fn a_watch_that_fails_goes_on_from_where_it_was() {
     })
     .await;
     let reasons = [
-        "it can't be watched: the connection was lost",
-        "it can't be watched: 503 Service Unavailable: no",
+        "it cannot be watched: the connection was lost",
+        "it cannot be watched: 503 Service Unavailable: no",
         "recovered",
         "there a",
     ];
@@ -224,7 +223,7 @@ async fn a_watch_that_has_nothing_to_say_has_recovered() {
         _ => open(""),
     })
     .await;
-    assert_eq!(describe, ["it can't be watched: 500 Internal Server Error: no", "recovered"]);
+    assert_eq!(describe, ["it cannot be watched: 500 Internal Server Error: no", "recovered"]);
 }
 
 /// A version that the server will never know, for its store was put back in time.
@@ -236,7 +235,7 @@ async fn what_cannot_be_watched_for_long_is_listed_anew() {
         true => refuse(504),
     })
     .await;
-    assert_eq!(describe, ["it can't be watched: 504 Gateway Timeout: no", "listing", "there a", "listed"]);
+    assert_eq!(describe, ["it cannot be watched: 504 Gateway Timeout: no", "listing", "there a", "listed"]);
     assert_eq!(asked[5..], ["limit=500", "from=7"]);
 }
 
@@ -248,7 +247,7 @@ async fn a_server_that_is_busy_says_when_to_come_back() {
         _ => open(event("ADDED", "a", 8)),
     })
     .await;
-    assert_eq!(describe, ["it can't be watched: 429 Too Many Requests: no", "recovered", "there a"]);
+    assert_eq!(describe, ["it cannot be watched: 429 Too Many Requests: no", "recovered", "there a"]);
     assert!(begun.elapsed() >= Duration::from_secs(2));
 }
 

@@ -126,11 +126,11 @@ fn describe<'a>(kind: &str, object: RawObject<'a>) -> Result<Frame<'a>, Malforme
     match kind {
         "BOOKMARK" => Ok(Frame::UpTo(object.resource_version.into_owned())),
         "ADDED" | "MODIFIED" | "DELETED" if object.uid.is_empty() || object.name.is_empty() => {
-            Err(Malformed::new("the watch tells of an object without name or uid"))
+            Err(Malformed::new("the watch sent an object without name or uid"))
         }
         "ADDED" | "MODIFIED" => Ok(Frame::There(object)),
         "DELETED" => Ok(Frame::Gone(object)),
-        other => Err(Malformed(format!("the watch tells of something {other:?}"))),
+        other => Err(Malformed(format!("the watch sent an event of type {other:?}"))),
     }
 }
 

@@ -96,7 +96,7 @@ impl Connection {
                 begun.push((list.resource, list.namespace.clone()));
                 tasks.push(tokio::spawn(watch.run()));
             } else {
-                watch.lose("it can't be watched".to_owned(), false);
+                watch.lose("it cannot be watched".to_owned(), false);
             }
         }
         Watches { inbox, tasks, begun }

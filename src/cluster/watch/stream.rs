@@ -92,7 +92,11 @@ impl Watch {
     async fn version_now(&self) -> Result<String, Failure> {
         let answer = self.connection.get(&format!("{}?limit=1", self.path), METADATA_LIST).await?;
         let version = answer.read_list(|_| ())?.resource_version;
-        if version.is_empty() { Err(Failure::Malformed("a list without its version".to_owned())) } else { Ok(version) }
+        if version.is_empty() {
+            Err(Failure::Malformed("a list without a resourceVersion".to_owned()))
+        } else {
+            Ok(version)
+        }
     }
 }
 

@@ -109,7 +109,7 @@ async fn a_version_that_is_too_old_is_said() {
 #[tokio::test]
 async fn what_may_not_be_watched_is_said_once() {
     for (status, reason) in
-        [(403, "forbidden"), (405, "405 Method Not Allowed: no"), (404, "not served any more (404 Not Found)")]
+        [(403, "forbidden"), (405, "405 Method Not Allowed: no"), (404, "no longer served (404 Not Found)")]
     {
         let (describe, asked) = watch(&listed(watched_pods(), None), 1, move |_| refuse(status)).await;
         assert_eq!(describe, [format!("lost, watched false: {reason}")]);
@@ -117,7 +117,7 @@ async fn what_may_not_be_watched_is_said_once() {
     }
     let unwatchable = Resource { verbs: vec!["list".to_owned()], ..pods() };
     let (describe, asked) = watch(&listed(unwatchable, None), 1, |asked| panic!("{}", asked.url)).await;
-    assert_eq!((describe, asked), (vec!["lost, watched false: it can't be watched".to_owned()], Vec::new()));
+    assert_eq!((describe, asked), (vec!["lost, watched false: it cannot be watched".to_owned()], Vec::new()));
 }
 
 #[tokio::test]

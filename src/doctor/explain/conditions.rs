@@ -59,8 +59,8 @@ impl ConditionOutcome {
     /// As JSON says it.
     pub fn name(self) -> &'static str {
         match self {
-            ConditionOutcome::Goes => "Goes",
-            ConditionOutcome::Stays => "Stays",
+            ConditionOutcome::Goes => "Deleted",
+            ConditionOutcome::Stays => "Kept",
             ConditionOutcome::Loses(_) => "LosesReferences",
             ConditionOutcome::Terminating(_) => "Terminating",
             ConditionOutcome::Unknown => "Unknown",
@@ -69,13 +69,13 @@ impl ConditionOutcome {
 
     fn words(self) -> &'static str {
         match self {
-            ConditionOutcome::Goes => "it goes",
-            ConditionOutcome::Stays => "it stays",
-            ConditionOutcome::Loses(0) => "it stays, without an owner",
-            ConditionOutcome::Loses(_) => "it stays, with fewer owners",
-            ConditionOutcome::Terminating(State::Stuck) => "it gets stuck",
-            ConditionOutcome::Terminating(_) => "it stays terminating until somebody else is done",
-            ConditionOutcome::Unknown => "what becomes of it rests on what could not be read",
+            ConditionOutcome::Goes => "this object is deleted",
+            ConditionOutcome::Stays => "this object is kept",
+            ConditionOutcome::Loses(0) => "this object is kept without an owner",
+            ConditionOutcome::Loses(_) => "this object is kept with fewer owners",
+            ConditionOutcome::Terminating(State::Stuck) => "this object gets stuck",
+            ConditionOutcome::Terminating(_) => "this object stays Terminating until another controller is done",
+            ConditionOutcome::Unknown => "what happens to this object depends on something that could not be read",
         }
     }
 }
@@ -168,12 +168,12 @@ impl Explainer<'_, '_> {
         let stay = |id: &ObjectId| describe.outcome(*id).is_none_or(|outcome| outcome.kind != OutcomeKind::Deleted);
         let staying: Vec<ObjectId> = gone.iter().copied().filter(stay).collect();
         let names = case.names(gone, Some(object));
-        let (goes, are) = if gone.len() == 1 { ("goes", "is") } else { ("all go", "are all") };
+        let are = is_or_are(gone);
         let message = if staying.is_empty() {
-            format!("{names} {goes}, {}", too(case, object, then, gone, owners))
+            format!("{names} {are} deleted, {}", too(case, object, then, gone, owners))
         } else {
             format!(
-                "{names} {are} deleted, {} as long as {} is terminating",
+                "{names} {are} deleted, {} as long as {} is Terminating",
                 then.words(),
                 case.names(&staying, Some(object))
             )
@@ -189,8 +189,8 @@ impl Explainer<'_, '_> {
             return None;
         }
         let then = self.then_in(object, &projection);
-        let (names, are) = (self.case.names(gone, Some(object)), if gone.len() == 1 { "is" } else { "are all" });
-        let message = format!("{names} {are} gone at last, {}", too(self.case, object, then, gone, owners));
+        let (names, are) = (self.case.names(gone, Some(object)), is_or_are(gone));
+        let message = format!("{names} {are} finally deleted, {}", too(self.case, object, then, gone, owners));
         Some(Condition { what: Trigger::Released(held), then, message })
     }
 
@@ -218,7 +218,7 @@ impl Explainer<'_, '_> {
         let names: Vec<String> = faults.iter().map(|reference| self.case.reference(&reference.reference)).collect();
         let them = if names.len() == 1 { "the reference to" } else { "the references to" };
         let message = format!(
-            "{them} {} {} dropped, {}",
+            "{them} {} {} removed, {}",
             some_of(&names),
             if names.len() == 1 { "is" } else { "are" },
             then.words()
@@ -247,7 +247,7 @@ impl Explainer<'_, '_> {
             }
             let then = then_of_plan(&describe, object);
             let message = format!(
-                "{} is deleted in the foreground, it waits for this one for ever",
+                "{} is deleted in the foreground, it waits for this object forever",
                 self.case.name(owner, Some(object))
             );
             conditions.push(Condition { what: Trigger::Deleted(vec![owner], Propagation::Foreground), then, message });
@@ -416,9 +416,9 @@ fn too(case: &Case<'_>, object: ObjectId, then: ConditionOutcome, gone: &[Object
     let keep = if others.len() == 1 { "keeps" } else { "keep" };
     match then {
         ConditionOutcome::Goes if others.is_empty() && gone.len() == 1 => {
-            "it goes, too: no other owner keeps it".to_owned()
+            "this object is deleted, too: no other owner keeps it".to_owned()
         }
-        ConditionOutcome::Goes => "it goes, too".to_owned(),
+        ConditionOutcome::Goes => "this object is deleted, too".to_owned(),
         ConditionOutcome::Stays | ConditionOutcome::Loses(1..) if !others.is_empty() => {
             format!("{}: {} still {keep} it", then.words(), case.names(&others, Some(object)))
         }
@@ -433,4 +433,13 @@ fn foreign_finalizers(case: &Case<'_>, object: ObjectId) -> Vec<(ObjectId, Symbo
         !matches!(finalizers::remover(case, object, *finalizer), Remover::Collector | Remover::CleanUp)
     };
     finalizers.filter(foreign).map(|finalizer| (object, finalizer)).collect()
+}
+
+/// `is`, `are both` or `are all`, by how many there are.
+fn is_or_are(objects: &[ObjectId]) -> &'static str {
+    match objects.len() {
+        1 => "is",
+        2 => "are both",
+        _ => "are all",
+    }
 }

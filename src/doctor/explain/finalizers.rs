@@ -77,18 +77,18 @@ pub(super) fn story(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId,
     let by = remover(case, object, finalizer);
     let message = match by {
         Remover::Collector if !case.snapshot().object(object).terminating() => {
-            "does nothing until it is deleted".to_owned()
+            "has no effect until the object is deleted".to_owned()
         }
         Remover::Collector if finalizer == Symbol::ORPHAN => {
-            "the collector takes it once it has freed the dependents".to_owned()
+            "the collector removes it once it has orphaned the dependents".to_owned()
         }
-        Remover::Collector => "the collector takes it once no dependent blocks it any more".to_owned(),
-        Remover::CleanUp => "the API server takes it once no instance is left".to_owned(),
+        Remover::Collector => "the collector removes it once no dependent blocks the object any more".to_owned(),
+        Remover::CleanUp => "the API server removes it once the CRD has no instance left".to_owned(),
         Remover::Known(by) | Remover::AddOn(Some(by)) => format!("{by} removes it"),
-        Remover::AddOn(None) => "its add-on removes it, if that runs".to_owned(),
+        Remover::AddOn(None) => "its add-on removes it if that is running".to_owned(),
         Remover::Unknown => {
             let keeper = liveness::keeper(case, wanted, object, finalizer);
-            format!("nobody is known to remove it; {}", keeper.liveness.evidence())
+            format!("no controller is known to remove it; {}", keeper.liveness.evidence())
         }
     };
     FinalizerStory { finalizer, by, message }

@@ -57,16 +57,18 @@ impl Attention {
     /// In a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            Attention::Queued => "A collector that works does so within seconds.",
+            Attention::Queued => "A working collector does this within seconds.",
             Attention::QueuedUnlessRestarted => {
-                "A collector that works does so within seconds; one that was started in the meantime may leave it alone until its owner is gone."
+                "A working collector does this within seconds; a collector that was restarted since may wait \
+                 until the owner is deleted."
             }
-            Attention::Retried => "It tries again and again, up to 17 minutes apart.",
+            Attention::Retried => "It retries, at most every 17 minutes.",
             Attention::OnChange => {
-                "The collector looks at it again only when an owner goes, or waits for its dependents, or when its references change."
+                "The collector processes it again only when an owner is deleted, starts waiting for its \
+                 dependents, or when its owner references change."
             }
-            Attention::Never => "It doesn't look at it.",
-            Attention::Unknown => "Whether it does anything is not known.",
+            Attention::Never => "The collector ignores it.",
+            Attention::Unknown => "It is not known whether the collector does anything.",
         }
     }
 }
@@ -114,49 +116,75 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
         Next::Delete(policy, reason) => deletes(case, object, *policy, reason),
         Next::Unblock => (
             Rule::R5_10,
-            "The collector lets it no longer block its owners, because one of its dependents is going in the foreground already, and deletes it."
+            "The collector stops it from blocking its owners, because one of its dependents is already being \
+             deleted in the foreground, and deletes it."
                 .to_owned(),
         ),
         Next::DropReferences(uids) => drops(case, object, uids),
         Next::FreeDependents(dependents) => {
             let them = count(dependents.len(), "dependent", "dependents");
-            (Rule::R6_2, format!("The collector frees its {them} ({}), and then takes its orphan finalizer.", names(dependents)))
+            (
+                Rule::R6_2,
+                format!(
+                    "The collector orphans its {them} ({}), and then removes its orphan finalizer.",
+                    names(dependents)
+                ),
+            )
         }
         Next::TakeFinalizer(Symbol::ORPHAN) => {
-            (Rule::R6_4, "The collector takes its orphan finalizer: no dependent is left to be freed.".to_owned())
+            (Rule::R6_4, "The collector removes its orphan finalizer: no dependent is left to be orphaned.".to_owned())
         }
-        Next::TakeFinalizer(_) => {
-            (Rule::F3, "The collector takes its foregroundDeletion finalizer: no dependent blocks it any more.".to_owned())
+        Next::TakeFinalizer(_) => (
+            Rule::F3,
+            "The collector removes its foregroundDeletion finalizer: no dependent blocks it any more.".to_owned(),
+        ),
+        Next::WaitForDependents(blocking) => {
+            (Rule::F4, format!("The collector waits for the deletion of {}.", names(blocking)))
         }
-        Next::WaitForDependents(blocking) => (Rule::F4, format!("The collector waits for {} to go.", names(blocking))),
-        Next::Nothing(NoAction::NoOwners) => (Rule::G4, "Nothing: nobody owns it, and the collector deletes only what has owners.".to_owned()),
+        Next::Nothing(NoAction::NoOwners) => {
+            (Rule::G4, "Nothing: it has no owner, and the collector deletes only objects that have owners.".to_owned())
+        }
         Next::Nothing(NoAction::OwnersSolid) => {
-            let each = if found.owners.len() == 1 { "its owner is there" } else { "every owner is there" };
-            (Rule::D1, format!("Nothing: {each}, and none waits for its dependents to go."))
+            let each = if found.owners.len() == 1 { "its owner exists" } else { "all its owners exist" };
+            (Rule::D1, format!("Nothing: {each}, and no owner is waiting for its dependents to be deleted."))
         }
         Next::Nothing(NoAction::OnItsWayOut) => (
             Rule::R8_3,
-            "Nothing: it is terminating without a finalizer of the collector's, which leaves it alone, with all that depends on it, until it is gone."
+            "Nothing: it is Terminating without a finalizer of the collector, which processes its dependents \
+             only after it is deleted."
                 .to_owned(),
         ),
         Next::Nothing(NoAction::NotWatched) => {
             let why = snapshot.resources.not_watched(found.resource).map(ToString::to_string);
             let kind = snapshot.resources.get(found.resource).full_name();
-            (Rule::R2_7, format!("Nothing: the collector doesn't watch {kind} ({}).", why.unwrap_or_default()))
+            (Rule::R2_7, format!("Nothing: the collector does not watch {kind} ({}).", why.unwrap_or_default()))
         }
-        Next::Nothing(NoAction::SharedUid(other)) => {
-            (Rule::R3_5, format!("Nothing: the collector knows only {} by this uid.", case.name(*other, Some(object))))
-        }
+        Next::Nothing(NoAction::SharedUid(other)) => (
+            Rule::R3_5,
+            format!("Nothing: the collector knows only {} under this uid.", case.name(*other, Some(object))),
+        ),
         Next::Nothing(NoAction::Unmappable(place)) => (
             Rule::R3_13,
-            format!("Nothing: the collector fails on the reference to {}, whose kind is not served, whatever the others say.", at(*place)),
+            format!(
+                "Nothing: the collector fails at the reference to {}, whose kind is not served, regardless \
+                of the other references.",
+                at(*place)
+            ),
         ),
         Next::Nothing(NoAction::InvalidScope(place)) => (
             Rule::L3,
-            format!("Nothing: the collector gives up at the reference to {}, which is namespaced, whatever the others say.", at(*place)),
+            format!(
+                "Nothing: the collector gives up at the reference to {}, which is namespaced, regardless of \
+                the other references.",
+                at(*place)
+            ),
         ),
-        Next::Nothing(NoAction::Unread(Some(place))) => (Rule::R10_2, format!("Not known: the owner {} could not be read.", at(*place))),
-        Next::Nothing(NoAction::Unread(None)) => (Rule::R10_2, "Not known: something that decides it could not be read.".to_owned()),
+        Next::Nothing(NoAction::Unread(Some(place))) => {
+            (Rule::R10_2, format!("Not known: the owner {} could not be read.", at(*place)))
+        }
+        Next::Nothing(NoAction::Unread(None)) => {
+            (Rule::R10_2, "Not known: something that matters could not be read.".to_owned())
+        }
     }
 }
 
@@ -169,11 +197,17 @@ fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reas
         !link.standing.valid() && !matches!(link.standing, ReferenceStatus::Absent | ReferenceStatus::OtherUid)
     };
     let (rule, why) = match reason {
-        Reason::OwnerWaits if owners == 1 => (Rule::F2, "its owner waits for its dependents to go"),
-        Reason::OwnerWaits => (Rule::F2, "an owner waits for its dependents to go, and no other keeps it"),
+        Reason::OwnerWaits if owners == 1 => (Rule::F2, "its owner is waiting for its dependents to be deleted"),
+        Reason::OwnerWaits => {
+            (Rule::F2, "an owner is waiting for its dependents to be deleted, and no other owner keeps it")
+        }
         _ if found.owners.iter().any(is_bent) => (
             Rule::R8_4,
-            if owners == 1 { "its owner counts as gone" } else { "all its owners are gone, or count as gone" },
+            if owners == 1 {
+                "the collector treats its owner as gone"
+            } else {
+                "all its owners are gone, or the collector treats them as gone"
+            },
         ),
         _ if owners == 1 => (Rule::R8_4, "its owner is gone"),
         _ => (Rule::R8_4, "all its owners are gone"),
@@ -181,7 +215,7 @@ fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reas
     let how = match policy {
         Propagation::Background => "",
         Propagation::Foreground => " in the foreground, dependents first",
-        Propagation::Orphan => ", and lets its dependents stay",
+        Propagation::Orphan => ", and keeps its dependents",
     };
     let refused = protected(case.snapshot(), object)
         .map(|why| format!(" The API server refuses that: {why}."))
@@ -206,12 +240,10 @@ fn drops(case: &Case<'_>, object: ObjectId, uids: &[Symbol]) -> (Rule, String) {
     let kept = named(&mut owners.iter().filter(|reference| !is_dropped(reference)));
     if kept.is_empty() {
         let describe = format!(
-            "The collector drops all its references to {lost}, the right one with the others: it is left without an owner."
+            "The collector removes all its references to {lost}, also the correct one: it is left without an \
+             owner."
         );
         return (Rule::R4_8, describe);
     }
-    (
-        Rule::R8_5,
-        format!("The collector drops its references to {lost}, and leaves it alone otherwise: {kept} keeps it."),
-    )
+    (Rule::R8_5, format!("The collector removes its references to {lost} and keeps it: it is still owned by {kept}."))
 }

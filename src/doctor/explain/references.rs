@@ -73,7 +73,7 @@ impl Blocks {
     pub fn name(self) -> &'static str {
         match self {
             Blocks::No => "No",
-            Blocks::Nobody => "Nobody",
+            Blocks::Nobody => "NoObject",
             Blocks::Unseen => "Unseen",
             Blocks::Would => "Would",
             Blocks::Now => "Now",
@@ -149,29 +149,39 @@ fn message(
     let found = link.found.map(|found| case.name(found, Some(holder))).unwrap_or_default();
     match link.standing {
         ReferenceStatus::Solid => match owner {
-            Some(OwnerState::Terminating) => "it is terminating, and counts as there until it is gone".to_owned(),
+            Some(OwnerState::Terminating) => "it is Terminating, and counts as an owner until it is deleted".to_owned(),
             Some(OwnerState::Orphaning) => {
-                "it is terminating, frees its dependents first, and counts as there until then".to_owned()
+                "it is Terminating and orphans its dependents first; it counts as an owner until then".to_owned()
             }
-            _ => "it is there".to_owned(),
+            _ => "it exists".to_owned(),
         },
-        ReferenceStatus::Waiting => "it is being deleted, and waits for its dependents to go".to_owned(),
+        ReferenceStatus::Waiting => "it is being deleted, and waits for its dependents to be deleted".to_owned(),
         ReferenceStatus::Absent => "it does not exist".to_owned(),
         ReferenceStatus::OtherUid => {
             let uid = link.found.map_or("", |found| snapshot.text(snapshot.object(found).uid));
-            format!("what has that name has another uid, {uid}: it is another object")
+            format!("the object of that name has another uid, {uid}: it is a different object")
         }
-        ReferenceStatus::OtherNamespace => format!("the object with that uid is {found}, where it doesn't count"),
-        ReferenceStatus::OtherName => format!("the object with that uid is {found}: under this name it counts as gone"),
-        ReferenceStatus::OtherKind => format!("the object with that uid is {found}: as this kind it counts as gone"),
-        ReferenceStatus::ListKind => "a list kind is never found: it counts as gone".to_owned(),
+        ReferenceStatus::OtherNamespace => {
+            format!("the object with that uid is {found}: owners in other namespaces do not count")
+        }
+        ReferenceStatus::OtherName => format!(
+            "the object with that uid is {found}: with this name in the \
+            reference, the collector treats it as gone"
+        ),
+        ReferenceStatus::OtherKind => format!(
+            "the object with that uid is {found}: with this kind in the \
+            reference, the collector treats it as gone"
+        ),
+        ReferenceStatus::ListKind => {
+            "this is a list kind, which is never found: the collector treats it as gone".to_owned()
+        }
         ReferenceStatus::NotServed => format!(
-            "{} {} is not served: the collector fails on the object for it, whatever its other owners",
+            "{} {} is not served: the collector fails on the object, regardless of its other owners",
             snapshot.text(reference.api_version),
             snapshot.text(reference.kind)
         ),
         ReferenceStatus::InvalidScope => {
-            "a namespaced kind can't own a cluster-scoped object: the collector gives the object up for it".to_owned()
+            "a namespaced kind cannot own a cluster-scoped object: the collector gives up on the object".to_owned()
         }
         ReferenceStatus::Unread => "it could not be read".to_owned(),
     }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     model::{ObjectId, Symbol},
     server::kinds::protected,
-    simulate::{BlockedBy, Next, NoAction, ProjectedOutcome, State, world::NAMESPACE_FINALIZER},
+    simulate::{BlockedBy, Next, NoAction, ProjectedOutcome, State, foreign_spec_finalizers},
 };
 
 use super::{Case, Explainer, FinalState, ReadsNeeded, finalizers};
@@ -139,7 +139,7 @@ impl Explainer<'_, '_> {
         for members in circles.into_iter().filter(|members| members.iter().any(|id| blamed.contains(id))) {
             let message = match members.len() {
                 1 => "it waits for itself".to_owned(),
-                _ => format!("they wait for one another: {}", self.case.names(&members, members.first().copied())),
+                _ => format!("they wait for each other: {}", self.case.names(&members, members.first().copied())),
             };
             causes.push(RootCause { objects: members, state: State::Stuck, held_by: Vec::new(), message });
         }
@@ -161,17 +161,14 @@ impl Explainer<'_, '_> {
         let at = |place: usize| owners.get(place).map(|reference| self.case.reference(reference)).unwrap_or_default();
         match Next::of(self.case.stage, object).0 {
             Next::Nothing(NoAction::Unmappable(place)) => {
-                format!("the collector fails on it: it names {} as an owner, whose kind is not served", at(place))
+                format!("the collector fails on it: the kind of its owner {} is not served", at(place))
             }
             Next::Nothing(NoAction::InvalidScope(place)) => {
-                format!(
-                    "the collector gives it up: it is cluster-scoped, and names the namespaced {} as an owner",
-                    at(place)
-                )
+                format!("the collector gives up on it: it is cluster-scoped, but its owner {} is namespaced", at(place))
             }
             Next::Nothing(NoAction::Unread(Some(place))) => format!("its owner {} could not be read", at(place)),
-            _ if !self.case.snapshot().object(object).terminating() => "nobody deletes it".to_owned(),
-            _ => "what it waits for could not be read".to_owned(),
+            _ if !self.case.snapshot().object(object).terminating() => "nothing deletes it".to_owned(),
+            _ => "the objects it waits for could not be read".to_owned(),
         }
     }
 
@@ -204,41 +201,29 @@ fn first_few(mut held: Vec<String>) -> String {
 /// What one holder means for the object that it holds.
 fn holds(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId, holder: BlockedBy) -> Option<String> {
     let snapshot = case.snapshot();
-    let facts = &snapshot.facts;
     Some(match holder {
         BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN) => {
             let why = snapshot.resources.not_watched(snapshot.object(object).resource).map(ToString::to_string);
             match why {
-                Some(why) => format!("the collector doesn't watch its kind ({why}), and never takes its finalizer"),
-                None => "the collector doesn't take its finalizer".to_owned(),
+                Some(why) => {
+                    format!("the collector does not watch its kind ({why}), so it never removes its finalizer")
+                }
+                None => "the collector does not remove its finalizer".to_owned(),
             }
         }
         BlockedBy::Finalizer(finalizer) => {
             let story = finalizers::story(case, wanted, object, finalizer);
             format!("finalizer {}: {}", snapshot.text(finalizer), story.message)
         }
-        BlockedBy::Kubelet => match facts.pod(object).and_then(|pod| pod.node.as_deref()) {
-            Some(node) if case.projection.own_state(object) == Some(State::Stuck) => {
-                format!("no kubelet ends it: its node {node} does not exist")
-            }
-            Some(node) => format!("whether its node {node} exists, whose kubelet would end it, could not be read"),
-            None => "no kubelet ends it".to_owned(),
-        },
+        BlockedBy::Kubelet => {
+            let state = case.projection.own_state(object).filter(|state| *state == State::Stuck);
+            holder.describe(snapshot, object, state.unwrap_or(State::Unknown))
+        }
+        BlockedBy::SpecFinalizers if foreign_spec_finalizers(snapshot, object).is_empty() => return None,
         BlockedBy::SpecFinalizers => {
-            let others = facts
-                .namespace(object)?
-                .finalizers
-                .iter()
-                .map(String::as_str)
-                .filter(|name| *name != NAMESPACE_FINALIZER);
-            let others: Vec<&str> = others.collect();
-            if others.is_empty() {
-                return None;
-            }
-            format!("{} in its spec.finalizers: nobody is known to remove it", others.join(", "))
+            let finalizers = holder.describe(snapshot, object, State::Stuck);
+            format!("{finalizers}: no controller is known to remove them")
         }
-        BlockedBy::Unreadable(gap) => {
-            format!("nobody can list {}", snapshot.gaps.get(gap).map_or("all there is", |gap| &gap.resource))
-        }
+        BlockedBy::Unreadable(_) => holder.describe(snapshot, object, State::Stuck),
     })
 }

@@ -18,7 +18,7 @@ use crate::{
     },
     plan::effects_of,
     simulate::{Projection, State, actors::has_living_controller},
-    wording::thousands,
+    wording::{count, thousands},
 };
 
 use super::{Concern, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
@@ -124,15 +124,21 @@ fn finding(
     let waiting = waits(case, &related, &objects);
     let consequence = match code {
         Code::ArmedDeletion => {
-            format!("Whoever brings its controller back {}: decide that first.{waiting}", fires.describe(&objects))
+            let its = if objects.len() == 1 { "its" } else { "their" };
+            let what = fires.describe(&objects);
+            format!("If {its} controller restarts, {what}. Decide about that before you restart it.{waiting}")
         }
         Code::SlowFinalizer => {
-            format!("It goes once its controller is through; why that takes so long, its log says.{waiting}")
+            let (they_are, their) = if objects.len() == 1 { ("It is", "its") } else { ("They are", "their") };
+            format!(
+                "{they_are} deleted once {their} controller is done; the controller's log says why that takes so \
+                 long.{waiting}"
+            )
         }
         _ if holds.len() > 1 => {
-            format!("{} until somebody removes all of them.{waiting}{}", stays(&objects), subtree(case, &objects))
+            format!("{} until all of them are removed.{waiting}{}", stays(&objects), subtree(case, &objects))
         }
-        _ => format!("{} until somebody removes the finalizer.{waiting}{}", stays(&objects), subtree(case, &objects)),
+        _ => format!("{} until the finalizer is removed.{waiting}{}", stays(&objects), subtree(case, &objects)),
     };
     let keepers: BTreeSet<String> = holds
         .iter()
@@ -145,7 +151,11 @@ fn finding(
         severity: if unverified || young { code.severity().max(Severity::Warning) } else { code.severity() },
         cause: format!("{} {}", kind.full_name(), one_cause(&keepers)),
         message: message(case, resource, &holds, &objects)
-            + if young { " Whoever is to remove it may still be at work." } else { "" },
+            + match holds.len() {
+                _ if !young => "",
+                1 => " The controller that removes it may still be working.",
+                _ => " The controllers that remove them may still be working.",
+            },
         consequence,
         references: Vec::new(),
         remedies: remedies(case, code, &holds, &fires, &objects, &related),
@@ -160,14 +170,14 @@ fn message(case: &Case<'_>, resource: ResourceId, holds: &[Hold], objects: &[Obj
         let text = case.snapshot().text(*finalizer);
         let evidence = keeper.liveness.evidence();
         match known_finalizer(text, &kind.group, &kind.kind).filter(|known| !evidence.contains(known.by)) {
-            Some(known) => format!("{text} ({} is to remove it; {evidence})", known.by),
+            Some(known) => format!("{text} ({} must remove it; {evidence})", known.by),
             None => format!("{text} ({evidence})"),
         }
     });
     let mut describe: Vec<String> = describe.collect();
     describe.extend((holds.len() > NAMED).then(|| format!("{} more", thousands(holds.len() - NAMED))));
     let finalizers = if holds.len() == 1 { "the finalizer" } else { "the finalizers" };
-    format!("Terminating{}, held by {finalizers} {}.", since(case, objects), describe.join(" and "))
+    format!("Terminating{}, blocked by {finalizers} {}.", since(case, objects), describe.join(" and "))
 }
 
 fn stays(objects: &[ObjectId]) -> &'static str {
@@ -177,7 +187,11 @@ fn stays(objects: &[ObjectId]) -> &'static str {
 /// S3: what was deleted in the background keeps its dependents until it is really gone.
 fn subtree(case: &Case<'_>, held: &[ObjectId]) -> String {
     let below: usize = held.iter().map(|id| case.graph().dependents((*id).into()).len()).sum();
-    if below == 0 { String::new() } else { format!(" Only then are its dependents looked at ({}).", objects(below)) }
+    if below == 0 {
+        String::new()
+    } else {
+        format!(" Only then does the collector process its dependents ({}).", objects(below))
+    }
 }
 
 /// What happens once a finalizer is removed by its controller.
@@ -214,18 +228,12 @@ impl Fires {
     fn describe(&self, held: &[ObjectId]) -> String {
         let mut describe = Vec::new();
         for (words, number) in &self.outside {
-            describe.push(if held.len() == 1 {
-                format!("sets this off: {words}")
-            } else {
-                format!("sets this off for {}: {words}", objects(*number))
-            });
+            let of = if held.len() == 1 { String::new() } else { format!(" (for {})", objects(*number)) };
+            describe.push(format!("{words}{of}"));
         }
         if !self.inside.is_empty() {
-            describe.push(format!(
-                "has the collector delete {} here that still {}",
-                objects(self.inside.len()),
-                if self.inside.len() == 1 { "lives" } else { "live" }
-            ));
+            let inside = count(self.inside.len(), "existing object", "existing objects");
+            describe.push(format!("the collector deletes {inside}"));
         }
         describe.join(", and ")
     }
@@ -244,50 +252,69 @@ fn remedies(
     let mut remedies = Vec::new();
     if code == Code::SlowFinalizer {
         let look = objects.iter().take(1).filter_map(|id| commands.get(*id));
-        remedies.push(Remedy::new("see what its controller says of it", look));
+        remedies.push(Remedy::new("check the object's status and its controller", look));
     }
     let waiting = waiting_in_the_foreground(case, related);
     if !waiting.is_empty() {
+        let (parents, which, no_longer) = if waiting.len() == 1 {
+            ("parent", "the parent", "it no longer waits")
+        } else {
+            ("parents", "them", "they no longer wait")
+        };
         remedies.push(Remedy::new(
-            format!("let only {} wait: delete again in the background what waits for {}", it(objects), it(objects)),
+            format!(
+                "unblock the {parents}: delete {which} again with --cascade=background, so that {no_longer} for {}",
+                it(objects)
+            ),
             commands.delete(&waiting, "background", &[]),
         ));
     }
     if !fires.outside.is_empty() {
         remedies.push(Remedy::new(
-            "keep what it stands for outside the cluster: its controller then lets go of it without deleting it",
+            if objects.len() == 1 {
+                "keep the external resource: its controller then removes the finalizer without deleting it"
+            } else {
+                "keep the external resources: their controller then removes the finalizer without deleting them"
+            },
             objects.iter().filter_map(|id| keeping(case, *id)),
         ));
     }
     let spared = sparing(case, &fires.inside, objects);
     remedies.push(Remedy::new(
-        format!("keep what depends on {}: drop its references to {}", it(objects), it(objects)),
+        if objects.len() == 1 {
+            "keep its dependents: remove their references to it"
+        } else {
+            "keep their dependents: remove the references to them"
+        },
         spared,
     ));
+    let force = if holds.len() == 1 {
+        "force-remove the finalizer (its cleanup will NOT run)"
+    } else {
+        "force-remove the finalizers (their cleanup will NOT run)"
+    };
+    let depending = |number| {
+        let what = count(number, "object that depends", "objects that depend");
+        format!("{what} on {}", it(objects))
+    };
     let harm = match (code, fires.inside.len()) {
         (Code::ArmedDeletion, inside) if !fires.outside.is_empty() => {
-            let then = if inside == 0 {
-                String::new()
-            } else {
-                format!("; the collector then deletes {} that depend on {}", super::objects(inside), it(objects))
-            };
+            let then =
+                if inside == 0 { String::new() } else { format!("; the collector then deletes {}", depending(inside)) };
             format!(
-                "remove the finalizer without its controller: what it stands for outside the cluster stays, and nobody knows of it any more{then}"
+                "{force}: {} left behind{then}",
+                if objects.len() == 1 { "the external resource is" } else { "the external resources are" }
             )
         }
-        (Code::ArmedDeletion, inside) => format!(
-            "remove the finalizer without its controller: the collector then deletes {} that depend on {}",
-            super::objects(inside),
-            it(objects)
-        ),
-        _ => "remove the finalizer: what its controller was to do first is then never done".to_owned(),
+        (Code::ArmedDeletion, inside) => format!("{force}: the collector then deletes {}", depending(inside)),
+        _ => force.to_owned(),
     };
     let strip = objects.iter().flat_map(|id| commands.remove_finalizers(*id, &finalizers));
     remedies.push(Remedy::new(harm, strip));
     let start = holds.iter().filter_map(|(_, keeper)| keeper.workload);
     let start = start.filter_map(|workload| commands.scale_up(workload));
     let what =
-        if fires.is_nothing() { "start its controller" } else { "start its controller, which sets all of that off" };
+        if fires.is_nothing() { "start the controller" } else { "start the controller, which then does all of that" };
     remedies.push(Remedy::new(what, start));
     remedies
 }

@@ -90,21 +90,34 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
     let fault = faulty(case, object).first().copied();
     let related = waiting_for(case, &objects);
     let said = fault.map(|place| case.reference(&object.owners[place])).unwrap_or_default();
+    let one = objects.len() == 1;
+    let them = it(&objects);
     let message = match code {
+        // A finding is about one protected object.
         Code::StuckOnProtected => {
             format!("The API server refuses to delete it: {}.", protected(snapshot, first).unwrap_or("it is protected"))
         }
-        Code::StuckOnInvalidScope => format!("Cluster-scoped, with a reference to the namespaced {said}."),
-        _ => format!("A reference says {said}, a kind that is not served."),
+        Code::StuckOnInvalidScope => {
+            let they_are = if one { "It is cluster-scoped, but has" } else { "They are cluster-scoped, but have" };
+            format!("{they_are} a reference to the namespaced {said}.")
+        }
+        _ => {
+            let they_have = if one { "It has" } else { "They have" };
+            format!("{they_have} a reference to {said}, a kind that is not served.")
+        }
     };
     let consequence = match code {
-        Code::StuckOnProtected => "It is never deleted, whatever waits for it.",
-        Code::StuckOnInvalidScope => "The collector gives up on it without trying again, and never deletes it.",
-        _ => "The collector fails on it and tries again for ever, and never deletes it.",
+        Code::StuckOnProtected => "It is never deleted, even if other objects wait for it.".to_owned(),
+        Code::StuckOnInvalidScope => {
+            format!("The collector gives up on {them} without a retry, and never deletes {them}.")
+        }
+        _ => format!("The collector fails on {them}, retries forever, and never deletes {them}."),
     };
+    let waiting = waiting_in_the_foreground(case, &related);
+    let parents = if waiting.len() == 1 { "parent" } else { "parents" };
     let release = Remedy::new(
-        format!("let {} live, and delete what waits again in the background: it goes, without waiting", it(&objects)),
-        case.commands().delete(&waiting_in_the_foreground(case, &related), "background", &[]),
+        format!("keep {them}, and unblock the {parents}: delete the {parents} again with --cascade=background"),
+        case.commands().delete(&waiting, "background", &[]),
     );
     let mut remedies = vec![release];
     if code != Code::StuckOnProtected {
@@ -113,11 +126,17 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
         let (kept, doomed): (Vec<ObjectId>, Vec<ObjectId>) =
             objects.iter().partition(|id| has_another_owner(case, **id));
         remedies.push(Remedy::new(
-            format!("delete {}, as the collector would for the owner that waits", it(&doomed)),
+            format!("delete {}, as the collector would for the waiting owner", it(&doomed)),
             case.commands().delete(&doomed, "foreground", &[]),
         ));
         remedies.push(Remedy::new(
-            "leave it to its other owner: drop the references that can't be looked up, and those to who waits",
+            if kept.len() == 1 {
+                "keep it for its other owner: remove the references that cannot be looked up, and those to the \
+                 waiting owner"
+            } else {
+                "keep them for their other owners: remove the references that cannot be looked up, and those to the \
+                 waiting owners"
+            },
             kept.iter().flat_map(|id| case.commands().drop_references(*id, &in_the_way(case, *id))),
         ));
     }

@@ -76,13 +76,18 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
         objects: vec![id],
         references: Vec::new(),
         related: Vec::new(),
-        message: format!("Its spec.finalizers name {}, which nobody here is known to remove.", foreign.join(", ")),
-        consequence: format!(
-            "It stays Terminating{}, with everything in it gone; nothing can be made in it again.",
-            since(case, &[id])
+        message: format!(
+            "Terminating{}; its spec.finalizers contain {}, which no controller is known to remove.",
+            since(case, &[id]),
+            foreign.join(", ")
         ),
+        consequence: "It stays Terminating although it is empty, and nothing can be created in it.".to_owned(),
         remedies: vec![Remedy::new(
-            "take them from its spec: what they are there for is then never done",
+            if foreign.len() == 1 {
+                "force-remove this finalizer from its spec (its cleanup will NOT run)"
+            } else {
+                "force-remove these finalizers from its spec (their cleanup will NOT run)"
+            },
             finalize(case, id, &keep),
         )],
     }
@@ -105,29 +110,30 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         })
         .collect();
     let left = if content.is_empty() {
-        "nothing that can be seen is left in it".to_owned()
+        "nothing visible is left in it".to_owned()
     } else {
         format!("{} left in it", objects(content.len()))
     };
     let mut message = format!("Terminating{}, and {left}.", since(case, &[id]));
     if !unreadable.is_empty() {
-        message.push_str(&format!(" What can't be read may be in it: {}.", unreadable.join("; ")));
+        message.push_str(&format!(" It may contain objects that cannot be read: {}.", unreadable.join("; ")));
     }
     for condition in &said {
         message.push_str(&format!(" {condition}"));
     }
     let consequence = if unreadable.is_empty() {
-        "It stays until the namespace controller gets on: it runs in kube-controller-manager."
+        "It stays until the namespace controller, a part of kube-controller-manager, makes progress."
     } else {
-        "It stays until what can't be read answers again, or is no longer served; so does every namespace that is deleted from now on."
+        "It stays until the unreadable APIs answer again or are removed; so does every namespace that is \
+         deleted from now on."
     };
     let delete = case.commands().delete(&content, "background", &[]);
     let mut remedies = Vec::new();
     if !content.is_empty() {
-        remedies.push(Remedy::new("delete what is left in it, as the namespace controller would", delete));
+        remedies.push(Remedy::new("delete the remaining objects in it, as the namespace controller would", delete));
     }
     remedies.push(Remedy::new(
-        "finalize it as the namespace controller would: whatever is still in it stays in storage for ever, where nobody sees it",
+        "force-finalize the namespace: objects that are still in it stay in etcd forever, invisible",
         finalize(case, id, &[]),
     ));
     Finding {

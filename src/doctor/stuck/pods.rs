@@ -9,9 +9,10 @@ use crate::{
         liveness::{Liveness, of_kubelet},
     },
     model::{Coordinate, ObjectId, Presence, Symbol, effects::Severity},
+    wording::age,
 };
 
-use super::{Concern, since, waiting_for, waits};
+use super::{Concern, waiting_for, waits};
 
 /// The pod garbage collector removes the pods of nodes that are gone within this time, in seconds (R9.7).
 const POD_COLLECTOR: i64 = 60;
@@ -44,9 +45,9 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
             Presence::Absent => format!("Its node {node} does not exist."),
             Presence::Present(_) if !case.has_been_terminating(id, KUBELET) => continue,
             Presence::Present(_) => match of_kubelet(case, &mut findings.wanted, &node) {
-                Liveness::Away(words) => format!("The kubelet on node {node} is away: {words}."),
+                Liveness::Away(words) => format!("The kubelet on node {node} does not respond: {words}."),
                 Liveness::Alive(words) if case.now.is_some() && case.has_been_terminating(id, SLOW_KUBELET) => {
-                    format!("The kubelet on node {node} is there ({words}), and has not ended it.")
+                    format!("The kubelet on node {node} is running ({words}), but has not ended it.")
                 }
                 Liveness::Alive(_) | Liveness::Unknown(_) | Liveness::Unread(_) => continue,
             },
@@ -78,26 +79,32 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
     let lasts = objects.iter().any(|id| case.has_been_terminating(*id, POD_COLLECTOR));
     let gone = message.contains("does not exist");
     let force = case.commands().delete(&objects, "background", &["--grace-period=0", "--force"]);
-    let they = if objects.len() == 1 { "It stays" } else { "They stay" };
-    let until = if gone {
-        "the pod garbage collector, where it runs, removes such pods within a minute"
-    } else {
-        "its containers may still be running there"
+    let one = objects.len() == 1;
+    let longest = objects.iter().filter_map(|id| case.terminating_for(*id)).max();
+    let after = longest.map_or_else(|| "after".to_owned(), |seconds| format!("{} after", age(seconds)));
+    let they = if one { "It is" } else { "They are" };
+    let until = match (gone, one) {
+        (true, _) => "The pod garbage collector, if it is running, deletes such pods within a minute",
+        (_, true) => "Its containers may still be running there",
+        _ => "Their containers may still be running there",
     };
     Finding {
         code: Code::PodWithoutKubelet,
         severity: if lasts || !gone { Severity::Error } else { Severity::Warning },
         cause: node.to_owned(),
         consequence: format!(
-            "{they} Terminating{} after the grace period; {until}.{}",
-            since(case, &objects),
+            "{they} still Terminating {after} the end of the grace period. {until}.{}",
             waits(case, &related, &objects)
         ),
         message,
         references: Vec::new(),
         related,
         remedies: vec![Remedy::new(
-            "remove the pod without a kubelet's word: only if it is certain that nothing of it runs any more",
+            if one {
+                "force-delete the pod: only if you are certain that its containers no longer run"
+            } else {
+                "force-delete the pods: only if you are certain that their containers no longer run"
+            },
             force,
         )],
         objects,

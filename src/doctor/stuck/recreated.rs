@@ -57,14 +57,15 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
             objects: vec![owner],
             references: Vec::new(),
             message: format!(
-                "It has been waiting{} for its dependents to go, and yet new ones were made{last}: {}.",
+                "It has been waiting{} for its dependents to be deleted, but new ones were created{last}: {}.",
                 since(case, &[owner]),
                 named(&made)
             ),
-            consequence: "As long as somebody goes on making dependents that block it, it waits.".to_owned(),
+            consequence: "It waits as long as another client keeps creating dependents that block it.".to_owned(),
             related: there,
             remedies: vec![Remedy::new(
-                "stop who makes them; or delete it again in the background: it goes at once, and its dependents after it",
+                "stop the client that creates them; or delete it again with --cascade=background: it is deleted \
+                 at once, and its dependents after it",
                 case.commands().delete(&[owner], "background", &[]),
             )],
         });

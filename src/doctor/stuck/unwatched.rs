@@ -34,11 +34,15 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
             code: Code::StuckUnwatched,
             severity: Code::StuckUnwatched.severity(),
             cause: kind.full_name(),
-            message: format!("The collector doesn't watch {} ({why}), so it never learns of this delete.", kind.full_name()),
+            message: format!(
+                "The collector does not watch {} ({why}), so it never sees this delete.",
+                kind.full_name()
+            ),
             consequence: format!("The collector's finalizer is never removed.{}", waits(case, &related, &objects)),
             references: Vec::new(),
             remedies: vec![Remedy::new(
-                "delete it again in the background, which takes the collector's finalizers off; dependents are left to the collector",
+                "delete it again with --cascade=background, which removes the collector's finalizers; the \
+                 collector deletes the dependents",
                 case.commands().delete(&objects, "background", &[]),
             )],
             related,

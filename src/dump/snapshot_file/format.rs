@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Pairs<String> {
             type Value = Pairs<String>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a map from text to text")
+                f.write_str("a map from string to string")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {

@@ -47,7 +47,7 @@ fn parse<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, DumpError> {
     let broken = |message| DumpError::SnapshotBroken { path: path.to_owned(), message };
     let documents = yaml::documents(text);
     let [document] = documents.as_slice() else {
-        return Err(broken("there is something else in this file".to_owned()));
+        return Err(broken("this file contains other data".to_owned()));
     };
     let value = yaml::with_stack(path, || {
         let value = yaml::read(document, |deserializer| Capture::default().deserialize(deserializer));
@@ -143,7 +143,7 @@ fn restore(file: File) -> Result<Snapshot, String> {
         by_name.entry((resource.full_name(), resource.version.clone())).or_insert(id);
     }
     let find = |resource: String, version: String| {
-        let missing = format!("it lists {resource} in {version}, which is not among its resources");
+        let missing = format!("it lists {resource} in {version}, which is not one of its resources");
         by_name.get(&(resource, version)).copied().ok_or(missing)
     };
     let origin = match file.origin {
@@ -195,5 +195,6 @@ fn resource(strings: &Strings, line: &Line, resources: &Resources) -> Result<Res
         },
     };
     let name = strings.text(line.metadata.name);
-    found.ok_or_else(|| format!("{kind}/{name} is of {api_version}, in which its resources have no such kind"))
+    found
+        .ok_or_else(|| format!("{kind}/{name} has apiVersion {api_version}, but its resources have no such kind there"))
 }

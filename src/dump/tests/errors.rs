@@ -42,8 +42,8 @@ fn objects_without_required_fields_are_named() {
     let list = |item: &str| {
         format!(r#"{{"apiVersion":"v1","kind":"List","items":[{},{item}]}}"#, object("v1", "Pod", "x", "ok", ""))
     };
-    let uid = "; manifests, as kubectl apply takes them, have none: dump with kubectl get -o yaml";
-    let dump = "; a dump is what kubectl get -o yaml, or -o json, writes";
+    let uid = "; manifests for kubectl apply have none: dump with kubectl get -o yaml";
+    let dump = "; a dump is the output of kubectl get -o yaml or -o json";
     assert_eq!(
         error(&list(&pod(r#""name":"a","namespace":"x""#))),
         format!("dump, item 2: Pod/a in namespace x has no uid{uid}")
@@ -65,15 +65,15 @@ fn objects_without_required_fields_are_named() {
 
 #[test]
 fn values_that_are_not_objects_are_named() {
-    let belongs = "where a Kubernetes object belongs; a dump is what kubectl get -o yaml, or -o json, writes";
-    assert_eq!(error("I0101 12:00:00 a line of a log"), format!("dump: a piece of text, {belongs}"));
-    assert_eq!(error("No resources found"), format!("dump: a piece of text, {belongs}"));
-    assert_eq!(error("[1]"), format!("dump, item 1: a number, {belongs}"));
-    assert_eq!(error("[[]]"), format!("dump, item 1: a list, {belongs}"));
-    assert_eq!(error("42"), format!("dump: a number, {belongs}"));
+    let belongs = "instead of a Kubernetes object; a dump is the output of kubectl get -o yaml or -o json";
+    assert_eq!(error("I0101 12:00:00 a line of a log"), format!("dump: a string {belongs}"));
+    assert_eq!(error("No resources found"), format!("dump: a string {belongs}"));
+    assert_eq!(error("[1]"), format!("dump, item 1: a number {belongs}"));
+    assert_eq!(error("[[]]"), format!("dump, item 1: a list {belongs}"));
+    assert_eq!(error("42"), format!("dump: a number {belongs}"));
     assert_eq!(
         error(r#"{"kind":"PodList","apiVersion":"v1","items":[null]}"#),
-        format!("dump, item 1: null, {belongs}")
+        format!("dump, item 1: null {belongs}")
     );
 }
 
@@ -96,7 +96,7 @@ fn api_versions_must_be_valid() {
         let message = error(&object(bad, "Pod", "x", "a", ""));
         assert_eq!(
             message,
-            format!("dump: Pod/a in namespace x: apiVersion {bad:?} is neither version nor group/version")
+            format!("dump: Pod/a in namespace x: apiVersion {bad:?} is neither a version nor group/version")
         );
     }
 }
@@ -115,20 +115,20 @@ fn partial_metadata_and_tables_lost_their_kind() {
     let text = r#"{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[{"metadata":{"name":"a","uid":"1"}}]}"#;
     assert_eq!(
         error(text),
-        "dump: a PartialObjectMetadataList doesn't say what kind its objects are of; dump whole objects: kubectl get -o yaml"
+        "dump: a PartialObjectMetadataList does not contain the kind of its objects; dump whole objects with kubectl get -o yaml"
     );
     assert!(
         error(&object("meta.k8s.io/v1", "PartialObjectMetadata", "x", "a", ""))
-            .contains("a PartialObjectMetadata doesn't")
+            .contains("a PartialObjectMetadata does not")
     );
-    assert!(error(r#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}"#).contains("a Table doesn't"));
+    assert!(error(r#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}"#).contains("a Table does not"));
 }
 
 #[test]
 fn errors_of_the_server_are_passed_on() {
     let status =
         r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods is forbidden"}"#;
-    assert_eq!(error(status), "dump: not a dump but the API server's error: pods is forbidden");
+    assert_eq!(error(status), "dump: this is an error of the API server, not a dump: pods is forbidden");
     assert!(error(&format!(r#"{{"type":"ERROR","object":{status}}}"#)).ends_with("pods is forbidden"));
 }
 

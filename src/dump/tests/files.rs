@@ -42,7 +42,7 @@ fn folders_are_searched_for_dump_files() {
     assert_eq!(names(&snapshot), ["Pod/a", "Pod/b", "Pod/z"]);
     let twice = dump::read(&[path(root), path(&root.join("z.json")), path(&root.join("shop/logs.txt"))], false);
     assert!(
-        twice.unwrap_err().to_string().contains("logs.txt: a piece of text"),
+        twice.unwrap_err().to_string().contains("logs.txt: a string"),
         "a file that is named is read, whatever it is called"
     );
     fs::write(root.join("shop/e.yml"), "a: b: c").unwrap();

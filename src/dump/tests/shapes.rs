@@ -202,7 +202,7 @@ fn deep_documents_are_safe() {
     };
     assert_eq!(names(&read(&with(&deep("[", "]")))), ["Pod/a"]);
     assert_eq!(names(&read(&with(&(r#"{"a":"#.repeat(100_000) + "1" + &"}".repeat(100_000))))), ["Pod/a"]);
-    assert!(error(&deep("[", "]")).contains("a list, where a Kubernetes object belongs"));
+    assert!(error(&deep("[", "]")).contains("a list instead of a Kubernetes object"));
     for deep in [deep("[", "]"), "{a: ".repeat(100_000), "- ".repeat(100_000), "? ".repeat(100_000)] {
         let message = error(&format!("apiVersion: v1\nspec:\n  {deep}"));
         assert!(message.starts_with("dump: malformed YAML at line 3, column "), "{message}");

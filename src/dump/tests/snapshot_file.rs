@@ -165,7 +165,7 @@ fn a_snapshot_must_be_the_only_file() {
     dump::write_to_path(&sample(), &folder.path().join("b.json")).unwrap();
     let message = dump::read(&[folder.path().to_str().unwrap().to_owned()], false).unwrap_err().to_string();
     assert!(
-        message.ends_with("b.json: a snapshot file stands for a whole cluster: it must be all that --from names"),
+        message.ends_with("b.json: a snapshot file contains a whole cluster: --from must not name any other file"),
         "{message}"
     );
 }
@@ -173,14 +173,14 @@ fn a_snapshot_must_be_the_only_file() {
 #[test]
 fn other_formats_and_broken_files_have_errors() {
     let text = written(&sample());
-    let reads = "is not a snapshot that this version reads (kubectl-gc/v1 Snapshot)";
+    let reads = "is not a snapshot this version can read (kubectl-gc/v1 Snapshot)";
     assert_eq!(error(&text.replace("kubectl-gc/v1", "kubectl-gc/v2")), format!("dump: kubectl-gc/v2 {reads}"));
     let plan = r#"{"apiVersion":"kubectl-gc/v1","kind":"Plan","outcomes":[]}"#;
     assert_eq!(error(plan), format!("dump: kubectl-gc/v1 Plan {reads}"));
     let broken = error(&text.replace(r#"{"apiVersion":"v1","kind":"Pod","#, r#"{"apiVersion":"v2","kind":"Pod","#));
     assert!(broken.starts_with("dump: broken snapshot: Pod/web"), "{broken}");
     let broken = error(&text.replace(r#"{"resource":"nodes","version":"v1""#, r#"{"resource":"nodes","version":"v7""#));
-    assert_eq!(broken, "dump: broken snapshot: it lists nodes in v7, which is not among its resources");
+    assert_eq!(broken, "dump: broken snapshot: it lists nodes in v7, which is not one of its resources");
     let broken = error(&text.replace("2026-01-31T08:00:00Z", "soon"));
     assert!(broken.contains("malformed JSON at line") && broken.contains("creationTimestamp is \"soon\""), "{broken}");
     assert!(error(&text.replace("\"pod\":{", "\"pot\":{")).contains("facts: unknown variant"));

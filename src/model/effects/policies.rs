@@ -175,7 +175,7 @@ impl Policy {
             Policy::Rook if facts.is("spec.cleanupPolicy.confirmation", "yes-really-destroy-data") => {
                 PolicyEffect::Act("")
             }
-            Policy::Rook => PolicyEffect::Keep("its cleanupPolicy doesn't confirm that it is to be destroyed"),
+            Policy::Rook => PolicyEffect::Keep("its cleanupPolicy does not confirm the destruction"),
             Policy::Strimzi if facts.is(STRIMZI, "false") => PolicyEffect::Keep("it is not managed"),
             Policy::Strimzi => PolicyEffect::Act(""),
         }

@@ -212,7 +212,7 @@ fn anything_else_is_a_no_and_nothing_is_done() {
 fn without_a_terminal_only_the_flag_is_a_yes() {
     let mut asked = trial(&["A"]);
     asked.answers = None;
-    let why = "nothing was changed: there is no terminal to ask on; give --yes if it is to be done without asking";
+    let why = "nothing was changed: there is no terminal for the question; use --yes to skip the question";
     assert_eq!(asked.run(), ("show A".to_owned(), Err(why.to_owned())));
     assert_eq!(trial(&["A"]).yes().run(), happened("show A, look", Approval::Approved("A")));
 }
@@ -247,7 +247,7 @@ fn a_plan_that_never_stops_changing_is_given_up() {
     let plans: Vec<&'static str> = (0..ROUNDS + 1).map(|round| &*format!("P{round}").leak()).collect();
     let mut restless = trial(&plans).answers(&[&"y"; ROUNDS + 1].map(|yes| *yes)).changes(&[true; ROUNDS + 1]);
     let (happened, ended) = restless.run();
-    let why = "nothing was changed: the plan has changed 20 times while it was looked at; try again";
+    let why = "nothing was changed: the plan changed 20 times while it was shown; try again";
     assert_eq!(ended, Err(why.to_owned()));
     assert_eq!(happened.matches("ask ").count(), ROUNDS);
 }
@@ -290,7 +290,7 @@ fn missed_events_stop_it_unless_that_is_allowed() {
     let mut sweep = trial(&["A"]).yes().missing(OnMissed::Refuse { unless: None });
     assert_eq!(sweep.run(), ("show A, look".to_owned(), Err(why.to_owned())));
     let mut delete = trial(&["A"]).yes().missing(OnMissed::Refuse { unless: Some("--allow-incomplete") });
-    assert_eq!(delete.run().1, Err(format!("{why}, or give --allow-incomplete")));
+    assert_eq!(delete.run().1, Err(format!("{why}, or use --allow-incomplete")));
     // Once is enough: what was missed is dealt with when it is looked at the second time.
     let mut allowed = trial(&["A", "A", "B"]).answers(&["y", "y"]).missing(OnMissed::Recheck).changes(&[false, true]);
     allowed.fake.lacks = VecDeque::from([false, true]);

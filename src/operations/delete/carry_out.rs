@@ -82,7 +82,8 @@ fn release(
         let name = snapshot.short_name(one.object);
         let command = one.release_command(snapshot, how.kubectl)?;
         Some(format!(
-            "{name} is kept, and has itself as its controller for now, because {why}. Take that away later with: {command}"
+            "{name} is kept; it still has itself as its controller, because {why}. Remove that later with: \
+             {command}"
         ))
     };
     if detached.is_empty() {
@@ -98,11 +99,13 @@ fn release(
     let released = match released {
         Ok(Some(released)) => released,
         Ok(None) => {
-            return (Vec::new(), detached.iter().filter_map(|one| guarded(one, "nobody waited any longer")).collect());
+            return (Vec::new(), detached.iter().filter_map(|one| guarded(one, "the wait was interrupted")).collect());
         }
         Err(KeepError { object, place, why, .. }) => {
-            let mut unfinished = vec![format!("{object}{place} is kept, and could not be set free: {why}")];
-            unfinished.extend(detached.iter().filter_map(|one| guarded(one, "setting what is kept free was given up")));
+            let mut unfinished = vec![format!(
+                "{object}{place} is kept, but its temporary controller reference could not be removed: {why}"
+            )];
+            unfinished.extend(detached.iter().filter_map(|one| guarded(one, "removing these references was given up")));
             return (Vec::new(), unfinished);
         }
     };
@@ -111,12 +114,11 @@ fn release(
         match released {
             Released::Free => kept.push(Identity::of(snapshot, object)),
             Released::Guarded(owner) => {
-                let why = format!("{} is still there and would take it back", snapshot.short_name(owner));
+                let why = format!("{} still exists and would adopt it again", snapshot.short_name(owner));
                 unfinished.extend(guarded(one, &why));
             }
-            Released::Lost => {
-                unfinished.push(format!("{} is gone: somebody else has deleted it.", snapshot.short_name(object)))
-            }
+            Released::Lost => unfinished
+                .push(format!("{} was to be kept, but another client has deleted it.", snapshot.short_name(object))),
         }
     }
     (kept, unfinished)

@@ -118,7 +118,7 @@ impl Delete {
             if let Presence::Present(_) = snapshot.look_up(target.coordinate) {
                 return Err(OperationError::Replaced { object: target.name });
             }
-            notes.push(format!("{} is gone already.", target.name));
+            notes.push(format!("{} is already deleted.", target.name));
         }
         let found = there.iter().filter_map(|target| snapshot.by_uid(target.uid)).collect();
         self.targets = there;

@@ -46,7 +46,7 @@ pub enum TargetError {
     #[error("{place}: no kind {kind:?} is served in {api_version:?}{}", served_as(served))]
     UnknownKind { place: Place, api_version: String, kind: String, served: Vec<String> },
     /// `TYPE` and nothing more.
-    #[error("{types:?} alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all")]
+    #[error("{types:?} is a TYPE without a name: write TYPE/NAME, or add a NAME, -l SELECTOR or --all")]
     NoName { types: String },
     /// `TYPE/NAME` next to `TYPE NAME`.
     #[error("{with_slash:?} and {without:?} cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME")]
@@ -65,30 +65,32 @@ pub enum TargetError {
     SeveralTypes { target: String },
     /// `all/name`
     #[error(
-        "{category:?} is a category of {types} types: a NAME needs a type; objects of all of them: -l SELECTOR or --all"
+        "{category:?} is a category of {types} types: write TYPE/NAME, or choose objects of all types with -l \
+         SELECTOR or --all"
     )]
     CategoryWithName { category: String, types: usize },
     /// A selector or `--all` with names.
-    #[error("{flag} chooses among all objects of a type, {name:?} is one object: give one or the other")]
+    #[error("{flag} selects among all objects of a type, {name:?} is one object: use one or the other")]
     NameAndSelector { flag: &'static str, name: String },
     /// A selector without a type.
-    #[error("{flag} needs a TYPE to choose from, as in: deployments {flag} …")]
+    #[error("{flag} needs a TYPE, as in: deployments {flag} …")]
     SelectorWithoutType { flag: &'static str },
     /// A selector with `--all`.
     #[error("{flag} and --all contradict each other: leave one out")]
     AllAndSelector { flag: &'static str },
     /// A selector or `--all` with `-f`.
-    #[error("{flag} doesn't go with -f, which names its objects: leave one out")]
+    #[error("{flag} cannot be used with -f, which names its objects: leave one out")]
     ManifestAndSelector { flag: &'static str },
     /// A target with `-f`.
-    #[error("{target:?} doesn't go with -f, which names its objects: leave one out")]
+    #[error("{target:?} cannot be used with -f, which names its objects: leave one out")]
     ManifestAndTarget { target: String },
     /// Malformed `-l` or `--field-selector`.
     #[error(transparent)]
     Selector(#[from] SelectorError),
     /// Fields that a snapshot doesn't hold, and no server to ask.
     #[error(
-        "--field-selector {fields} can only be told by a server: a dump tells metadata.name and metadata.namespace; or use -l"
+        "--field-selector {fields} needs a server: with a dump only metadata.name and metadata.namespace work; \
+         or use -l"
     )]
     FieldNeedsServer { fields: String },
     /// `-f https://…`
@@ -110,13 +112,13 @@ pub enum TargetError {
     #[error("{place}: malformed: {message}")]
     Malformed { place: Place, message: String },
     /// Something that is no object.
-    #[error("{place}: {found}, where a Kubernetes object belongs")]
+    #[error("{place}: {found} instead of a Kubernetes object")]
     NotAnObject { place: Place, found: &'static str },
     /// An object without what names it.
     #[error("{place}: the object has no {field}")]
     MissingField { place: Place, field: &'static str },
     /// An object whose name the server makes up.
-    #[error("{place}: this {kind} has no name, only a generateName: say which one is meant as TYPE/NAME")]
+    #[error("{place}: this {kind} has only a generateName: name the object as TYPE/NAME")]
     GeneratedName { place: Place, kind: String },
     /// A manifest that contradicts `-n`.
     #[error("{place}: {name:?} is in namespace {own:?}, -n says {explicit:?}: pass -n {own}, or no -n")]
@@ -127,7 +129,7 @@ pub enum TargetError {
     )]
     NameInAllNamespaces { resource: String, name: String },
     /// A name that a dump holds more than once.
-    #[error("{resource} {name:?} is in {}: say which one with -n", in_namespaces(namespaces))]
+    #[error("{resource} {name:?} exists in {}: choose one with -n", in_namespaces(namespaces))]
     Ambiguous { resource: String, name: String, namespaces: Vec<String> },
     /// No object of this name.
     #[error(transparent)]
@@ -139,7 +141,7 @@ pub enum TargetError {
     #[error(transparent)]
     NoMatch(Box<NoMatch>),
     /// A selection from a list that could not be read.
-    #[error("{resource}{} could not be read ({reason}): which of them are meant is not known", in_namespace(namespace.as_deref()))]
+    #[error("{resource}{} could not be read ({reason}), so they cannot be selected", in_namespace(namespace.as_deref()))]
     Unread { resource: String, namespace: Option<String>, reason: String },
 }
 
@@ -172,7 +174,7 @@ impl fmt::Display for Hint {
             Hint::Nothing => Ok(()),
             Hint::NoNamespace => f.write_str("; there is no such namespace"),
             Hint::Elsewhere(namespaces) => {
-                let subject = if namespaces.len() == 1 { "one is" } else { "such are" };
+                let subject = if namespaces.len() == 1 { "one exists" } else { "some exist" };
                 write!(f, "; {subject} in {}", in_namespaces(namespaces))
             }
             Hint::Similar(names) => f.write_str(&did_you_mean(names)),
@@ -204,9 +206,9 @@ impl fmt::Display for Missing {
         match why {
             Why::Absent => write!(f, "{resource} {name:?} not found{scope}"),
             Why::Unread(reason) => {
-                write!(f, "{resource}{scope} could not be read ({reason}): whether there is a {name:?} is not known")
+                write!(f, "{resource}{scope} could not be read ({reason}), so it is not known whether {name:?} exists")
             }
-            Why::NotInDump => write!(f, "{resource} {name:?} is not in the dump, which holds no {resource}{scope}"),
+            Why::NotInDump => write!(f, "{resource} {name:?} is not in the dump, which contains no {resource}{scope}"),
         }?;
         write!(f, "{hint}")
     }
@@ -231,7 +233,7 @@ impl fmt::Display for NoMatch {
         let NoMatch { resources, namespace, selection, unread, hint } = self;
         write!(f, "no {}{}", some_of(resources, "or"), in_namespace(namespace.as_deref()))?;
         match (selection.as_str(), resources.len()) {
-            ("", _) => f.write_str(" to be found"),
+            ("", _) => f.write_str(" found"),
             (selection, _) => write!(f, " match {selection}"),
         }?;
         write!(f, "{hint}")?;

@@ -288,7 +288,7 @@ impl<'a> Search<'a> {
             return if some { Why::Absent } else { Why::NotInDump };
         }
         let gap = self.snapshot.gaps.iter().find(|gap| gap.resource == name);
-        Why::Unread(gap.map_or("it was not asked for".to_owned(), |gap| gap.reason.to_string()))
+        Why::Unread(gap.map_or("it was not read".to_owned(), |gap| gap.reason.to_string()))
     }
 
     fn similar(&self, wanted: &NamedTarget, namespace: Option<&str>) -> Hint {

@@ -26,11 +26,7 @@ impl SideEffects<'_, '_> {
             Referenced::Object(volume) => volume,
             Referenced::Nothing => return,
             Referenced::Unknown => {
-                self.add(
-                    claim,
-                    EffectKind::Unknown,
-                    "what becomes of its volume could not be read: its data may be destroyed",
-                );
+                self.add(claim, EffectKind::Unknown, "its volume could not be read: the data may be destroyed");
                 return;
             }
         };
@@ -39,7 +35,7 @@ impl SideEffects<'_, '_> {
                 self.add_about(
                     claim,
                     EffectKind::DataDestroyed,
-                    "its volume goes, and all data on it (reclaim policy Delete)",
+                    "its volume is deleted with all data on it (reclaim policy Delete)",
                     volume,
                 );
             }
@@ -47,7 +43,7 @@ impl SideEffects<'_, '_> {
                 self.add_about(
                     claim,
                     EffectKind::DataKept,
-                    "its volume stays, Released, with its data (reclaim policy Retain)",
+                    "its volume becomes Released and keeps its data (reclaim policy Retain)",
                     volume,
                 );
             }
@@ -122,7 +118,7 @@ impl SideEffects<'_, '_> {
                 self.add(
                     volume,
                     EffectKind::DataDestroyed,
-                    "its data is destroyed when its claim is gone (reclaim policy Delete)",
+                    "its data is destroyed once its claim is deleted (reclaim policy Delete)",
                 );
             }
             Some(DELETE) if deletes_data => {
@@ -131,9 +127,12 @@ impl SideEffects<'_, '_> {
             Some(DELETE) => self.add(
                 volume,
                 EffectKind::Unknown,
-                "its reclaim policy is Delete, but no finalizer makes anybody delete the data, which may stay behind",
+                "its reclaim policy is Delete, but it has no finalizer for deleting the data, which may be left \
+                 behind",
             ),
-            Some(_) => self.add(volume, EffectKind::DataKept, "its data stays in the storage (reclaim policy Retain)"),
+            Some(_) => {
+                self.add(volume, EffectKind::DataKept, "its data stays in the storage system (reclaim policy Retain)")
+            }
             None => {
                 self.add(volume, EffectKind::Unknown, "its reclaim policy could not be read: its data may be destroyed")
             }
@@ -143,7 +142,7 @@ impl SideEffects<'_, '_> {
     /// A VolumeSnapshot's content is deleted if its deletionPolicy says so.
     pub(super) fn volume_snapshot(&mut self, object: ObjectId) {
         let snapshot = self.context.snapshot;
-        let unread = "what becomes of its data could not be read: it may be destroyed";
+        let unread = "its volume could not be read: the data may be destroyed";
         let Some(facts) = snapshot.facts.volume_snapshot(object) else {
             self.needs.facts.insert(object);
             return self.add(object, EffectKind::Unknown, unread);

@@ -59,7 +59,8 @@ impl SideEffects<'_, '_> {
             return;
         }
         for effect in &mut self.effects[first..] {
-            effect.message = format!("{}; only in some orders of events, in which it goes", effect.message).into();
+            effect.message =
+                format!("{}; only if events come in an order in which it is deleted", effect.message).into();
         }
     }
 
@@ -85,8 +86,12 @@ impl SideEffects<'_, '_> {
             }
         }
         if !unknown.is_empty() {
-            let message =
-                format!("effect unknown: whoever removes {} may do something outside the cluster", unknown.join(", "));
+            let controllers =
+                if unknown.len() == 1 { "the controller that removes" } else { "the controllers that remove" };
+            let message = format!(
+                "effect unknown: {controllers} {} may also change something outside the cluster",
+                unknown.join(" and ")
+            );
             self.add(object, EffectKind::Unknown, message);
         }
     }
@@ -96,16 +101,16 @@ impl SideEffects<'_, '_> {
         match self.context.snapshot.facts.policy(object).map(|facts| policy.says(facts)) {
             None => {
                 self.needs.facts.insert(object);
-                let message = format!("{message}, unless its own policy keeps it, which could not be read");
+                let message = format!("{message}, unless its own policy keeps it; that policy could not be read");
                 self.add(object, EffectKind::Unknown, message);
             }
             Some(PolicyEffect::Act("")) => self.add(object, kind, message),
             Some(PolicyEffect::Act(unless)) => self.add(object, kind, format!("{message}, {unless}")),
             Some(PolicyEffect::Keep(why)) => {
                 let stays = match kind.kept() {
-                    EffectKind::DataKept => "its data stays",
-                    EffectKind::ObjectsKept => "what it manages stays",
-                    _ => "what it stands for outside the cluster stays",
+                    EffectKind::DataKept => "its data is kept",
+                    EffectKind::ObjectsKept => "its managed objects are kept",
+                    _ => "the external resource is kept",
                 };
                 self.add(object, kind.kept(), format!("{stays} ({why})"));
             }
@@ -122,7 +127,7 @@ impl SideEffects<'_, '_> {
                 self.add(
                     object,
                     EffectKind::LoadBalancerReleased,
-                    "its load balancer is released, and the address with it",
+                    "its load balancer and the load balancer's address are released",
                 );
             }
             Some(_) => {}
@@ -131,7 +136,7 @@ impl SideEffects<'_, '_> {
                 self.add(
                     object,
                     EffectKind::Unknown,
-                    "whether it has a load balancer, which would be released, could not be read",
+                    "if it has a load balancer, that is released; its status could not be read",
                 );
             }
         }

@@ -31,15 +31,20 @@ impl SideEffects<'_, '_> {
         let message = match pods.len() + unseen {
             0 if all => return,
             0 => {
-                self.add(node, EffectKind::Unknown, "which pods are on it could not be read: they are deleted as well");
+                self.add(
+                    node,
+                    EffectKind::Unknown,
+                    "the pods on it are deleted, too; which pods could not be \
+                    read",
+                );
                 return;
             }
-            1 => "the pod on it follows: the pod garbage collector deletes it".to_owned(),
-            count => format!("the {count} pods on it follow: the pod garbage collector deletes them"),
+            1 => "the pod garbage collector deletes the pod on it".to_owned(),
+            count => format!("the pod garbage collector deletes the {count} pods on it"),
         };
         // The kubelet registers its Node only when it starts
         // (pkg/kubelet/kubelet_node_status.go:registerWithAPIServer).
-        let unless = "when the Node has been gone for 40s, unless a restarted kubelet has registered it again";
+        let unless = "40s after the Node is deleted, unless a restarted kubelet registers it again";
         let more = if all { "" } else { "; there may be more, which could not be read" };
         let message = format!("{message} {unless}{more}");
         self.effects.push(OutsideEffect {

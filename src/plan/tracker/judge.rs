@@ -2,7 +2,7 @@
 
 use crate::{
     model::{Identity, ObjectId, Snapshot},
-    simulate::{BlockedBy, Blockers, Needs, ProjectedOutcome, Projection, SimContext, State},
+    simulate::{Blockers, Needs, ProjectedOutcome, Projection, SimContext, State},
 };
 
 use super::PlanTracker;
@@ -44,22 +44,14 @@ pub struct Blocker {
     pub object: Identity,
     /// Whether it will ever be removed.
     pub state: State,
-    /// What holds the object itself; empty in a waiting cycle.
-    pub held_by: Vec<BlockerDescription>,
+    /// What blocks the object itself ([`crate::simulate::BlockedBy::name`]); empty where it waits in a circle.
+    pub held_by: Vec<String>,
+    /// The same as remarks ([`crate::simulate::BlockedBy::describe`]).
+    pub remarks: Vec<String>,
     /// Some of the objects that it also waits for.
     pub waits_for: Vec<Identity>,
     /// How many objects wait for it.
     pub holds_up: usize,
-}
-
-/// What holds an object, as text that outlives a snapshot. See [`BlockedBy`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BlockerDescription {
-    Finalizer(String),
-    Kubelet,
-    SpecFinalizers,
-    /// Contents that can't be listed: the gap.
-    Unreadable(String),
 }
 
 impl PlanTracker {
@@ -109,18 +101,13 @@ impl PlanTracker {
 }
 
 fn blocker(snapshot: &Snapshot, current: &Blockers, projection: &Projection, id: ObjectId) -> Blocker {
-    let held_by = current.holders(id).iter().map(|holder| match holder {
-        BlockedBy::Finalizer(finalizer) => BlockerDescription::Finalizer(snapshot.text(*finalizer).to_owned()),
-        BlockedBy::Kubelet => BlockerDescription::Kubelet,
-        BlockedBy::SpecFinalizers => BlockerDescription::SpecFinalizers,
-        BlockedBy::Unreadable(gap) => {
-            BlockerDescription::Unreadable(snapshot.gaps.get(*gap).map(ToString::to_string).unwrap_or_default())
-        }
-    });
+    let state = if projection.goes(id) { State::Waiting } else { projection.state(id) };
+    let blockers = current.holders(id);
     Blocker {
         object: Identity::of(snapshot, id),
-        state: if projection.goes(id) { State::Waiting } else { projection.state(id) },
-        held_by: held_by.collect(),
+        state,
+        held_by: blockers.iter().map(|blocker| blocker.name(snapshot).to_owned()).collect(),
+        remarks: blockers.iter().map(|blocker| blocker.describe(snapshot, id, state)).collect(),
         waits_for: current
             .waits_for(id)
             .iter()

@@ -16,7 +16,7 @@ use crate::{
 
 use super::outcome::{After, Outcome, OutcomeKind, Plan, Uncertainty};
 
-pub use judge::{Blocker, BlockerDescription, TrackerVerdict};
+pub use judge::{Blocker, TrackerVerdict};
 pub use unplanned::{Relation, UnplannedObject};
 
 use unplanned::UnplannedObjects;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     act::{Answered, Sent},
     document::{Head, ObjectJson},
-    plan::tracker::{Blocker, BlockerDescription, Relation, UnexpectedOutcome, UnplannedObject},
+    plan::tracker::{Blocker, Relation, UnexpectedOutcome, UnplannedObject},
     render::plan::SummaryJson,
 };
 
@@ -21,7 +21,7 @@ pub struct DeletionDocument<'a> {
     targets: Vec<TargetJson<'a>>,
     planned: SummaryJson,
     #[serde(flatten)]
-    came: CameJson<'a>,
+    result: ResultJson<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     kept: Vec<ObjectJson<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
@@ -33,22 +33,22 @@ pub struct DeletionDocument<'a> {
 /// What came of what was foretold.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct CameJson<'a> {
+struct ResultJson<'a> {
     ended: &'static str,
     /// In seconds.
-    took: f64,
+    seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<SeenJson>,
-    otherwise: Vec<OtherwiseJson<'a>>,
+    unexpected: Vec<UnexpectedJson<'a>>,
     blockers: Vec<BlockerJson<'a>>,
-    besides: Vec<BesidesJson<'a>>,
+    unplanned: Vec<UnplannedJson<'a>>,
 }
 
 /// The same of a sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct SweptJson<'a> {
     #[serde(flatten)]
-    came: CameJson<'a>,
+    result: ResultJson<'a>,
     failed: Vec<FailedJson<'a>>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> SweptJson<'a> {
     pub fn of(view: &DeletionView<'a>) -> Self {
         let failed = view.sweep.unwrap_or_default().iter();
         let failed = failed.map(|(object, reason)| FailedJson { object: ObjectJson::named(object), reason });
-        SweptJson { came: CameJson::of(view), failed: failed.collect() }
+        SweptJson { result: ResultJson::of(view), failed: failed.collect() }
     }
 }
 
@@ -73,7 +73,7 @@ impl<'a> SweptJson<'a> {
 struct TargetJson<'a> {
     #[serde(flatten)]
     object: ObjectJson<'a>,
-    answered: &'static str,
+    answer: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
 }
@@ -88,10 +88,10 @@ struct SeenJson {
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct OtherwiseJson<'a> {
+struct UnexpectedJson<'a> {
     object: ObjectJson<'a>,
-    foretold: Vec<&'static str>,
-    came: &'static str,
+    predicted: Vec<&'static str>,
+    result: &'static str,
     finalizers: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     uncertain_because: Option<&'static str>,
@@ -102,14 +102,14 @@ struct OtherwiseJson<'a> {
 struct BlockerJson<'a> {
     object: ObjectJson<'a>,
     state: &'static str,
-    held_by: Vec<&'a str>,
+    held_by: &'a [String],
     waits_for: Vec<ObjectJson<'a>>,
-    holds_up: usize,
+    waiting_objects: usize,
 }
 
 /// What went, and was not in the plan.
 #[derive(Clone, Debug, Serialize)]
-struct BesidesJson<'a> {
+struct UnplannedJson<'a> {
     object: ObjectJson<'a>,
     new: bool,
     gone: bool,
@@ -127,7 +127,7 @@ impl<'a> DeletionDocument<'a> {
             propagation: view.propagation.name(),
             targets: view.sent.iter().map(TargetJson::of).collect(),
             planned: SummaryJson::of(view.planned),
-            came: CameJson::of(view),
+            result: ResultJson::of(view),
             kept: view.kept.iter().map(ObjectJson::named).collect(),
             unfinished: view.unfinished,
             archive: view.archive.map(|path| path.display().to_string()),
@@ -135,46 +135,46 @@ impl<'a> DeletionDocument<'a> {
     }
 }
 
-impl<'a> CameJson<'a> {
+impl<'a> ResultJson<'a> {
     fn of(view: &DeletionView<'a>) -> Self {
         let followed = view.followed;
-        CameJson {
+        ResultJson {
             ended: ended(view),
-            took: (view.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
+            seconds: (view.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
             seen: followed.map(|followed| SeenJson {
                 gone: followed.progress.gone,
                 terminating: followed.progress.terminating,
                 changed: followed.progress.changed,
             }),
-            otherwise: followed.into_iter().flat_map(|followed| &followed.otherwise).map(OtherwiseJson::of).collect(),
+            unexpected: followed.into_iter().flat_map(|followed| &followed.otherwise).map(UnexpectedJson::of).collect(),
             blockers: followed.into_iter().flat_map(|followed| &followed.blockers).map(BlockerJson::of).collect(),
-            besides: followed.into_iter().flat_map(|followed| &followed.outside).map(BesidesJson::of).collect(),
+            unplanned: followed.into_iter().flat_map(|followed| &followed.outside).map(UnplannedJson::of).collect(),
         }
     }
 }
 
 impl<'a> TargetJson<'a> {
     fn of(sent: &'a Sent) -> Self {
-        let (answered, reason) = match &sent.answered {
+        let (answer, reason) = match &sent.answered {
             Answered::Removed => ("Removed", None),
             Answered::Accepted => ("Accepted", None),
-            Answered::GoneBefore => ("GoneBefore", None),
+            Answered::GoneBefore => ("AlreadyDeleted", None),
             Answered::Replaced => ("Replaced", None),
             Answered::Refused { reason } => ("Refused", Some(reason.as_str())),
-            Answered::Unsure { reason } => ("Unsure", Some(reason.as_str())),
+            Answered::Unsure { reason } => ("Unknown", Some(reason.as_str())),
             Answered::Failed { reason } => ("Failed", Some(reason.as_str())),
             Answered::NotSent => ("NotSent", None),
         };
-        TargetJson { object: ObjectJson::named(&sent.target), answered, reason }
+        TargetJson { object: ObjectJson::named(&sent.target), answer, reason }
     }
 }
 
-impl<'a> OtherwiseJson<'a> {
+impl<'a> UnexpectedJson<'a> {
     fn of(otherwise: &'a UnexpectedOutcome) -> Self {
-        OtherwiseJson {
+        UnexpectedJson {
             object: ObjectJson::named(&otherwise.object),
-            foretold: otherwise.predicted.iter().map(|kind| kind.name()).collect(),
-            came: otherwise.actual.name(),
+            predicted: otherwise.predicted.iter().map(|kind| kind.name()).collect(),
+            result: otherwise.actual.name(),
             finalizers: &otherwise.finalizers,
             uncertain_because: otherwise.uncertain.map(|because| because.name()),
         }
@@ -186,31 +186,21 @@ impl<'a> BlockerJson<'a> {
         BlockerJson {
             object: ObjectJson::named(&blocker.object),
             state: blocker.state.name(),
-            held_by: blocker.held_by.iter().map(held_by).collect(),
+            held_by: &blocker.held_by,
             waits_for: blocker.waits_for.iter().map(ObjectJson::named).collect(),
-            holds_up: blocker.holds_up,
+            waiting_objects: blocker.holds_up,
         }
     }
 }
 
-impl<'a> BesidesJson<'a> {
+impl<'a> UnplannedJson<'a> {
     fn of(outside: &'a UnplannedObject) -> Self {
         let (because, owner) = match &outside.because {
             Relation::Owner(owner) => ("owner", Some(ObjectJson::named(owner))),
             Relation::Namespace => ("namespace", None),
-            Relation::Definition => ("definition", None),
+            Relation::Definition => ("crd", None),
         };
         let object = ObjectJson::named(&outside.object);
-        BesidesJson { object, new: outside.new, gone: outside.gone, terminating: outside.terminating, because, owner }
-    }
-}
-
-/// What holds an object itself, by the names that plans use.
-pub(super) fn held_by(held: &BlockerDescription) -> &str {
-    match held {
-        BlockerDescription::Finalizer(finalizer) => finalizer,
-        BlockerDescription::Kubelet => "kubelet",
-        BlockerDescription::SpecFinalizers => "spec.finalizers",
-        BlockerDescription::Unreadable(gap) => gap,
+        UnplannedJson { object, new: outside.new, gone: outside.gone, terminating: outside.terminating, because, owner }
     }
 }

@@ -120,10 +120,10 @@ fn ended(view: &DeletionView<'_>) -> &'static str {
         _ if view.is_not_done() => "NotDeleted",
         None => "NotFollowed",
         Some(Ended::AsPlanned) => "AsPlanned",
-        Some(Ended::Otherwise) => "Otherwise",
+        Some(Ended::Otherwise) => "Unexpected",
         Some(Ended::Stuck) => "Stuck",
         Some(Ended::TimedOut) => "TimedOut",
-        Some(Ended::CalledOff) => "CalledOff",
+        Some(Ended::CalledOff) => "Interrupted",
     }
 }
 

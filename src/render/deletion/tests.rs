@@ -9,7 +9,7 @@ use crate::{
     model::Identity,
     plan::{
         OutcomeKind, Summary,
-        tracker::{Blocker, BlockerDescription, Progress, Relation, UnexpectedOutcome, UnplannedObject},
+        tracker::{Blocker, Progress, Relation, UnexpectedOutcome, UnplannedObject},
     },
     render::{style::Style, tree::Options},
     server::Propagation,
@@ -44,7 +44,8 @@ fn stuck(ended: Ended) -> Followed {
     let blocker = Blocker {
         object: object("Pod", "shop", "web-1"),
         state: State::Stuck,
-        held_by: vec![BlockerDescription::Finalizer("acme.io/drain".to_owned())],
+        held_by: vec!["acme.io/drain".to_owned()],
+        remarks: vec!["finalizer acme.io/drain".to_owned()],
         waits_for: Vec::new(),
         holds_up: 2,
     };
@@ -80,33 +81,39 @@ fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
 fn what_came_as_foretold_takes_one_sentence() {
     let target = [sent("web", Answered::Accepted)];
     let (text, code) = describe(&target, Some(&followed(Ended::AsPlanned)));
-    assert_eq!((text.as_str(), code), ("DONE: as foretold, after 1.2s: 6 objects are gone, 1 survives, changed.\n", 0));
+    assert_eq!(
+        (text.as_str(), code),
+        ("DONE: as planned, after 1.2s: 6 objects are deleted, 1 survives with changed\nowner references.\n", 0)
+    );
     let (text, code) = describe(&target, None);
-    assert_eq!((text.as_str(), code), ("SENT: 1 target is deleted, and nobody waits for the rest.\n", 0));
+    assert_eq!(
+        (text.as_str(), code),
+        ("SENT: 1 target is deleted; the cascade continues without being followed.\n", 0)
+    );
 }
 
 #[test]
 fn what_is_stuck_is_told_with_what_holds_it() {
-    let below = "\n  Pod/web-1  STUCK  finalizer acme.io/drain; holds up 2 others\n\n\
+    let below = "\n  Pod/web-1  STUCK  finalizer acme.io/drain; blocks 2 other objects\n\n\
                  Next      kubectl gc explain --context=prod pod/web-1 -n shop\n";
     let target = [sent("web", Answered::Accepted)];
     for (ended, first, code) in [
-        (Ended::AsPlanned, "STUCK: as foretold, after 1.2s: 4 of 6 objects are gone, 2 are left Terminating.\n", 2),
+        (Ended::AsPlanned, "STUCK: as planned, after 1.2s: 4 of 6 objects are deleted, 2 are left\nTerminating.\n", 2),
         (
             Ended::Stuck,
-            "STUCK: after 1.2s: 4 of 6 objects are gone, 2 are left Terminating, and nobody\nis known to finish it.\n",
+            "STUCK: after 1.2s: 4 of 6 objects are deleted, 2 are left Terminating. No\ncontroller is known to finish this.\n",
             2,
         ),
         (
             Ended::TimedOut,
-            "STUCK: the time was up after 1.2s: 4 of 6 objects are gone, 2 are left\nTerminating. Nobody is known to finish it.\n",
+            "STUCK: timed out after 1.2s: 4 of 6 objects are deleted, 2 are left Terminating.\nNo controller is known to finish this.\n",
             2,
         ),
     ] {
         assert_eq!(describe(&target, Some(&stuck(ended))), (format!("{first}{below}"), code), "{ended:?}");
     }
     let (text, code) = describe(&target, Some(&stuck(Ended::CalledOff)));
-    assert!(text.starts_with("NOT OVER: nobody follows it any more") && text.contains("the cascade goes on"), "{text}");
+    assert!(text.starts_with("NOT FINISHED: interrupted after ") && text.contains("the cascade"), "{text}");
     assert_eq!(code, 1);
 }
 
@@ -131,9 +138,9 @@ fn what_came_otherwise_is_told_one_by_one() {
     let (text, code) = describe(&[sent("web", Answered::Accepted)], Some(&came));
     assert_eq!(
         text,
-        "OTHERWISE: 1 object came out otherwise than foretold, after 1.2s: 6 objects are\ngone, 1 survives, changed.\n\
-         \n  ConfigMap/kept -n other  there  foretold: gone\n\
-         \n  Pod/late  gone, too  created meanwhile, owned by Deployment/web\n"
+        "UNEXPECTED: 1 object ended differently than planned, after 1.2s: 6 objects are\ndeleted, 1 survives with changed owner references.\n\
+         \n  ConfigMap/kept -n other  there  planned: deleted\n\
+         \n  Pod/late  also deleted  created after the plan, owned by Deployment/web\n"
     );
     assert_eq!(code, 2);
 }
@@ -154,11 +161,11 @@ fn what_went_although_it_was_to_get_stuck_is_no_bad_news() {
     let (text, code) = describe(&[sent("web", Answered::Accepted)], Some(&came));
     assert_eq!(
         (text.as_str(), code),
-        ("DONE: after 1.2s: 7 objects are gone, 1 object of them although foretold to\nstay.\n", 0)
+        ("DONE: after 1.2s: 7 objects are deleted, 1 of them although the plan said STUCK.\n", 0)
     );
     // Something else is left.
     let (text, code) = describe(&[sent("web", Answered::Accepted)], Some(&Followed { left: 1, ..came }));
-    assert!(text.starts_with("OTHERWISE") && code == 2, "{code} {text}");
+    assert!(text.starts_with("UNEXPECTED") && code == 2, "{code} {text}");
 }
 
 #[test]
@@ -175,7 +182,7 @@ fn many_are_counted_unless_all_are_wanted() {
     assert!(
         text.contains("Pod/late-9 ")
             && !text.contains("late-10")
-            && text.ends_with("  … 2 more, which -o wide names\n"),
+            && text.ends_with("  … 2 more (-o wide lists them)\n"),
         "{text}"
     );
     assert_eq!(code, 0);
@@ -186,7 +193,7 @@ fn many_are_counted_unless_all_are_wanted() {
 fn what_nobody_knows_is_not_called_undone() {
     let unsure = Answered::Unsure { reason: "the connection was lost".to_owned() };
     let (text, code) = describe(&[sent("web", unsure)], Some(&followed(Ended::AsPlanned)));
-    assert!(!text.contains("NOT DONE") && text.contains("whether it is deleted is not known"), "{text}");
+    assert!(!text.contains("NOT DONE") && text.contains("it is not known whether the API server deleted it"), "{text}");
     assert_eq!(code, 1);
 }
 
@@ -196,16 +203,13 @@ fn what_was_not_deleted_is_never_called_done() {
     let (text, code) = describe(&[sent("web", refused()), sent("api", Answered::NotSent)], None);
     assert_eq!(
         text,
-        "NOT DONE: nothing was deleted.\n\n  Deployment/web  REFUSED    denied by policy\n  \
-         Deployment/api  not tried  it was to come after the one that failed\n"
+        "NOT DONE: nothing was deleted.\n\n  Deployment/web  REFUSED    denied by policy\n  Deployment/api  not \
+         tried  an earlier target failed\n"
     );
     assert_eq!(code, 1);
     let (text, code) =
         describe(&[sent("web", Answered::Accepted), sent("api", refused())], Some(&followed(Ended::AsPlanned)));
-    assert!(
-        text.starts_with("IN PART: after 1.2s: 6 objects are gone, 1 survives, changed. 1 target was not"),
-        "{text}"
-    );
+    assert!(text.starts_with("PARTLY DONE: after 1.2s: 6 objects are deleted, 1 survives with changed owner\nreferences. 1 target was not deleted."), "{text}");
     assert_eq!(code, 1);
 }
 
@@ -229,6 +233,6 @@ fn an_archive_is_named() {
     let style = Style::default();
     let mut out = Vec::new();
     view.write(&Options { width: None, fold: true, wide: false, now: None, style: &style }, &mut out).unwrap();
-    assert!(String::from_utf8(out).unwrap().ends_with("All of it is in web.yaml.\n"));
+    assert!(String::from_utf8(out).unwrap().ends_with("All of them are archived in web.yaml.\n"));
     assert_eq!(view.names(), "deployment.apps/web\n");
 }

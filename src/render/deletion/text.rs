@@ -9,7 +9,7 @@ use crate::{
     model::Identity,
     plan::{
         OutcomeKind,
-        tracker::{Blocker, BlockerDescription, Relation, UnexpectedOutcome, UnplannedObject},
+        tracker::{Blocker, Relation, UnexpectedOutcome, UnplannedObject},
     },
     render::{
         go_quote::visible,
@@ -21,7 +21,7 @@ use crate::{
     wording::{count, thousands},
 };
 
-use super::{DeletionView, document::held_by, surprises, went_all_the_same};
+use super::{DeletionView, surprises, went_all_the_same};
 
 /// So many of a kind are named, unless the output is wide.
 const NAMED: usize = 10;
@@ -68,84 +68,94 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
         view.followed.map_or(0, |followed| followed.outside.iter().filter(|one| one.gone || one.terminating).count());
     let archived = match (view.archive, unlisted_contents) {
         (None, _) => String::new(),
-        (Some(path), 0) => format!(" All of it is in {}.", path.display()),
+        (Some(path), 0) => format!(" All of them are archived in {}.", path.display()),
         (Some(path), _) => {
-            let unlisted_contents = count(unlisted_contents, "object that was not is", "objects that were not are");
-            format!(" What was foretold is in {}; {unlisted_contents} missing there.", path.display())
+            let unlisted_contents = count(unlisted_contents, "unplanned object is", "unplanned objects are");
+            format!(" The planned objects are archived in {}; {unlisted_contents} not in it.", path.display())
         }
     };
     let part = match (failed, view.sweep.map_or(0, <[_]>::len)) {
         (0, 0) => String::new(),
-        (0, in_vain) => format!(" {} tried in vain.", count(in_vain, "object was", "objects were")),
+        (0, in_vain) => format!(" {} not be changed.", count(in_vain, "object could", "objects could")),
         (failed, _) => format!(" {} not deleted.", count(failed, "target was", "targets were")),
     };
     let failed = failed + view.sweep.map_or(0, <[_]>::len);
     let after = format!("{:.1}s", view.took.as_secs_f64());
     let Some(followed) = view.followed else {
         let targets = count(view.sent.len() - failed, "target is", "targets are");
-        return ("SENT", Tone::Strong, format!("{targets} deleted, and nobody waits for the rest.{part}{archived}"));
+        return (
+            "SENT",
+            Tone::Strong,
+            format!("{targets} deleted; the cascade continues without being followed.{part}{archived}"),
+        );
     };
     let came = what_came(followed);
     match followed.ended {
         Ended::AsPlanned if surprises(followed) > 0 => {
-            let more = count(surprises(followed), "object went", "objects went");
+            let more = count(surprises(followed), "object was deleted", "objects were deleted");
             (
-                "OTHERWISE",
+                "UNEXPECTED",
                 Tone::Error,
-                format!("{more} that were not foretold to, after {after}: {came}.{part}{archived}"),
+                format!("{more} that the plan did not name, after {after}: {came}.{part}{archived}"),
             )
         }
-        Ended::AsPlanned if failed > 0 => ("IN PART", Tone::Error, format!("after {after}: {came}.{part}{archived}")),
+        Ended::AsPlanned if failed > 0 => {
+            ("PARTLY DONE", Tone::Error, format!("after {after}: {came}.{part}{archived}"))
+        }
         Ended::AsPlanned if followed.left == 0 => {
-            ("DONE", Tone::Good, format!("as foretold, after {after}: {came}.{archived}"))
+            ("DONE", Tone::Good, format!("as planned, after {after}: {came}.{archived}"))
         }
         Ended::AsPlanned if !is_stuck(followed) => {
-            ("WAITS", Tone::Warning, format!("as foretold, after {after}: {came}.{archived}"))
+            ("WAITS", Tone::Warning, format!("as planned, after {after}: {came}.{archived}"))
         }
-        Ended::AsPlanned => ("STUCK", Tone::Error, format!("as foretold, after {after}: {came}.{archived}")),
-        Ended::Stuck => {
-            ("STUCK", Tone::Error, format!("after {after}: {came}, and nobody is known to finish it.{part}{archived}"))
-        }
+        Ended::AsPlanned => ("STUCK", Tone::Error, format!("as planned, after {after}: {came}.{archived}")),
+        Ended::Stuck => (
+            "STUCK",
+            Tone::Error,
+            format!("after {after}: {came}. No controller is known to finish this.{part}{archived}"),
+        ),
         Ended::Otherwise if went_all_the_same(followed) && failed == 0 => {
-            let more = count(followed.otherwise.len(), "object", "objects");
-            ("DONE", Tone::Good, format!("after {after}: {came}, {more} of them although foretold to stay.{archived}"))
+            let more = thousands(followed.otherwise.len());
+            (
+                "DONE",
+                Tone::Good,
+                format!("after {after}: {came}, {more} of them although the plan said STUCK.{archived}"),
+            )
         }
         Ended::Otherwise => {
-            let number = count(followed.otherwise.len(), "object came", "objects came");
+            let number = count(followed.otherwise.len(), "object ended", "objects ended");
             (
-                "OTHERWISE",
+                "UNEXPECTED",
                 Tone::Error,
-                format!("{number} out otherwise than foretold, after {after}: {came}.{part}{archived}"),
+                format!("{number} differently than planned, after {after}: {came}.{part}{archived}"),
             )
         }
         Ended::TimedOut if is_stuck(followed) => (
             "STUCK",
             Tone::Error,
-            format!("the time was up after {after}: {came}. Nobody is known to finish it.{part}{archived}"),
+            format!("timed out after {after}: {came}. No controller is known to finish this.{part}{archived}"),
         ),
         Ended::TimedOut => {
-            let on = if view.sweep.is_some() { "The rest is left as it is." } else { "The cascade goes on." };
-            ("NOT OVER", Tone::Error, format!("the time was up after {after}: {came}. {on}{part}{archived}"))
+            let on =
+                if view.sweep.is_some() { "The rest is unchanged." } else { "The cascade continues in the cluster." };
+            ("NOT FINISHED", Tone::Error, format!("timed out after {after}: {came}. {on}{part}{archived}"))
         }
         Ended::CalledOff if view.sweep.is_some_and(|in_vain| !in_vain.is_empty()) => (
-            "NOT OVER",
+            "NOT FINISHED",
             Tone::Error,
-            format!(
-                "it was ended after {after}: {came}. What was done stays done, and the rest is left as it is.{part}"
-            ),
+            format!("stopped after {after}: {came}. These changes stay; the rest is unchanged.{part}"),
         ),
         Ended::CalledOff if view.sweep.is_some() => (
-            "NOT OVER",
+            "NOT FINISHED",
             Tone::Warning,
-            format!(
-                "it was called off after {after}: {came}. What was done stays done, and the rest is left as it is.{part}"
-            ),
+            format!("interrupted after {after}: {came}. These changes stay; the rest is unchanged.{part}"),
         ),
         Ended::CalledOff => (
-            "NOT OVER",
+            "NOT FINISHED",
             Tone::Warning,
             format!(
-                "nobody follows it any more, after {after}: {came}. What was deleted stays deleted, and the cascade goes on.{part}{archived}"
+                "interrupted after {after}: {came}. Deleted objects stay deleted, and the cascade continues in \
+                 the cluster.{part}{archived}"
             ),
         ),
     }
@@ -159,8 +169,8 @@ fn is_stuck(followed: &Followed) -> bool {
 fn what_came(followed: &Followed) -> String {
     let progress = followed.progress;
     let gone = match (progress.gone, progress.to_go) {
-        (gone, to_go) if gone >= to_go => format!("{} gone", count(gone, "object is", "objects are")),
-        (gone, to_go) => format!("{} of {} gone", thousands(gone), count(to_go, "object is", "objects are")),
+        (gone, to_go) if gone >= to_go => format!("{} deleted", count(gone, "object is", "objects are")),
+        (gone, to_go) => format!("{} of {} deleted", thousands(gone), count(to_go, "object is", "objects are")),
     };
     let left = match followed.left {
         0 => String::new(),
@@ -168,7 +178,7 @@ fn what_came(followed: &Followed) -> String {
     };
     let changed = match progress.changed {
         0 => String::new(),
-        changed => format!(", {}, changed", count(changed, "survives", "survive")),
+        changed => format!(", {} with changed owner references", count(changed, "survives", "survive")),
     };
     format!("{gone}{left}{changed}")
 }
@@ -177,16 +187,18 @@ fn what_came(followed: &Followed) -> String {
 fn not_done(view: &DeletionView<'_>, sent: &Sent) -> Option<Line> {
     let (word, tone, why) = match &sent.answered {
         Answered::Removed | Answered::Accepted => return None,
-        Answered::GoneBefore => ("gone", Tone::Plain, "it was gone before".to_owned()),
+        Answered::GoneBefore => ("absent", Tone::Plain, "it was already deleted".to_owned()),
         Answered::Replaced => (
             "left",
             Tone::Warning,
-            "it was gone before, and another object has its name: that was not touched".to_owned(),
+            "it was already deleted; a new object with the same name was not touched".to_owned(),
         ),
         Answered::Refused { reason } => ("REFUSED", Tone::Error, reason.clone()),
-        Answered::Unsure { reason } => ("UNSURE", Tone::Error, format!("whether it is deleted is not known: {reason}")),
+        Answered::Unsure { reason } => {
+            ("UNSURE", Tone::Error, format!("it is not known whether the API server deleted it: {reason}"))
+        }
         Answered::Failed { reason } => ("FAILED", Tone::Error, reason.clone()),
-        Answered::NotSent => ("not tried", Tone::Warning, "it was to come after the one that failed".to_owned()),
+        Answered::NotSent => ("not tried", Tone::Warning, "an earlier target failed".to_owned()),
     };
     Some(line(view, &sent.target, word, tone, vec![why]))
 }
@@ -194,35 +206,35 @@ fn not_done(view: &DeletionView<'_>, sent: &Sent) -> Option<Line> {
 fn otherwise_line(view: &DeletionView<'_>, otherwise: &UnexpectedOutcome) -> Line {
     let predicted: Vec<&str> = otherwise.predicted.iter().map(|kind| in_words(*kind)).collect();
     let came = match otherwise.actual {
-        OutcomeKind::Deleted => "gone",
+        OutcomeKind::Deleted => "deleted",
         OutcomeKind::Terminating => "Terminating",
         _ => "there",
     };
-    let mut remarks = vec![format!("foretold: {}", predicted.join(", or "))];
+    let mut remarks = vec![format!("planned: {}", predicted.join(", or "))];
     if !otherwise.finalizers.is_empty() {
         remarks.push(format!("finalizers {}", otherwise.finalizers.join(", ")));
     }
     if otherwise.together {
-        remarks.push("but not together with what became of others".to_owned());
+        remarks.push("but not in combination with what happened to the other objects".to_owned());
     }
     line(view, &otherwise.object, came, Tone::Warning, remarks)
 }
 
 fn in_words(kind: OutcomeKind) -> &'static str {
     match kind {
-        OutcomeKind::Deleted => "gone",
+        OutcomeKind::Deleted => "deleted",
         OutcomeKind::Terminating => "Terminating",
-        OutcomeKind::Orphaned => "stays without an owner",
-        OutcomeKind::Detached => "stays with fewer owners",
-        OutcomeKind::Unblocked => "stays and blocks no more",
-        OutcomeKind::Unchanged => "stays as it is",
+        OutcomeKind::Orphaned => "kept without an owner",
+        OutcomeKind::Detached => "kept with fewer owners",
+        OutcomeKind::Unblocked => "kept, no longer blocks its owner",
+        OutcomeKind::Unchanged => "unchanged",
     }
 }
 
 fn blocker_line(view: &DeletionView<'_>, blocker: &Blocker) -> Line {
     let (word, tone) = match blocker.state {
         State::Stuck => ("STUCK", Tone::Error),
-        State::Unknown => ("UNCLEAR", Tone::Warning),
+        State::Unknown => ("DEPENDS", Tone::Warning),
         State::Waiting => ("waits", Tone::Warning),
     };
     line(view, &blocker.object, word, tone, vec![why(blocker, view.namespace)])
@@ -230,38 +242,29 @@ fn blocker_line(view: &DeletionView<'_>, blocker: &Blocker) -> Line {
 
 /// What a blocker waits for, in a few words.
 pub fn why(blocker: &Blocker, namespace: Option<&str>) -> String {
-    let mut parts: Vec<String> = blocker
-        .held_by
-        .iter()
-        .map(|held| match held {
-            BlockerDescription::Finalizer(finalizer) => format!("finalizer {finalizer}"),
-            BlockerDescription::Kubelet => "the kubelet has to end its containers".to_owned(),
-            BlockerDescription::SpecFinalizers => "its spec.finalizers".to_owned(),
-            BlockerDescription::Unreadable(_) => format!("content that nobody can list: {}", held_by(held)),
-        })
-        .collect();
+    let mut parts = blocker.remarks.clone();
     match blocker.waits_for.as_slice() {
         [] => {}
         [one] => parts.push(format!("waits for {}", named(one, namespace))),
         [first, rest @ ..] => parts.push(format!("waits for {} and {} more", named(first, namespace), rest.len())),
     }
     if blocker.holds_up > 0 {
-        parts.push(format!("holds up {}", count(blocker.holds_up, "other", "others")));
+        parts.push(format!("blocks {}", count(blocker.holds_up, "other object", "other objects")));
     }
     parts.join("; ")
 }
 
 fn outside_line(view: &DeletionView<'_>, outside: &UnplannedObject) -> Line {
     let word = match (outside.gone, outside.terminating) {
-        (true, _) => "gone, too",
-        (false, true) => "Terminating, too",
+        (true, _) => "also deleted",
+        (false, true) => "also Terminating",
         (false, false) => "new",
     };
-    let since = if outside.new { "created meanwhile" } else { "not foretold" };
+    let since = if outside.new { "created after the plan" } else { "not in the plan" };
     let because = match &outside.because {
         Relation::Owner(owner) => format!("owned by {}", named(owner, view.namespace)),
-        Relation::Namespace => "in a namespace that goes".to_owned(),
-        Relation::Definition => "its definition goes".to_owned(),
+        Relation::Namespace => "its namespace is deleted".to_owned(),
+        Relation::Definition => "its CRD is deleted".to_owned(),
     };
     line(view, &outside.object, word, Tone::Warning, vec![format!("{since}, {because}")])
 }
@@ -302,6 +305,6 @@ fn write_lines(lines: &[Line], all: usize, options: &Options<'_>, out: &mut dyn 
     lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)?;
     match all - lines.len() {
         0 => Ok(()),
-        more => writeln!(out, "{}… {} more, which -o wide names", " ".repeat(MARGIN), thousands(more)),
+        more => writeln!(out, "{}… {} more (-o wide lists them)", " ".repeat(MARGIN), thousands(more)),
     }
 }

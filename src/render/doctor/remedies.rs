@@ -14,11 +14,12 @@ const WIDTH: usize = 80;
 const SIGN: &str = "# ";
 
 /// What is said at the top of every script that has something to run.
-const ABOUT: &str = "Of each finding the first remedy, which does the least harm, is there to be run; the others are commented out. Comment out \
-                     what you don't want, or another remedy in.";
+const ABOUT: &str = "The first remedy of each finding does the least harm and is active; the others are \
+    commented out. Comment out what you do not want, or activate another remedy.";
 /// The choice that is made about failures.
-const FAILURES: &str = "A command that fails doesn't keep the others from being run: each stands by itself. A patch refuses where what it \
-                        mends has changed meanwhile; a delete takes what has the name by then. Failures are counted, and make the exit code 1.";
+const FAILURES: &str = "The script continues when a command fails. A patch is rejected if the object has \
+    changed since; a delete deletes whatever object has the name then. The script counts failures, and exits \
+    with code 1 if there are any.";
 
 impl DoctorView<'_> {
     /// A shell script (POSIX): of each finding the remedy that does the least harm, and the others commented out.
@@ -30,9 +31,9 @@ impl DoctorView<'_> {
         }
         let mut script = Script::default();
         script.line("#!/bin/sh");
-        script.comment(&format!("What mends the findings of kubectl gc doctor. {}", self.header));
+        script.comment(&format!("Remedies for the findings of kubectl gc doctor. {}", self.header));
         match self.counts() {
-            none if none.is_empty() => script.comment("There are no findings: there is nothing to do."),
+            none if none.is_empty() => script.comment("There are no findings, so there is nothing to do."),
             counts => script.comment(&format!("{counts}. Read this before you run it: it changes the cluster.")),
         }
         if body.commands > 0 {
@@ -61,11 +62,11 @@ impl DoctorView<'_> {
         script.said("", &finding.message);
         script.said("Then: ", &finding.consequence);
         if finding.remedies.is_empty() {
-            script.comment("Nothing that mends it is known.");
+            script.comment("No remedy is known.");
         }
         let decided = finding.code != Code::ArmedDeletion;
         if !decided {
-            script.comment("This is to be decided first: nothing of it is there to be run.");
+            script.comment("This needs a decision first: all of its remedies are commented out.");
         }
         for (index, remedy) in finding.remedies.iter().enumerate() {
             script.remedy(remedy, index == 0, decided && index == 0);
@@ -104,7 +105,9 @@ impl Script {
     fn reach(&mut self, kubectl: &Kubectl) {
         let function = kubectl.shell_function();
         if kubectl.is_plain() || !function.is_runnable() {
-            self.comment("Kubectl's current context is what is changed: see that it is the right one.");
+            self.comment(
+                "This script changes the cluster of kubectl's current context: check that it is the right one.",
+            );
         } else {
             self.line(&function.to_string());
         }
@@ -130,7 +133,7 @@ impl Script {
         let commands = count(commands, "command", "commands");
         self.line("");
         self.line(&format!("[ \"$failures\" -eq 0 ] || {{ echo \"$failures of {commands} failed\" >&2; exit 1; }}"));
-        self.comment("Whether that was all is told by");
+        self.comment("To check whether problems are left, run");
         self.line(&format!("{SIGN}{again}"));
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::{
-    doctor::{Finding, Remedy},
+    doctor::{Finding, Probed, Remedy},
     model::effects::Severity,
     render::{
         go_quote::visible,
@@ -52,31 +52,33 @@ impl DoctorView<'_> {
     /// The verdict where nothing was found. It claims no more than was looked at.
     fn nothing_found(&self) -> String {
         let unread = self.snapshot.gaps.len();
-        let hidden =
-            || format!(" {} could not be read, and may hide something.", count(unread, "resource", "resources"));
+        let hidden = || format!(" {} could not be read and may hide problems.", count(unread, "resource", "resources"));
         let gaps = if unread == 0 { String::new() } else { hidden() };
         if self.snapshot.is_empty() {
-            return format!("UNKNOWN: there is no object in what was read.{gaps}");
+            return format!("UNKNOWN: no object could be read.{gaps}");
         }
-        let mut verdict = "HEALTHY".to_owned();
+        let mut verdict = "No problems found".to_owned();
         if !self.only.is_empty() {
             let codes: Vec<String> = self.only.iter().map(|code| code.name().to_owned()).collect();
-            verdict.push_str(&format!(" as to {}", listed(&codes)));
+            verdict.push_str(&format!(" for {}", listed(&codes)));
         }
         if unread > 0 {
-            verdict.push_str(", as far as could be read");
+            verdict.push_str(" as far as could be read");
         }
         let looked_at = looked_at(self.snapshot);
         if !self.only.is_empty() {
-            return format!("{verdict}: {looked_at}.{gaps}");
+            return format!("{verdict}: {looked_at} checked.{gaps}");
         }
         let of = match (self.targets, self.namespace) {
-            (Some(1), _) => "of the object asked about, ".to_owned(),
-            (Some(many), _) => format!("of the {} asked about, ", count(many, "object", "objects")),
-            (None, Some(namespace)) => format!("in namespace {namespace}, "),
+            (Some(targets), _) => format!(" for {}", count(targets, "target", "targets")),
+            (None, Some(namespace)) => format!(" in namespace {namespace}"),
             (None, None) => String::new(),
         };
-        format!("{verdict}: {looked_at}; {of}no owner reference leads nowhere, no deletion is stuck.{gaps}")
+        let collector = match self.probed {
+            Some(Probed::Works) => "the collector is running",
+            _ => "collector not tested; use --probe",
+        };
+        format!("{verdict}{of}: {looked_at} checked ({collector}).{gaps}")
     }
 
     fn write_one(&self, finding: &Finding, wide: bool, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {

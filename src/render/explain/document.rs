@@ -14,7 +14,7 @@ use crate::{
     model::{ObjectId, Rule, Snapshot, Symbol},
     render::{
         doctor::FindingJson,
-        plan::{Because, because, holder_name},
+        plan::{Because, because},
     },
     server::Propagation,
     simulate::{BlockedBy, Next, NoAction, ProjectedOutcome},
@@ -175,8 +175,8 @@ struct DroppedJson<'a> {
 #[serde(rename_all = "camelCase")]
 struct WaitingJson<'a> {
     object: ObjectJson<'a>,
-    goes: bool,
-    lets_go: bool,
+    deleted: bool,
+    stops_blocking: bool,
     state: &'static str,
     held_by: Vec<&'a str>,
     waits_for: Vec<ObjectJson<'a>>,
@@ -240,7 +240,7 @@ fn objects<'a>(snapshot: &'a Snapshot, ids: &[ObjectId]) -> Vec<ObjectJson<'a>> 
 }
 
 fn holders<'a>(snapshot: &'a Snapshot, held_by: &[BlockedBy]) -> Vec<&'a str> {
-    held_by.iter().map(|holder| holder_name(snapshot, *holder)).collect()
+    held_by.iter().map(|holder| holder.name(snapshot)).collect()
 }
 
 fn texts<'a>(snapshot: &'a Snapshot, symbols: &[Symbol]) -> Vec<&'a str> {
@@ -307,13 +307,13 @@ impl<'a> NextJson<'a> {
                 (explanation.action, explanation.propagation) = ("Unblock", Some(Propagation::Foreground.name()))
             }
             Next::DropReferences(uids) => {
-                (explanation.action, explanation.drops) = ("DropReferences", texts(snapshot, uids))
+                (explanation.action, explanation.drops) = ("RemoveReferences", texts(snapshot, uids))
             }
             Next::FreeDependents(freed) => {
-                (explanation.action, explanation.dependents) = ("FreeDependents", objects(snapshot, freed))
+                (explanation.action, explanation.dependents) = ("OrphanDependents", objects(snapshot, freed))
             }
             Next::TakeFinalizer(finalizer) => {
-                (explanation.action, explanation.finalizer) = ("TakeFinalizer", Some(snapshot.text(*finalizer)))
+                (explanation.action, explanation.finalizer) = ("RemoveFinalizer", Some(snapshot.text(*finalizer)))
             }
             Next::WaitForDependents(blocking) => {
                 (explanation.action, explanation.dependents) = ("Wait", objects(snapshot, blocking))
@@ -328,7 +328,7 @@ fn reason(idle: NoAction) -> &'static str {
     match idle {
         NoAction::NoOwners => "NoOwners",
         NoAction::OwnersSolid => "OwnersSolid",
-        NoAction::OnItsWayOut => "OnItsWayOut",
+        NoAction::OnItsWayOut => "AlreadyTerminating",
         NoAction::NotWatched => "NotWatched",
         NoAction::SharedUid(_) => "SharedUid",
         NoAction::Unmappable(_) => "NotServed",
@@ -340,8 +340,8 @@ fn reason(idle: NoAction) -> &'static str {
 impl EndJson {
     fn of(snapshot: &Snapshot, explanation: &Explanation) -> Self {
         let (outcome, references) = match explanation.end.outcome {
-            ProjectedOutcome::Goes => ("Goes", None),
-            ProjectedOutcome::Stays => ("Stays", None),
+            ProjectedOutcome::Goes => ("Deleted", None),
+            ProjectedOutcome::Stays => ("Kept", None),
             ProjectedOutcome::Changes { references, .. } => ("Changes", Some(references)),
         };
         let cause = explanation.end.because.as_ref();
@@ -402,8 +402,8 @@ impl<'a> WaitingJson<'a> {
     fn of(snapshot: &'a Snapshot, line: &Waiting) -> Self {
         WaitingJson {
             object: ObjectJson::of(snapshot, line.object),
-            goes: line.goes,
-            lets_go: line.lets_go,
+            deleted: line.goes,
+            stops_blocking: line.lets_go,
             state: line.state.name(),
             held_by: holders(snapshot, &line.held_by),
             waits_for: objects(snapshot, &line.waits_for),

@@ -79,10 +79,10 @@ fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, 
         }
     }
     if row.above {
-        remarks.push(if owner == Some(object) { "itself: a circle" } else { "see above" }.to_owned());
+        remarks.push(if owner == Some(object) { "itself: a cycle" } else { "see above" }.to_owned());
     }
     if row.cut {
-        remarks.push("has owners in turn: kubectl gc tree --owners shows them".to_owned());
+        remarks.push("has more owners: see kubectl gc tree --owners".to_owned());
     }
     Line {
         guide,
@@ -96,8 +96,8 @@ fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, 
 fn blocks(story: &ReferenceStory) -> Option<&'static str> {
     match (story.blocks, story.owner) {
         (Blocks::No | Blocks::Nobody, _) => None,
-        (Blocks::Unseen, _) => Some("meant to block it, which the collector doesn't see"),
-        (Blocks::Would, Some(OwnerState::Live)) => Some("blocks it: deleted in the foreground, it waits for this one"),
+        (Blocks::Unseen, _) => Some("meant to block it, but the collector does not see that"),
+        (Blocks::Would, Some(OwnerState::Live)) => Some("blocks a foreground delete of this owner"),
         (Blocks::Would, _) => Some("would block it"),
         (Blocks::Now, _) => Some("blocks it now"),
     }

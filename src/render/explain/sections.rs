@@ -66,7 +66,7 @@ pub(super) fn write(
         ("Waiting", waiting(view, explanation)),
         ("Because", causes(view, explanation)),
         ("Next", vec![next(explanation).into()]),
-        ("In the end", end(view, explanation).into_iter().map(Said::from).collect()),
+        ("Finally", end(view, explanation).into_iter().map(Said::from).collect()),
         ("If", explanation.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
         (
             "Findings",
@@ -115,13 +115,13 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
         1 if dependents.count() == 1 => {
             said.push(format!("{blocking}, which {block} it{}", if dependents.waits { " now" } else { "" }).into())
         }
-        _ if dependents.waits => said.push(format!("{kinds}; it is held now by {blocking}").into()),
+        _ if dependents.waits => said.push(format!("{kinds}; blocked now by {blocking}").into()),
         some => said.push(format!("{kinds}; {} {block} it: {blocking}", thousands(some)).into()),
     }
     if !dependents.unseen.is_empty() {
         let unseen = count(dependents.unseen.len(), "more is", "more are");
         let explanation = format!(
-            "{unseen} not seen by the collector, which doesn't watch their kind: {}",
+            "{unseen} invisible to the collector, which does not watch their kind: {}",
             view.names(&dependents.unseen, NAMED)
         );
         said.push(explanation.into());
@@ -133,7 +133,7 @@ fn waiting(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     match explanation.waited_for_by.as_slice() {
         [] => Vec::new(),
         [one] => vec![format!("{} waits for it", view.name(*one)).into()],
-        many => vec![format!("{} wait for it, directly or not", view.names(many, NAMED)).into()],
+        many => vec![format!("{} wait for it, directly or indirectly", view.names(many, NAMED)).into()],
     }
 }
 
@@ -162,7 +162,7 @@ fn causes(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     let more = explanation.causes.len().saturating_sub(TOLD);
     said.extend(
         (more > 0)
-            .then(|| Said::from(format!("and {} (-o json tells them all)", count(more, "cause more", "causes more")))),
+            .then(|| Said::from(format!("and {} (-o json lists them all)", count(more, "more cause", "more causes")))),
     );
     said
 }
@@ -202,7 +202,8 @@ fn rules(explanation: &Explanation) -> Vec<Said> {
 fn end(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
     if explanation.end.uncertain == Some(Uncertainty::Order) {
         return Some(
-            "it may stay as it is, too: an owner that waits now may be done before the collector has looked at it"
+            "it may also stay unchanged: a waiting owner may be deleted before the collector processes this \
+             object"
                 .to_owned(),
         );
     }
@@ -211,8 +212,8 @@ fn end(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
     }
     let why = because_of(view, explanation);
     match explanation.end.outcome {
-        ProjectedOutcome::Goes if why.is_empty() => Some("it goes".to_owned()),
-        ProjectedOutcome::Goes => Some(format!("it goes: {why}")),
+        ProjectedOutcome::Goes if why.is_empty() => Some("it is deleted".to_owned()),
+        ProjectedOutcome::Goes => Some(format!("it is deleted: {why}")),
         ProjectedOutcome::Changes { .. } => Some(format!("it is changed: {why}")),
         ProjectedOutcome::Stays => None,
     }

@@ -15,11 +15,10 @@ use crate::{
         go_quote::visible,
         guides::Guides,
         lines::{self, Line},
-        plan::holder_name,
         style::Tone,
         tree::Options,
     },
-    simulate::BlockedBy,
+    simulate::State,
     wording::{count, thousands},
 };
 
@@ -161,22 +160,16 @@ fn folded(lines: &[Waiting], wide: bool) -> Vec<Row<'_>> {
 fn remarks(view: &ExplainView<'_>, causes: &FxHashMap<ObjectId, &RootCause>, line: &Waiting) -> Vec<String> {
     let mut remarks: Vec<String> = Vec::new();
     for holder in &line.held_by {
-        remarks.push(match holder {
-            BlockedBy::Finalizer(_) => format!("finalizer {}", holder_name(view.snapshot, *holder)),
-            BlockedBy::Kubelet if line.goes => "its kubelet ends it after its grace period".to_owned(),
-            BlockedBy::Kubelet => "no kubelet is known to end it".to_owned(),
-            BlockedBy::SpecFinalizers if line.goes => "the namespace controller empties it".to_owned(),
-            BlockedBy::SpecFinalizers => "its spec.finalizers".to_owned(),
-            BlockedBy::Unreadable(_) => format!("nobody can list {}", holder_name(view.snapshot, *holder)),
-        });
+        let state = if line.goes { State::Waiting } else { line.state };
+        remarks.push(holder.describe(view.snapshot, line.object, state));
     }
     if !view.snapshot.object(line.object).terminating() {
         remarks.extend(line.goes.then(|| "the collector deletes it".to_owned()));
         remarks
-            .extend(line.lets_go.then(|| "another owner keeps it, and it loses the reference that blocks".to_owned()));
+            .extend(line.lets_go.then(|| "another owner keeps it, and the blocking reference is removed".to_owned()));
     }
     if let Some(cause) = causes.get(&line.object).filter(|_| remarks.is_empty()) {
-        remarks.push(if cause.objects.len() > 1 { "in a circle".to_owned() } else { cause.message.clone() });
+        remarks.push(if cause.objects.len() > 1 { "in a cycle".to_owned() } else { cause.message.clone() });
     }
     if line.above {
         remarks = vec!["see above".to_owned()];

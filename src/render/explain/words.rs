@@ -6,7 +6,7 @@ use crate::{
     plan::Uncertainty,
     render::{plan::because, style::Tone},
     server::Propagation,
-    simulate::{Next, NoAction, ProjectedOutcome, State},
+    simulate::{Next, NoAction, ProjectedOutcome, State, until_who_is_done},
     tree::ReferenceStatus,
     wording::age,
 };
@@ -15,6 +15,9 @@ use super::ExplainView;
 
 /// A word, how it looks, and a sentence.
 pub(super) type Verdict = (&'static str, Tone, String);
+
+/// The verdict where it is not known whether the controller of a finalizer runs.
+const DEPENDS: &str = "DEPENDS ON CONTROLLER";
 
 /// What becomes of an object, in a line.
 pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i64>) -> Verdict {
@@ -26,30 +29,30 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
     let why = because_of(view, explanation);
     match &explanation.end.outcome {
         _ if explanation.end.uncertain == Some(Uncertainty::Order) => {
-            ("UNSURE", Tone::Warning, format!("what becomes of {name} depends on the order of events."))
+            ("UNSURE", Tone::Warning, format!("whether {name} is deleted depends on the order of events."))
         }
         _ if explanation.end.uncertain.is_some() => {
-            ("UNSURE", Tone::Warning, format!("what becomes of {name} rests on something that could not be read."))
+            ("UNSURE", Tone::Warning, format!("what happens to {name} depends on something that could not be read."))
         }
-        // Why stands below, and better.
+        // The section "Next" says why.
         ProjectedOutcome::Goes if explanation.next.next.writes() => {
-            ("GOES", Tone::Warning, format!("{name} is going to be deleted."))
+            ("WILL BE DELETED", Tone::Warning, format!("the collector is about to delete {name}."))
         }
-        ProjectedOutcome::Goes => ("GOES", Tone::Warning, format!("{name} is going to be deleted: {why}.")),
+        ProjectedOutcome::Goes => ("WILL BE DELETED", Tone::Warning, format!("{name}: {why}.")),
         ProjectedOutcome::Changes { terminating: true, .. } => {
             let (word, tone, stays) = match explanation.end.state {
-                Some(State::Waiting) => ("WAITS", Tone::Warning, "stays terminating until somebody else is done"),
-                Some(State::Unknown) => {
-                    ("UNCLEAR", Tone::Warning, "stays terminating; whether anybody finishes it is not known")
+                Some(State::Waiting) => {
+                    ("WAITS", Tone::Warning, format!("stays Terminating until {}", until(view, explanation)))
                 }
-                _ => ("STUCK", Tone::Error, "stays terminating, which nobody is known to finish"),
+                Some(State::Unknown) => {
+                    (DEPENDS, Tone::Warning, format!("stays Terminating until {}", until(view, explanation)))
+                }
+                _ => ("STUCK", Tone::Error, "stays Terminating, and no controller is known to finish it".to_owned()),
             };
-            (word, tone, format!("{name} is going to be deleted ({why}), and {stays}."))
+            (word, tone, format!("{name} will be deleted ({why}) and {stays}."))
         }
-        ProjectedOutcome::Changes { .. } => ("CHANGES", Tone::Warning, format!("{name} stays, changed: {why}.")),
-        ProjectedOutcome::Stays => {
-            ("STAYS", Tone::Good, format!("{name} is there, and {}.", why_it_stays(explanation)))
-        }
+        ProjectedOutcome::Changes { .. } => ("CHANGES", Tone::Warning, format!("{name} is kept, but changed: {why}.")),
+        ProjectedOutcome::Stays => ("KEPT", Tone::Good, format!("{name} exists, and {}.", why_it_stays(explanation))),
     }
 }
 
@@ -57,41 +60,50 @@ fn why_it_stays(explanation: &Explanation) -> &'static str {
     match &explanation.next.next {
         Next::Nothing(NoAction::OwnersSolid) if explanation.references.len() == 1 => "its owner keeps it",
         Next::Nothing(NoAction::OwnersSolid) => "its owners keep it",
-        Next::Nothing(NoAction::NoOwners) => "nobody owns it",
-        Next::Nothing(NoAction::Unmappable(_) | NoAction::InvalidScope(_)) => {
-            "the collector can't do anything about it"
-        }
-        Next::Nothing(NoAction::NotWatched | NoAction::SharedUid(_)) => "the collector doesn't look at it",
+        Next::Nothing(NoAction::NoOwners) => "it has no owner",
+        Next::Nothing(NoAction::Unmappable(_) | NoAction::InvalidScope(_)) => "the collector cannot process it",
+        Next::Nothing(NoAction::NotWatched | NoAction::SharedUid(_)) => "the collector ignores it",
         // It would be deleted, and isn't.
-        Next::Delete(..) | Next::Unblock => "the API server lets nobody delete it",
-        _ => "stays there",
+        Next::Delete(..) | Next::Unblock => "the API server refuses to delete it",
+        _ => "nothing deletes it",
     }
 }
 
 fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, now: Option<i64>) -> Verdict {
     let deleted = view.snapshot.object(explanation.object).deleted;
     let since = match now.zip(deleted).map(|(now, deleted)| now - deleted) {
-        Some(seconds) if seconds >= 0 => format!("has been terminating for {}", age(seconds)),
-        _ => "is terminating".to_owned(),
+        Some(seconds) if seconds >= 0 => format!("has been Terminating for {}", age(seconds)),
+        _ => "is Terminating".to_owned(),
     };
     match (&explanation.end.outcome, explanation.end.state) {
         _ if explanation.end.uncertain.is_some() => (
-            "UNCLEAR",
+            "UNSURE",
             Tone::Warning,
-            format!("{name} {since}, and what becomes of it rests on something that could not be read."),
+            format!("{name} {since}; what happens next depends on something that could not be read."),
         ),
-        (ProjectedOutcome::Goes, _) if in_trouble(explanation) => (
-            "WAITS",
-            Tone::Warning,
-            format!("{name} {since}, and would go by itself; what is in the way is told below."),
-        ),
-        (ProjectedOutcome::Goes, _) => ("GOES", Tone::Plain, format!("{name} {since}, and goes.")),
-        (_, Some(State::Waiting)) => ("WAITS", Tone::Warning, format!("{name} {since}, until somebody else is done.")),
-        (_, Some(State::Unknown)) => {
-            ("UNCLEAR", Tone::Warning, format!("{name} {since}; whether anybody finishes it is not known."))
+        (ProjectedOutcome::Goes, _) if in_trouble(explanation) => {
+            ("WAITS", Tone::Warning, format!("{name} {since} and would be deleted, but see the findings below."))
         }
-        _ => ("STUCK", Tone::Error, format!("{name} {since}, and nobody is known to finish it.")),
+        (ProjectedOutcome::Goes, _) => {
+            ("WILL BE DELETED", Tone::Plain, format!("{name} {since}, and nothing blocks that."))
+        }
+        (_, Some(State::Waiting)) => {
+            ("WAITS", Tone::Warning, format!("{name} {since} until {}.", until(view, explanation)))
+        }
+        (_, Some(State::Unknown)) => {
+            (DEPENDS, Tone::Warning, format!("{name} {since} until {}.", until(view, explanation)))
+        }
+        _ => ("STUCK", Tone::Error, format!("{name} {since}, and no controller is known to finish it.")),
     }
+}
+
+/// Who has to do what before the object is deleted, as a clause after "until".
+fn until(view: &ExplainView<'_>, explanation: &Explanation) -> String {
+    let causes = explanation
+        .causes
+        .iter()
+        .flat_map(|cause| cause.objects.iter().map(move |object| (*object, cause.held_by.as_slice())));
+    until_who_is_done(view.snapshot, causes)
 }
 
 /// Whether something is found to be wrong although a collector and controllers that work would finish the object.
@@ -114,7 +126,7 @@ pub(super) fn standing(standing: ReferenceStatus) -> (&'static str, Tone) {
         ReferenceStatus::Waiting => ("waiting", Tone::Warning),
         ReferenceStatus::NotServed => ("not served", Tone::Error),
         ReferenceStatus::InvalidScope => ("invalid", Tone::Error),
-        ReferenceStatus::Unread => ("not known", Tone::Warning),
+        ReferenceStatus::Unread => ("not read", Tone::Warning),
         _ => ("dangling", Tone::Error),
     }
 }
@@ -122,10 +134,10 @@ pub(super) fn standing(standing: ReferenceStatus) -> (&'static str, Tone) {
 /// What becomes of something that is waited for, in a word.
 pub(super) fn waiting(line: &Waiting) -> (&'static str, Tone) {
     match line.state {
-        _ if line.goes => ("goes", Tone::Plain),
-        _ if line.lets_go => ("lets go", Tone::Plain),
+        _ if line.goes => ("will be deleted", Tone::Plain),
+        _ if line.lets_go => ("stops blocking", Tone::Plain),
         State::Stuck => ("STUCK", Tone::Error),
-        State::Unknown => ("UNCLEAR", Tone::Warning),
+        State::Unknown => ("DEPENDS", Tone::Warning),
         State::Waiting => ("waits", Tone::Warning),
     }
 }

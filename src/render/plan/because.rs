@@ -27,8 +27,8 @@ pub(in crate::render) fn because(
 ) -> Because {
     let references = &snapshot.object(object).owners;
     let (reason, message) = match cause {
-        Cause::Requested => ("target", format!("it is deleted with {}", propagation.name())),
-        Cause::Kept => ("kept", "it is kept: its references to what goes are removed first".to_owned()),
+        Cause::Requested => ("target", format!("it is a target of this delete ({})", propagation.name())),
+        Cause::Kept => ("kept", "kept by --keep: its references to deleted objects are removed first".to_owned()),
         Cause::Collector(reason) => collected(snapshot, references, reason),
         Cause::Kubelet => ("grace-over", "the kubelet ends it after its grace period".to_owned()),
         Cause::KnownFinalizer(finalizer) => {
@@ -37,11 +37,9 @@ pub(in crate::render) fn because(
         Cause::Namespace(namespace) => {
             ("namespace", format!("its namespace {} is deleted", name_of(snapshot, *namespace)))
         }
-        Cause::NamespaceEmpty => ("namespace-empty", "nothing is left in it".to_owned()),
-        Cause::Definition(definition) => {
-            ("definition", format!("its definition {} is deleted", name_of(snapshot, *definition)))
-        }
-        Cause::DefinitionEmpty => ("definition-empty", "no instance of it is left".to_owned()),
+        Cause::NamespaceEmpty => ("namespace-empty", "the namespace is empty".to_owned()),
+        Cause::Definition(definition) => ("crd", format!("its CRD {} is deleted", name_of(snapshot, *definition))),
+        Cause::DefinitionEmpty => ("crd-empty", "the CRD has no instance left".to_owned()),
     };
     Because { reason, message }
 }
@@ -54,28 +52,32 @@ fn collected(snapshot: &Snapshot, references: &[Reference], reason: &Reason) -> 
             _ => ("dangling", format!("all its owners are gone: {}", named(snapshot, references, |_| true))),
         },
         Reason::OwnerWaits => match references {
-            [only] => {
-                ("waiting-owner", format!("its owner {} waits for its dependents to go", written(snapshot, only)))
-            }
-            _ => ("waiting-owner", "an owner waits for its dependents to go, and no other keeps it".to_owned()),
+            [only] => (
+                "waiting-owner",
+                format!("its owner {} is waiting for its dependents to be deleted", written(snapshot, only)),
+            ),
+            _ => (
+                "waiting-owner",
+                "an owner is waiting for its dependents to be deleted, and no other owner keeps it".to_owned(),
+            ),
         },
         Reason::OtherOwnerSolid(uids) => {
             let lost = named(snapshot, references, |reference| uids.contains(&reference.uid));
             let kept = named(snapshot, references, |reference| !uids.contains(&reference.uid));
-            let kept = if kept.is_empty() {
-                "it had another valid reference".to_owned()
-            } else {
-                format!("it still has {kept}")
-            };
-            ("solid-owner", format!("it loses {lost}; {kept}"))
+            let kept =
+                if kept.is_empty() { "still has another owner".to_owned() } else { format!("still owned by {kept}") };
+            ("solid-owner", format!("{kept}; reference to {lost} removed"))
         }
         Reason::CycleSuspected => (
             "unblocked",
-            "one of its dependents is already going in the foreground, so it stops blocking its owners".to_owned(),
+            "one of its dependents is already being deleted in the foreground, so it no longer blocks its owners"
+                .to_owned(),
         ),
-        Reason::DependentsGone => ("dependents-gone", "no blocking dependent is left".to_owned()),
-        Reason::OwnerOrphans(uid) => ("orphaned", format!("its owner {} is deleted with Orphan", owner(uid))),
-        Reason::DependentsFreed => ("dependents-freed", "its dependents have been freed".to_owned()),
+        Reason::DependentsGone => ("dependents-gone", "no dependent blocks it any more".to_owned()),
+        Reason::OwnerOrphans(uid) => {
+            ("orphaned", format!("its owner {} is deleted with the orphan policy", owner(uid)))
+        }
+        Reason::DependentsFreed => ("dependents-freed", "its dependents have been orphaned".to_owned()),
     }
 }
 

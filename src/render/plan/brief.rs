@@ -58,7 +58,7 @@ impl PlanReport for BriefView<'_> {
                 text::write_rows(view, &some, options, out)?;
             }
         }
-        let rest = format!("… {left_out} more lines: kubectl gc plan, or --dry-run with --all, shows them.");
+        let rest = format!("… {left_out} more lines: run kubectl gc plan, or add --dry-run --all, to see them.");
         writeln!(out)?;
         for line in wrapped(rest.split(' '), options.width.unwrap_or(usize::MAX)) {
             writeln!(out, "{}", options.style.paint(Tone::Quiet, &line))?;

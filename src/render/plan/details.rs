@@ -4,14 +4,13 @@ use crate::{
     collector::Reason,
     model::{ObjectId, Reference, Snapshot, Symbol, facts::PodFacts},
     plan::{Outcome, OutcomeKind, Uncertainty},
-    simulate::{BlockedBy, Cause, State, world::NAMESPACE_FINALIZER},
+    simulate::{BlockedBy, Cause, State, foreign_spec_finalizers},
     tree::{ReferenceStatus, ResolvedReference},
 };
 
 use super::{
     PlanView,
     because::{because, owners_named},
-    document::holder_name,
     keep, side_effects,
 };
 use crate::render::style::Tone;
@@ -23,7 +22,7 @@ const NAMED_BLOCKERS: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Word {
     Stuck,
-    /// Terminating, and what decides it is not known.
+    /// Terminating; its controller is not known to run.
     Unclear,
     /// Terminating, and somebody will finish it.
     Waits,
@@ -38,10 +37,10 @@ impl Word {
     pub fn text(self) -> &'static str {
         match self {
             Word::Stuck => "STUCK",
-            Word::Unclear => "UNCLEAR",
+            Word::Unclear => "DEPENDS",
             Word::Waits => "waits",
-            Word::Gone => "gone",
-            Word::Stays => "stays",
+            Word::Gone => "deleted",
+            Word::Stays => "kept",
             Word::Unsure => "unsure",
         }
     }
@@ -110,7 +109,7 @@ pub fn group_of_root(outcome: &Outcome, detail: &str) -> String {
     match (&outcome.because, outcome.kind, outcome.uncertain) {
         (Some(Cause::Collector(Reason::NoOwnerLeft)), OutcomeKind::Deleted, None) => "their owners are gone".to_owned(),
         (Some(Cause::Collector(Reason::OtherOwnerSolid(_))), OutcomeKind::Detached, None) => {
-            "they lose owners that are gone, and keep others".to_owned()
+            "still owned by others; references to missing owners removed".to_owned()
         }
         (_, OutcomeKind::Unchanged, Some(Uncertainty::Gap)) => "their owners could not be read".to_owned(),
         _ => detail.to_owned(),
@@ -127,18 +126,18 @@ fn or_else(outcome: &Outcome) -> String {
     for other in &outcome.alternatives {
         let describe = match (other.kind, other.state) {
             (kind, state) if kind == outcome.kind && state == outcome.state => "with other owner references",
-            (OutcomeKind::Deleted, _) => "gone",
+            (OutcomeKind::Deleted, _) => "deleted",
             (OutcomeKind::Terminating, Some(State::Stuck)) => "STUCK",
             (OutcomeKind::Terminating, _) => "Terminating",
-            (OutcomeKind::Orphaned, _) => "left without an owner",
-            (OutcomeKind::Detached | OutcomeKind::Unblocked, _) => "left with other owners",
-            (OutcomeKind::Unchanged, _) => "left alone",
+            (OutcomeKind::Orphaned, _) => "kept without an owner",
+            (OutcomeKind::Detached | OutcomeKind::Unblocked, _) => "kept by its other owners",
+            (OutcomeKind::Unchanged, _) => "unchanged",
         };
         if !others.contains(&describe) {
             others.push(describe);
         }
     }
-    format!("or, in another order of events, {}", others.join(" or "))
+    format!("or {} if events come in another order", others.join(" or "))
 }
 
 /// Which owners it loses, and which it keeps.
@@ -147,7 +146,11 @@ fn detached(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let after = outcome.after.as_ref().map_or(&[][..], |after| &after.owners);
     let lost: Vec<Reference> =
         before.iter().filter(|reference| after.iter().all(|kept| kept.uid != reference.uid)).copied().collect();
-    format!("it loses {}; it still has {}", owners_named(view.snapshot, &lost), owners_named(view.snapshot, after))
+    format!(
+        "still owned by {}; reference to {} removed",
+        owners_named(view.snapshot, after),
+        owners_named(view.snapshot, &lost)
+    )
 }
 
 /// For pods that get time to end.
@@ -173,7 +176,7 @@ fn bent(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
                 | ReferenceStatus::ListKind
         )
     })?;
-    Some(format!("{}, which counts as gone", in_words(fault)))
+    Some(format!("{}: treated as gone", in_words(fault)))
 }
 
 /// Which owners could not be read, of an object that the collector would have to judge by them (R10.2).
@@ -196,7 +199,7 @@ fn why_it_lasts(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
         return None;
     }
     if !view.may_touch(object) {
-        return Some(", which this sweep may not touch".to_owned());
+        return Some(", which this sweep must not change".to_owned());
     }
     immune(view, object).or_else(|| held_by_others(view, object))
 }
@@ -206,7 +209,8 @@ fn held_by_others(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let found = view.snapshot.object(object);
     let foreign = found.finalizers.iter().filter(|finalizer| !finalizer.is_collectors_finalizer());
     let foreign: Vec<&str> = foreign.map(|finalizer| view.snapshot.text(*finalizer)).collect();
-    (found.terminating() && !foreign.is_empty()).then(|| format!(", Terminating already behind {}", foreign.join(", ")))
+    (found.terminating() && !foreign.is_empty())
+        .then(|| format!(", already Terminating with finalizer {}", foreign.join(", ")))
 }
 
 /// Why a live object that is waited for is never deleted (S4, S5), or not by a sweep that doubts what the collector
@@ -217,7 +221,7 @@ fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let immune = fault.map(|fault| format!(", which the collector never deletes: {}", in_words(fault)));
     let doubted = || {
         let fault = faults(view, object).find(|standing| *standing == ReferenceStatus::ListKind)?;
-        view.graph.doubts_missing_apis().then(|| format!(", which this sweep leaves alone: {}", in_words(fault)))
+        view.graph.doubts_missing_apis().then(|| format!(", which this sweep does not change: {}", in_words(fault)))
     };
     immune.or_else(doubted)
 }
@@ -231,11 +235,11 @@ fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = 
 fn in_words(standing: ReferenceStatus) -> &'static str {
     match standing {
         ReferenceStatus::OtherNamespace => "owner in another namespace",
-        ReferenceStatus::OtherName => "owner under another name",
-        ReferenceStatus::OtherKind => "owner of another kind",
-        ReferenceStatus::ListKind => "owner of a list kind",
-        ReferenceStatus::NotServed => "it names an owner of a kind that is not served",
-        ReferenceStatus::InvalidScope => "it is cluster-scoped, and names a namespaced owner",
+        ReferenceStatus::OtherName => "owner reference with the wrong name",
+        ReferenceStatus::OtherKind => "owner reference with the wrong kind",
+        ReferenceStatus::ListKind => "owner reference to a list kind",
+        ReferenceStatus::NotServed => "its owner's kind is not served",
+        ReferenceStatus::InvalidScope => "it is cluster-scoped, but its owner is namespaced",
         _ => "its owner reference is invalid",
     }
 }
@@ -245,47 +249,23 @@ fn is_namespace(view: &PlanView<'_>, outcome: &Outcome) -> bool {
     resource.group.is_empty() && resource.kind == "Namespace"
 }
 
-/// What holds a Namespace that nothing is left in: those of its `spec.finalizers` that are not the namespace
-/// controller's.
-fn spec_finalizers(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
-    if outcome.held_by.as_slice() != [BlockedBy::SpecFinalizers] || !outcome.waits_for.is_empty() {
-        return None;
-    }
-    let facts = view.snapshot.facts.namespace(outcome.object)?;
-    let others = facts.finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER);
-    Some(format!("{} in its spec.finalizers", others.collect::<Vec<_>>().join(", ")))
-}
-
 fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
     if outcome.held_by.is_empty() && outcome.waits_for.is_empty() && is_namespace(view, outcome) {
-        return "nothing is in its spec.finalizers: no controller empties it, and a second delete removes it"
+        return "its spec.finalizers is empty: no controller deletes its content, and a second delete removes it"
             .to_owned();
     }
-    let mut parts: Vec<String> = Vec::new();
-    let finalizers: Vec<&str> = outcome
-        .held_by
-        .iter()
-        .filter(|holder| matches!(holder, BlockedBy::Finalizer(_)))
-        // The clean-up of a definition: what it waits for says more.
-        .filter(|holder| **holder != BlockedBy::Finalizer(Symbol::DEFINITION) || outcome.waits_for.is_empty())
-        .map(|holder| holder_name(view.snapshot, *holder))
-        .collect();
-    if !finalizers.is_empty() {
-        parts.push(format!("finalizer {}", finalizers.join(", ")));
-    }
-    parts.extend(spec_finalizers(view, outcome));
-    let unreadable = outcome.held_by.iter().filter(|holder| matches!(holder, BlockedBy::Unreadable(_)));
-    let unreadable: Vec<&str> = unreadable.map(|holder| holder_name(view.snapshot, *holder)).collect();
-    if !unreadable.is_empty() {
-        parts.push(format!("nobody can list {}", unreadable.join(" and ")));
-    }
-    if outcome.held_by.contains(&BlockedBy::Kubelet) {
-        parts.push(match outcome.state {
-            Some(State::Waiting) => "in its grace period".to_owned(),
-            Some(State::Unknown) => "in its grace period; its node is not known".to_owned(),
-            _ => "no kubelet ends it: its node is gone".to_owned(),
-        });
-    }
+    // What a terminating CRD or Namespace waits for says more than its own finalizers.
+    let says_more = |blocker: &BlockedBy| match blocker {
+        BlockedBy::Finalizer(Symbol::DEFINITION) => outcome.waits_for.is_empty(),
+        BlockedBy::SpecFinalizers => {
+            outcome.waits_for.is_empty() && !foreign_spec_finalizers(view.snapshot, outcome.object).is_empty()
+        }
+        _ => true,
+    };
+    let blockers = outcome.held_by.iter().filter(|blocker| says_more(blocker));
+    let state = outcome.state.unwrap_or(State::Stuck);
+    let mut parts: Vec<String> =
+        blockers.map(|blocker| blocker.describe(view.snapshot, outcome.object, state)).collect();
     if !outcome.waits_for.is_empty() {
         let reason = |object: &ObjectId| why_it_lasts(view, *object).unwrap_or_default();
         let reasons: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(reason).collect();

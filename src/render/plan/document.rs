@@ -16,7 +16,7 @@ use super::{
     gates::GateJson,
     keep::{self, KeptJson},
     side_effects_document::{AfterwardsJson, EffectJson, NoteJson},
-    unlisted_contents::{AlsoTakesJson, SparesJson, also_takes, spares},
+    unlisted_contents::{AlsoDeletesJson, DeletedLaterJson, also_deletes, deleted_later},
 };
 
 /// A plan as JSON or YAML.
@@ -29,13 +29,13 @@ pub struct PlanDocument<'a> {
     targets: Vec<ObjectJson<'a>>,
     #[serde(flatten)]
     course: CourseJson<'a>,
-    instead: Vec<InsteadJson>,
+    other_policies: Vec<OtherPolicyJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     gates: Vec<GateJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<Vec<KeptJson<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stays_because_kept: Option<Vec<ObjectJson<'a>>>,
+    also_kept: Option<Vec<ObjectJson<'a>>>,
 }
 
 /// A sweep as JSON or YAML.
@@ -46,7 +46,7 @@ pub struct SweepDocument<'a> {
     head: Head<'a>,
     #[serde(flatten)]
     course: CourseJson<'a>,
-    stays: Vec<StaysJson<'a>>,
+    remaining: Vec<RemainingJson<'a>>,
 }
 
 /// What a plan and a sweep tell alike: what becomes of everything.
@@ -58,19 +58,19 @@ struct CourseJson<'a> {
     notes: Vec<NoteJson<'a>>,
     summary: SummaryJson,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    ends: Vec<Vec<Vec<EndJson<'a>>>>,
-    orders: u64,
+    joint_outcomes: Vec<Vec<Vec<EndJson<'a>>>>,
+    simulated_orders: u64,
     assumes: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    also_takes: Vec<AlsoTakesJson<'a>>,
+    also_deletes: Vec<AlsoDeletesJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    spares: Vec<SparesJson<'a>>,
+    deleted_later: Vec<DeletedLaterJson<'a>>,
 }
 
 /// What a sweep takes up and cannot finish.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct StaysJson<'a> {
+struct RemainingJson<'a> {
     object: ObjectJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'static str>,
@@ -145,7 +145,7 @@ pub struct SummaryJson {
 }
 
 #[derive(Debug, Serialize)]
-struct InsteadJson {
+struct OtherPolicyJson {
     propagation: &'static str,
     summary: SummaryJson,
 }
@@ -168,7 +168,7 @@ impl SummaryJson {
 impl<'a> PlanDocument<'a> {
     /// The document of a plan.
     pub fn of(view: &PlanView<'a>) -> Self {
-        let instead = |(propagation, summary): &(Propagation, Summary)| InsteadJson {
+        let instead = |(propagation, summary): &(Propagation, Summary)| OtherPolicyJson {
             propagation: propagation.name(),
             summary: SummaryJson::of(*summary),
         };
@@ -177,10 +177,10 @@ impl<'a> PlanDocument<'a> {
             propagation: view.plan.request.propagation.name(),
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
             course: CourseJson::of(view),
-            instead: view.instead.iter().map(instead).collect(),
+            other_policies: view.instead.iter().map(instead).collect(),
             gates: view.gates.iter().map(|gate_violations| GateJson::of(view.snapshot, gate_violations)).collect(),
             kept: keep::kept(view),
-            stays_because_kept: keep::stays(view),
+            also_kept: keep::stays(view),
         }
     }
 }
@@ -191,7 +191,7 @@ impl<'a> SweepDocument<'a> {
         SweepDocument {
             head: Head::new("Sweep", &view.snapshot.gaps),
             course: CourseJson::of(view),
-            stays: view.plan.stays.iter().map(|stays| StaysJson::of(view.snapshot, stays)).collect(),
+            remaining: view.plan.stays.iter().map(|stays| RemainingJson::of(view.snapshot, stays)).collect(),
         }
     }
 }
@@ -208,18 +208,23 @@ impl<'a> CourseJson<'a> {
                 .map(|note| NoteJson::of(view.snapshot, note, view.plan.request.propagation))
                 .collect(),
             summary: SummaryJson::of(view.plan.summary),
-            ends: view.plan.ends.iter().map(|group| group.iter().map(|end| joint_end(view, end)).collect()).collect(),
-            orders: view.plan.orders,
+            joint_outcomes: view
+                .plan
+                .ends
+                .iter()
+                .map(|group| group.iter().map(|end| joint_end(view, end)).collect())
+                .collect(),
+            simulated_orders: view.plan.orders,
             assumes: view.plan.assumptions.iter().map(ToString::to_string).collect(),
-            also_takes: also_takes(view),
-            spares: spares(view),
+            also_deletes: also_deletes(view),
+            deleted_later: deleted_later(view),
         }
     }
 }
 
-impl<'a> StaysJson<'a> {
+impl<'a> RemainingJson<'a> {
     fn of(snapshot: &'a Snapshot, stays: &'a Outcome) -> Self {
-        StaysJson {
+        RemainingJson {
             object: ObjectJson::of(snapshot, stays.object),
             state: stays.state.map(|state| state.name()),
             waits_for: objects(snapshot, &stays.waits_for),
@@ -233,7 +238,7 @@ fn objects<'a>(snapshot: &'a Snapshot, ids: &[ObjectId]) -> Vec<ObjectJson<'a>> 
 }
 
 fn holders<'a>(snapshot: &'a Snapshot, held_by: &[BlockedBy]) -> Vec<&'a str> {
-    held_by.iter().map(|holder| holder_name(snapshot, *holder)).collect()
+    held_by.iter().map(|holder| holder.name(snapshot)).collect()
 }
 
 impl<'a> OutcomeJson<'a> {
@@ -291,15 +296,5 @@ impl<'a> AfterJson<'a> {
         };
         let gone = AfterJson { deleted: true, terminating: None, finalizers: None, owner_references: None };
         after.map_or(gone, state)
-    }
-}
-
-/// What holds an object, as `heldBy` names it: a finalizer, `kubelet`, `spec.finalizers`, or what can't be listed.
-pub fn holder_name(snapshot: &Snapshot, holder: BlockedBy) -> &str {
-    match holder {
-        BlockedBy::Finalizer(finalizer) => snapshot.text(finalizer),
-        BlockedBy::Kubelet => "kubelet",
-        BlockedBy::SpecFinalizers => "spec.finalizers",
-        BlockedBy::Unreadable(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
     }
 }

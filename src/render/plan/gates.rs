@@ -62,9 +62,7 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
         Gate::Deny(resource) => {
             let flag = format!("--deny={}", snapshot.resources.get(resource).full_name());
             if removed == 0 {
-                return format!(
-                    "{flag}: whatever there is of them in the namespace would go, and how many is not known."
-                );
+                return format!("{flag}: any of them in the namespace would be deleted; their number is not known.");
             }
             let names: Vec<String> =
                 gate_violations.objects.iter().take(NAMED).map(|id| snapshot.short_name(*id)).collect();
@@ -74,16 +72,16 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
                 (false, 0) => format!(" ({})", names.join(", ")),
                 (false, more) => format!(" ({} and {} more)", names.join(", "), number(more)),
             };
-            let unlisted_contents = if uncounted.is_empty() { "" } else { ", and more whose number is not known" };
-            format!("{flag}: {} of them would go{unlisted_contents}{named}.", number(removed))
+            let unlisted_contents = if uncounted.is_empty() { "" } else { ", and an unknown number more" };
+            format!("{flag}: {} of them would be deleted{unlisted_contents}{named}.", number(removed))
         }
         Gate::Max(max) => {
             let unlisted_contents = match uncounted.as_slice() {
                 [] => String::new(),
-                some => format!(", and whatever there is of {}, whose number is not known", some.join(", ")),
+                some => format!(", and an unknown number of {}", some.join(", ")),
             };
             format!(
-                "--max={max}: {} would go{unlisted_contents}.",
+                "--max={max}: {} would be deleted{unlisted_contents}.",
                 count(removed.try_into().unwrap_or(usize::MAX), "object", "objects")
             )
         }

@@ -34,9 +34,10 @@ pub struct Kept {
 
 /// One object that is kept.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct KeptJson<'a> {
     object: ObjectJson<'a>,
-    loses: Vec<ReferenceJson<'a>>,
+    removed_references: Vec<ReferenceJson<'a>>,
 }
 
 /// What is kept, as JSON says it; none where nothing was asked for.
@@ -45,7 +46,7 @@ pub fn kept<'a>(view: &PlanView<'a>) -> Option<Vec<KeptJson<'a>>> {
         let loses = cut_of(view, *object).into_iter().flat_map(|cut| &cut.loses);
         KeptJson {
             object: ObjectJson::of(view.snapshot, *object),
-            loses: loses.map(|reference| ReferenceJson::of(view.snapshot, reference)).collect(),
+            removed_references: loses.map(|reference| ReferenceJson::of(view.snapshot, reference)).collect(),
         }
     };
     Some(view.kept?.kept.iter().map(of).collect())
@@ -63,7 +64,10 @@ fn cut_of<'a>(view: &PlanView<'a>, object: ObjectId) -> Option<&'a Cut> {
 /// What is cut from an object that is kept, in a few words; none where it isn't.
 pub fn remark(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let cut = cut_of(view, object)?;
-    Some(format!("kept: cut from {} before anything is deleted", owners_named(view.snapshot, &cut.loses)))
+    Some(format!(
+        "by --keep: references to {} are removed before anything is deleted",
+        owners_named(view.snapshot, &cut.loses)
+    ))
 }
 
 /// What is kept and what stays because of it, in words.
@@ -75,8 +79,8 @@ pub fn describe(view: &PlanView<'_>) -> Vec<String> {
     }
     if !stays.is_empty() {
         let kinds = by_kind(view, stays.iter().copied());
-        let verb = if stays.len() == 1 { "stays" } else { "stay" };
-        describe.push(format!("because of that, {kinds} {verb}, too ({})", some(view, stays)));
+        let verb = if stays.len() == 1 { "is kept" } else { "are kept" };
+        describe.push(format!("therefore {kinds} {verb}, too ({})", some(view, stays)));
     }
     describe.extend(adopted(view, kept));
     describe
@@ -95,7 +99,7 @@ fn adopted(view: &PlanView<'_>, kept: &[ObjectId]) -> Option<String> {
     let (_, by) = adopted.first()?;
     let objects: Vec<ObjectId> = adopted.iter().map(|(object, _)| *object).collect();
     Some(format!(
-        "but {} lives on: what it makes anew adopts what is kept ({}), and may delete it as one too many",
+        "but {} is not deleted: its new dependents may adopt the kept objects ({}) and delete them as surplus",
         name(view, *by, None),
         some(view, &objects)
     ))
@@ -122,36 +126,37 @@ pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> St
         namespace => format!(" in namespace {namespace}"),
     };
     let why = match why {
-        Unkeepable::Target => {
-            "it is itself what is to be deleted; leave it out of the TARGETs, or say more narrowly what is to stay".to_owned()
-        }
-        Unkeepable::Terminating => "it is being deleted already, and nobody can take that back".to_owned(),
+        Unkeepable::Target => "it is a target of this delete; leave it out of the TARGETs, or narrow --keep".to_owned(),
+        Unkeepable::Terminating => "it is already being deleted, and that cannot be undone".to_owned(),
         Unkeepable::Namespace(namespace) => format!(
-            "its namespace {} goes, with everything that is in it; make it anew elsewhere, or delete the rest without the namespace",
+            "its namespace {} is deleted with everything in it; recreate it in another namespace, or do not \
+             delete the namespace",
             snapshot.text(snapshot.object(*namespace).name)
         ),
         Unkeepable::Definition(definition) => format!(
-            "its definition {} goes, with every instance of it; delete the rest without the definition",
+            "its CRD {} is deleted with all its instances; do not delete the CRD",
             snapshot.text(snapshot.object(*definition).name)
         ),
         Unkeepable::WithContents(by) => format!(
-            "it goes because {} does, although no owner reference says so; what is cut from it makes no difference",
+            "it is deleted because {} is, not because of an owner reference; removing references does not save \
+             it",
             snapshot.short_name(*by)
         ),
         Unkeepable::Unread => {
-            "whether all its owners are there could not be read, so that nobody knows whether it stays; see the gaps \
-                               that are told without --keep"
+            "not all of its owners could be read, so it may be deleted anyway; run the plan without --keep to \
+             see what could not be read"
                 .to_owned()
         }
         Unkeepable::Unexplored => {
-            "whether it stays in every order of events could not be found out, because there are too many; delete less at a time"
+            "there are too many possible orders of events to be sure that it survives; delete fewer objects at \
+             a time"
                 .to_owned()
         }
-        Unkeepable::OtherReason(None) => "it goes for another reason than its owners".to_owned(),
+        Unkeepable::OtherReason(None) => "it is not deleted because of its owners".to_owned(),
         Unkeepable::OtherReason(Some(cause)) => {
             // The policy only matters for targets, which are told otherwise.
             let reason = because(snapshot, object, cause, Propagation::Background).message;
-            format!("it goes for another reason than its owners: {reason}")
+            format!("it is not deleted because of its owners, but because {reason}")
         }
     };
     format!("--keep: {}{place} can't be kept: {why}", snapshot.short_name(object))

@@ -24,7 +24,6 @@ pub use sweep::SweepView;
 
 pub(super) use because::{Because, because};
 pub(super) use details::located;
-pub(super) use document::holder_name;
 
 use std::io::{self, Write};
 

@@ -103,9 +103,12 @@ impl<'a> BlastRadius<'a> {
         let tone = if row.summary.stuck > 0 { Tone::Error } else { Tone::Plain };
         let mut remarks = vec![(tone, in_short(row.summary))];
         if row.effects.error > 0 {
-            remarks.push((Tone::Error, format!("{} lost outside", row.effects.error)));
+            remarks.push((Tone::Error, format!("{} lost outside the cluster", row.effects.error)));
         } else if row.effects.warning > 0 {
-            remarks.push((Tone::Warning, count(row.effects.warning, "effect outside", "effects outside")));
+            remarks.push((
+                Tone::Warning,
+                count(row.effects.warning, "effect outside the cluster", "effects outside the cluster"),
+            ));
         }
         if !row.certain {
             remarks.push((Tone::Warning, "not certain".to_owned()));
@@ -137,16 +140,16 @@ impl PlanReport for BlastRadius<'_> {
 
     fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
         if self.rows.is_empty() {
-            return writeln!(out, "Nothing is there to delete.");
+            return writeln!(out, "There is nothing to delete.");
         }
-        let roots = if self.total == 1 { "the one root".to_owned() } else { format!("each of {} roots", self.total) };
-        writeln!(out, "What deleting {roots} would do ({}):", self.propagation.name().to_lowercase())?;
+        let roots = if self.total == 1 { "the only root".to_owned() } else { format!("each of {} roots", self.total) };
+        writeln!(out, "Result of deleting {roots} (policy {}):", self.propagation.name().to_lowercase())?;
         writeln!(out)?;
         let lines: Vec<Line> = self.rows.iter().map(|row| self.line(row)).collect();
         let width = options.width.map(|width| width.saturating_sub(MARGIN));
         lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)?;
         if self.rows.len() < self.total {
-            writeln!(out, "  … {} more, with less to lose (--all)", self.total - self.rows.len())?;
+            writeln!(out, "  … {} more with smaller effects (--all shows them)", self.total - self.rows.len())?;
         }
         Ok(())
     }

@@ -11,10 +11,10 @@ use crate::{
     render::{go_quote::visible, style::Tone, tree::Options, words::wrapped},
     server::Propagation,
     simulate::{Assumption, BlockedBy},
-    wording::count,
+    wording::{count, thousands},
 };
 
-use super::{PlanView, details::name, document::holder_name, keep, side_effects, text::stuck, unlisted_contents};
+use super::{PlanView, details::name, keep, side_effects, text::stuck, unlisted_contents};
 
 /// What stands before the second column.
 const INDENT: usize = 10;
@@ -78,7 +78,11 @@ fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
     };
     let same = view.instead.iter().all(|(_, summary)| *summary == view.plan.summary);
     let instead = match what_is_in_it(view).filter(|_| same && !view.instead.is_empty()) {
-        Some(what) => vec![Said::text(format!("no policy saves {what}: the others come to the same"))],
+        Some(what) => {
+            let policies: Vec<String> =
+                view.instead.iter().map(|(propagation, _)| propagation.name().to_lowercase()).collect();
+            vec![Said::text(format!("{} give the same result for {what}", policies.join(" and ")))]
+        }
         None if same && view.plan.outcomes.is_empty() => Vec::new(),
         None => view.instead.iter().map(instead).collect(),
     };
@@ -90,7 +94,7 @@ fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
         ("Also", unlisted_contents::also(view).into_iter().map(Said::text).collect()),
         ("Later", unlisted_contents::spared(view).into_iter().map(Said::text).collect()),
         ("But", side_effects::afterwards(view).into_iter().map(Said::text).collect()),
-        ("Instead", instead),
+        ("Policies", instead),
         ("Next", if view.is_sweep() { next_after_sweep(view) } else { next(view) }),
     ];
     sections.into_iter().filter(|(_, said)| !said.is_empty()).collect()
@@ -106,8 +110,8 @@ fn what_is_in_it(view: &PlanView<'_>) -> Option<&'static str> {
     let all = |wanted: (&str, &str)| !targets.is_empty() && targets.iter().all(|target| kind_of(target) == wanted);
     match () {
         () if view.plan.outcomes.is_empty() => None,
-        () if all(("", "Namespace")) => Some("what is in a namespace"),
-        () if all(("apiextensions.k8s.io", "CustomResourceDefinition")) => Some("a definition's instances"),
+        () if all(("", "Namespace")) => Some("a namespace"),
+        () if all(("apiextensions.k8s.io", "CustomResourceDefinition")) => Some("a CRD and its instances"),
         () => None,
     }
 }
@@ -137,19 +141,19 @@ fn assumes(view: &PlanView<'_>) -> Vec<String> {
 
 /// A summary in half a line.
 pub fn in_short(summary: Summary) -> String {
-    let anew = if summary.recreated == 0 { String::new() } else { format!(" ({} made anew)", summary.recreated) };
-    let mut parts = vec![count(summary.deleted, "goes", "go") + &anew];
+    let anew = if summary.recreated == 0 { String::new() } else { format!(" ({} recreated)", summary.recreated) };
+    let mut parts = vec![format!("{} deleted", thousands(summary.deleted)) + &anew];
     let mut add = |number: usize, describe: String| {
         if number > 0 {
             parts.push(describe);
         }
     };
-    add(summary.stuck, format!("{} stuck", count(summary.stuck, "stays", "stay")));
+    add(summary.stuck, format!("{} stuck", thousands(summary.stuck)));
     let waiting = summary.terminating - summary.stuck;
-    add(waiting, format!("{} Terminating for now", count(waiting, "stays", "stay")));
-    add(summary.orphaned, format!("{} without an owner", count(summary.orphaned, "stays", "stay")));
-    add(summary.detached, format!("{} with fewer owners", count(summary.detached, "stays", "stay")));
-    add(summary.unblocked, format!("{} unblocked", count(summary.unblocked, "stays", "stay")));
+    add(waiting, format!("{} Terminating for now", thousands(waiting)));
+    add(summary.orphaned, format!("{} without an owner", count(summary.orphaned, "survives", "survive")));
+    add(summary.detached, format!("{} with fewer owners", count(summary.detached, "survives", "survive")));
+    add(summary.unblocked, count(summary.unblocked, "no longer blocks its owner", "no longer block their owners"));
     parts.join(", ")
 }
 
@@ -171,12 +175,12 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     });
     let better = better.and_then(|(propagation, summary)| Some((summary, delete_command(view, *propagation)?)));
     if let Some((Summary { stuck, .. }, command)) = better {
-        let rest = if *stuck == 0 { "leaving nothing stuck".to_owned() } else { format!("leaving only {stuck} stuck") };
+        let rest = if *stuck == 0 { "with nothing stuck".to_owned() } else { format!("with only {stuck} stuck") };
         said.push(Said::text(format!("{}{rest}:", if said.is_empty() { "" } else { "or, " })));
         said.push(command);
     }
     if said.is_empty() {
-        said.push(Said::text("kubectl gc tree shows who is in the way".to_owned()));
+        said.push(Said::text("run kubectl gc tree to see which objects block it".to_owned()));
     }
     said
 }
@@ -187,11 +191,11 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     if stuck(view).any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
         let begin = if said.is_empty() { "" } else { "or " };
         said.push(Said::text(format!(
-            "{begin}let it touch what is in the way: kubectl gc sweep without -n and TARGETs"
+            "{begin}let the sweep change the blocking objects, too: run kubectl gc sweep without -n and TARGETs"
         )));
     }
     if said.is_empty() && view.plan.stuck() {
-        said.push(Said::text("kubectl gc tree shows who is in the way".to_owned()));
+        said.push(Said::text("run kubectl gc tree to see which objects block it".to_owned()));
     }
     said
 }
@@ -204,7 +208,7 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
     let mut said = Vec::new();
     for outcome in stuck(view) {
         for holder in &outcome.held_by {
-            let what = holder_name(view.snapshot, *holder);
+            let what = holder.name(view.snapshot);
             if known.contains(&what) || matches!(what, "foregroundDeletion" | "orphan") {
                 continue;
             }
@@ -212,17 +216,25 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
             let object = name(view, outcome.object, None);
             match holder {
                 BlockedBy::Finalizer(Symbol::DEFINITION) if outcome.waits_for.is_empty() => said.push(format!(
-                    "see why the API server can't read the instances of {object} (a conversion webhook?), and plan again"
+                    "find out why the API server cannot read the instances of {object} (a conversion webhook?), \
+                     then plan again"
                 )),
                 BlockedBy::Finalizer(Symbol::DEFINITION) => {}
                 BlockedBy::Finalizer(_) => {
-                    said.push(format!("see that the controller behind {what} runs ({object} has it), and {again} again"));
+                    said.push(format!(
+                        "check that the controller that removes {what} is running ({object} has \
+                        this finalizer), then {again} again"
+                    ));
                 }
-                BlockedBy::Kubelet => said.push(format!("if the node of {object} is gone for good: delete the pod with --force")),
+                BlockedBy::Kubelet => {
+                    said.push(format!("if the node of {object} will not come back, delete the pod with --force"))
+                }
                 BlockedBy::Unreadable(_) if what.contains('/') => {
-                    said.push(format!("make the API {what} answer, or if it is gone for good, delete its APIService"));
+                    said.push(format!(
+                        "repair the API {what}, or delete its APIService if the API is no longer needed"
+                    ));
                 }
-                BlockedBy::Unreadable(_) => said.push(format!("make the conversion webhook of {what} answer")),
+                BlockedBy::Unreadable(_) => said.push(format!("repair the conversion webhook of {what}")),
                 BlockedBy::SpecFinalizers => {}
             }
         }

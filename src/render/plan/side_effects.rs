@@ -11,7 +11,7 @@ use crate::{
     wording::count,
 };
 
-use super::{PlanView, details::name};
+use super::{PlanView, details::name, text::by_kind};
 
 /// So many objects of one effect are named.
 const NAMED: usize = 3;
@@ -22,8 +22,8 @@ const MOST_EFFECTS: usize = 8;
 pub fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
     let losses = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
         EffectKind::DataDestroyed => Some("DATA LOST"),
-        EffectKind::ExternalDeleted => Some("DELETED OUTSIDE, TOO"),
-        EffectKind::ObjectsDeleted => Some("TAKES OTHERS ALONG"),
+        EffectKind::ExternalDeleted => Some("EXTERNAL RESOURCE DELETED"),
+        EffectKind::ObjectsDeleted => Some("ALSO DELETES OTHER OBJECTS"),
         _ => None,
     });
     each_once(losses)
@@ -34,17 +34,17 @@ pub fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
     // Its finalizers are named already.
     let held = outcome.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(_)));
     let effects = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
-        EffectKind::PodsDeleted => Some("its pods follow"),
+        EffectKind::PodsDeleted => Some("its pods are deleted, too"),
         EffectKind::LoadBalancerReleased => Some("releases its load balancer"),
         EffectKind::Unknown if !held => Some("effect unknown"),
-        EffectKind::DataKept => Some("its data stays"),
-        EffectKind::ExternalKept => Some("stays outside"),
-        EffectKind::ObjectsKept => Some("what it manages stays"),
+        EffectKind::DataKept => Some("its data is kept"),
+        EffectKind::ExternalKept => Some("external resource is kept"),
+        EffectKind::ObjectsKept => Some("its managed objects are kept"),
         _ => None,
     });
     let afterwards = outcome.afterwards.iter().filter_map(|after| match after {
         Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } | Afterwards::MirroredAgain { .. } => {
-            Some("made anew")
+            Some("recreated")
         }
         Afterwards::Adopted { .. } => Some("adopted again"),
         // What is not sure is told once for all, below the lines.
@@ -63,29 +63,31 @@ fn each_once(remarks: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     describe
 }
 
-/// What somebody in a hurry has to know: how many are made anew, and what is lost for good. Sentences, each after a
-/// space.
+/// What matters most: how many objects are recreated, and what is lost permanently. Sentences, each after a space.
 pub fn verdict(view: &PlanView<'_>) -> String {
     let mut describe = String::new();
     match view.plan.summary.recreated {
         0 => {}
-        1 => describe += " Of what is deleted, 1 is made anew by a controller that lives on.",
-        number => describe += &format!(" Of what is deleted, {number} are made anew by controllers that live on."),
-    }
-    let number = |kind: EffectKind| view.plan.effects.iter().filter(|effect| effect.kind == kind).count();
-    let mut lost: Vec<String> = Vec::new();
-    for (kind, one, many) in [
-        (EffectKind::DataDestroyed, "loses its data", "lose their data"),
-        (EffectKind::ExternalDeleted, "deletes something outside the cluster", "delete something outside the cluster"),
-        (EffectKind::ObjectsDeleted, "takes other objects along", "take other objects along"),
-    ] {
-        match number(kind) {
-            0 => {}
-            number => lost.push(count(number, one, many)),
+        number => {
+            let recreated = count(
+                number,
+                "of the deleted objects is recreated by its controller",
+                "of the deleted objects are recreated by their controllers",
+            );
+            describe += &format!(" {recreated}.");
         }
     }
-    if !lost.is_empty() {
-        describe += &format!(" FOR GOOD: {}.", lost.join(", "));
+    for (kind, loss) in [
+        (EffectKind::DataDestroyed, "PERMANENT DATA LOSS"),
+        (EffectKind::ExternalDeleted, "DELETES EXTERNAL RESOURCES of"),
+        (EffectKind::ObjectsDeleted, "ALSO DELETES OTHER OBJECTS, managed by"),
+    ] {
+        let objects = view.plan.effects.iter().filter(|effect| effect.kind == kind).map(|effect| effect.object);
+        let kinds = by_kind(view, objects);
+        if !kinds.is_empty() {
+            let colon = if kind == EffectKind::DataDestroyed { ":" } else { "" };
+            describe += &format!(" {loss}{colon} {kinds}.");
+        }
     }
     describe
 }
@@ -168,48 +170,56 @@ pub fn afterwards(view: &PlanView<'_>) -> Vec<String> {
     let (many, many_unsure) = (sure > NAMED, unsure > NAMED);
     let mut describe: Vec<String> = Vec::new();
     if many {
-        describe.push(format!("{sure} controllers live on, and make anew what is marked so"));
+        describe.push(format!("{sure} controllers are not deleted and recreate the objects marked \"recreated\""));
     }
     if many_unsure {
-        describe.push(format!("{unsure} controllers live on, and may replace what they control"));
+        describe.push(format!("{unsure} controllers are not deleted and may recreate the objects they control"));
     }
     for (after, number) in &groups {
         match after {
             Afterwards::Recreated { .. } if many => {}
             Afterwards::MayBeRecreated { .. } if many_unsure => {}
             Afterwards::MayBeAdopted => describe.push(match number {
-                1 => "a living controller whose selector matches, if there is one, adopts what is left without an owner".to_owned(),
+                1 => "a controller whose selector matches may adopt the object that has no owner any more".to_owned(),
                 number => format!(
-                    "living controllers whose selectors match, if there are any, adopt the {number} that are left without an owner"
+                    "controllers whose selectors match may adopt the {number} objects that have no owner any \
+                     more"
                 ),
             }),
-            after => describe.push(in_words(view.snapshot, *after, *number, &|object| name(view, object, None))),
+            after => {
+                let these = format!("{number} of these");
+                describe.push(in_words(view.snapshot, *after, *number, &these, &|object| name(view, object, None)));
+            }
         }
     }
     describe
 }
 
-/// What comes afterwards, for so many objects.
-fn in_words(snapshot: &Snapshot, after: Afterwards, number: usize, name: &dyn Fn(ObjectId) -> String) -> String {
+/// What a controller does afterwards to so many objects, which the sentence calls `these`.
+fn in_words(
+    snapshot: &Snapshot,
+    after: Afterwards,
+    number: usize,
+    these: &str,
+    name: &dyn Fn(ObjectId) -> String,
+) -> String {
     let many = number > 1;
     match after {
-        Afterwards::Recreated { by } if many => format!("{} lives on, and makes {number} of these anew", name(by)),
-        Afterwards::Recreated { by } => format!("{} lives on, and makes another", name(by)),
-        Afterwards::MayBeRecreated { by } => format!("{} lives on, and may replace what it controls", name(by)),
-        Afterwards::KeptUp { by } if many => format!("{by} makes {number} of these anew"),
-        Afterwards::KeptUp { by } => format!("{by} makes another"),
+        Afterwards::Recreated { by } => format!("{} is not deleted and recreates {these}", name(by)),
+        Afterwards::MayBeRecreated { by } => format!("{} is not deleted and may recreate {these}", name(by)),
+        Afterwards::KeptUp { by } => format!("{by} recreates {these}"),
         Afterwards::MirroredAgain { node } => {
             let node = snapshot.text(snapshot.object(node).name);
             format!(
-                "the kubelet on node {node} shows {} again",
-                if many { "its static pods" } else { "the static pod" }
+                "the kubelet on node {node} recreates the mirror of {}",
+                if many { "its static pods" } else { "its static pod" }
             )
         }
         Afterwards::Adopted { by } => {
             let them = if many { format!("these {number}") } else { "it".to_owned() };
-            format!("{} makes a new ReplicaSet, which adopts {them}", name(by))
+            format!("{} creates a new ReplicaSet, which adopts {them}", name(by))
         }
-        Afterwards::MayBeAdopted => "a living controller whose selector matches may adopt it".to_owned(),
+        Afterwards::MayBeAdopted => "a controller whose selector matches may adopt it".to_owned(),
         Afterwards::Removes { object } => format!("the endpoints controller removes {}", name(object)),
     }
 }
@@ -224,5 +234,5 @@ pub fn describe(snapshot: &Snapshot, after: Afterwards) -> (&'static str, String
         Afterwards::MayBeAdopted => "may-be-adopted",
         Afterwards::Removes { .. } => "removes",
     };
-    (what, in_words(snapshot, after, 1, &|object| snapshot.short_name(object)))
+    (what, in_words(snapshot, after, 1, "it", &|object| snapshot.short_name(object)))
 }

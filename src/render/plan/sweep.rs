@@ -16,7 +16,7 @@ use super::{
     PlanReport, PlanView,
     document::SweepDocument,
     names_of_the_gone,
-    text::{self, Verdict, by_kind, root_causes, uncertain},
+    text::{self, Verdict, by_kind, root_causes, uncertain, until, waiting_word},
 };
 
 /// A sweep with what is needed to tell it.
@@ -53,15 +53,16 @@ fn verdict(view: &PlanView<'_>) -> Verdict {
     if stuck > 0 {
         let stay = count(stuck, "object stays", "objects stay");
         sentences.push(format!(
-            "{stay} Terminating{}, and nobody is known to finish {}.",
+            "{stay} Terminating{}: no controller is known to finish {}.",
             root_causes(view),
             it_or_them(stuck)
         ));
     }
     if waiting > 0 {
         sentences.push(format!(
-            "{} Terminating until somebody else is done.",
-            count(waiting, "object stays", "objects stay")
+            "{} Terminating until {}.",
+            count(waiting, "object stays", "objects stay"),
+            until(view, view.plan.outcomes.iter().chain(&view.plan.stays))
         ));
     }
     let sentence = sentences.join(" ");
@@ -73,22 +74,20 @@ fn verdict(view: &PlanView<'_>) -> Verdict {
         return ("UNSURE", Tone::Warning, describe(sentence));
     }
     if waiting > 0 {
-        return ("WAITS", Tone::Warning, describe(sentence));
+        let word = waiting_word(view.plan.outcomes.iter().chain(&view.plan.stays));
+        return (word, Tone::Warning, describe(sentence));
     }
     if view.plan.outcomes.is_empty() {
-        let limit = if view.plan.request.only.is_some() { " among what it may touch" } else { "" };
+        let limit = if view.plan.request.only.is_some() { " among the objects it may change" } else { "" };
         let doubted = view.plan.notes.iter().any(|note| note.kind == NoteKind::DoubtedPath);
-        let but = if doubted { ", but for what this sweep leaves alone" } else { "" };
-        let nothing = format!("the collector would find nothing to delete, to strip or to finish{limit}{but}.");
-        return ("NOTHING to do", Tone::Good, nothing);
+        let but = if doubted { ", except the objects this sweep does not change (see Note)" } else { "" };
+        let nothing = format!("the collector has nothing to delete, to update or to finish{limit}{but}.");
+        return ("NOTHING TO DO", Tone::Good, nothing);
     }
     // What only another order of events changes is an outcome, too.
-    let sentence = if sentence.is_empty() {
-        "nothing would change in the likeliest order of events.".to_owned()
-    } else {
-        sentence
-    };
-    ("WORK to do", Tone::Strong, describe(sentence))
+    let sentence =
+        if sentence.is_empty() { "nothing changes in the most likely order of events.".to_owned() } else { sentence };
+    ("WORK TO DO", Tone::Strong, describe(sentence))
 }
 
 fn it_or_them(number: usize) -> &'static str {
@@ -107,8 +106,8 @@ fn changes(view: &PlanView<'_>) -> Vec<String> {
     let parts = [
         (of(&|outcome| deleted(&outcome)), "would be deleted", kinds.as_str()),
         (of(&|outcome| kept(outcome) && !freed(outcome)), "would lose owner references", ""),
-        (of(&freed), "would be freed from an owner", ""),
-        (of(&|outcome| outcome.kind == OutcomeKind::Unblocked), "would stop blocking", ""),
+        (of(&freed), "would lose the reference to an owner deleted with the orphan policy", ""),
+        (of(&|outcome| outcome.kind == OutcomeKind::Unblocked), "would no longer block an owner", ""),
     ];
     let mut describe: Vec<String> = Vec::new();
     for (number, what, kinds) in parts.into_iter().filter(|(number, ..)| *number > 0) {
@@ -121,7 +120,9 @@ fn changes(view: &PlanView<'_>) -> Vec<String> {
     }
     match of(&finished) {
         0 => {}
-        number => describe.push(count(number, "owner would be finished", "owners would be finished")),
+        number => {
+            describe.push(count(number, "Terminating owner would be removed", "Terminating owners would be removed"))
+        }
     }
     describe
 }

@@ -13,7 +13,7 @@ use crate::{
         tree::Options,
         words::{count_kinds, plural},
     },
-    simulate::{BlockedBy, State},
+    simulate::{BlockedBy, State, until_who_is_done},
     wording::count,
 };
 
@@ -21,7 +21,6 @@ use super::{
     PlanView,
     because::{Because, because},
     details::name,
-    document::holder_name,
     forest::{Row, rows},
     gates, sections, side_effects,
     unlisted_contents::spared_objects,
@@ -30,7 +29,7 @@ use super::{
 /// What stands before every line.
 pub(super) const MARGIN: usize = 2;
 /// What the words of the second column take, but for the rare one that is longer.
-const WORD: usize = "unsure".len();
+const WORD: usize = "deleted".len();
 
 /// The one line that matters: a word, how it looks, and a sentence.
 pub(super) type Verdict = (&'static str, Tone, String);
@@ -88,11 +87,14 @@ pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
     let unread = because_of(|uncertainty| uncertainty != Uncertainty::Order);
     let mut unsure = String::new();
     if varying > 0 {
-        unsure += &format!(" What becomes of {} depends on the order of events.", count(varying, "object", "objects"));
+        unsure += &format!(" The result for {} depends on the order of events.", count(varying, "object", "objects"));
     }
     if unread > 0 {
         let outcomes = count(unread, "outcome is", "outcomes are");
-        unsure += &format!(" {outcomes} not certain, because something could not be read or played to its end.");
+        unsure += &format!(
+            " {outcomes} not certain, because something could not be read or simulated to the \
+            end."
+        );
     }
     (varying, unread, unsure)
 }
@@ -102,27 +104,25 @@ pub(super) fn verdict(view: &PlanView<'_>) -> Verdict {
     let (varying, unread, unsure) = uncertain(view);
     let uncertain = varying + unread;
     let survivors = summary.orphaned + summary.detached + summary.unblocked;
-    let stay =
-        if survivors == 0 { String::new() } else { format!(" {}, changed.", count(survivors, "survives", "survive")) };
+    let stay = match survivors {
+        0 => String::new(),
+        _ => format!(" {} with changed owner references.", count(survivors, "survives", "survive")),
+    };
     let targets: Vec<ObjectId> = view.plan.request.targets.clone();
     if view.plan.outcomes.is_empty() {
         let terminating = targets.iter().all(|target| view.snapshot.object(*target).terminating());
         let already = match (terminating, targets.len()) {
             (false, _) => "",
-            (true, 1) => ", which is being deleted already",
-            (true, _) => ", which are being deleted already",
+            (true, 1) => ", which is already being deleted",
+            (true, _) => ", which are already being deleted",
         };
-        return (
-            "NOTHING",
-            Tone::Warning,
-            format!("this delete changes nothing about {}{already}.", listed(view, &targets)),
-        );
+        return ("NOTHING", Tone::Warning, format!("this delete does not change {}{already}.", listed(view, &targets)));
     }
     let kinds = gone_by_kind(view);
     let spared = match spared_objects(view) {
         0 => String::new(),
         spared => {
-            format!(" {spared} more {} left alone until the pods are gone.", if spared == 1 { "is" } else { "are" })
+            format!(" {spared} more {} deleted only after the pods.", if spared == 1 { "is" } else { "are" })
         }
     };
     if summary.stuck > 0 {
@@ -131,22 +131,43 @@ pub(super) fn verdict(view: &PlanView<'_>) -> Verdict {
         let sentence = format!(
             "{} of {total} objects {}, {} Terminating{behind}.{spared}{stay}{unsure}",
             summary.deleted,
-            if summary.deleted == 1 { "goes" } else { "go" },
+            if summary.deleted == 1 { "is deleted" } else { "are deleted" },
             count(summary.terminating, "stays", "stay"),
         );
         return ("STUCK", Tone::Error, sentence);
     }
     if summary.terminating > 0 {
         let sentence = format!(
-            "{}; {} Terminating until somebody else is done.{spared}{stay}{unsure}",
+            "{}; {} Terminating until {}.{spared}{stay}{unsure}",
             objects_go(summary, &kinds),
-            count(summary.terminating, "stays", "stay")
+            count(summary.terminating, "stays", "stay"),
+            until(view, &view.plan.outcomes)
         );
-        return ("WAITS", Tone::Warning, sentence);
+        return (waiting_word(&view.plan.outcomes), Tone::Warning, sentence);
     }
-    let word = if uncertain > 0 { "UNSURE" } else { "GOES" };
+    let word = if uncertain > 0 { "UNSURE" } else { "DELETES" };
     let tone = if uncertain > 0 { Tone::Warning } else { Tone::Strong };
-    (word, tone, format!("{}.{stay}{unsure}", objects_go(summary, &kinds)))
+    let deleted = match summary.deleted {
+        0 => "no object is deleted".to_owned(),
+        _ if uncertain > 0 => objects_go(summary, &kinds),
+        deleted => format!("{} ({kinds})", count(deleted, "object", "objects")),
+    };
+    (word, tone, format!("{deleted}.{stay}{unsure}"))
+}
+
+/// The verdict where objects wait and none is stuck: whether the controllers that they wait for are known to run.
+pub(super) fn waiting_word<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> &'static str {
+    let depends = |outcome: &Outcome| {
+        outcome.state == Some(State::Unknown)
+            && outcome.held_by.iter().any(|blocker| matches!(blocker, BlockedBy::Finalizer(_)))
+    };
+    if outcomes.into_iter().any(depends) { "DEPENDS ON CONTROLLER" } else { "WAITS" }
+}
+
+/// Who has to do what before the waiting objects are deleted, as a clause after "until".
+pub(super) fn until<'a>(view: &PlanView<'_>, outcomes: impl IntoIterator<Item = &'a Outcome>) -> String {
+    let waiting = outcomes.into_iter().filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
+    until_who_is_done(view.snapshot, waiting.map(|outcome| (outcome.object, outcome.held_by.as_slice())))
 }
 
 fn objects_go(summary: Summary, kinds: &str) -> String {
@@ -176,7 +197,7 @@ pub(super) fn root_causes(view: &PlanView<'_>) -> String {
     let mut finalizers: Vec<&str> = Vec::new();
     for outcome in stuck(view) {
         for holder in &outcome.held_by {
-            let name = holder_name(view.snapshot, *holder);
+            let name = holder.name(view.snapshot);
             // The clean-up of a definition waits for others, and they have causes of their own.
             let is_cause = matches!(holder, BlockedBy::Finalizer(finalizer) if *finalizer != Symbol::DEFINITION);
             if is_cause && !finalizers.contains(&name) {
@@ -186,8 +207,8 @@ pub(super) fn root_causes(view: &PlanView<'_>) -> String {
     }
     match finalizers.as_slice() {
         [] => String::new(),
-        [one] => format!(" behind the finalizer {one}"),
-        many => format!(" behind {} finalizers", many.len()),
+        [one] => format!(" because of the finalizer {one}"),
+        many => format!(" because of {} finalizers", many.len()),
     }
 }
 

@@ -19,7 +19,7 @@ const NAMED_RESOURCES: usize = 3;
 
 /// What goes with a Namespace although it is never listed.
 #[derive(Debug, Serialize)]
-pub struct AlsoTakesJson<'a> {
+pub struct AlsoDeletesJson<'a> {
     namespace: &'a str,
     resource: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,9 +29,9 @@ pub struct AlsoTakesJson<'a> {
 /// What of a Namespace is left alone, and the pods that have to go first.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SparesJson<'a> {
+pub struct DeletedLaterJson<'a> {
     namespace: &'a str,
-    until_gone: Vec<ObjectJson<'a>>,
+    after_pods: Vec<ObjectJson<'a>>,
     resources: Vec<ResourceCountJson>,
 }
 
@@ -46,9 +46,9 @@ fn namespace<'a>(view: &PlanView<'a>, unlisted_contents: &UnlistedContents) -> &
 }
 
 /// What a plan takes besides, as JSON says it. What is known to be nothing is left out.
-pub fn also_takes<'a>(view: &PlanView<'a>) -> Vec<AlsoTakesJson<'a>> {
+pub fn also_deletes<'a>(view: &PlanView<'a>) -> Vec<AlsoDeletesJson<'a>> {
     let of_namespace = |unlisted_contents: &'a UnlistedContents| {
-        taken(unlisted_contents).map(|unlisted| AlsoTakesJson {
+        taken(unlisted_contents).map(|unlisted| AlsoDeletesJson {
             namespace: namespace(view, unlisted_contents),
             resource: view.snapshot.resources.get(unlisted.resource).full_name(),
             count: unlisted.count,
@@ -62,10 +62,10 @@ fn taken(unlisted_contents: &UnlistedContents) -> impl Iterator<Item = &Unlisted
 }
 
 /// What a plan spares as long as some pods stay, as JSON says it.
-pub fn spares<'a>(view: &PlanView<'a>) -> Vec<SparesJson<'a>> {
-    let of_namespace = |unlisted_contents: &'a UnlistedContents| SparesJson {
+pub fn deleted_later<'a>(view: &PlanView<'a>) -> Vec<DeletedLaterJson<'a>> {
+    let of_namespace = |unlisted_contents: &'a UnlistedContents| DeletedLaterJson {
         namespace: namespace(view, unlisted_contents),
-        until_gone: unlisted_contents.pods.iter().map(|pod| ObjectJson::of(view.snapshot, *pod)).collect(),
+        after_pods: unlisted_contents.pods.iter().map(|pod| ObjectJson::of(view.snapshot, *pod)).collect(),
         resources: unlisted_contents
             .spared
             .iter()
@@ -87,9 +87,10 @@ pub fn also(view: &PlanView<'_>) -> Vec<String> {
     let of_namespace = |unlisted_contents: &UnlistedContents| {
         let describe: Vec<String> =
             taken(unlisted_contents).map(|unlisted| describe(view.snapshot, *unlisted)).collect();
-        let first = if unlisted_contents.pods.is_empty() { "" } else { "once its pods are gone, " };
-        (!describe.is_empty())
-            .then(|| format!("{first}{} in namespace {}", describe.join(", "), namespace(view, unlisted_contents)))
+        let last = if unlisted_contents.pods.is_empty() { "" } else { ", once its pods are deleted" };
+        (!describe.is_empty()).then(|| {
+            format!("deletes {} in namespace {}{last}", describe.join(", "), namespace(view, unlisted_contents))
+        })
     };
     view.unlisted_contents.iter().filter_map(of_namespace).collect()
 }
@@ -100,7 +101,7 @@ fn describe(snapshot: &Snapshot, unlisted: Unlisted) -> String {
     match unlisted.count {
         Some(1) if resource.plural == "events" => "1 event".to_owned(),
         Some(count) => format!("{count} {}", resource.full_name()),
-        None => format!("whatever there is of {}", resource.full_name()),
+        None => format!("any {}", resource.full_name()),
     }
 }
 
@@ -119,12 +120,11 @@ pub fn spared(view: &PlanView<'_>) -> Vec<String> {
         let more = unlisted_contents.pods.len() - pods.len();
         let pods = if more == 0 { pods.join(" and ") } else { format!("{} and {more} more", pods.join(", ")) };
         format!(
-            "{} in namespace {} ({}) {} when {pods} {} gone, and not before",
+            "{} in namespace {} ({}) {} deleted only after {pods}",
             count(total, "object", "objects"),
             namespace(view, unlisted_contents),
             by_kind(view.snapshot, &unlisted_contents.spared),
-            if total == 1 { "goes" } else { "go" },
-            if unlisted_contents.pods.len() == 1 { "is" } else { "are" },
+            if total == 1 { "is" } else { "are" },
         )
     };
     view.unlisted_contents

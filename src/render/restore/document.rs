@@ -31,7 +31,7 @@ struct RestoredJson<'a> {
     object: ObjectJson<'a>,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    uid_now: Option<&'a str>,
+    current_uid: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ struct DetachedJson<'a> {
 #[derive(Clone, Debug, Serialize)]
 struct LostJson {
     what: &'static str,
-    instead: &'static str,
+    replacement: &'static str,
     objects: usize,
 }
 
@@ -70,7 +70,7 @@ struct LostJson {
 #[serde(rename_all = "camelCase")]
 struct SummaryJson {
     created: usize,
-    already_there: usize,
+    existing: usize,
     different: usize,
     left_out: usize,
     failed: usize,
@@ -95,7 +95,7 @@ impl<'a> RestorationDocument<'a> {
             RestoredJson {
                 object: named(&item.archived),
                 outcome: outcome_name(&restored.outcome),
-                uid_now: restored.uid.as_deref(),
+                current_uid: restored.uid.as_deref(),
                 because,
                 needs,
                 differences: differences
@@ -118,10 +118,10 @@ impl<'a> RestorationDocument<'a> {
                 Mode::Foreseen => Some("client"),
             },
             objects: objects.collect(),
-            lost: lost.map(|it| LostJson { what: it.what, instead: it.instead, objects: it.objects }).collect(),
+            lost: lost.map(|it| LostJson { what: it.what, replacement: it.instead, objects: it.objects }).collect(),
             summary: SummaryJson {
                 created: view.count(|it| matches!(it, Outcome::Created | Outcome::Foreseen)),
-                already_there: view.count(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack)),
+                existing: view.count(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack)),
                 different: view.count(|it| matches!(it, Outcome::Different(_))),
                 left_out: view.count(|it| matches!(it, Outcome::LeftOut(_))),
                 failed: view.count(|it| matches!(it, Outcome::Failed(_) | Outcome::Blocked(_))),
@@ -136,7 +136,7 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Foreseen => "WouldBeCreated",
         Outcome::Created => "Created",
-        Outcome::AlreadyBack => "AlreadyBack",
+        Outcome::AlreadyBack => "AlreadyRestored",
         Outcome::Same => "Same",
         Outcome::Different(_) => "Different",
         Outcome::LeftOut(_) => "LeftOut",

@@ -69,7 +69,10 @@ fn restored() -> (RestorePlan, Vec<Restored>) {
         left_out(2),
         there(Outcome::Created),
         Restored {
-            detached: vec![Detached { reference: 0, why: "Deployment/gone in namespace shop is not there".to_owned() }],
+            detached: vec![Detached {
+                reference: 0,
+                why: "Deployment/gone in namespace shop does not exist".to_owned(),
+            }],
             ..there(Outcome::Created)
         },
         Restored {
@@ -124,7 +127,7 @@ fn every_outcome_is_told() {
     check(&document);
     assert_eq!(
         document["summary"],
-        json!({"created": 4, "alreadyThere": 2, "different": 1, "leftOut": 2, "failed": 2, "unfinished": 1})
+        json!({"created": 4, "existing": 2, "different": 1, "leftOut": 2, "failed": 2, "unfinished": 1})
     );
     let outcomes: std::collections::BTreeSet<&str> =
         document["objects"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
@@ -162,13 +165,13 @@ fn verdicts_count_what_they_say() {
         let all: Vec<Restored> = restored.iter().enumerate().map(made).collect();
         describe(mode, &plan, &all).0.lines().next().unwrap_or_default().to_owned()
     };
-    assert_eq!(verdict(Mode::Earnest, |_| Outcome::Created), "BACK: 9 objects created.");
-    assert_eq!(verdict(Mode::Earnest, |_| Outcome::Same), "BACK: all 9 objects were there already.");
+    assert_eq!(verdict(Mode::Earnest, |_| Outcome::Created), "RESTORED: 9 objects created.");
+    assert_eq!(verdict(Mode::Earnest, |_| Outcome::Same), "RESTORED: all 9 objects already existed.");
     let mixed = |index: usize| if index == 0 { Outcome::Created } else { Outcome::AlreadyBack };
-    assert_eq!(verdict(Mode::Earnest, mixed), "BACK: 1 object created, 8 were there already.");
+    assert_eq!(verdict(Mode::Earnest, mixed), "RESTORED: 1 object created, 8 already existed.");
     let failed = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::Created };
-    assert_eq!(verdict(Mode::Earnest, failed), "NOT ALL BACK: 1 of 9 objects not as archived.");
-    assert_eq!(verdict(Mode::Foreseen, |_| Outcome::Same), "NOTHING TO DO: all 9 objects are there.");
+    assert_eq!(verdict(Mode::Earnest, failed), "PARTLY RESTORED: 1 of 9 objects is not as archived.");
+    assert_eq!(verdict(Mode::Foreseen, |_| Outcome::Same), "NOTHING TO DO: all 9 objects exist.");
     assert_eq!(verdict(Mode::Foreseen, |_| Outcome::Foreseen), "CREATES 9 objects.");
     let some = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::Foreseen };
     assert_eq!(verdict(Mode::Foreseen, some), "CREATES 8 objects; 1 of 9 objects would not be as archived.");

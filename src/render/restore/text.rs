@@ -60,7 +60,7 @@ impl RestoreView<'_> {
             .collect();
         page.list("Lost", &lost, out)?;
         if done && !self.is_fine() {
-            page.line("Next", "see to what is told above, and run this again:", out)?;
+            page.line("Next", "fix the problems above, then run this again:", out)?;
             writeln!(out, "{}{}", " ".repeat(MARGIN), self.again)?;
         }
         Ok(())
@@ -73,14 +73,20 @@ impl RestoreView<'_> {
         let there = wanted - not_fine - created.min(wanted - not_fine);
         let objects = count(wanted, "object", "objects");
         match (self.mode == Mode::Earnest, not_fine) {
-            (true, 0) if created == 0 => (Tone::Good, format!("BACK: all {objects} were there already.")),
-            (true, 0) => {
-                let there =
-                    if there == 0 { String::new() } else { format!(", {} were there already", thousands(there)) };
-                (Tone::Good, format!("BACK: {} created{there}.", count(created, "object", "objects")))
+            (true, 0) if created == 0 && wanted == 1 => {
+                (Tone::Good, "RESTORED: the object already existed.".to_owned())
             }
-            (true, _) => (Tone::Error, format!("NOT ALL BACK: {} of {objects} not as archived.", thousands(not_fine))),
-            (false, 0) if created == 0 => (Tone::Good, format!("NOTHING TO DO: all {objects} are there.")),
+            (true, 0) if created == 0 => (Tone::Good, format!("RESTORED: all {objects} already existed.")),
+            (true, 0) => {
+                let there = if there == 0 { String::new() } else { format!(", {} already existed", thousands(there)) };
+                (Tone::Good, format!("RESTORED: {} created{there}.", count(created, "object", "objects")))
+            }
+            (true, _) => {
+                let are = if not_fine == 1 { "is" } else { "are" };
+                (Tone::Error, format!("PARTLY RESTORED: {} of {objects} {are} not as archived.", thousands(not_fine)))
+            }
+            (false, 0) if created == 0 && wanted == 1 => (Tone::Good, "NOTHING TO DO: the object exists.".to_owned()),
+            (false, 0) if created == 0 => (Tone::Good, format!("NOTHING TO DO: all {objects} exist.")),
             (false, 0) => (Tone::Strong, format!("CREATES {}.", count(created, "object", "objects"))),
             (false, _) => {
                 let creates = count(created, "object", "objects");
@@ -120,7 +126,7 @@ impl RestoreView<'_> {
         let describe = by_reason.iter().map(|(why, objects)| format!("{}: {why}", self.kinds(objects.iter().copied())));
         let mut describe: Vec<String> = describe.collect();
         if any_with_all {
-            describe.push("--all brings back also what is made anew".to_owned());
+            describe.push("--all also restores objects that a controller recreates".to_owned());
         }
         page.list("Left out", &describe, out)
     }
@@ -132,17 +138,17 @@ fn differs(item: &Item, restored: &Restored) -> Option<String> {
     if differences.len() > DIFFERENCES {
         describe.push(format!("and {} more", differences.len() - DIFFERENCES));
     }
-    Some(format!("{} was left alone: {}", item.archived.place, describe.join("; ")))
+    Some(format!("{} exists and was not changed: {}", item.archived.place, describe.join("; ")))
 }
 
 fn difference(difference: &Difference) -> String {
     let Difference { path, archived, live } = difference;
-    let path = if path.is_empty() { "all of it" } else { path };
+    let path = if path.is_empty() { "the whole object" } else { path };
     match (archived, live) {
         (Some(archived), Some(live)) => format!("{path} was {}, is {}", short(archived), short(live)),
         (Some(archived), None) => format!("{path} was {}, is unset", short(archived)),
         (None, Some(live)) => format!("{path} was unset, is {}", short(live)),
-        (None, None) => format!("{path} is another"),
+        (None, None) => format!("{path} differs"),
     }
 }
 
@@ -197,7 +203,7 @@ impl Page<'_> {
         }
         match texts.len().saturating_sub(SHOWN) {
             0 => Ok(()),
-            more => self.paragraph("", &format!("… and {} more: -o json tells all", thousands(more)), out),
+            more => self.paragraph("", &format!("… and {} more: -o json lists all", thousands(more)), out),
         }
     }
 

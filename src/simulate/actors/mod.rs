@@ -44,14 +44,14 @@ impl std::fmt::Display for Assumption {
             }
             Assumption::Finalizer { finalizer, by } => write!(f, "{by} removes its finalizer {finalizer}"),
             Assumption::NotReplaced { controller } => {
-                write!(f, "{controller} lives on, and replaces nothing of what it controls")
+                write!(f, "{controller} is not deleted, and recreates nothing")
             }
-            Assumption::NotAdopted => f.write_str("no living controller adopts what is left without an owner"),
+            Assumption::NotAdopted => f.write_str("no controller adopts objects that have no owner any more"),
             Assumption::PodGarbageCollector => {
-                f.write_str("the pod garbage collector removes the pods of nodes that are gone")
+                f.write_str("the pod garbage collector deletes the pods of nodes that no longer exist")
             }
             Assumption::NamespaceController => {
-                f.write_str("the namespace controller deletes what is in a terminating namespace")
+                f.write_str("the namespace controller deletes the content of a Terminating namespace")
             }
         }
     }

@@ -26,7 +26,8 @@ fn malformed() {
     assert!(about("a.json.gz", b"\x1f\x8b\x08nothing").starts_with("a.json.gz: broken gzip: "));
     assert_eq!(
         about("a.txt", "NAME   READY\nweb    1/1\n"),
-        "a.txt: a piece of text, where a Kubernetes object belongs; a dump is what kubectl get -o yaml, or -o json, writes"
+        "a.txt: a string instead of a Kubernetes object; a dump is the output of kubectl get -o yaml or \
+         -o json"
     );
 }
 
@@ -34,14 +35,16 @@ fn malformed() {
 fn objects_without_what_makes_them_one() {
     assert_eq!(
         about("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"),
-        "a.yaml: ConfigMap/a in namespace b has no uid; manifests, as kubectl apply takes them, have none: dump with kubectl get -o yaml"
+        "a.yaml: ConfigMap/a in namespace b has no uid; manifests for kubectl apply have none: dump with \
+         kubectl get -o yaml"
     );
     let list = r#"{"apiVersion":"v1","kind":"List","items":[
         {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"b","uid":"1"}},
         {"apiVersion":"v1","metadata":{"name":"c","namespace":"b","uid":"2"}}]}"#;
     assert_eq!(
         about("a.json", list),
-        "a.json, item 2: the object c in namespace b has no kind; a dump is what kubectl get -o yaml, or -o json, writes"
+        "a.json, item 2: the object c in namespace b has no kind; a dump is the output of kubectl get -o yaml \
+         or -o json"
     );
 }
 
@@ -66,6 +69,6 @@ fn nothing_to_look_at() {
 fn snapshot_files_of_another_version() {
     assert_eq!(
         about("a.json", r#"{"apiVersion":"kubectl-gc/v9","kind":"Snapshot"}"#),
-        "a.json: kubectl-gc/v9 is not a snapshot that this version reads (kubectl-gc/v1 Snapshot)"
+        "a.json: kubectl-gc/v9 is not a snapshot this version can read (kubectl-gc/v1 Snapshot)"
     );
 }

@@ -6,21 +6,24 @@ use super::{describe, finish, first_line, gc, on_shop, program};
 #[test]
 fn contradictions() {
     for (args, error) in [
-        (&["--now", "--grace-period", "5"][..], "--now and --grace-period contradict each other: give one of them"),
-        (&["--now", "--grace-period=0"], "--now and --grace-period contradict each other: give one of them"),
+        (&["--now", "--grace-period", "5"][..], "--now and --grace-period contradict each other: use one of them"),
+        (&["--now", "--grace-period=0"], "--now and --grace-period contradict each other: use one of them"),
         (
             &["--force", "--grace-period", "5"],
-            "--force means no grace: it can't go with --now or a --grace-period above 0",
+            "--force means no grace period: it cannot be used with --now or a --grace-period above 0",
         ),
-        (&["--force", "--now"], "--force means no grace: it can't go with --now or a --grace-period above 0"),
-        (&["-l", "app=web"], "-l chooses among all objects of a type, \"web\" is one object: give one or the other"),
-        (&["-f", "-"], "\"deploy/web\" doesn't go with -f, which names its objects: leave one out"),
+        (
+            &["--force", "--now"],
+            "--force means no grace period: it cannot be used with --now or a --grace-period above 0",
+        ),
+        (&["-l", "app=web"], "-l selects among all objects of a type, \"web\" is one object: use one or the other"),
+        (&["-f", "-"], "\"deploy/web\" cannot be used with -f, which names its objects: leave one out"),
     ] {
         assert_eq!(describe(&on_shop(&[&["plan", "deploy/web"], args].concat())), error, "{args:?}");
     }
     assert_eq!(
         describe(&gc(&["plan", "-f", "-", "--from", "-"])),
-        "standard input can't be both --from and -f: give a file for one of them"
+        "standard input cannot be both --from and -f: use a file for one of them"
     );
 }
 
@@ -28,7 +31,7 @@ fn contradictions() {
 #[test]
 fn gates_without_a_target_or_a_type() {
     for args in [&["--deny=pods"][..], &["--max=3", "-A"], &["--deny=nope", "--from", "nowhere.yaml"]] {
-        let error = "--deny and --max judge one delete: name a TARGET, such as deployment/web";
+        let error = "--deny and --max need a TARGET, such as deployment/web";
         assert_eq!(describe(&gc(&[&["plan"], args].concat())), error, "{args:?}");
     }
     for (deny, error) in [
@@ -45,30 +48,37 @@ fn gates_without_a_target_or_a_type() {
 /// What can't be kept is no plan: everything that it is about is told, each with its reason.
 #[test]
 fn what_can_not_be_kept() {
-    assert_eq!(
-        describe(&gc(&["plan", "--keep=pods"])),
-        "--keep is for what one delete would take: name a TARGET, such as deployment/web"
-    );
-    let goes = "its namespace shop goes, with everything that is in it; make it anew elsewhere, or delete the rest without the namespace";
-    let target =
-        "it is itself what is to be deleted; leave it out of the TARGETs, or say more narrowly what is to stay";
+    assert_eq!(describe(&gc(&["plan", "--keep=pods"])), "--keep needs a TARGET, such as deployment/web");
+    let goes = "its namespace shop is deleted with everything in it; recreate it in another namespace, or do \
+        not delete the namespace";
+    let target = "it is a target of this delete; leave it out of the TARGETs, or narrow --keep";
     for (line, error) in [
-        ("ns/shop --keep cm/shop-settings -n shop", format!("--keep: ConfigMap/shop-settings in namespace shop can't be kept: {goes}")),
-        ("deploy/api -n shop --keep -lapp=api", format!("--keep: Deployment/api in namespace shop can't be kept: {target}")),
+        (
+            "ns/shop --keep cm/shop-settings -n shop",
+            format!("--keep: ConfigMap/shop-settings in namespace shop can't be kept: {goes}"),
+        ),
+        (
+            "deploy/api -n shop --keep -lapp=api",
+            format!("--keep: Deployment/api in namespace shop can't be kept: {target}"),
+        ),
         (
             "crd/shops.acme.io --keep shops",
-            "--keep: Shop/main in namespace shop can't be kept: its definition shops.acme.io goes, with every instance of it; delete the \
-             rest without the definition"
+            "--keep: Shop/main in namespace shop can't be kept: its CRD shops.acme.io is deleted with all its \
+             instances; do not delete the CRD"
                 .to_owned(),
         ),
         (
             "pvc/data-db-0 -n shop --keep pv",
-            "--keep: PersistentVolume/pvc-adede329-16dc-4dad-9af2-55bbee80aba6 can't be kept: it goes because \
-             PersistentVolumeClaim/data-db-0 does, although no owner reference says so; what is cut from it makes no difference"
+            "--keep: PersistentVolume/pvc-adede329-16dc-4dad-9af2-55bbee80aba6 can't be kept: it is deleted \
+             because PersistentVolumeClaim/data-db-0 is, not because of an owner reference; removing references \
+             does not save it"
                 .to_owned(),
         ),
         ("deploy/api -n shop --keep pod/nobody", "pods \"nobody\" not found in namespace \"shop\"".to_owned()),
-        ("deploy/api -n shop --keep pds", "the server has no resource type \"pds\"; did you mean pods, daemonsets, poddisruptionbudgets?".to_owned()),
+        (
+            "deploy/api -n shop --keep pds",
+            "the server has no resource type \"pds\"; did you mean pods, daemonsets, poddisruptionbudgets?".to_owned(),
+        ),
         ("deploy/api -n shop --keep ''", "\"\" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE".to_owned()),
     ] {
         assert_eq!(describe(&on_shop(&[&["plan"], &super::super::run::words(line)[..]].concat())), error, "{line}");
@@ -94,13 +104,10 @@ fn a_sweep_that_is_no_dry_run() {
         assert_eq!(describe(&gc(args)), NO_CLUSTER, "{args:?}");
     }
     for (args, error) in [
-        (&["--dry-run", "-l", "a=b"][..], "-l needs a TYPE to choose from, as in: deployments -l …"),
-        (&["--dry-run", "-n", "nowhere"], "no namespace \"nowhere\" in the dump; it holds elsewhere, shop"),
+        (&["--dry-run", "-l", "a=b"][..], "-l needs a TYPE, as in: deployments -l …"),
+        (&["--dry-run", "-n", "nowhere"], "no namespace \"nowhere\" in the dump, which contains elsewhere, shop"),
         (&["--dry-run", "pod/nobody", "-n", "shop"], "pods \"nobody\" not found in namespace \"shop\""),
-        (
-            &[],
-            "--from reads files, and there is nothing to sweep in them: give --dry-run, which shows what a sweep would do",
-        ),
+        (&[], "--from reads files, which cannot be swept: use --dry-run to see what a sweep would do"),
     ] {
         assert_eq!(describe(&on_shop(&[&["sweep"], args].concat())), error, "{args:?}");
     }
@@ -127,7 +134,7 @@ fn sweeps_that_make_no_sense() {
         ("--burst=0", "invalid value '0' for '--burst <N>': 0 is not in 1..=4294967295"),
         (
             "--qps=NaN",
-            "invalid value 'NaN' for '--qps <N>': give a number of requests a second, such as 50 or 0.5, or 0 for no limit",
+            "invalid value 'NaN' for '--qps <N>': give a number of requests per second, such as 50 or 0.5, or 0 for no limit",
         ),
     ] {
         let ran = gc(&[&["sweep"], &super::super::run::words(line)[..]].concat());
@@ -142,15 +149,15 @@ fn sweeps_that_make_no_sense() {
     }
     for (args, error) in [
         (&["--timeout=soon"][..], "--timeout=soon is no time: give one as in kubectl (30s, 5m), or 0 for no limit"),
-        (&["--watch", "--resync=0"], "--resync=0 would never find what is new: give a time as in kubectl (30s, 5m)"),
+        (&["--watch", "--resync=0"], "--resync=0 would never find new resources: give a time as in kubectl (30s, 5m)"),
         (
             &["--watch", "--resync=soon"],
             "--resync=soon is no time: give one as in kubectl (30s, 5m), or 0 for no limit",
         ),
         (
             &["--watch", "--metrics-bind-address=8080"],
-            "--metrics-bind-address: \"8080\" is no address to listen at: give a host and a port, such as :8080, 127.0.0.1:8080 or \
-             [::1]:8080",
+            "--metrics-bind-address: \"8080\" is not a listen address: give a host and a port, such as :8080, \
+             127.0.0.1:8080 or [::1]:8080",
         ),
         (&["--watch"], NO_CLUSTER),
         // `--watch` never asks; scripts add `--yes` all the same.
@@ -163,7 +170,7 @@ fn sweeps_that_make_no_sense() {
 /// A story is about somebody.
 #[test]
 fn a_story_of_nobody() {
-    let error = "explain tells one object's story: name a TARGET, such as pod/web-0";
+    let error = "explain needs a TARGET, such as pod/web-0";
     for args in
         [&["explain"][..], &["explain", "-n", "shop"], &["explain", "-A"], &["explain", "--from", "nowhere.yaml"]]
     {
@@ -201,7 +208,7 @@ fn a_dump_is_no_cluster() {
             let ran = on_shop(&[command, &[flag]].concat());
             let name = flag.split('=').next().unwrap_or_default();
             assert!(ran.code == 0 || ran.code == 2, "{ran}");
-            assert!(ran.err.contains(&format!("{name} was ignored: --from reads files and no cluster.")), "{ran}");
+            assert!(ran.err.contains(&format!("{name} is ignored: --from reads files, not a cluster.")), "{ran}");
         }
     }
     for harmless in ["--request-timeout=5s", "--context=", "--cache-dir=x", "-v6", "--insecure-skip-tls-verify=false"] {

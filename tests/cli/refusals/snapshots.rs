@@ -10,7 +10,7 @@ fn a_file_is_not_replaced_unasked() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("there.json"), "mine").unwrap();
     let ran = finish(program().current_dir(&folder).args(["snapshot", "-o", "there.json"]));
-    assert_eq!(describe(&ran), "there.json exists: give --force to replace it");
+    assert_eq!(describe(&ran), "there.json exists: use --force to replace it");
     let forced = finish(program().current_dir(&folder).args(["snapshot", "-o", "there.json", "--force"]));
     assert!(describe(&forced).starts_with("no kubeconfig"), "{forced}");
     assert_eq!(fs::read_to_string(folder.path().join("there.json")).unwrap(), "mine", "still there after a failure");

@@ -19,13 +19,13 @@ fn types_and_names_that_are_not_there() {
         ),
         (
             &["tree", "deploy/web", "-n", "elsewhere"],
-            r#"deployments.apps "web" not found in namespace "elsewhere"; one is in namespace shop"#,
+            r#"deployments.apps "web" not found in namespace "elsewhere"; one exists in namespace shop"#,
         ),
         (
             &["tree", "deploy/web", "-n", "nowhere"],
-            r#"deployments.apps "web" is not in the dump, which holds no deployments.apps in namespace "nowhere"; one is in namespace shop"#,
+            r#"deployments.apps "web" is not in the dump, which contains no deployments.apps in namespace "nowhere"; one exists in namespace shop"#,
         ),
-        (&["plan", "-n", "nowhere"], r#"no namespace "nowhere" in the dump; it holds elsewhere, shop"#),
+        (&["plan", "-n", "nowhere"], r#"no namespace "nowhere" in the dump, which contains elsewhere, shop"#),
         (&["plan", "ns/production"], r#"namespaces "production" not found"#),
     ] {
         assert_eq!(describe(&on_shop(args)), error, "{args:?}");
@@ -44,7 +44,7 @@ fn targets_that_make_no_sense() {
     for (args, error) in [
         (
             &["plan", "deploy"][..],
-            r#""deploy" alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#,
+            r#""deploy" is a TYPE without a name: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#,
         ),
         (&["plan", "deploy/"], r#""deploy/" lacks a name: write TYPE/NAME or TYPE NAME"#),
         (&["tree", "deploy,svc/web"], r#""deploy,svc/web" has several types before the slash: write TYPE,TYPE NAME"#),
@@ -61,8 +61,8 @@ fn targets_that_make_no_sense() {
             &["tree", "deploy/web", "sts"],
             r#""deploy/web" and "sts" cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME"#,
         ),
-        (&["tree", "--owners"], "--owners goes up from a TARGET: name one, such as pod/web-0"),
-        (&["tree", "-l", "app=web"], "-l needs a TYPE to choose from, as in: deployments -l …"),
+        (&["tree", "--owners"], "--owners needs a TARGET, such as pod/web-0"),
+        (&["tree", "-l", "app=web"], "-l needs a TYPE, as in: deployments -l …"),
         (
             &["plan", "deploy/web", "-A"],
             r#"deployments.apps "web" cannot be found by name across all namespaces: give its namespace with -n instead of -A"#,
@@ -93,7 +93,8 @@ fn selectors() {
     }
     assert_eq!(
         describe(&on_shop(&["tree", "pods", "--field-selector", "status.phase=Running"])),
-        "--field-selector status.phase=Running can only be told by a server: a dump tells metadata.name and metadata.namespace; or use -l"
+        "--field-selector status.phase=Running needs a server: with a dump only metadata.name and \
+         metadata.namespace work; or use -l"
     );
 }
 
@@ -122,7 +123,7 @@ fn manifests() {
         ),
         (
             "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n",
-            "standard input: this Pod has no name, only a generateName: say which one is meant as TYPE/NAME",
+            "standard input: this Pod has only a generateName: name the object as TYPE/NAME",
         ),
     ] {
         assert_eq!(describe(&with_input(plan, manifest)), error, "{manifest}");
@@ -140,7 +141,7 @@ fn manifests_that_cannot_be_read() {
             &["-f", "https://example.org/web.yaml"],
             "-f https://example.org/web.yaml: URLs are not fetched; pipe the manifest",
         ),
-        (&["deploy/web", "-f", &broken], "\"deploy/web\" doesn't go with -f"),
+        (&["deploy/web", "-f", &broken], "\"deploy/web\" cannot be used with -f"),
         (&["-R"], "the following required arguments were not provided:"),
     ] {
         let ran = on_shop(&[&["tree"], args].concat());

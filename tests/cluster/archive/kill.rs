@@ -135,6 +135,6 @@ fn each_kill_leaves_all_or_nothing(kills: u32) {
         assert_eq!(folder.files(), [name], "what killed runs have left is cleared away");
         let again = archive(cluster, &trial.namespace, &["widget/owner"], &file);
         again.expect(1);
-        assert!(again.stderr.contains("is there already (a complete archive with 61 objects"), "{}", again.stderr);
+        assert!(again.stderr.contains("already exists (a complete archive with 61 objects"), "{}", again.stderr);
     }
 }

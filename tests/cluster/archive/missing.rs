@@ -59,9 +59,10 @@ fn what_cannot_be_read_whole_stops_it_all() {
     assert_eq!(
         describe(&ran, &folder),
         format!(
-            "a.yaml was not written: 3 objects that go can't be read whole: ConfigMap/a in namespace {namespace}, ConfigMap/b in namespace \
-             {namespace} (forbidden: Forbidden, says the test's proxy); ConfigMap/c in namespace {namespace} (unreadable answer: another \
-             object than was asked for). Whoever archives needs the verb get on all of it"
+            "a.yaml was not written: 3 objects to be deleted cannot be read completely: ConfigMap/a in namespace \
+             {namespace}, ConfigMap/b in namespace {namespace} (forbidden: Forbidden, says the test's proxy); \
+             ConfigMap/c in namespace {namespace} (unreadable answer: not the requested object). Archiving \
+             needs the verb get on all of them"
         )
     );
     proxy.without();
@@ -101,7 +102,7 @@ fn what_goes_meanwhile_is_told_and_what_takes_its_place_is_found() {
     assert_eq!(names(&archived), ["Widget/owner", "ConfigMap/b"]);
     let now = cluster.get(&path("b")).unwrap();
     same(&archived[1], &now);
-    assert!(describe.contains("Gone before it could be archived: ConfigMap/"), "{describe}");
+    assert!(describe.contains("Deleted before they could be archived: ConfigMap/"), "{describe}");
     let gone = Archive::open(&folder.path("a.yaml")).unwrap().header().gone.clone();
     assert_eq!(sorted(gone.iter().map(|object| object.name.clone()).collect()), ["a", "b", "c"]);
     assert!(gone.iter().any(|object| object.uid == uid(&a)));
@@ -122,11 +123,9 @@ fn a_target_that_goes_meanwhile_is_an_error() {
     });
     let folder = Folder::new();
     let ran = through(&proxy, &trial, &folder.path("a.yaml"), &[]);
-    let place = format!(
-        "Widget/owner in namespace {} is gone since the cluster was read, or another has its name",
-        trial.namespace
-    );
-    assert_eq!(describe(&ran, &folder), format!("{place}: nothing was written to a.yaml; run it again"));
+    let place =
+        format!("Widget/owner in namespace {} was deleted or replaced since the cluster was read", trial.namespace);
+    assert_eq!(describe(&ran, &folder), format!("{place}: nothing was written to a.yaml; run this again"));
 }
 
 #[test]
@@ -137,11 +136,14 @@ fn an_archive_that_may_lack_something_is_refused_or_says_so() {
     let folder = Folder::new();
     let ran = through(&proxy, &trial, &folder.path("a.yaml"), &[]);
     let refused = describe(&ran, &folder);
-    assert!(refused.starts_with("a.yaml was not written: Not seen: secrets (503 Service Unavailable"), "{refused}");
-    assert!(refused.ends_with("--allow-incomplete archives what can be seen"), "{refused}");
+    assert!(
+        refused.starts_with("a.yaml was not written: Could not list: secrets (503 Service Unavailable"),
+        "{refused}"
+    );
+    assert!(refused.ends_with("; --allow-incomplete archives the readable ones"), "{refused}");
     let ran = through(&proxy, &trial, &folder.path("a.yaml"), &["--allow-incomplete"]);
     ran.expect(0);
-    assert!(ran.stderr.contains("Not seen: secrets (503 Service Unavailable"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("Could not list: secrets (503 Service Unavailable"), "{}", ran.stderr);
     let archive = Archive::open(&folder.path("a.yaml")).unwrap();
     assert_eq!(archive.header().gaps.iter().map(|gap| gap.resource.as_str()).collect::<Vec<_>>(), ["secrets"]);
     assert_eq!(archive.header().objects, 4);
@@ -161,7 +163,7 @@ fn whoever_sees_one_namespace_archives_what_is_in_it() {
     let file = folder.path("a.yaml");
     let args = ["archive", "-n", namespace, "widget/owner", file.to_str().unwrap()];
     let nobody = describe(&cluster.gc_as(NOBODY, &args), &folder);
-    assert!(nobody.contains("lets nothing be read"), "{nobody}");
+    assert!(nobody.contains("refuses all reads"), "{nobody}");
     let other = family("viewer-elsewhere");
     let elsewhere = cluster.gc_as(VIEWER, &["archive", "-n", &other.namespace, "widget/owner", file.to_str().unwrap()]);
     assert!(describe(&elsewhere, &folder).contains("forbidden"), "{}", elsewhere.stderr);

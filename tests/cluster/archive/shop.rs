@@ -108,7 +108,7 @@ fn a_shop_is_archived_whole() {
     );
     assert!(describe.contains(kinds), "{describe}");
     assert!(
-        describe.ends_with(&format!("\nBring it back with: kubectl gc restore --context=test {}\n", file.display())),
+        describe.ends_with(&format!("\nRestore with: kubectl gc restore --context=test {}\n", file.display())),
         "{describe}"
     );
 
@@ -147,7 +147,7 @@ fn a_shop_is_archived_whole() {
     // A file that is there is left as it is, and the error says what it is.
     let before = fs::read(&file).unwrap();
     let again = archive(cluster, namespace, &["shop/main"], &file);
-    assert!(again.stderr.contains("is there already (a complete archive with 19 objects, of 20"), "{}", again.stderr);
+    assert!(again.stderr.contains("already exists (a complete archive with 19 objects, of 20"), "{}", again.stderr);
     assert_eq!(again.expect(1), "");
     assert_eq!(fs::read(&file).unwrap(), before);
     assert_eq!(folder.files(), ["orphan.yaml", "shop.yaml", "shop.yaml.gz"]);

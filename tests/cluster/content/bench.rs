@@ -198,7 +198,7 @@ impl Prediction<'_> {
             },
             objects: self.before.len(),
             named: self.plan["outcomes"].as_array().map_or(0, Vec::len),
-            order_dependent: self.plan.get("ends").is_some(),
+            order_dependent: self.plan.get("jointOutcomes").is_some(),
             error: verdict.err().map(|error| self.place.without_prefix(&error)).unwrap_or_default(),
         }
     }

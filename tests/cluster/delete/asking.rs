@@ -38,7 +38,7 @@ fn many_are_counted_by_whoever_deletes_them() {
     let family = Family::of("asked-many", 3);
     for (answer, left) in [("y", 4), ("3", 4), ("4", 0)] {
         let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--confirm-above=3"]));
-        terminal.shows("Type their number, 4 (a: archive first, anything else: stop)");
+        terminal.shows("Type the number of objects, 4, to confirm (a: archive first, anything else: stop)");
         terminal.types(answer);
         let (code, shown) = terminal.ends();
         assert_eq!((code, family.there().len()), (Some(i32::from(left > 0)), left), "{answer:?}: {shown}");
@@ -59,7 +59,8 @@ fn what_is_heavy_is_named() {
     for (answer, left) in [("y", 1), ("data", 0)] {
         let mut terminal = cluster.gc_on_terminal(&["delete", "pvc/data", "-n", &namespace]);
         terminal.shows(
-            "PersistentVolumeClaim/data: stored data may go with it. Delete 1 object? Type the name, data (a: archive first",
+            "PersistentVolumeClaim/data: stored data may be lost. Delete 1 object? Type the name, data, to \
+             confirm (a: archive first",
         );
         terminal.types(answer);
         let (code, shown) = terminal.ends();
@@ -77,7 +78,7 @@ fn what_changes_meanwhile_is_asked_about_again() {
     // Its event takes a moment.
     std::thread::sleep(std::time::Duration::from_secs(1));
     terminal.types("y");
-    terminal.shows("It has changed meanwhile");
+    terminal.shows("The cluster has changed: this is the new plan.");
     terminal.shows("Delete 3 objects?");
     assert_eq!(family.there().len(), 3);
     terminal.types("y");
@@ -110,5 +111,5 @@ fn what_was_replaced_meanwhile_is_not_deleted() {
     terminal.types("y");
     let (code, shown) = terminal.ends();
     assert_eq!((code, family.there()), (Some(1), vec!["root".to_owned()]), "{shown}");
-    assert!(shown.contains("was replaced meanwhile"), "{shown}");
+    assert!(shown.contains("was replaced by another object with the same name"), "{shown}");
 }

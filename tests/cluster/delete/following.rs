@@ -13,7 +13,7 @@ fn it_is_told_how_it_came_out() {
         let family = Family::of("told", 2);
         let propagation = format!("--propagation={policy}");
         let ran = family.cluster.gc(&family.args(&["--yes", &propagation]));
-        assert!(ran.expect(0).contains("DONE: as foretold"), "{policy}: {}", ran.stdout);
+        assert!(ran.expect(0).contains("DONE: as planned"), "{policy}: {}", ran.stdout);
         let left: &[&str] = if policy == "orphan" { &["leaf-0", "leaf-1"] } else { &[] };
         assert_eq!(family.there(), left, "{policy}: it was over when that was said");
     }
@@ -30,7 +30,7 @@ fn documents_say_it_all() {
         (&json!("AsPlanned"), &json!(3), &json!(3))
     );
     assert_eq!(
-        (&document["targets"][0]["name"], &document["targets"][0]["answered"]),
+        (&document["targets"][0]["name"], &document["targets"][0]["answer"]),
         (&json!("root"), &json!("Accepted"))
     );
 
@@ -86,7 +86,7 @@ fn what_comes_out_otherwise_is_told() {
     family.cluster.patch(&leaf, &json!({"metadata": {"finalizers": ["acme.io/late"]}}));
     thread::sleep(Duration::from_secs(1));
     terminal.types("y");
-    terminal.shows("It has changed meanwhile");
+    terminal.shows("The cluster has changed: this is the new plan.");
     terminal.shows("STUCK");
     terminal.types("leaf-0");
     let (code, shown) = terminal.ends();
@@ -128,7 +128,8 @@ fn an_interrupt_stops_following() {
     assert_eq!(code, Some(1), "{shown}");
     let in_one_line = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        in_one_line.contains("nobody follows it any more") && in_one_line.contains("the cascade goes on"),
+        in_one_line.contains("NOT FINISHED: interrupted after")
+            && in_one_line.contains("the cascade continues in the cluster"),
         "{shown}"
     );
     // It does.
@@ -152,7 +153,10 @@ fn latecomers_are_told() {
     family.cluster.patch(&family.cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
     let (code, shown) = terminal.ends();
     let describe = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(describe.contains("ConfigMap/latecomer") && describe.contains("created meanwhile"), "{code:?}: {shown}");
+    assert!(
+        describe.contains("ConfigMap/latecomer") && describe.contains("created after the plan"),
+        "{code:?}: {shown}"
+    );
     // It was foretold to get stuck, and somebody has let go of it.
     assert!(code == Some(0) && describe.contains("DONE"), "{code:?}: {shown}");
     assert_eq!(family.there(), Vec::<String>::new());
@@ -189,7 +193,7 @@ fn what_is_terminating_already_is_followed() {
     let ran = family.cluster.gc(&family.args(&["--yes", "--timeout=2s"]));
     assert!(ran.expect(2).contains("STUCK") && ran.stdout.contains("finalizer acme.io/hold"), "{}", ran.stdout);
     let terminal = family.cluster.gc_on_terminal(&family.args(&["--yes"]));
-    terminal.shows("0 of 1 gone");
+    terminal.shows("0 of 1 deleted");
     family.cluster.patch(&path, &json!({"metadata": {"finalizers": null}}));
     let (code, shown) = terminal.ends();
     assert!(code == Some(0) && shown.contains("DONE"), "{code:?}: {shown}");

@@ -79,7 +79,7 @@ fn what_may_be_hidden_has_to_be_allowed() {
     let ran = cluster.gc_as(NOBODY, &family.args(&["--yes"]));
     ran.expect(1);
     assert!(
-        ran.stderr.contains("Dependents may be among") && ran.stderr.contains("--allow-incomplete"),
+        ran.stderr.contains("may contain dependents") && ran.stderr.contains("--allow-incomplete"),
         "{}",
         ran.stderr
     );

@@ -167,7 +167,7 @@ pub fn a_kind_that_cannot_be_converted() {
     assert_eq!((found.findings().count(), found.code), (1, Some(2)), "{:#}", found.document);
     let finding = found.one("conversion-broken", "jars.odd.test");
     assert!(
-        words(finding, "message").starts_with("jars.odd.test can't be converted (by the service default/nobody): "),
+        words(finding, "message").starts_with("jars.odd.test cannot be converted (by the service default/nobody): "),
         "{finding:#}"
     );
     assert!(
@@ -188,7 +188,7 @@ pub fn a_kind_that_cannot_be_converted() {
         found.document
     );
     assert!(
-        words(finding, "consequence").ends_with("and so is every instance: the definition is being deleted."),
+        words(finding, "consequence").ends_with("and so is every instance, because the CRD is being deleted."),
         "{finding:#}"
     );
     // A look changes nothing.

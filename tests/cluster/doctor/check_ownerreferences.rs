@@ -43,7 +43,7 @@ fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
     reference
 }
 
-const DELETES: &str = "The collector deletes it";
+const DELETES: &str = "The collector will delete it";
 
 #[test]
 fn all_that_the_other_tool_tells_is_found() {
@@ -81,7 +81,7 @@ fn all_that_the_other_tool_tells_is_found() {
             "unparsable",
             "owner-malformed",
             "(a/b/c Widget/owner)",
-            "no update of the object is accepted",
+            "the API server rejects every update of the object",
         ),
         kind("cannot resolve owner kind", "unresolved", "owner-not-served", "gone.test/v1 Ghost", "never collected"),
         kind(
@@ -98,7 +98,7 @@ fn all_that_the_other_tool_tells_is_found() {
             "Widget/owner",
             "never collected",
         ),
-        kind("no object found for uid", "uid", "owner-absent", "does not exist", DELETES),
+        kind("no object found for uid", "uid", "owner-absent", "no longer exists", DELETES),
         kind("child and owner namespaces differ", "namespace", "owner-other-namespace", &elsewhere, DELETES),
         kind("owner name differs", "name", "owner-other-name", "Widget/owner", DELETES),
         kind("owner group or kind differs", "kind", "owner-other-kind", "gc.test/v1 Widget/owner", DELETES),
@@ -114,6 +114,6 @@ fn all_that_the_other_tool_tells_is_found() {
     }
     assert_eq!(found.one("owner-absent", "uid")["reference"]["uid"], uid(&gone));
     let found = Found { document: ran.json(), code: ran.code };
-    let forbidden = "Not verified: whether this owner is there is not known, and nothing is claimed of it.";
+    let forbidden = "Not verified: it is not known whether this owner exists.";
     covered(&found, &kind("no object found for uid, a list failed", "unlisted", "owner-unread", "Rack/", forbidden));
 }

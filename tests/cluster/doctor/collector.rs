@@ -91,7 +91,7 @@ fn a_collector_that_does_not_run() {
     // What suffers, and what would have to be written to for it; only of the namespace that was asked for.
     assert_eq!(names(&idle["objects"]), ["freeing", "lost", "owner", "waiting"]);
     assert_eq!(names(&idle["related"]), ["below", "freed"]);
-    assert!(words(idle, "message").contains("kube-controller-manager's lease ended"), "{idle:#}");
+    assert!(words(idle, "message").contains("kube-controller-manager's lease expired"), "{idle:#}");
     assert!(words(idle, "consequence").contains("nothing is collected"), "{idle:#}");
 
     let stopped = only(&probed, "collector-stopped");
@@ -102,7 +102,7 @@ fn a_collector_that_does_not_run() {
     cluster.let_viewer_see(&trial.namespace);
     let ran = cluster.gc_as(VIEWER, &[&["doctor", "-o", "json", "--probe"], &args[..]].concat());
     ran.expect(1);
-    assert!(ran.stderr.contains("error: cannot create a throw-away ConfigMap in namespace"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: cannot create the test ConfigMap in namespace"), "{}", ran.stderr);
     assert!(ran.json()["collectorRuns"].is_null() && ran.json()["findings"].is_array(), "{}", ran.stdout);
     none_of(&probed, "collector-idle");
     let left = cluster
@@ -217,7 +217,7 @@ fn an_owner_that_was_forgotten() {
     trial.cluster.settled();
     let finding = mends_with(trial.cluster, &["-n", &trial.namespace], "collector-idle", "owner", 1);
     assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["owner"]));
-    assert!(words(&finding, "consequence").contains("has forgotten these"), "{finding:#}");
+    assert!(words(&finding, "consequence").contains("has lost track of these"), "{finding:#}");
 }
 
 /// One whose API server does its own part differently, and that an aggregated API has left. Nothing is collected there.
@@ -243,7 +243,7 @@ pub fn odd() -> &'static Cluster {
 fn an_api_server_that_leaves_nothing_to_the_collector() {
     let found = examine(odd(), &["-n", "default", "--probe", "--only", "collector-stopped"]);
     let finding = only(&found, "collector-stopped");
-    assert!(words(finding, "message").contains("its own part of garbage collection is turned off"), "{finding:#}");
+    assert!(words(finding, "message").contains("garbage collection is turned off in the API server"), "{finding:#}");
     assert!(words(finding, "remedy").contains("component=kube-apiserver"), "{finding:#}");
     follow(odd(), finding, 0);
 }
@@ -276,9 +276,9 @@ fn complaints_of_owners_in_other_namespaces() {
     let gone = found.findings().find(|finding| names(&finding["objects"]).is_empty()).expect("of what is gone");
     assert_eq!(gone["severity"], "Info");
     assert!(words(gone, "message").contains("and 1 more") && words(gone, "message").contains(uid(&owner)), "{gone:#}");
-    assert!(words(gone, "consequence").starts_with("Gone by now"), "{gone:#}");
+    assert!(words(gone, "consequence").starts_with("It no longer exists"), "{gone:#}");
     let still = found.one("owner-namespace-event", "detached");
-    assert!(words(still, "consequence").starts_with("Still there, and the reference is not"), "{still:#}");
+    assert!(words(still, "consequence").starts_with("It still exists, but the reference does not"), "{still:#}");
     assert_eq!(found.findings().count(), 2, "{:#}", found.document);
     for finding in found.findings() {
         follow(cluster, finding, 0);

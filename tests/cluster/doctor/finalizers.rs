@@ -38,7 +38,7 @@ pub fn a_finalizer_that_nobody_removes() {
         "{:#}",
         found.document
     );
-    assert!(words(finding, "message").ends_with("Whoever is to remove it may still be at work."), "{finding:#}");
+    assert!(words(finding, "message").ends_with("The controller that removes it may still be working."), "{finding:#}");
 
     aged(cluster, &held, LONG);
     let found = examine(cluster, &args);
@@ -49,11 +49,8 @@ pub fn a_finalizer_that_nobody_removes() {
     );
     assert_eq!(names(&finding["related"]), ["owner"]);
     let message = words(finding, "message");
-    assert!(
-        message.starts_with("Terminating for 60m, held by the finalizer acme.io/hold (it was set by "),
-        "{message}"
-    );
-    assert_eq!(finding["consequence"], "It stays until somebody removes the finalizer. Widget/owner waits for it.");
+    assert!(message.starts_with("Terminating for 60m, blocked by the finalizer acme.io/hold (added by "), "{message}");
+    assert_eq!(finding["consequence"], "It stays until the finalizer is removed. Widget/owner waits for it.");
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);
 
     follow(cluster, finding, 0);
@@ -79,12 +76,13 @@ pub fn what_is_below_lives_until_the_finalizers_go() {
     assert_eq!((found.findings().count(), names(&finding["related"])), (1, vec!["owner"]), "{:#}", found.document);
     let message = words(finding, "message");
     assert!(
-        message.contains("held by the finalizers acme.io/hold (") && message.contains(" and acme.io/other ("),
+        message.contains("blocked by the finalizers acme.io/hold (") && message.contains(" and acme.io/other ("),
         "{message}"
     );
     assert_eq!(
         finding["consequence"],
-        "It stays until somebody removes all of them. Widget/owner waits for it. Only then are its dependents looked at (1 object)."
+        "It stays until all of them are removed. Widget/owner waits for it. Only then does the collector \
+         process its dependents (1 object)."
     );
     assert!(cluster.get(&cluster.path_of(&below)).is_some());
     mends_with(cluster, &args, "stuck-finalizer", "held", 1);
@@ -127,7 +125,8 @@ pub fn all_that_wait_are_named_from_the_nearest_on() {
     assert_eq!(
         finding["consequence"],
         json!(format!(
-            "It stays until somebody removes the finalizer. 3 objects wait for it: ReplicaSet/{set}, Deployment/web and Namespace/{}.",
+            "It stays until the finalizer is removed. 3 objects wait for it: ReplicaSet/{set}, Deployment/web \
+             and Namespace/{}.",
             trial.namespace
         ))
     );
@@ -162,7 +161,8 @@ pub fn a_finalizer_of_a_controller_that_is_there() {
     let finding = found.one("slow-finalizer", "slow");
     assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Info"), vec!["slow"]));
     let message = format!(
-        "Terminating for 60m, held by the finalizer {HOLD} (it was set by {runs:?}; Deployment/{runs} in namespace {elsewhere} has pods that are ready)."
+        "Terminating for 60m, blocked by the finalizer {HOLD} (added by {runs:?}; Deployment/{runs} in \
+         namespace {elsewhere} has ready pods)."
     );
     assert_eq!(finding["message"], message);
     assert!(
@@ -235,13 +235,14 @@ pub fn deletions_inside_the_cluster_are_armed() {
     );
     assert!(
         words(finding, "message").ends_with(&format!(
-            "held by the finalizer {HOLD} (it was set by {manager:?}; Deployment/{manager} in namespace {elsewhere} is scaled to 0)."
+            "blocked by the finalizer {HOLD} (added by {manager:?}; Deployment/{manager} in namespace {elsewhere} is scaled to 0)."
         )),
         "{finding:#}"
     );
     assert_eq!(
         finding["consequence"],
-        "Whoever brings its controller back has the collector delete 2 objects here that still live: decide that first."
+        "If their controller restarts, the collector deletes 2 existing objects. Decide about that before you restart \
+         it."
     );
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);
     // Starting its controller is not what does the least harm, and it takes a controller to mend anything.
@@ -250,9 +251,10 @@ pub fn deletions_inside_the_cluster_are_armed() {
     assert_eq!(
         remedies,
         [
-            "keep what depends on them: drop its references to them",
-            "remove the finalizer without its controller: the collector then deletes 2 objects that depend on them",
-            "start its controller, which sets all of that off",
+            "keep their dependents: remove the references to them",
+            "force-remove the finalizer (its cleanup will NOT run): the collector then deletes 2 objects that \
+             depend on them",
+            "start the controller, which then does all of that",
         ]
     );
     follow(cluster, finding, 2);
@@ -287,10 +289,11 @@ pub fn deletions_outside_the_cluster_are_armed() {
     assert_eq!(names(&finding["objects"]), ["data", "kept", "logs"]);
     assert_eq!(
         finding["consequence"],
-        "Whoever brings its controller back sets this off for 2 objects: Crossplane's provider deletes the external resource: decide that first."
+        "If their controller restarts, Crossplane's provider deletes the external resource (for 2 objects). Decide \
+         about that before you restart it."
     );
     let message = words(finding, "message");
-    assert!(message.ends_with("; its lease ended 11d ago)."), "{message}");
+    assert!(message.ends_with("; its lease expired 11d ago)."), "{message}");
     let finding = mends(cluster, &args, "armed-deletion", "logs");
     let remedy = words(&finding, "remedy");
     assert_eq!(remedy.lines().count(), 2, "one is kept as it is: {remedy}");
@@ -316,8 +319,7 @@ pub fn a_finalizer_that_was_set_by_hand() {
     let found = examine(cluster, &[&args[..], &["--only", "stuck-finalizer"]].concat());
     let finding = found.one("stuck-finalizer", "held");
     assert!(
-        words(finding, "message")
-            .ends_with(r#"(it was set by "kubectl-create", which tells nothing of a controller)."#),
+        words(finding, "message").ends_with(r#"(added by hand with "kubectl-create"; owning controller unknown)."#),
         "{finding:#}"
     );
 }

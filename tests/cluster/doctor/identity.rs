@@ -62,7 +62,7 @@ fn two_objects_with_one_uid() {
     let found = examine(cluster, &args);
     let finding = found.one("shared-uid", "restored");
     assert_eq!((&finding["severity"], &finding["related"][0]["name"]), (&json!("Warning"), &json!("original")));
-    let message = format!("It has the uid {}, which ConfigMap/original has, too.", uid(&original));
+    let message = format!("It has the same uid as ConfigMap/original: {}.", uid(&original));
     assert_eq!(finding["message"], message);
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);
     follow(cluster, finding, 0);

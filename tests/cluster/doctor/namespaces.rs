@@ -63,6 +63,6 @@ pub fn a_namespace_that_nobody_empties() {
     follow(cluster, finding, 0);
     is_gone(cluster, &left);
     let finding = mends_with(cluster, &args, "namespace-stuck", &trial.namespace, 0);
-    assert!(words(&finding, "message").contains("nothing that can be seen is left in it"), "{finding:#}");
+    assert!(words(&finding, "message").contains("nothing visible is left in it"), "{finding:#}");
     is_gone(cluster, &namespace);
 }

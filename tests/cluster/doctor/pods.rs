@@ -73,12 +73,12 @@ pub fn a_pod_whose_kubelet_is_away() {
     assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["beside", "on-dead"]));
     assert_eq!(
         words(finding, "message"),
-        format!("The kubelet on node {dead} is away: the lease of its kubelet ended 59m ago.")
+        format!("The kubelet on node {dead} does not respond: the lease of its kubelet expired 59m ago.")
     );
     let finding = found.one("pod-without-kubelet", "on-silent");
     assert_eq!(
         words(finding, "message"),
-        format!("The kubelet on node {silent} is away: it has no lease, so that it has never reported.")
+        format!("The kubelet on node {silent} does not respond: it has no Lease, so it has never reported.")
     );
     mends(cluster, &args, "pod-without-kubelet", "on-dead");
     let left = cluster.list(&format!("/api/v1/namespaces/{}/pods", trial.namespace));

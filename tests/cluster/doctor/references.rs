@@ -17,7 +17,7 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is said of an object that the collector deletes, with nothing below it.
-const DELETED: &str = "The collector deletes it on its next look.";
+const DELETED: &str = "The collector will delete it.";
 
 /// A reference with something changed in it.
 fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
@@ -108,33 +108,34 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
         };
         assert_eq!(found.findings().filter(suffers).count(), 0, "{healthy}: {:#}", found.document);
     }
-    let absent = format!("The owner gc.test/v1 Widget/gone does not exist in namespace {ns}.");
+    let absent = format!("The owner gc.test/v1 Widget/gone no longer exists in namespace {ns}.");
     let [severity, message, consequence] = says(&found, "owner-absent", "lost");
     assert_eq!((severity, message), ("Warning", absent.as_str()));
-    assert_eq!(consequence, "The collector deletes it on its next look, and 1 object below.");
+    assert_eq!(consequence, "The collector will delete it, and 1 object below.");
     assert_eq!(found.one("owner-absent", "lost")["reference"]["uid"], uid(&gone));
     let [severity, _, consequence] = says(&found, "owner-absent", "held");
     assert_eq!(severity, "Warning");
-    assert_eq!(
-        consequence,
-        "It stays: another owner holds on, and the collector drops this reference on its next look."
-    );
+    assert_eq!(consequence, "It stays because of another owner; the collector will remove this reference.");
     let (old, new) = (uid(&before), uid(&successor));
-    let uids = format!("The owner gc.test/v1 Widget/successor had the uid {old}; what is there now has the uid {new}.");
+    let uids = format!(
+        "The owner gc.test/v1 Widget/successor with uid {old} no longer exists; the object of \
+        that name now has uid {new}."
+    );
     assert_eq!(says(&found, "owner-other-uid", "left"), ["Error", &uids, DELETED]);
     assert_eq!(found.one("owner-other-uid", "left")["related"][0]["name"], "successor");
     let wrong = "The reference says gc.test/v1 Widget/owned; the object with that uid is Widget/owner.";
     assert_eq!(says(&found, "owner-other-name", "misnamed"), ["Error", wrong, DELETED]);
     let wrong = "The reference says v1 ConfigMap/owner; the object with that uid is gc.test/v1 Widget/owner.";
     assert_eq!(says(&found, "owner-other-kind", "miskinded"), ["Error", wrong, DELETED]);
-    let wrong = "The reference says gc.test/v1 WidgetList/owner, and a list is never found.";
+    let wrong = "The reference says gc.test/v1 WidgetList/owner; list kinds are never found.";
     assert_eq!(says(&found, "owner-list-kind", "listed"), ["Error", wrong, DELETED]);
     let wrong = format!(
-        "The owner Widget/abroad in namespace {elsewhere} is in another namespace, where it can own nothing here."
+        "The owner Widget/abroad in namespace {elsewhere} is in another namespace; owners must be in the same \
+         namespace or cluster-scoped."
     );
     assert_eq!(says(&found, "owner-other-namespace", "stray"), ["Error", &wrong, DELETED]);
     let [severity, message, consequence] = says(&found, "namespaced-owner-of-cluster-scoped", &rack_name);
-    let wrong = format!("Cluster-scoped, yet owned by the namespaced Widget/owner in namespace {ns}.");
+    let wrong = format!("It is cluster-scoped, but its owner is the namespaced Widget/owner in namespace {ns}.");
     assert_eq!((severity, message), ("Warning", wrong.as_str()));
     assert!(consequence.contains("never collected"), "{consequence}");
     let [severity, message, consequence] = says(&found, "owner-not-served", "haunted");
@@ -143,11 +144,11 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     let [_, message, _] = says(&found, "owner-not-served", "outdated");
     assert_eq!(message, "The owner's kind, gc.test/v1beta1 Widget, is not served, only gc.test/v1 Widget.");
     let [severity, _, consequence] = says(&found, "owner-duplicated", "twice");
-    assert!(severity == "Warning" && consequence.contains("the right one too"), "{severity} {consequence}");
+    assert!(severity == "Warning" && consequence.contains("also the correct one"), "{severity} {consequence}");
 
     let fault = "A reference has no uid (gc.test/v1 Widget/owner).";
     assert_eq!(says(&found, "owner-malformed", "uidless"), ["Warning", fault, DELETED]);
-    let fault = "A reference names an Event, which may own nothing (v1 Event/owner).";
+    let fault = "A reference names an Event, which cannot own anything (v1 Event/owner).";
     assert_eq!(says(&found, "owner-malformed", "eventful"), ["Warning", fault, DELETED]);
 
     // Nothing was deleted. What has an owner is owned by it now, and the rest by nobody.
@@ -248,14 +249,15 @@ fn malformed_references() {
         ("nameless", "A reference has no name (gc.test/v1 Widget/)."),
         ("kindless", "A reference has no kind (gc.test/v1 /owner)."),
         ("versionless", "A reference has no apiVersion ( Widget/owner)."),
-        ("unversioned", "A reference has an apiVersion that is none (gc.test/ Widget/owner)."),
-        ("unparsable", "A reference has an apiVersion that is none (a/b/c Widget/owner)."),
+        ("unversioned", "A reference has an invalid apiVersion (gc.test/ Widget/owner)."),
+        ("unparsable", "A reference has an invalid apiVersion (a/b/c Widget/owner)."),
     ] {
         let [severity, message, consequence] = says(&found, "owner-malformed", name);
         assert_eq!((severity, message), ("Warning", fault));
         assert_eq!(
             consequence,
-            "The collector can't look it up, and no update of the object is accepted until it is mended."
+            "The collector cannot look up the owner, and the API server rejects every update of the object until \
+             the reference is fixed."
         );
     }
     assert_eq!(found.about("owner-malformed", "whole"), [] as [&Value; 0]);
@@ -305,7 +307,7 @@ fn an_owner_that_may_not_be_read() {
         (severity, message),
         ("Info", format!("The owner gc.test/v1 Rack/{rack_name} could not be read.").as_str())
     );
-    assert!(consequence.contains("nothing is claimed"), "{consequence}");
+    assert!(consequence.contains("it is not known whether this owner exists"), "{consequence}");
     let remedy = found.one("owner-unread", "racked")["remedy"].as_str().expect("a remedy").to_owned();
     let see = || {
         let mut command = Command::new("sh");

@@ -33,43 +33,50 @@ fn all() -> Vec<Spoiled> {
         Spoiled {
             bytes: half.as_bytes()[..half.len() / 2].to_vec(),
             object: config_map,
-            message: "The list of configmaps fails because one of them, in storage, can't be decoded: couldn't get version/kind; json parse error: unexpected end of JSON input.",
+            message: "The list of configmaps fails because a stored object cannot be decoded: couldn't get \
+                version/kind; json parse error: unexpected end of JSON input.",
             in_etcd: "etcdctl get --prefix --keys-only /registry/configmaps/",
         },
         Spoiled {
             object: named("v1", "Secret", Some("default")),
             bytes: LOST_KEY.to_vec(),
-            message: "Secret default/spoiled can't be decrypted, and so the list of secrets fails; there may be more of them: Internal error occurred: unable to transform key \"/registry/secrets/default/spoiled\": identity transformer tried to read encrypted data.",
+            message: "Secret default/spoiled cannot be decrypted, so the list of secrets fails; there may be \
+                more such objects: Internal error occurred: unable to transform key \
+                \"/registry/secrets/default/spoiled\": identity transformer tried to read encrypted data.",
             in_etcd: "etcdctl del /registry/secrets/default/spoiled",
         },
         Spoiled {
             object: named("v1", "Service", Some("default")),
             bytes: b"k8s\0\x0a\x05\x0a\x02v1\x12\x07Service\x12\xff".to_vec(),
-            message: "The list of services fails because one of them, in storage, can't be decoded: unexpected EOF.",
+            message: "The list of services fails because a stored object cannot be decoded: unexpected EOF.",
             in_etcd: "etcdctl get --prefix --keys-only /registry/services/specs/",
         },
         Spoiled {
             object: named("apps/v1", "Deployment", Some("default")),
             bytes: br#"{"apiVersion":"apps/v0","kind":"Deployment"}"#.to_vec(),
-            message: "The list of deployments.apps fails because one of them, in storage, can't be decoded: no kind \"Deployment\" is registered for version \"apps/v0\" in scheme \"pkg/runtime/scheme.go:111\".",
+            message: "The list of deployments.apps fails because a stored object cannot be decoded: no kind \
+                \"Deployment\" is registered for version \"apps/v0\" in scheme \"pkg/runtime/scheme.go:111\".",
             in_etcd: "etcdctl get --prefix --keys-only /registry/deployments/",
         },
         Spoiled {
             object: named("coordination.k8s.io/v1", "Lease", Some("default")),
             bytes: b"k8s\0\x0a\x1f\x0a\x16coordination.k8s.io/v1\x12\x05Lease\x12\x03\x0a\x01\x07".to_vec(),
-            message: "The list of leases.coordination.k8s.io fails because one of them, in storage, can't be decoded: proto: ObjectMeta: illegal tag 0 (wire type 7).",
+            message: "The list of leases.coordination.k8s.io fails because a stored object cannot be decoded: \
+                proto: ObjectMeta: illegal tag 0 (wire type 7).",
             in_etcd: "etcdctl get --prefix --keys-only /registry/leases/",
         },
         Spoiled {
             object: named("gc.test/v1", "Rack", None),
             bytes: b"{}".to_vec(),
-            message: "The list of racks.gc.test fails because one of them, in storage, can't be decoded: Object 'Kind' is missing in '{}'.",
+            message: "The list of racks.gc.test fails because a stored object cannot be decoded: Object 'Kind' \
+                is missing in '{}'.",
             in_etcd: "etcdctl get --prefix --keys-only /registry/gc.test/racks/",
         },
         Spoiled {
             object: named("gc.test/v1", "Widget", Some("default")),
             bytes: named("gc.test/v0", "Widget", Some("default")).to_string().into_bytes(),
-            message: "The list of widgets.gc.test fails: some are stored as gc.test/v0, a version that their definition doesn't know any more.",
+            message: "The list of widgets.gc.test fails: some are stored as gc.test/v0, a version that their \
+                CRD no longer has.",
             in_etcd: "etcdctl get --prefix --keys-only /registry/gc.test/widgets/",
         },
     ]

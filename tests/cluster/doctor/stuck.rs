@@ -53,8 +53,9 @@ pub fn a_dependent_with_a_reference_to_what_is_not_served() {
     assert_eq!(
         (words(finding, "message"), words(finding, "consequence")),
         (
-            "A reference says gone.test/v1 Ghost/ghost, a kind that is not served.",
-            "The collector fails on it and tries again for ever, and never deletes it. 2 objects wait for it: Widget/owner and Widget/above."
+            "It has a reference to gone.test/v1 Ghost/ghost, a kind that is not served.",
+            "The collector fails on it, retries forever, and never deletes it. 2 objects wait for it: \
+             Widget/owner and Widget/above."
         )
     );
     // What nobody waits for holds nobody.
@@ -90,7 +91,7 @@ pub fn what_the_collector_cannot_delete_goes_by_hand() {
     );
     assert_eq!(
         words(&finding, "message"),
-        "Cluster-scoped, with a reference to the namespaced gc.test/v1 Widget/widget."
+        "It is cluster-scoped, but has a reference to the namespaced gc.test/v1 Widget/widget."
     );
     assert_eq!(&finding["reference"]["uid"], uid(&widget));
     for gone in [&scoped, &below] {
@@ -222,7 +223,7 @@ pub fn dependents_that_are_made_again_and_again() {
         assert_eq!(finding["severity"], "Warning");
         let message = words(&finding, "message");
         assert!(
-            message.contains("new ones were made, the last ") && message.contains(": ConfigMap/made-"),
+            message.contains("new ones were created, the last ") && message.contains(": ConfigMap/made-"),
             "{message}"
         );
     });

@@ -62,14 +62,14 @@ impl Watching {
 fn what_changes_is_told() {
     let trial = Trial::on(uncollected(), "watch", "Background");
     let watching = Watching::start(&trial, &["--only=owner-absent"]);
-    watching.until("HEALTHY");
+    watching.until("No problems found");
     let gone = trial.gone("gone");
     let lost = trial.config_map("lost").owned_by(&gone).create();
     let describe = watching.until("owner-absent");
-    assert!(describe.iter().any(|line| line.ends_with(": 1 new, 0 gone or changed.")), "{describe:#?}");
+    assert!(describe.iter().any(|line| line.ends_with(": 1 new, 0 resolved or changed.")), "{describe:#?}");
     trial.cluster.delete(&trial.cluster.path_of(&lost), Some("Background"), None);
-    let describe = watching.until("HEALTHY");
-    assert!(describe.iter().any(|line| line.ends_with(": 0 new, 1 gone or changed.")), "{describe:#?}");
+    let describe = watching.until("No problems found");
+    assert!(describe.iter().any(|line| line.ends_with(": 0 new, 1 resolved or changed.")), "{describe:#?}");
 }
 
 #[test]

@@ -87,7 +87,8 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     assert_eq!(
         words(finding, "message"),
         format!(
-            "The webhook selective.odd.test must be asked before widgets.gc.test are deleted or changed, as far as its selectors match; its service {place}/missing does not exist."
+            "The API server must call the webhook selective.odd.test before it deletes or changes \
+             widgets.gc.test, as far as its selectors match; its service {place}/missing does not exist."
         )
     );
     mends_with(cluster, &[], "webhook-unreachable", "selective", 1);
@@ -122,7 +123,7 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
         words(finding, "message").ends_with(&format!("; its service {place}/silent has no endpoint that is ready."))
     );
     assert!(
-        words(finding, "consequence").ends_with("it deletes 1 that still lives: decide that first."),
+        words(finding, "consequence").ends_with("it deletes 1 existing object. Decide about that first."),
         "{finding:#}"
     );
     mends(cluster, &[], "webhook-unreachable", "silent");

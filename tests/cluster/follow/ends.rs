@@ -4,10 +4,7 @@ use std::time::{Duration, Instant};
 
 use kubectl_gc::{
     act::{Answered, Ended, FollowEvent},
-    plan::{
-        OutcomeKind,
-        tracker::{BlockerDescription, Relation},
-    },
+    plan::{OutcomeKind, tracker::Relation},
     simulate::State,
 };
 use serde_json::{Value, json};
@@ -89,7 +86,7 @@ fn what_was_to_stay_is_not_waited_for() {
     let [blocker] = followed.blockers.as_slice() else { panic!("{:#?}", followed.blockers) };
     assert_eq!(blocker.object.short_name(), "ConfigMap/held");
     assert_eq!((blocker.state, blocker.holds_up), (State::Stuck, 1));
-    assert_eq!(blocker.held_by, [BlockerDescription::Finalizer(HOLD.to_owned())]);
+    assert_eq!(blocker.held_by, [HOLD]);
 }
 
 /// A finalizer that came after the plan, and that nobody removes: told with its holder long before the time is up.
@@ -112,7 +109,7 @@ fn what_gets_stuck_is_told_with_what_holds_it() {
     assert_eq!(followed.left, 3);
     let [blocker] = followed.blockers.as_slice() else { panic!("{:#?}", followed.blockers) };
     assert_eq!((blocker.object.short_name().as_str(), blocker.holds_up), ("ConfigMap/held", 2));
-    assert_eq!(blocker.held_by, [BlockerDescription::Finalizer(HOLD.to_owned())]);
+    assert_eq!(blocker.held_by, [HOLD]);
 }
 
 /// A dependent that is created after the plan goes with the rest. It is waited for, and no surprise.
@@ -206,7 +203,7 @@ fn pods_are_waited_for() {
     });
     let [blocker] = waited.expect("it is told what is waited for").as_slice() else { panic!("{waited:?}") };
     assert_eq!((blocker.object.short_name().as_str(), blocker.state), ("Pod/pod", State::Waiting));
-    assert_eq!(blocker.held_by, [BlockerDescription::Kubelet]);
+    assert_eq!(blocker.held_by, ["kubelet"]);
 }
 
 /// Without a collector nothing comes of it, and that is not taken for the end.

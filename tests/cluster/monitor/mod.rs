@@ -128,7 +128,7 @@ fn what_cannot_be_read_holds_up_nothing() {
     followed.wait_until("it to be said to fail", |picture| picture.failing.contains_key(&jars));
     followed.look(|picture| {
         assert!(!picture.lists.contains_key(&jars));
-        assert!(picture.failing[&jars].starts_with("it can't be listed: "), "{:?}", picture.failing);
+        assert!(picture.failing[&jars].starts_with("it cannot be listed: "), "{:?}", picture.failing);
         assert_eq!(picture.failing.len(), 1, "{:?}", picture.failing);
     });
     let namespace = cluster.namespace("held-up");
@@ -141,7 +141,7 @@ fn what_cannot_be_read_holds_up_nothing() {
 
     let nobody = Followed::start(&cluster.kubeconfig(NOBODY), &numbered);
     nobody.wait_until("all to fail", |picture| picture.failing.len() == numbered.len());
-    nobody.look(|picture| assert_eq!(picture.failing[&maps], "it can't be listed: forbidden"));
+    nobody.look(|picture| assert_eq!(picture.failing[&maps], "it cannot be listed: forbidden"));
     let all = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}]);
     let rbac = "rbac.authorization.k8s.io/v1";
     cluster.create(json!({"apiVersion": rbac, "kind": "ClusterRole", "metadata": {"name": "sees"}, "rules": all}));

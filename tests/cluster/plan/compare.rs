@@ -104,7 +104,7 @@ pub fn compare(plan: &Value, before: &[Value], after: &[Value]) -> Result<(), St
         }
     }
     check_whole(plan, &outcomes, &mut wrong);
-    for group in plan["ends"].as_array().into_iter().flatten() {
+    for group in plan["jointOutcomes"].as_array().into_iter().flatten() {
         let comes_true = |end: &Value| end.as_array().is_some_and(|end| end.iter().all(|object| is_so(object, &now)));
         if !group.as_array().is_some_and(|ends| ends.iter().any(comes_true)) {
             let objects: Vec<String> =

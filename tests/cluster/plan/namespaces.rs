@@ -87,9 +87,9 @@ fn what_a_held_pod_spares_is_told() {
     let predicted = predict(vec![trial.deleting(case)]);
     let plan = &predicted[0].plan;
     let namespace = predicted[0].case.trial.namespace.as_str();
-    assert_eq!(plan["spares"].as_array().map(Vec::len), Some(1), "{:#}", plan["spares"]);
-    let spares = &plan["spares"][0];
-    assert_eq!((&spares["namespace"], &spares["untilGone"][0]["name"]), (&json!(namespace), &json!("held")));
+    assert_eq!(plan["deletedLater"].as_array().map(Vec::len), Some(1), "{:#}", plan["deletedLater"]);
+    let spares = &plan["deletedLater"][0];
+    assert_eq!((&spares["namespace"], &spares["afterPods"][0]["name"]), (&json!(namespace), &json!("held")));
     let spared = json!([{"resource": "configmaps", "count": 2}, {"resource": "widgets.gc.test", "count": 2}]);
     assert_eq!(spares["resources"], spared);
     // Who waits for whom: the namespace for the pod, and the pod for its finalizer.
@@ -122,9 +122,9 @@ fn events_go_with_their_namespace() {
     }
     let predicted = predict(vec![trial.deleting(vec![format!("ns/{namespace}")])]);
     let describe = json!([{"namespace": namespace, "resource": "events", "count": 3}]);
-    assert_eq!(predicted[0].plan["alsoTakes"], describe);
+    assert_eq!(predicted[0].plan["alsoDeletes"], describe);
     let text = cluster.gc(&["plan", &format!("ns/{namespace}")]);
-    let line = format!("Also      3 events in namespace {namespace}\n");
+    let line = format!("Also      deletes 3 events in namespace {namespace}\n");
     assert!(text.expect(0).contains(&line), "{}", text.stdout);
     // One stays for somebody to look at, so that it is seen that the namespace waits for it as for anything else.
     cluster.patch(&format!("{events}/one"), &json!({"metadata": {"finalizers": [HOLD]}}));

@@ -88,7 +88,7 @@ fn what_decides_outside_is_read_right_and_kept_in_snapshots() {
     let path = path.to_str().expect("a temporary folder has a readable name");
     let taken = poll(PATIENCE, || {
         let ran = trial.cluster.gc(&["snapshot", "--force", "-o", path]);
-        if ran.stderr.contains("Not seen") { Err(Retry::Later(ran.stderr)) } else { Ok(ran.expect(0).to_owned()) }
+        if ran.stderr.contains("Could not list") { Err(Retry::Later(ran.stderr)) } else { Ok(ran.expect(0).to_owned()) }
     });
     taken.unwrap_or_else(|gaps| panic!("{gaps}"));
     let args = [&["plan", "-o", "json", "-n", &trial.namespace, "--from", path][..], &targets].concat();

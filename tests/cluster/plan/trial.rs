@@ -251,7 +251,7 @@ pub fn three_ways_on(cluster: &Cluster, prefix: &str, build: impl Fn(&Trial<'_>)
 #[track_caller]
 fn check_alternatives(predicted: &[Prediction<'_>]) {
     for one in predicted {
-        for instead in one.plan["instead"].as_array().into_iter().flatten() {
+        for instead in one.plan["otherPolicies"].as_array().into_iter().flatten() {
             let other = predicted.iter().find(|other| instead["propagation"] == other.case.trial.policy);
             let summary = &other.expect("all three ways are foretold").plan["summary"];
             assert_eq!(

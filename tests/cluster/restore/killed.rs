@@ -89,7 +89,11 @@ fn each_killed_restore_is_finished(kills: usize) {
         let named = |object: &Value| format!("{}/{}", text(&object["kind"]), text(&object["metadata"]["name"]));
         let known: Vec<String> = there.iter().map(named).collect();
         for (name, outcome) in outcomes(&ran) {
-            assert_eq!(outcome, if known.contains(&name) { "AlreadyBack" } else { "Created" }, "{name}, kill {kill}");
+            assert_eq!(
+                outcome,
+                if known.contains(&name) { "AlreadyRestored" } else { "Created" },
+                "{name}, kill {kill}"
+            );
         }
         let back = self::there(cluster, &namespace);
         assert_eq!(tree(&back), tree(&all), "kill {kill}");

@@ -83,7 +83,7 @@ fn what_the_archive_lacks_is_told() {
     assert_eq!(
         notes,
         [
-            "secrets (forbidden) could not be read when it was archived: what is missing of it can't come back.",
+            "secrets (forbidden) could not be read when the archive was written, so objects may be missing.",
             "events in namespace shop were not archived: they expire.",
         ]
     );

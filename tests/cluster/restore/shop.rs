@@ -91,6 +91,6 @@ fn a_shop_comes_back_as_it_was() {
     // And once more, when there is nothing to be done.
     let ran = restore(cluster, &archive, &["--all"]);
     ran.expect(0);
-    assert!(outcomes(&ran).values().all(|outcome| outcome == "AlreadyBack"), "{:?}", outcomes(&ran));
+    assert!(outcomes(&ran).values().all(|outcome| outcome == "AlreadyRestored"), "{:?}", outcomes(&ran));
     assert_eq!(live(cluster, &first), second, "a second restore changes nothing");
 }

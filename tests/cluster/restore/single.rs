@@ -78,8 +78,8 @@ fn a_reference_that_would_lead_nowhere_is_dropped_and_said() {
     assert_eq!(
         because,
         [
-            format!("ConfigMap/gone in namespace {namespace} is not there").as_str(),
-            format!("another ConfigMap/replaced in namespace {namespace} is there now").as_str(),
+            format!("ConfigMap/gone in namespace {namespace} does not exist").as_str(),
+            format!("a different ConfigMap/replaced in namespace {namespace} exists now").as_str(),
             "the server does not serve nowhere.test/v1 Nothing",
         ]
     );
@@ -180,7 +180,7 @@ fn what_needs_something_that_fails_is_not_tried_and_the_rest_comes_back() {
     );
     assert_eq!(describe(&ran, "ConfigMap/below")["outcome"], "Blocked");
     assert_eq!(describe(&ran, "ConfigMap/below")["needs"]["name"], "unknown");
-    let homeless = "there is no namespace no-such-namespace, and the archive has none: create it, and run this again";
+    let homeless = "namespace no-such-namespace does not exist and is not in the archive: create it and run this again";
     assert_eq!(because("ConfigMap/homeless"), homeless);
     assert!(because("ConfigMap/invalid").contains("422"), "{}", because("ConfigMap/invalid"));
     assert_eq!(outcomes(&ran)["ConfigMap/fine"], "Created");
@@ -239,7 +239,7 @@ fn what_the_server_does_not_keep_is_told() {
     let ran = restore(cluster, &archive, &[]);
     ran.expect(2);
     for ran in [judged, ran] {
-        assert_eq!(describe(&ran, "ConfigMap/a")["unfinished"], json!(["the server has not kept unheard"]));
+        assert_eq!(describe(&ran, "ConfigMap/a")["unfinished"], json!(["the server dropped unheard"]));
     }
 }
 
@@ -283,7 +283,8 @@ fn whoever_restores_is_asked_and_told_where() {
         terminal.types(answer);
         let (ended, shown) = terminal.ends();
         assert_eq!((ended, there()), (Some(code), back), "{answer:?}: {shown}");
-        let last = if code == 0 { "BACK: 2 objects created." } else { "Nothing was changed: you did not answer yes." };
+        let last =
+            if code == 0 { "RESTORED: 2 objects created." } else { "Nothing was changed: you did not answer yes." };
         assert!(shown.contains(last), "{shown}");
     }
     // Where nothing can be created, nobody is asked.
@@ -291,7 +292,7 @@ fn whoever_restores_is_asked_and_told_where() {
     ran.expect(1);
     cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same", "namespace": namespace}, "data": {"name": "same"}}));
     let describe = cluster.gc(&["restore", archives.write("same", &[config(&namespace, "same")]).to_str().unwrap()]);
-    assert!(describe.expect(0).contains("BACK: all 1 object were there already."), "{}", describe.stdout);
+    assert!(describe.expect(0).contains("RESTORED: the object already existed."), "{}", describe.stdout);
 }
 
 /// Runs it as somebody, without `--yes` unless that is given.
@@ -319,7 +320,7 @@ fn what_may_not_be_done_is_not_begun() {
     ];
     let archive = archives.write("refused", &all);
     let describe = refused(ADMIN, &archive, &[]);
-    assert!(describe.contains("there is no terminal to ask on; give --yes"), "{describe}");
+    assert!(describe.contains("there is no terminal for the question; use --yes"), "{describe}");
 
     let describe = refused(NOBODY, &archive, &["--yes"]);
     let forbidden = [

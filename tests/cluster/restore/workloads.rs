@@ -56,7 +56,7 @@ fn what_a_deployment_makes_is_left_to_it() {
     // What its controller has done since is no difference.
     let ran = restore(cluster, &archive, &[]);
     ran.expect(0);
-    assert_eq!(outcomes(&ran)["Deployment/web"], "AlreadyBack");
+    assert_eq!(outcomes(&ran)["Deployment/web"], "AlreadyRestored");
 }
 
 /// One of everything that a namespace mostly holds.

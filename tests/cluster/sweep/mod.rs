@@ -142,7 +142,7 @@ fn a_collector_that_comes_up_does_what_a_sweep_foretold() {
         let objects = list.as_array().into_iter().flatten();
         objects.map(|stays| stays["object"]["name"].as_str().unwrap_or_default().to_owned()).collect()
     };
-    assert_eq!(names(&predicted["stays"]), ["lag-a", "stuck"], "{}", predicted["stays"]);
+    assert_eq!(names(&predicted["remaining"]), ["lag-a", "stuck"], "{}", predicted["remaining"]);
     check_limits(&trial, &predicted);
 
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
@@ -168,7 +168,7 @@ fn a_collector_that_comes_up_does_what_a_sweep_foretold() {
     cluster.settled();
     let after = sweep(&cluster, 2, &[]);
     assert_eq!(
-        (after["outcomes"].as_array().map(Vec::len), names(&after["stays"])),
+        (after["outcomes"].as_array().map(Vec::len), names(&after["remaining"])),
         (Some(0), vec!["stuck".to_owned()]),
         "{after}"
     );
@@ -193,7 +193,7 @@ fn check_limits(trial: &Trial<'_>, whole: &Value) {
         assert!(expected.remove(name).is_some(), "{name}");
     }
     assert_eq!(words(&limited), expected);
-    let stays = limited["stays"].as_array().cloned().unwrap_or_default();
+    let stays = limited["remaining"].as_array().cloned().unwrap_or_default();
     let freeing = stays.iter().find(|stays| stays["object"]["name"] == "freeing").expect("it has to stay");
     assert_eq!(freeing["waitsFor"][0]["name"], "freed-elsewhere", "{freeing}");
 
@@ -249,7 +249,7 @@ fn what_a_list_lacks_is_looked_up() {
         assert_eq!(words(&document), BTreeMap::from([("lost".to_owned(), "Unchanged".to_owned())]), "{describe}");
         assert_eq!(document["outcomes"][0]["uncertainBecause"], "gap", "{describe}");
         assert_eq!(document["complete"], false, "{describe}");
-        assert!(said.contains("gone: ") && said.contains("error: one outcome is not certain"), "{describe}: {said}");
+        assert!(said.contains("gone: ") && said.contains("error: 1 outcome is not certain"), "{describe}: {said}");
     }
     // The path alone is trusted to be silent because nothing is there.
     for (status, reason, code, word) in [(404, "NotFound", 0, "Deleted"), (403, "Forbidden", 1, "Unchanged")] {

@@ -67,7 +67,7 @@ fn there(trial: &Trial<'_>) -> Vec<String> {
 
 /// The uids of what a sweep does something to, and of what stays.
 fn named(sweep: &Value) -> [BTreeSet<String>; 2] {
-    ["outcomes", "stays"].map(|list| {
+    ["outcomes", "remaining"].map(|list| {
         let all = sweep[list].as_array().into_iter().flatten();
         all.map(|one| one["object"]["uid"].as_str().expect("a uid").to_owned()).collect()
     })
@@ -91,7 +91,7 @@ fn a_pass_does_what_it_foretold_and_touches_nothing_else() {
     let (before, beside) = (trial.holds(), other.holds());
 
     let mut document = swept(&trial, 2, &[]);
-    let came = document.as_object_mut().and_then(|document| document.remove("came")).expect("what came of it");
+    let came = document.as_object_mut().and_then(|document| document.remove("result")).expect("what came of it");
     assert_eq!((&came["ended"], &came["failed"]), (&json!("AsPlanned"), &json!([])), "{came}");
     let blockers: Vec<&Value> =
         came["blockers"].as_array().into_iter().flatten().map(|one| &one["object"]["name"]).collect();
@@ -112,13 +112,13 @@ fn a_pass_does_what_it_foretold_and_touches_nothing_else() {
     let after = trial.holds();
     let begun = Instant::now();
     let again = swept(&trial, 2, &[]);
-    assert_eq!((&again["outcomes"], &again["came"]["ended"]), (&json!([]), &json!("NothingToDo")), "{again}");
+    assert_eq!((&again["outcomes"], &again["result"]["ended"]), (&json!([]), &json!("NothingToDo")), "{again}");
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     assert_eq!(trial.holds(), after);
 
     // Of the other, one object.
     let one = swept(&other, 0, &["cm/lost"]);
-    assert_eq!((&one["came"]["ended"], &one["summary"]["deleted"]), (&json!("AsPlanned"), &json!(1)), "{one}");
+    assert_eq!((&one["result"]["ended"], &one["summary"]["deleted"]), (&json!("AsPlanned"), &json!(1)), "{one}");
     let rest: Vec<Value> = beside.into_iter().filter(|object| object["metadata"]["name"] != "lost").collect();
     assert_eq!(other.holds(), rest, "all the rest is as it was, to the last byte");
 }
@@ -138,11 +138,11 @@ fn a_pass_ends_when_nothing_is_left_to_do() {
     }
     trial.cluster.delete(&trial.cluster.path_of(&root), Some("Foreground"), None);
     let ran = trial.cluster.gc(&args(&trial, &["--yes"]));
-    assert!(ran.expect(0).contains("DONE: as foretold"), "{}", ran.stdout);
+    assert!(ran.expect(0).contains("DONE: as planned"), "{}", ran.stdout);
     assert_eq!(there(&trial), [""; 0], "it was over when that was said");
     let ran = trial.cluster.gc(&args(&trial, &[]));
     ran.expect(0);
-    assert_eq!(swept(&trial, 0, &[])["came"]["ended"], "NothingToDo");
+    assert_eq!(swept(&trial, 0, &[])["result"]["ended"], "NothingToDo");
     // The names of what is to be done, and YAML.
     lost(&trial, 1);
     let ran = trial.cluster.gc(&args(&trial, &["--yes", "-o", "name"]));
@@ -159,7 +159,11 @@ fn somebody_is_asked() {
     lost(&trial, 2);
     let ran = trial.cluster.gc(&args(&trial, &[]));
     assert!(ran.expect(1).contains("ConfigMap/lost-0"), "the plan is shown: {}", ran.stdout);
-    assert!(ran.stderr.contains("no terminal to ask on") && ran.stderr.contains("--yes"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("there is no terminal for the question") && ran.stderr.contains("--yes"),
+        "{}",
+        ran.stderr
+    );
     for answer in ["", "n", "Y es"] {
         let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[]));
         terminal.shows("Sweep 2 objects? [y/N]");
@@ -177,7 +181,7 @@ fn somebody_is_asked() {
     terminal.types("y");
     let (code, shown) = terminal.ends();
     assert_eq!((code, there(&trial)), (Some(0), vec!["stranger".to_owned()]), "{shown}");
-    assert!(shown.contains("DONE: as foretold"), "{shown}");
+    assert!(shown.contains("DONE: as planned"), "{shown}");
 }
 
 /// Nobody has agreed to what was not there when they were asked.
@@ -191,7 +195,7 @@ fn what_changes_meanwhile_is_asked_about_again() {
     trial.config_map("lost-1").owned_by(&trial.gone("gone-too")).create();
     thread::sleep(SEEN);
     terminal.types("y");
-    terminal.shows("It has changed meanwhile");
+    terminal.shows("The cluster has changed: this is the new plan.");
     terminal.shows("Sweep 2 objects? [y/N]");
     assert_eq!(there(&trial), ["lost-0", "lost-1", "owner"]);
     // Somebody gives one of them an owner that is there.
@@ -228,7 +232,7 @@ fn pods_are_waited_for() {
         trial.cluster.delete(&path, None, Some(0));
         running.join().expect("it runs")
     });
-    assert!(ran.expect(0).contains("DONE: as foretold"), "{}", ran.stdout);
+    assert!(ran.expect(0).contains("DONE: as planned"), "{}", ran.stdout);
     assert_eq!(there(&trial), [""; 0]);
 }
 
@@ -240,7 +244,7 @@ fn what_gets_stuck_is_told() {
     trial.config_map("held").owned_by(&gone).finalizer(HOLD).create();
     let ran = trial.cluster.gc(&args(&trial, &["--yes", "--timeout=60s"]));
     let said = ran.expect(2);
-    assert!(said.contains("STUCK: as foretold") && said.contains("ConfigMap/held") && said.contains(HOLD), "{said}");
+    assert!(said.contains("STUCK: as planned") && said.contains("ConfigMap/held") && said.contains(HOLD), "{said}");
     assert_eq!(there(&trial), ["held"]);
 }
 
@@ -261,12 +265,12 @@ fn what_is_refused_is_told() {
         let line = said.lines().find(|line| line.contains(name) && line.contains("FAILED"));
         assert!(line.is_some(), "{name}: {said}\n{}", ran.stderr);
     }
-    assert!(said.contains("not while it is watched") && said.contains("2 objects were tried in vain"), "{said}");
+    assert!(said.contains("not while it is watched") && said.contains("2 objects could not be changed"), "{said}");
     assert!(!said.contains("called off"), "nobody has: {said}");
     assert_eq!(there(&trial), ["canary", "kept", "lost-0", "solid"], "what may go is gone");
     let document = swept(&trial, 1, &[]);
     let failed: Vec<&Value> =
-        document["came"]["failed"].as_array().into_iter().flatten().map(|one| &one["object"]["name"]).collect();
+        document["result"]["failed"].as_array().into_iter().flatten().map(|one| &one["object"]["name"]).collect();
     assert_eq!(failed, [&json!("kept"), &json!("lost-0")], "{document}");
 }
 
@@ -411,10 +415,10 @@ fn it_can_be_called_off() {
     terminal.interrupts();
     let (code, shown) = terminal.ends();
     assert_eq!(code, Some(1), "{shown}");
-    assert!(shown.contains("NOT OVER: it was called off"), "{shown}");
+    assert!(shown.contains("NOT FINISHED: interrupted"), "{shown}");
     pod("second");
     let document = swept(&trial, 2, &["--timeout=3s"]);
-    assert_eq!(document["came"]["ended"], "TimedOut", "{document}");
+    assert_eq!(document["result"]["ended"], "TimedOut", "{document}");
     assert_eq!(there(&trial), ["of-first", "of-second"]);
 }
 

@@ -85,7 +85,7 @@ fn it_keeps_on_whatever_comes_and_goes() {
     let alone = lost(&trial, "alone");
     let ran = cluster.gc(&["sweep", "--yes", "-o", "json"]);
     ran.expect(0);
-    assert_eq!((&ran.json()["summary"]["deleted"], &ran.json()["came"]["ended"]), (&json!(1), &json!("AsPlanned")));
+    assert_eq!((&ran.json()["summary"]["deleted"], &ran.json()["result"]["ended"]), (&json!(1), &json!("AsPlanned")));
     assert_eq!(cluster.get(&cluster.path_of(&alone)), None, "it was over when that was said");
 }
 

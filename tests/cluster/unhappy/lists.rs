@@ -38,7 +38,7 @@ fn a_list_that_fails_is_a_gap() {
         let describe = gaps(&document);
         let expected = format!("secrets in {}: {reason}", trial.namespace);
         assert!(describe.len() == 1 && describe[0].starts_with(&expected), "{fault:?}: {describe:?}");
-        let line = format!("Not seen: secrets in namespace {} ({reason}", trial.namespace);
+        let line = format!("Could not list: secrets in namespace {} ({reason}", trial.namespace);
         assert!(ran.stderr.starts_with(&line) && ran.stderr.lines().count() == 1, "{fault:?}: {}", ran.stderr);
         assert_eq!(document["complete"], false);
         document["gaps"] = json!([]);

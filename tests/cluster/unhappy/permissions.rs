@@ -25,7 +25,7 @@ fn plan(trial: &Trial<'_>, policy: &str) -> Value {
         trial.cluster.gc_as(VIEWER, &["plan", "-o", "json", "-n", &trial.namespace, &propagation, "widget/owner"]);
     ran.expect(0);
     let elsewhere = format!("(forbidden outside of namespace {})", trial.namespace);
-    assert!(ran.stderr.starts_with("Not seen: ") && ran.stderr.contains("(forbidden)"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("Could not list: ") && ran.stderr.contains("(forbidden)"), "{}", ran.stderr);
     assert!(ran.stderr.contains(&elsewhere), "{}", ran.stderr);
     ran.json()
 }
@@ -38,7 +38,7 @@ fn who_sees_a_namespace_gets_its_tree() {
     let ran = cluster.gc_as(VIEWER, &["tree", "-o", "name", "-n", &trial.namespace]);
     let lines: Vec<&str> = ran.expect(0).lines().collect();
     assert!(lines.windows(2).any(|pair| pair == ["widget.gc.test/owner", "configmap/dependent"]), "{lines:?}");
-    assert!(ran.stderr.starts_with("Not seen: ") && ran.stderr.contains("(forbidden)"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("Could not list: ") && ran.stderr.contains("(forbidden)"), "{}", ran.stderr);
 }
 
 /// R10.1.
@@ -90,6 +90,6 @@ fn who_may_read_nothing_is_told_so() {
     let (trial, _) = family("nobody");
     let run = |args: &[&str]| trial.cluster.gc_as(NOBODY, &[args, &["-n", &trial.namespace]].concat());
     for args in [&["plan", "widget/owner"][..], &["tree", "widget/owner"], &["tree"], &["plan"]] {
-        refused(&run(args), &["user nobody", "lets nothing be read", "forbidden"]);
+        refused(&run(args), &["user nobody", "refuses all reads", "forbidden"]);
     }
 }

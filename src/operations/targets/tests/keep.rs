@@ -70,10 +70,11 @@ fn what_is_not_there_or_makes_no_sense_is_told() {
         ("pds", "the server has no resource type \"pds\"; did you mean pods, daemonsets, poddisruptionbudgets?"),
         ("pod/nobody", "pods \"nobody\" not found in namespace \"shop\""),
         ("pod/api", "pods \"api\" not found in namespace \"shop\""),
-        ("secrets", "secrets could not be read (forbidden): which of them are meant is not known"),
+        ("secrets", "secrets could not be read (forbidden), so they cannot be selected"),
         (
             "secret/s",
-            "secrets in namespace \"shop\" could not be read (forbidden): whether there is a \"s\" is not known",
+            "secrets in namespace \"shop\" could not be read (forbidden), so it is not known whether \"s\" \
+             exists",
         ),
     ];
     for (text, expected) in cases {
@@ -83,6 +84,6 @@ fn what_is_not_there_or_makes_no_sense_is_told() {
     // Of a dump without -n, names are enough that are unique in it.
     let dump = snapshot(dump(), SHOP);
     assert_eq!(meant(&dump, &NamespaceChoice::WhereverUnique, "deploy/api"), "deployments:prod/api; ");
-    assert!(meant(&dump, &NamespaceChoice::WhereverUnique, "pod/web-1").contains("say which one with -n"));
+    assert!(meant(&dump, &NamespaceChoice::WhereverUnique, "pod/web-1").contains("choose one with -n"));
     assert_eq!(meant(&SnapshotBuilder::new(cluster(), resources()).build(), &one("shop"), "app=x"), "; ");
 }

@@ -54,12 +54,12 @@ fn broken_manifests_say_where() {
         ("apiVersion: v1\nkind: Pod\n", "m.yaml: the object has no metadata.name"),
         (
             "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n",
-            "m.yaml: this Pod has no name, only a generateName: say which one is meant as TYPE/NAME",
+            "m.yaml: this Pod has only a generateName: name the object as TYPE/NAME",
         ),
-        ("---\n---\nhello\n", "m.yaml, document 2: text, where a Kubernetes object belongs"),
-        ("[]", "m.yaml: a list, where a Kubernetes object belongs"),
+        ("---\n---\nhello\n", "m.yaml, document 2: text instead of a Kubernetes object"),
+        ("[]", "m.yaml: a list instead of a Kubernetes object"),
         ("apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n", "m.yaml, item 1: the object has no apiVersion"),
-        ("apiVersion: v1\nkind: List\nitems: [null]\n", "m.yaml, item 1: nothing, where a Kubernetes object belongs"),
+        ("apiVersion: v1\nkind: List\nitems: [null]\n", "m.yaml, item 1: nothing instead of a Kubernetes object"),
     ];
     for (text, expected) in cases {
         assert_eq!(names(text), expected, "{text}");

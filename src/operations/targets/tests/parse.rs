@@ -43,11 +43,8 @@ fn targets_are_read_as_kubectl_reads_them() {
 #[test]
 fn what_cannot_be_understood_is_explained() {
     let cases = [
-        ("pods", r#""pods" alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#),
-        (
-            "pods -l ''",
-            r#""pods" alone is a TYPE and names no object: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#,
-        ),
+        ("pods", r#""pods" is a TYPE without a name: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#),
+        ("pods -l ''", r#""pods" is a TYPE without a name: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#),
         ("pod/", r#""pod/" lacks a name: write TYPE/NAME or TYPE NAME"#),
         ("/a", r#""/a" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"#),
         ("/", r#""/" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"#),
@@ -57,13 +54,13 @@ fn what_cannot_be_understood_is_explained() {
         ("a/b/c", r#""a/b/c" has more than one slash: write TYPE/NAME, the namespace with -n"#),
         ("pod,svc/a", r#""pod,svc/a" has several types before the slash: write TYPE,TYPE NAME"#),
         ("pod a svc/b", r#""svc/b" and "pod" cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME"#),
-        ("pod a -l b", r#"-l chooses among all objects of a type, "a" is one object: give one or the other"#),
-        ("pod/a --all", r#"--all chooses among all objects of a type, "a" is one object: give one or the other"#),
+        ("pod a -l b", r#"-l selects among all objects of a type, "a" is one object: use one or the other"#),
+        ("pod/a --all", r#"--all selects among all objects of a type, "a" is one object: use one or the other"#),
         ("pods --all -l a", "-l and --all contradict each other: leave one out"),
-        ("-l a", "-l needs a TYPE to choose from, as in: deployments -l …"),
-        ("-f x -l a", "-l doesn't go with -f, which names its objects: leave one out"),
-        ("-f x --all", "--all doesn't go with -f, which names its objects: leave one out"),
-        ("-f x pod/a", r#""pod/a" doesn't go with -f, which names its objects: leave one out"#),
+        ("-l a", "-l needs a TYPE, as in: deployments -l …"),
+        ("-f x -l a", "-l cannot be used with -f, which names its objects: leave one out"),
+        ("-f x --all", "--all cannot be used with -f, which names its objects: leave one out"),
+        ("-f x pod/a", r#""pod/a" cannot be used with -f, which names its objects: leave one out"#),
         (
             "-f https://a.b/c",
             "-f https://a.b/c: URLs are not fetched; pipe the manifest instead: curl -sSL https://a.b/c | kubectl gc … -f -",
@@ -72,11 +69,11 @@ fn what_cannot_be_understood_is_explained() {
         ("podz a", r#"the server has no resource type "podz"; did you mean pods?"#),
         (
             "all a",
-            r#""all" is a category of 10 types: a NAME needs a type; objects of all of them: -l SELECTOR or --all"#,
+            r#""all" is a category of 10 types: write TYPE/NAME, or choose objects of all types with -l SELECTOR or --all"#,
         ),
         (
             "all/a",
-            r#""all" is a category of 10 types: a NAME needs a type; objects of all of them: -l SELECTOR or --all"#,
+            r#""all" is a category of 10 types: write TYPE/NAME, or choose objects of all types with -l SELECTOR or --all"#,
         ),
     ];
     for (line, expected) in cases {

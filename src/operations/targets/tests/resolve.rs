@@ -46,11 +46,15 @@ fn targets_are_found_in_their_namespace() {
 fn what_is_not_found_is_explained() {
     let snapshot = snapshot(cluster(), SHOP);
     let cases = [
-        ("shop", "deploy/api", r#"deployments.apps "api" not found in namespace "shop"; one is in namespace prod"#),
+        ("shop", "deploy/api", r#"deployments.apps "api" not found in namespace "shop"; one exists in namespace prod"#),
         ("shop", "pod/web", r#"pods "web" not found in namespace "shop"; did you mean web-2, web-1?"#),
         ("shop", "deploy/qqq", r#"deployments.apps "qqq" not found in namespace "shop""#),
         ("sho", "deploy/qqq", r#"deployments.apps "qqq" not found in namespace "sho"; there is no such namespace"#),
-        ("other", "pod/web-1", r#"pods "web-1" not found in namespace "other"; such are in namespaces prod and shop"#),
+        (
+            "other",
+            "pod/web-1",
+            r#"pods "web-1" not found in namespace "other"; some exist in namespaces prod and shop"#,
+        ),
         ("shop", "node/n2", r#"nodes "n2" not found; did you mean n1?"#),
         (
             "shop",
@@ -60,23 +64,23 @@ fn what_is_not_found_is_explained() {
         (
             "shop",
             "secret/x",
-            r#"secrets in namespace "shop" could not be read (forbidden): whether there is a "x" is not known"#,
+            r#"secrets in namespace "shop" could not be read (forbidden), so it is not known whether "x" exists"#,
         ),
         (
             "shop",
             "svc/x",
-            r#"services in namespace "shop" could not be read (it was not asked for): whether there is a "x" is not known"#,
+            r#"services in namespace "shop" could not be read (it was not read), so it is not known whether "x" exists"#,
         ),
         ("shop", "pods -l app=x", r#"no pods in namespace "shop" match -l app=x"#),
-        ("prod", "pods -l app=db", r#"no pods in namespace "prod" match -l app=db; one is in namespace shop"#),
-        ("none", "pods --all", r#"no pods in namespace "none" to be found; such are in namespaces prod and shop"#),
-        ("none", "jobs --all", r#"no jobs.batch in namespace "none" to be found; there is no such namespace"#),
+        ("prod", "pods -l app=db", r#"no pods in namespace "prod" match -l app=db; one exists in namespace shop"#),
+        ("none", "pods --all", r#"no pods in namespace "none" found; some exist in namespaces prod and shop"#),
+        ("none", "jobs --all", r#"no jobs.batch in namespace "none" found; there is no such namespace"#),
         ("shop", "nodes -l !x,y", "no nodes match -l '!x,y'"),
         ("shop", "pods,nodes -l x", r#"no pods or nodes in namespace "shop" match -l x"#),
         (
             "shop",
             "secrets --all",
-            r#"secrets in namespace "shop" could not be read (forbidden): which of them are meant is not known"#,
+            r#"secrets in namespace "shop" could not be read (forbidden), so they cannot be selected"#,
         ),
         (
             "shop",
@@ -86,7 +90,8 @@ fn what_is_not_found_is_explained() {
         (
             "shop",
             "pods --field-selector status.phase=Failed",
-            "--field-selector status.phase=Failed can only be told by a server: a dump tells metadata.name and metadata.namespace; or use -l",
+            "--field-selector status.phase=Failed needs a server: with a dump only metadata.name and \
+             metadata.namespace work; or use -l",
         ),
     ];
     for (namespace, line, expected) in cases {
@@ -104,7 +109,7 @@ fn members_of_a_category_that_cannot_be_read_are_passed_over() {
     assert_eq!(resolve(&some, &one("shop"), "all -l app=web"), "pods:shop/web");
     assert_eq!(
         resolve(&some, &one("shop"), "all,svc -l app=web"),
-        r#"services in namespace "shop" could not be read (forbidden): which of them are meant is not known"#
+        r#"services in namespace "shop" could not be read (forbidden), so they cannot be selected"#
     );
     assert!(resolve(&some, &one("shop"), "all -l app=db").ends_with("; services could not be read (forbidden)"));
 }
@@ -117,10 +122,10 @@ fn a_unique_name_in_a_dump_needs_no_namespace() {
         ("pod/db", "pods:shop/db"),
         ("node/n1", "nodes:/n1"),
         ("pods --all", "pods:prod/web-1 pods:shop/db pods:shop/web-1"),
-        ("pod/web-1", r#"pods "web-1" is in namespaces prod and shop: say which one with -n"#),
+        ("pod/web-1", r#"pods "web-1" exists in namespaces prod and shop: choose one with -n"#),
         ("pod/web", r#"pods "web" not found; did you mean web-1?"#),
-        ("deploy/web", r#"deployments.apps "web" is not in the dump, which holds no deployments.apps"#),
-        ("deploy --all", "no deployments.apps to be found"),
+        ("deploy/web", r#"deployments.apps "web" is not in the dump, which contains no deployments.apps"#),
+        ("deploy --all", "no deployments.apps found"),
     ];
     for (line, expected) in cases {
         assert_eq!(resolve(&dumped, &wherever, line), expected, "{line:?}");
@@ -128,7 +133,7 @@ fn a_unique_name_in_a_dump_needs_no_namespace() {
     assert_eq!(resolve(&dumped, &one("prod"), "pod/web-1"), "pods:prod/web-1");
     assert_eq!(
         resolve(&dumped, &one("test"), "pod/db"),
-        r#"pods "db" is not in the dump, which holds no pods in namespace "test"; one is in namespace shop"#
+        r#"pods "db" is not in the dump, which contains no pods in namespace "test"; one exists in namespace shop"#
     );
 }
 
@@ -190,7 +195,7 @@ fn what_is_not_there_can_be_left_out() {
     assert_eq!(present("pod/x"), "");
     assert_eq!(present("pods -l app=nobody"), "");
     assert_eq!(present("pods -l app=web"), "pods:shop/web-1 pods:shop/web-2");
-    let unread = r#"secrets in namespace "shop" could not be read (forbidden): whether there is a "x" is not known"#;
+    let unread = r#"secrets in namespace "shop" could not be read (forbidden), so it is not known whether "x" exists"#;
     assert_eq!(present("pod/db secret/x"), unread);
     assert!(present("secrets -l app=web").contains("forbidden"), "{}", present("secrets -l app=web"));
 }

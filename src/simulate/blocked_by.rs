@@ -1,0 +1,119 @@
+//! The one place that says in English what blocks an object from being deleted.
+
+use super::{
+    blockers::{BlockedBy, State},
+    world::NAMESPACE_FINALIZER,
+};
+use crate::model::{ObjectId, Snapshot, Symbol, effects::known_finalizer};
+
+/// So many different controllers are named in one sentence.
+const NAMED: usize = 2;
+
+impl BlockedBy {
+    /// The name that documents use: a finalizer, `kubelet`, `spec.finalizers`, or what cannot be listed.
+    pub fn name(self, snapshot: &Snapshot) -> &str {
+        match self {
+            BlockedBy::Finalizer(finalizer) => snapshot.text(finalizer),
+            BlockedBy::Kubelet => "kubelet",
+            BlockedBy::SpecFinalizers => "spec.finalizers",
+            BlockedBy::Unreadable(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
+        }
+    }
+
+    /// A remark on the object that is blocked, such as `finalizer acme.io/drain`. `state` says whether somebody is
+    /// known to end it.
+    pub fn describe(self, snapshot: &Snapshot, object: ObjectId, state: State) -> String {
+        match self {
+            BlockedBy::Finalizer(_) => match self.controller(snapshot, object).filter(|_| state != State::Stuck) {
+                Some(controller) => format!("{controller} must remove finalizer {}", self.name(snapshot)),
+                None => format!("finalizer {}", self.name(snapshot)),
+            },
+            BlockedBy::Kubelet => {
+                let node = snapshot.facts.pod(object).and_then(|pod| pod.node.as_deref());
+                match (state, node) {
+                    (State::Waiting, _) => "in its grace period until the kubelet ends its containers".to_owned(),
+                    (State::Unknown, Some(node)) => format!("in its grace period; its node {node} could not be read"),
+                    (State::Unknown, None) => "in its grace period; its node is not known".to_owned(),
+                    (State::Stuck, Some(node)) => format!("its node {node} does not exist, so no kubelet ends it"),
+                    (State::Stuck, None) => "it has no node, so no kubelet ends it".to_owned(),
+                }
+            }
+            BlockedBy::SpecFinalizers => match foreign_spec_finalizers(snapshot, object).as_slice() {
+                [] => "the namespace controller must delete its content".to_owned(),
+                others => format!("{} in its spec.finalizers", others.join(", ")),
+            },
+            BlockedBy::Unreadable(_) => format!("{} cannot be listed", self.name(snapshot)),
+        }
+    }
+
+    /// The controller that removes this finalizer from this object, if it is known.
+    fn controller(self, snapshot: &Snapshot, object: ObjectId) -> Option<&'static str> {
+        let BlockedBy::Finalizer(finalizer) = self else { return None };
+        let resource = snapshot.resources.get(snapshot.object(object).resource);
+        known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind).map(|known| known.by)
+    }
+
+    /// What has to happen first, as a clause after "until".
+    fn until(self, snapshot: &Snapshot, object: ObjectId) -> Option<Clause> {
+        Some(match self {
+            // What the collector and the clean-up of a CRD wait for says more.
+            BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN | Symbol::DEFINITION) => return None,
+            BlockedBy::SpecFinalizers => return None,
+            BlockedBy::Finalizer(_) => match self.controller(snapshot, object) {
+                Some(controller) => Clause::ControllerRemoves(controller),
+                None => Clause::Other(format!("the controller of finalizer {} removes it", self.name(snapshot))),
+            },
+            BlockedBy::Kubelet => Clause::KubeletEnds,
+            BlockedBy::Unreadable(_) => Clause::Other(format!("{} can be listed again", self.name(snapshot))),
+        })
+    }
+}
+
+/// What has to happen before some objects are deleted.
+#[derive(PartialEq, Eq)]
+enum Clause {
+    ControllerRemoves(&'static str),
+    KubeletEnds,
+    Other(String),
+}
+
+impl Clause {
+    /// The clause for so many objects.
+    fn describe(self, objects: usize) -> String {
+        match self {
+            Clause::ControllerRemoves(controller) if objects == 1 => format!("{controller} removes its finalizer"),
+            Clause::ControllerRemoves(controller) => format!("{controller} removes their finalizers"),
+            Clause::KubeletEnds if objects == 1 => "the kubelet ends its containers".to_owned(),
+            Clause::KubeletEnds => "the kubelet ends their containers".to_owned(),
+            Clause::Other(clause) => clause,
+        }
+    }
+}
+
+/// A clause after "until": who has to do what before these objects are deleted.
+pub fn until_who_is_done<'a>(
+    snapshot: &Snapshot,
+    blocked: impl Iterator<Item = (ObjectId, &'a [BlockedBy])>,
+) -> String {
+    let mut clauses: Vec<(Clause, usize)> = Vec::new();
+    for (object, blockers) in blocked {
+        for clause in blockers.iter().filter_map(|blocker| blocker.until(snapshot, object)) {
+            match clauses.iter_mut().find(|(known, _)| *known == clause) {
+                Some((_, objects)) => *objects += 1,
+                None => clauses.push((clause, 1)),
+            }
+        }
+    }
+    let clauses: Vec<String> = clauses.into_iter().map(|(clause, objects)| clause.describe(objects)).collect();
+    match clauses.as_slice() {
+        [] => "the objects that they wait for are deleted".to_owned(),
+        some if some.len() <= NAMED => some.join(" and "),
+        [first, rest @ ..] => format!("{first}, and {} other controllers are done", rest.len()),
+    }
+}
+
+/// Those of a Namespace's `spec.finalizers` that the namespace controller does not remove.
+pub fn foreign_spec_finalizers(snapshot: &Snapshot, object: ObjectId) -> Vec<&str> {
+    let finalizers = snapshot.facts.namespace(object).map(|facts| facts.finalizers.as_slice()).unwrap_or_default();
+    finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER).collect()
+}
