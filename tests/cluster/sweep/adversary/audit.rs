@@ -36,12 +36,14 @@ impl Audit {
         self.folder.path().join("audit.log")
     }
 
-    /// All that was asked about an object and its owners, in the order in which it was answered: the last of it.
+    /// The last 60 requests about an object and its owners, in the order of their answers.
     pub fn history(&self, path: &str) -> String {
         let log = fs::read_to_string(self.log()).unwrap_or_default();
         let events: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let (list, name) = path.rsplit_once('/').unwrap_or_default();
         let about = |event: &Value, path: &str| {
-            event["requestURI"].as_str().is_some_and(|uri| uri.split('?').next() == Some(path))
+            let uri = event["requestURI"].as_str().and_then(|uri| uri.split('?').next());
+            uri == Some(path) || uri == Some(list) && event["requestObject"]["metadata"]["name"] == name
         };
         let mut names: Vec<String> = Vec::new();
         for event in events.iter().filter(|event| about(event, path)) {
@@ -53,7 +55,7 @@ impl Audit {
             let created = &event["requestObject"]["metadata"]["name"];
             names.iter().any(|name| object == name.as_str() || created == name.as_str())
         };
-        let mut describe = Vec::new();
+        let mut lines = Vec::new();
         for event in events.iter().filter(|event| about(event, path) || is_owner(event)) {
             let mut line = String::new();
             let metadata = &event["responseObject"]["metadata"];
@@ -71,9 +73,9 @@ impl Audit {
                 metadata["finalizers"],
                 metadata["ownerReferences"],
             );
-            describe.push(line);
+            lines.push(line);
         }
-        describe.sort();
-        describe[describe.len().saturating_sub(60)..].join("\n")
+        lines.sort();
+        lines[lines.len().saturating_sub(60)..].join("\n")
     }
 }

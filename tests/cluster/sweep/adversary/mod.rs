@@ -8,6 +8,7 @@
 mod at_random;
 mod audit;
 mod between;
+mod recreated;
 mod stubborn;
 mod world;
 

@@ -7,7 +7,7 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use http::Method;
@@ -44,6 +44,8 @@ pub struct Known {
     uid: String,
     /// How it came to be what it is.
     story: String,
+    /// Whether another object took the name of an owner, by which the collector can miss the owner's end (R2.11).
+    pub replaced: bool,
 }
 
 impl Known {
@@ -142,7 +144,7 @@ impl World {
     }
 
     fn known(&self, kind: usize, object: &Value, story: &str) -> Known {
-        Known { path: self.path(kind, object), uid: uid(object).to_owned(), story: story.to_owned() }
+        Known { path: self.path(kind, object), uid: uid(object).to_owned(), story: story.to_owned(), replaced: false }
     }
 
     /// Keeps one object alive by owners that follow each other: the next is there and owns it before the last is
@@ -245,22 +247,26 @@ impl World {
                 .map(|kind| (kind, self.make(kind, &self.name("dies"), &[]).expect("the name is free")))
                 .collect();
             let mut references: Vec<Value> = owners.iter().map(|(_, owner)| blocking(owner)).collect();
+            let mut doomed = Vec::new();
             for level in 0..3 {
                 let kind = rng.random_range(0..DEPENDENTS);
                 let object = self.make(kind, &self.name("doomed"), &references).expect("the name is free");
                 let story = format!("{number} owners deleted ({policy}), level {level}");
-                self.must_go.lock().unwrap().push(self.known(kind, &object, &story));
+                doomed.push(self.known(kind, &object, &story));
                 references = vec![owner_reference(&object)];
             }
             for (kind, owner) in &owners {
                 self.api.delete(&self.path(*kind, owner), policy);
                 let name = owner["metadata"]["name"].as_str().unwrap_or_default();
-                // In the background it is free at once; otherwise somebody waits for it still.
-                if self.may_be_taken(policy) && self.make(*kind, name, &[]).is_none() {
+                // After a background delete the name is free at once; otherwise a moment later.
+                let mut replaced = self.may_be_taken(policy) && self.make(*kind, name, &[]).is_some();
+                if self.may_be_taken(policy) && !replaced {
                     thread::sleep(STILL_THERE);
-                    let _ = self.make(*kind, name, &[]);
+                    replaced = self.make(*kind, name, &[]).is_some();
                 }
+                doomed.iter_mut().for_each(|known| known.replaced |= replaced);
             }
+            self.must_go.lock().unwrap().extend(doomed);
             pause(&mut rng, 200);
         }
     }
@@ -273,6 +279,18 @@ impl World {
             now.is_some_and(|now| now["metadata"]["uid"] == known.uid && now["metadata"]["deletionTimestamp"].is_null())
         };
         must_live.into_iter().filter(|known| !lives(known)).collect()
+    }
+
+    /// Waits until all that has to go is gone, and returns what is still there after that time.
+    pub fn wait_for_the_rest(&self, patience: Duration) -> Vec<Known> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = self.still_there();
+            if left.is_empty() || Instant::now() >= deadline {
+                return left;
+            }
+            thread::sleep(Duration::from_millis(200));
+        }
     }
 
     /// Those that have to go and haven't.

@@ -1,0 +1,90 @@
+//! R2.11: an owner is deleted and created again under its name while no watch shows that.
+
+use std::{thread, time::Duration};
+
+use serde_json::Value;
+
+use super::cluster;
+use crate::{
+    harness::{COLLECTOR, CountingProxy, Fault, Options, Request, uid},
+    plan::trial::Trial,
+    sweep::{
+        scenarios::kit::QUIET,
+        seat::{Seat, Seated},
+    },
+};
+
+/// Until the owners are listed again: whoever lists them waits longer after each failure.
+const LISTED: Duration = Duration::from_mins(2);
+/// Requests that were on their way have arrived by then.
+const ON_THE_WAY: Duration = Duration::from_millis(500);
+
+fn reads_owners(request: &Request) -> bool {
+    request.method == "GET" && request.path == "/apis/gc.test/v1/widgets"
+}
+
+/// Owners can't be watched, so they are listed again and again. The collector lists again after a 403, and repeats a
+/// watch that has expired; a sweep lists again after a 410, and polls slowly what it may not watch.
+fn without_watch(seat: Seat) -> impl Fn(&Request) -> Option<Fault> + Send + Sync + 'static {
+    let (status, reason) = if seat == Seat::Collector { (403, "Forbidden") } else { (410, "Expired") };
+    move |request| {
+        let watches = reads_owners(request) && request.query.contains("watch=");
+        watches.then(|| Fault::status(status, reason))
+    }
+}
+
+/// Owners can't be read at all.
+fn blind(request: &Request) -> Option<Fault> {
+    reads_owners(request).then(|| Fault::status(503, "ServiceUnavailable"))
+}
+
+/// Waits for two lists from now on: the first may have begun before.
+fn is_listed_again(seated: &Seated<'_>, proxy: &CountingProxy) {
+    proxy.forget();
+    let whole = |request: &&Request| reads_owners(request) && request.status == Some(200) && request.finished;
+    seated.cluster.wait_until("the owners to be listed", LISTED, || proxy.requests().iter().filter(whole).count() >= 2);
+}
+
+/// Returns the dependent of an owner that was replaced; whoever collects has seen both owners, and no deletion.
+fn replace_an_owner(seat: Seat, seated: &Seated<'_>, proxy: &CountingProxy) -> (Value, Value) {
+    let trial = Trial::on(seated.cluster, "recreated", "Background");
+    let old = trial.widget("owner").create();
+    let dependent = trial.config_map("dependent").owned_by(&old).create();
+    is_listed_again(seated, proxy);
+    seated.catches_up(&trial, &[("v1", "ConfigMap")]);
+    proxy.with(blind);
+    thread::sleep(ON_THE_WAY);
+    seated.delete(&old, "Background");
+    let new = trial.widget("owner").create();
+    assert_ne!(uid(&old), uid(&new));
+    proxy.with(without_watch(seat));
+    is_listed_again(seated, proxy);
+    (old, dependent)
+}
+
+#[test]
+fn a_sweep_misses_no_owner_that_was_replaced() {
+    let (cluster, proxy) = cluster(&Options::default());
+    proxy.with(without_watch(Seat::Sweep));
+    let seated = Seat::Sweep.take(&cluster, proxy.kubeconfig());
+    let (_, dependent) = replace_an_owner(Seat::Sweep, &seated, &proxy);
+    seated.goes(&dependent);
+    seated.leave();
+}
+
+/// The collector takes the new owner for an update of the old one.
+#[test]
+#[ignore = "long: waits for the collector's back-off"]
+fn the_collector_misses_an_owner_that_was_replaced_until_it_restarts() {
+    let (cluster, proxy) = cluster(&Options::default());
+    proxy.with(without_watch(Seat::Collector));
+    let seated = Seat::Collector.take_beside(&cluster, proxy.kubeconfig(), &[]);
+    let (old, dependent) = replace_an_owner(Seat::Collector, &seated, &proxy);
+    thread::sleep(QUIET);
+    seated.settled();
+    assert_eq!(uid(&seated.now(&dependent)), uid(&dependent));
+    assert!(cluster.collector_graph(&[uid(&old)]).contains(uid(&old)), "the old owner is in the graph");
+    cluster.stop_controllers();
+    cluster.start_controllers(&[COLLECTOR]);
+    seated.goes(&dependent);
+}
