@@ -55,7 +55,10 @@ impl<'a> Collector<'a> {
         let node = event.node;
         match event.kind {
             EventKind::Listed => self.observe_first(node),
-            EventKind::Updated { before, after } => observe_update(self, node, DeletionState::of(&before), *after),
+            EventKind::Updated { before, after } => {
+                let observe = if self.sweeps { observe_update_fully } else { observe_update };
+                observe(self, node, DeletionState::of(&before), *after);
+            }
             EventKind::Deleted => observe_deletion(self, node),
             EventKind::VirtualDeleted(identity) => observe_absence(self, node, identity),
         }
@@ -103,6 +106,33 @@ pub(super) fn observe_update<'a, P: GraphView<'a>>(
         graph.queue_orphaning(id);
     } else if after.waiting() && !before.waiting {
         begin_waiting(graph, id);
+    }
+}
+
+/// The same for a sweep. Of several references with one uid, the original compares only the last (R3.10), and can forget
+/// the owner (R3.22). A sweep takes all of them into account.
+pub(super) fn observe_update_fully<'a, P: GraphView<'a>>(
+    graph: &mut P,
+    id: NodeId,
+    before: DeletionState,
+    after: Stored<'a>,
+) {
+    let (old, new) = (graph.owners(id), after.owners.clone());
+    observe_update(graph, id, before, after);
+    if graph.known(id) == Known::Gone || old == new {
+        return;
+    }
+    let observed = graph.owners(id);
+    if observed != new {
+        graph.replace_owners(id, &observed, new.clone());
+        graph.queue(id);
+    }
+    for reference in old.iter().filter(|reference| reference.blocks()) {
+        let still_blocks = new.iter().any(|other| other.uid == reference.uid && other.blocks());
+        let waiting = |owner: &NodeId| graph.deleting_dependents(*owner);
+        if !still_blocks && let Some(owner) = graph.by_uid(reference.uid).filter(waiting) {
+            graph.queue(owner);
+        }
     }
 }
 

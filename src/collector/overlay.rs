@@ -39,6 +39,10 @@ pub struct Collector<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) graph: &'a OwnerGraph,
     pub(super) changed: FxHashMap<NodeId, Node<'a>>,
+    /// Whether this is a sweep, which doesn't do all as the original does: it looks up owners from an object's actual
+    /// namespace, although no informer has shown the object yet (R3.2), and takes all of several references with one uid
+    /// into account (R3.10).
+    pub(crate) sweeps: bool,
     /// Whether the informers' first lists are in progress: objects not shown yet are not in the graph.
     pub(super) listing: bool,
     /// Identities of virtual nodes that differ from their first dependent's reference (R3.18).
@@ -124,6 +128,7 @@ impl<'a> Collector<'a> {
             snapshot,
             graph,
             changed: FxHashMap::default(),
+            sweeps: false,
             listing: false,
             replaced_identities: FxHashMap::default(),
             confirmed_absent: FxHashSet::default(),
@@ -374,8 +379,8 @@ impl<'a> GraphView<'a> for Collector<'a> {
         })
     }
 
-    fn references_to_unblock(&self, node: NodeId, _item: &Stored<'a>) -> Cow<'a, [Reference]> {
-        self.node(node).owners.clone()
+    fn references_to_unblock(&self, node: NodeId, item: &Stored<'a>) -> Cow<'a, [Reference]> {
+        if self.sweeps { item.owners.clone() } else { self.node(node).owners.clone() }
     }
 
     fn text(&self, symbol: Symbol) -> &str {

@@ -37,7 +37,7 @@ impl<'a> Collector<'a> {
     /// A collector that has observed everything and has queued all objects that it may have to change. A live object
     /// whose owners are all solid would be kept (R8.6), and events about its owners queue it.
     pub fn sweeping(snapshot: &'a Snapshot, graph: &'a OwnerGraph) -> Self {
-        let mut collector = Collector::at_rest(snapshot, graph);
+        let mut collector = Collector { sweeps: true, ..Collector::at_rest(snapshot, graph) };
         for (id, object) in snapshot.objects() {
             let node = NodeId::from(id);
             let stored = Stored::of(object);

@@ -14,7 +14,7 @@ impl<'a> World<'_, 'a> {
     /// item.
     pub(super) fn answer(&mut self, node: NodeId, namespace: Symbol, ask: &Ask) -> Answer<'a> {
         let namespace = match self.context.graph.object(node) {
-            Some(object) if self.uses_actual_namespace => self.context.snapshot.object(object).namespace,
+            Some(object) if self.collector.sweeps => self.context.snapshot.object(object).namespace,
             _ => namespace,
         };
         match ask {

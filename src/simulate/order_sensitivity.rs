@@ -219,8 +219,7 @@ impl Survey<'_, '_, '_> {
     fn possible_namespaces(&self, id: ObjectId) -> Vec<Symbol> {
         let namespace = self.object(id).namespace;
         let mut all = vec![namespace];
-        if namespace.is_empty() && !self.end.uses_actual_namespace && (self.listing || !self.end.collector.watches(id))
-        {
+        if namespace.is_empty() && !self.end.collector.sweeps && (self.listing || !self.end.collector.watches(id)) {
             let dependents = self.end.context.graph.dependents(id.into());
             all.extend(dependents.iter().map(|dependent| self.object(*dependent).namespace));
             all.sort_unstable();

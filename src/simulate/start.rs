@@ -110,15 +110,13 @@ impl<'s, 'a> World<'s, 'a> {
             Start::Restarted => return World::restarted(context, lists),
             Start::Sweep => Collector::sweeping(context.snapshot, context.graph),
         };
-        let mut world = World::with_collector(context, collector);
-        world.uses_actual_namespace = start == Start::Sweep;
-        world
+        World::with_collector(context, collector)
     }
 
     /// A world at rest, except for these queued nodes.
     pub(crate) fn with_queued(&self, to_delete: &[NodeId], to_orphan: &[NodeId]) -> Self {
         let mut world = World::at_rest(self.context);
-        world.uses_actual_namespace = self.uses_actual_namespace;
+        world.collector.sweeps = self.collector.sweeps;
         world.only.clone_from(&self.only);
         for node in to_delete {
             world.collector.to_delete.add(*node);

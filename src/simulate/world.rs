@@ -164,9 +164,6 @@ pub struct World<'s, 'a> {
     /// Namespaces whose `spec.finalizers` the namespace controller has removed its entry from (R9.12).
     pub(crate) finalized_namespaces: FxHashSet<ObjectId>,
     pub collector: Collector<'a>,
-    /// Whether the collector looks up owners from an object's actual namespace, as a sweep does. The original takes an
-    /// object that no informer has shown yet to be in its first dependent's namespace (R3.2).
-    pub(crate) uses_actual_namespace: bool,
     /// The objects that the collector may write to; `None`: all.
     pub(crate) only: Option<WriteScope>,
     /// Cuts that the user has yet to make, before the first DELETE.
@@ -202,7 +199,6 @@ impl<'s, 'a> World<'s, 'a> {
             store: FxHashMap::default(),
             finalized_namespaces: FxHashSet::default(),
             collector,
-            uses_actual_namespace: false,
             only: None,
             cuts: VecDeque::new(),
             requests: VecDeque::new(),

@@ -253,6 +253,15 @@ const ROWS: &[Row] = &[
         "",
     ),
     (
+        "R3.10 a sweep sees that one of two references of one uid is gone: an owner may be let go early (full 1014)",
+        "
+        Secret a T fin=acme.io/x,foregroundDeletion
+        Secret b T fin=foregroundDeletion <- Secret/a! Secret/a~ ReplicaSet/c!
+        ReplicaSet c <- Secret/b Secret/a! Secret/a~",
+        &[Sweep],
+        "Secret/a Terminating(acme.io/x), Secret/b Deleted, ReplicaSet/c Deleted/Detached",
+    ),
+    (
         "R3.4 a worker that began with a virtual node in another namespace finds nothing there, and deletes nothing here",
         "
         ConfigMap other:o

@@ -71,15 +71,6 @@ pub fn unchanged(graph: &Graph) -> End {
     graph.lines.iter().map(|line| (line.short_name(), Some(State::of(line, graph)))).collect()
 }
 
-/// Whether an object names one uid with two references.
-pub fn names_one_twice(graph: &Graph) -> bool {
-    graph.lines.iter().any(|line| {
-        let mut uids: Vec<String> = State::of(line, graph).owners.into_iter().map(|owner| owner.uid).collect();
-        uids.sort();
-        uids.windows(2).any(|pair| pair[0] == pair[1])
-    })
-}
-
 /// A graph as an end leaves it. What is gone is named by its uid by those who refer to it, and by nothing else.
 pub fn left(graph: &Graph, end: &End) -> Graph {
     let mut left = graph.clone();

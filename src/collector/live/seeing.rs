@@ -1,15 +1,13 @@
 //! Events of a live cluster: lists, and objects seen in lists and watches.
 
-use std::borrow::Cow;
-
 use crate::{
     collector::{
         graph_view::GraphView,
         identity::{Identity, Known},
-        observe::{DeletionState, observe_deletion, observe_first, observe_update},
+        observe::{DeletionState, observe_deletion, observe_first, observe_update_fully},
     },
     graph::NodeId,
-    model::{RawObject, Reference},
+    model::RawObject,
 };
 
 use super::{
@@ -68,9 +66,7 @@ impl Live {
         let was = self.nodes[id.index()].was;
         let is = DeletionState::of(&stored);
         if self.known(id) == Known::Observed {
-            let now = stored.owners.clone();
-            observe_update(self, id, was, stored);
-            self.take_over(id, now);
+            observe_update_fully(self, id, was, stored);
         } else {
             self.nodes[id.index()].kind = kind;
             self.kinds[kind.0 as usize].objects += 1;
@@ -89,23 +85,6 @@ impl Live {
         }
         if node.kind == kind {
             node.list = lists;
-        }
-    }
-
-    /// Of several references with one uid, the rules compare only the last (R3.10) and miss changes of the others. Here
-    /// the decision uses the observed object, so all of them count.
-    fn take_over(&mut self, id: NodeId, now: Cow<'static, [Reference]>) {
-        let before = self.owners(id);
-        if before == now {
-            return;
-        }
-        self.replace_owners(id, &before, now);
-        self.queue(id);
-        for reference in before.iter().filter(|reference| reference.blocks()) {
-            if let Some(owner) = GraphView::by_uid(self, reference.uid).filter(|owner| self.deleting_dependents(*owner))
-            {
-                self.queue(owner);
-            }
         }
     }
 

@@ -122,7 +122,7 @@ fn random_graphs() {
     if let Ok(graph) = env::var("GRAPH") {
         return one_graph(&graph);
     }
-    let (graphs, seed, rounds) = (number("GRAPHS", 60), number("SEED", 200), number("ROUNDS", 2).min(ROUNDS as u64));
+    let (graphs, seed, rounds) = (number("GRAPHS", 60), number("SEED", 1000), number("ROUNDS", 2).min(ROUNDS as u64));
     let mut records = Records::of_environment();
     let mut run = Run { seed, graphs, rounds, ..Run::default() };
     let mut bench = Bench::with(seat_of_environment());
