@@ -13,14 +13,15 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::{
     graph::NodeId,
-    model::{Object, ObjectId, Reference},
+    model::{Object, ObjectId, Reference, ResourceId},
+    server::Stored,
 };
 
 use crate::simulate::{
     Blockers, Cause, InitialListOrder, Parts, Refused, Request, SimContext, Start, World,
     actors::ContentOrder,
     begin,
-    delays::{for_each_delay, for_each_delay_of_first_step},
+    delays::{for_each_delay, for_each_delay_of_events, for_each_delay_of_first_step},
     interleaving::Interleaving,
     order_sensitivity::order_sensitive,
     with_all_affected,
@@ -93,6 +94,7 @@ fn search(context: &SimContext<'_>, request: &Request) -> Plan {
     if request.start == Start::Restarted {
         search.play_delays(&begin(context, request, InitialListOrder::new(1)).0);
         search.play_late_lists();
+        search.play_owners_without_dependents();
     }
     search.build_plan()
 }
@@ -225,30 +227,64 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         }
     }
 
-    /// Simulates a collector that starts working before its first lists have shown one of the objects.
+    /// Simulates a collector that starts working before its first lists have shown some objects.
     fn play_late_lists(&mut self) {
         let before = self.spent;
-        for (late, object) in self.context.snapshot.objects() {
-            let node = NodeId::from(late);
-            let depended_on = !self.context.graph.dependents(node).is_empty();
-            let is_listed = self.context.snapshot.resources.not_watched(object.resource).is_none();
-            if !is_listed
-                || (object.owners.is_empty() && !depended_on)
-                || self.context.graph.by_uid(object.uid) != Some(node)
-            {
-                continue;
-            }
-            for start in World::restarted_before_listing(self.context, late) {
+        for late in self.late_lists() {
+            for start in World::restarted_before_listing(self.context, &late) {
+                for_each_delay_of_first_step(&start, |end| self.record_late(end, before));
                 if self.spent - before > MAX_STEPS_ON_LATE_LISTS {
                     self.cut_short = true;
                     return;
                 }
-                for_each_delay_of_first_step(&start, |end| {
-                    self.record_end(end);
-                    self.others.len() < MAX_ENDS
-                });
             }
         }
+    }
+
+    /// The objects that the first lists may show late: those of one kind, or a single one.
+    fn late_lists(&self) -> Vec<Vec<ObjectId>> {
+        let mut by_kind: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
+        for (id, object) in self.context.snapshot.objects() {
+            let node = NodeId::from(id);
+            let connected = !object.owners.is_empty() || !self.context.graph.dependents(node).is_empty();
+            let watched = self.context.snapshot.resources.not_watched(object.resource).is_none();
+            if watched && connected && self.context.graph.by_uid(object.uid) == Some(node) {
+                by_kind.entry(object.resource).or_default().push(id);
+            }
+        }
+        let kinds = by_kind.values().filter(|objects| objects.len() > 1).cloned();
+        kinds.chain(by_kind.values().flatten().map(|object| vec![*object])).collect()
+    }
+
+    /// Simulates a collector that takes up an owner which waits or orphans before its graph contains any dependent, in
+    /// several orders: what the owner's worker does next may come before or after anything that the dependents queue.
+    fn play_owners_without_dependents(&mut self) {
+        let before = self.spent;
+        let starts: Vec<World<'s, 'a>> = self.owners_without_dependents().collect();
+        for start in &starts {
+            for_each_delay_of_events(start, |end| self.record_late(end, before));
+        }
+        if !starts.is_empty() {
+            self.play_random_orders(|number| starts[number as usize % starts.len()].clone());
+        }
+    }
+
+    fn owners_without_dependents(&self) -> impl Iterator<Item = World<'s, 'a>> {
+        let context = self.context;
+        let begins = |stored: Stored<'_>| stored.waiting() || stored.orphaning();
+        let owners = context.snapshot.objects().filter(move |(_, object)| begins(Stored::of(object)));
+        let dependents = owners.map(|(owner, _)| -> Vec<ObjectId> {
+            let dependents = context.graph.dependents(owner.into()).iter();
+            dependents.copied().filter(|dependent| *dependent != owner).collect()
+        });
+        let late = dependents.filter(|late| !late.is_empty());
+        late.flat_map(|late| World::restarted_before_listing(context, &late))
+    }
+
+    /// Records an end; `false` once there are enough, or the budget is spent.
+    fn record_late(&mut self, end: World<'s, 'a>, before: u64) -> bool {
+        self.record_end(end);
+        self.others.len() < MAX_ENDS && self.spent - before <= MAX_STEPS_ON_LATE_LISTS
     }
 
     /// Simulates random orders, each from its own start.

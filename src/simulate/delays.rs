@@ -18,6 +18,8 @@ enum Process {
     Requests,
     /// An informer; `None` for the collector's own virtual deletes.
     Informer(Option<ResourceId>),
+    /// The graph, which takes in the events of all informers.
+    Graph,
     /// A worker that examines this node.
     Examining(NodeId),
     Orphaning(NodeId),
@@ -87,6 +89,18 @@ pub(crate) fn for_each_delay_of_first_step<'s, 'a>(start: &World<'s, 'a>, with: 
     for_each_delay(start, 0, u64::MAX, with);
 }
 
+/// Calls `visit` like [`for_each_delay`], but delays all events from the start on.
+pub(crate) fn for_each_delay_of_events<'s, 'a>(start: &World<'s, 'a>, mut with: impl FnMut(World<'s, 'a>) -> bool) {
+    let mut held_back = start.clone();
+    while held_back.play_without(Process::Graph) {
+        let mut end = held_back.clone();
+        end.settle();
+        if !with(end) {
+            return;
+        }
+    }
+}
+
 impl World<'_, '_> {
     /// The process of the next step; `None` if only other actors are left.
     fn next_process(&self) -> Option<Process> {
@@ -105,8 +119,8 @@ impl World<'_, '_> {
     fn play_without(&mut self, held_back: Process) -> bool {
         if self.has_requests_left() && held_back != Process::Requests {
             self.play(Step::Request);
-        } else if let Some(place) =
-            (0..self.events.len()).find(|place| Process::Informer(self.informer(*place)) != held_back)
+        } else if let Some(place) = (0..self.events.len())
+            .find(|place| Process::Informer(self.informer(*place)) != held_back && held_back != Process::Graph)
         {
             // The first event of any other informer is the oldest of that informer.
             if let Some(event) = self.events.remove(place) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     collector::{Collector, Event, EventKind},
     graph::NodeId,
-    model::{ObjectId, ResourceId},
+    model::{ObjectId, ResourceId, Symbol},
     server::{DeleteOptions, kinds::protected},
 };
 
@@ -146,26 +146,24 @@ impl<'s, 'a> World<'s, 'a> {
         world
     }
 
-    /// Worlds after a restart in which the workers start before the first lists have shown one object: one for each
-    /// namespace in which the collector may assume that object, which is that of the dependent observed first (R3.2).
-    pub(crate) fn restarted_before_listing(context: &'s SimContext<'a>, late: ObjectId) -> Vec<Self> {
-        let snapshot = context.snapshot;
-        let order: Vec<ObjectId> =
-            InitialListOrder::default().order(context).into_iter().filter(|object| *object != late).collect();
-        let mut first_of_each: Vec<ObjectId> = Vec::new();
-        for dependent in context.graph.dependents(late.into()) {
-            let namespace = |object: ObjectId| snapshot.object(object).namespace;
-            if *dependent != late && first_of_each.iter().all(|first| namespace(*first) != namespace(*dependent)) {
-                first_of_each.push(*dependent);
-            }
-        }
-        let starting_with = |first: Option<ObjectId>| {
-            let others = order.iter().copied().filter(|object| Some(*object) != first);
-            World::listing(context, first.into_iter().chain(others).chain([late]).collect(), order.len())
+    /// Worlds after a restart in which the workers start before the first lists have shown these objects: one for each
+    /// namespace in which the collector may assume them, which is that of the dependent observed first (R3.2).
+    pub(crate) fn restarted_before_listing(context: &'s SimContext<'a>, late: &[ObjectId]) -> Vec<Self> {
+        let namespace = |object: ObjectId| context.snapshot.object(object).namespace;
+        let order = InitialListOrder::default().order(context).into_iter().filter(|object| !late.contains(object));
+        let order: Vec<ObjectId> = order.collect();
+        let dependents = late.iter().flat_map(|late| context.graph.dependents((*late).into()));
+        let mut namespaces: Vec<Symbol> = dependents.map(|dependent| namespace(*dependent)).collect();
+        namespaces.sort_unstable();
+        namespaces.dedup();
+        let starting_in = |first: Option<Symbol>| {
+            let (first, others): (Vec<ObjectId>, Vec<ObjectId>) =
+                order.iter().partition(|object| Some(namespace(**object)) == first);
+            World::listing(context, [&first, &others, late].into_iter().flatten().copied().collect(), order.len())
         };
-        match first_of_each.as_slice() {
-            [] => vec![starting_with(None)],
-            each => each.iter().map(|first| starting_with(Some(*first))).collect(),
+        match namespaces.as_slice() {
+            [] => vec![starting_in(None)],
+            each => each.iter().map(|first| starting_in(Some(*first))).collect(),
         }
     }
 }

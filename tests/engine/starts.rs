@@ -262,6 +262,15 @@ const ROWS: &[Row] = &[
         "Secret/a Terminating(acme.io/x), Secret/b Deleted, ReplicaSet/c Deleted/Detached",
     ),
     (
+        "R2.6 an owner is let go before its dependents are in the graph, while another owner still waits; R3.22, G1 or it is forgotten, because a dependent that no list has shown is stripped although it is terminating",
+        "
+        Secret a T fin=acme.io/x,foregroundDeletion
+        Secret b T fin=foregroundDeletion <- Secret/a! Secret/a~ ReplicaSet/c!
+        ReplicaSet c <- Secret/b Secret/a! Secret/a~",
+        &[Restarted],
+        "Secret/a Terminating(acme.io/x)/Unchanged, Secret/b Deleted, ReplicaSet/c Deleted/Detached/Detached/Orphaned",
+    ),
+    (
         "R3.4 a worker that began with a virtual node in another namespace finds nothing there, and deletes nothing here",
         "
         ConfigMap other:o

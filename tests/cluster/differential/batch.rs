@@ -23,7 +23,7 @@ use crate::{
         judge::{Prediction, Read, Verdict},
         record::{Start, Trial},
     },
-    harness::{ADMIN, Cluster, NAMESPACES, Options},
+    harness::{ADMIN, Cluster, CountingProxy, Fault, NAMESPACES, Options},
     reading::read_all,
     sweep::seat::{Seat, Seated},
 };
@@ -39,7 +39,10 @@ use super::{
 const THREADS: usize = 6;
 
 /// New kinds are served after a moment.
-const SERVED: Duration = Duration::from_secs(30);
+const SERVED: Duration = Duration::from_mins(2);
+
+/// The collector asks again for a list that was refused, after up to half a minute.
+const LISTED: Duration = Duration::from_mins(2);
 
 /// How long to wait for something that does not come.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +81,7 @@ pub struct Bench {
     seat: Seat,
     places: Vec<Place>,
     runtime: Runtime,
+    late: Vec<String>,
 }
 
 /// A graph that is built.
@@ -124,7 +128,36 @@ impl Bench {
         // "storage is (re)initializing", for a moment.
         cluster.wait_until("the kinds of the graphs to be served", SERVED, || state::is_served(&cluster));
         let runtime = Runtime::new().expect("a tokio runtime can be started");
-        Bench { cluster, seat, places: Vec::new(), runtime }
+        Bench { cluster, seat, places: Vec::new(), runtime, late: Vec::new() }
+    }
+
+    /// Refuses the collector its first lists of these resources (plural names) until it has done all that it does
+    /// without them. It begins to work after half a minute (R2.6).
+    pub fn listing_late(self, late: Vec<String>) -> Self {
+        Bench { late, ..self }
+    }
+
+    /// A proxy between the API server and the collector that refuses the late lists.
+    fn proxy(&self) -> CountingProxy {
+        let proxy = CountingProxy::start(&self.cluster);
+        let late = self.late.clone();
+        let is_list = move |path: &str| late.iter().any(|late| path.ends_with(&format!("/{late}")));
+        proxy.with(move |request| is_list(&request.path).then(|| Fault::status(403, "Forbidden")));
+        proxy
+    }
+
+    /// Lets the collector have its late lists.
+    fn list(&self, proxy: &CountingProxy) {
+        proxy.without();
+        proxy.forget();
+        self.cluster.wait_until("the collector to list what it had to do without", LISTED, || {
+            let requests = proxy.requests();
+            let listed = |late: &String| {
+                let is_list = |path: &str| path.ends_with(&format!("/{late}"));
+                requests.iter().any(|request| is_list(&request.path) && request.status == Some(200))
+            };
+            self.late.iter().all(listed)
+        });
     }
 
     /// The version of the API server.
@@ -141,16 +174,21 @@ impl Bench {
         // A sweep looks at everything when it begins.
         let begins = if self.seat == Seat::Sweep { Start::Sweep } else { Start::Restarted };
         let trials: Vec<(&Job<'_>, Start)> = jobs.iter().map(|job| (job, begins.clone())).collect();
+        let proxy = (!self.late.is_empty()).then(|| self.proxy());
+        let kubeconfig =
+            proxy.as_ref().map_or_else(|| self.cluster.kubeconfig(ADMIN), |proxy| proxy.kubeconfig().into());
         let seated: OnceCell<Seated<'_>> = OnceCell::new();
-        let sit = || {
-            seated.get_or_init(|| self.seat.take_beside(&self.cluster, &self.cluster.kubeconfig(ADMIN), &[NAMESPACES]))
-        };
+        let sit = || seated.get_or_init(|| self.seat.take_beside(&self.cluster, &kubeconfig, &[NAMESPACES]));
         let settled = || sit().settled();
         let mut reports = Vec::new();
         for round in 0..=wanted.rounds {
             let (after, of_round) = if round == 0 {
                 let start = || {
                     sit();
+                    if let Some(proxy) = &proxy {
+                        settled();
+                        self.list(proxy);
+                    }
                 };
                 self.round(&trials, round, wanted, &objects, start, settled)
             } else {

@@ -125,7 +125,7 @@ fn random_graphs() {
     let (graphs, seed, rounds) = (number("GRAPHS", 60), number("SEED", 1000), number("ROUNDS", 2).min(ROUNDS as u64));
     let mut records = Records::of_environment();
     let mut run = Run { seed, graphs, rounds, ..Run::default() };
-    let mut bench = Bench::with(seat_of_environment());
+    let mut bench = Bench::with(seat_of_environment()).listing_late(late_of_environment());
     run.server = bench.version();
     let wanted = Wanted { rounds: rounds as usize, patience: Patience::GREAT, explore_all: number("EXPLORE", 1) > 0 };
     for mix in mixes_of_environment() {
@@ -149,6 +149,11 @@ fn random_graphs() {
     let unforetold: Vec<&Report> = run.reports().filter(|report| report.is_unforetold()).collect();
     shrink_and_tell(&mut bench, unforetold.first().copied(), number("SHRINK", SHRINK));
     assert!(unforetold.is_empty(), "{} of {} predictions are not as foretold", unforetold.len(), run.reports().count());
+}
+
+/// The resources whose first lists come late, as `LATE` says: plural names with commas.
+fn late_of_environment() -> Vec<String> {
+    env::var("LATE").map_or_else(|_| Vec::new(), |late| late.split(',').map(str::to_owned).collect())
 }
 
 /// Who collects, as `SEAT` says.
@@ -192,6 +197,7 @@ fn one_graph(text: &str) {
     let copies = number("COPIES", 10) as usize;
     let cases = vec![("one graph".to_owned(), Case { graph, rounds }); copies];
     let reports = Bench::with(seat_of_environment())
+        .listing_late(late_of_environment())
         .run(&cases, Wanted { rounds: last, patience: Patience::GREAT, explore_all: false });
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     for report in reports.iter().filter(|report| report.round == last) {
