@@ -20,9 +20,7 @@ fn recorded() -> (Snapshot, OwnerGraph) {
 fn dot_of(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<&str>) -> String {
     let namespace = namespace.map(|namespace| snapshot.strings.find(namespace).unwrap());
     let tree = Tree::of_scope(snapshot, graph, namespace, None);
-    let mut out = Vec::new();
-    dot::write(&DebugGraph::of(snapshot, graph, &tree), &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    dot::text(&DebugGraph::of(snapshot, graph, &tree))
 }
 
 #[test]

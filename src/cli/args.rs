@@ -2,9 +2,12 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::simulate::Assume;
+use crate::{render::output::Format, simulate::Assume};
 
-use super::connection::ConnectionArgs;
+use super::{
+    connection::ConnectionArgs,
+    output::{Offered, formats},
+};
 
 /// Show, predict and perform Kubernetes' cascading deletion.
 ///
@@ -171,8 +174,8 @@ pub struct TreeArgs {
     #[arg(long)]
     pub no_fold: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<TreeFormat>,
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(TREE))]
+    pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
 }
@@ -194,8 +197,8 @@ pub struct PlanArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<PlanFormat>,
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(PLAN))]
+    pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
 }
@@ -282,8 +285,8 @@ pub struct DeleteArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<PlanFormat>,
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(PLAN))]
+    pub output: Option<Format>,
 }
 
 /// `kubectl gc archive`
@@ -315,8 +318,8 @@ pub struct RestoreArgs {
     #[command(flatten)]
     pub consent: ConsentArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<DocumentFormat>,
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(DOCUMENT))]
+    pub output: Option<Format>,
 }
 
 /// `kubectl gc sweep`
@@ -347,8 +350,8 @@ pub struct SweepArgs {
     #[arg(long, conflicts_with_all = WHAT_A_ROLE_DOES_NOT_DEPEND_ON)]
     pub print_role: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<PlanFormat>,
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(PLAN))]
+    pub output: Option<Format>,
     #[command(flatten)]
     pub watching: WatchingArgs,
     #[command(flatten)]
@@ -451,8 +454,8 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t)]
     pub fail_on: FailOnArg,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<DoctorFormat>,
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(DOCTOR))]
+    pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
 }
@@ -463,8 +466,8 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub targets: TargetArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<ExplainFormat>,
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(EXPLAIN))]
+    pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
 }
@@ -476,8 +479,8 @@ pub struct ResourcesArgs {
     #[arg(long)]
     pub count: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<TableFormat>,
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(RESOURCES))]
+    pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
 }
@@ -504,8 +507,8 @@ pub struct CompletionArgs {
 #[derive(Debug, Args)]
 pub struct VersionArgs {
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub output: Option<DocumentFormat>,
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(DOCUMENT))]
+    pub output: Option<Format>,
 }
 
 /// The policy of a delete, as `--propagation` or as kubectl's `--cascade`.
@@ -606,52 +609,6 @@ pub enum ColorArg {
     Never,
 }
 
-/// Formats of `tree`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TreeFormat {
-    Json,
-    Yaml,
-    /// TYPE/NAME, one per line
-    Name,
-    /// For Graphviz
-    Dot,
-    /// Text with more columns
-    Wide,
-}
-
-/// Formats of `plan` and `sweep`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PlanFormat {
-    Json,
-    Yaml,
-    /// TYPE/NAME of the objects that would be deleted, one per line
-    Name,
-    /// Text with more columns
-    Wide,
-}
-
-/// Formats of `doctor`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DoctorFormat {
-    Json,
-    Yaml,
-    /// TYPE/NAME of the affected objects, one per line
-    Name,
-    /// Text with more columns
-    Wide,
-    /// A shell script of all fixes; read it before you run it
-    Remedies,
-}
-
-/// Formats of `explain`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExplainFormat {
-    Json,
-    Yaml,
-    /// Text with rules, uids and all remedies
-    Wide,
-}
-
 /// `--fail-on`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum FailOnArg {
@@ -661,23 +618,31 @@ pub enum FailOnArg {
     Never,
 }
 
-/// Formats of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TableFormat {
-    Json,
-    Yaml,
-    /// Only the names, one per line
-    Name,
-    /// All columns, one line per row
-    Wide,
-}
+/// What a wide format is, for most commands.
+const WIDE: Offered = (Format::Wide, "Text with more columns");
+const JSON: Offered = (Format::Json, "");
+const YAML: Offered = (Format::Yaml, "");
 
-/// Formats of a document that is nothing else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DocumentFormat {
-    Json,
-    Yaml,
-}
+/// Formats of `tree`.
+const TREE: &[Offered] = &[JSON, YAML, (Format::Name, "TYPE/NAME, one per line"), (Format::Dot, "For Graphviz"), WIDE];
+/// Formats of `plan`, `delete` and `sweep`.
+const PLAN: &[Offered] =
+    &[JSON, YAML, (Format::Name, "TYPE/NAME of the objects that would be deleted, one per line"), WIDE];
+/// Formats of `doctor`.
+const DOCTOR: &[Offered] = &[
+    JSON,
+    YAML,
+    (Format::Name, "TYPE/NAME of the affected objects, one per line"),
+    WIDE,
+    (Format::Remedies, "A shell script of all fixes; read it before you run it"),
+];
+/// Formats of `explain`.
+const EXPLAIN: &[Offered] = &[JSON, YAML, (Format::Wide, "Text with rules, uids and all remedies")];
+/// Formats of `resources`.
+const RESOURCES: &[Offered] =
+    &[JSON, YAML, (Format::Name, "Only the names, one per line"), (Format::Wide, "All columns, one line per row")];
+/// Formats of `restore` and `version`.
+const DOCUMENT: &[Offered] = &[JSON, YAML];
 
 /// The shells that get a completion script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -13,21 +13,19 @@ use crate::{
         examine::{Examination, ExaminationScope},
     },
     render::{
-        self,
-        doctor::{CodesDocument, DoctorView, looked_at, write_codes},
+        doctor::{CodesView, DoctorView, looked_at},
         header::header,
-        style::Style,
+        output::Format,
     },
 };
 
 use super::{
-    args::{DoctorArgs, DoctorFormat, FailOnArg, GlobalArgs, SourceArgs, TargetArgs},
-    colour,
+    args::{DoctorArgs, FailOnArg, GlobalArgs, SourceArgs, TargetArgs},
     connection::ConnectionArgs,
     exit::Exit,
-    report::{Report, heading, terminal_width},
+    output::Printer,
+    report::{Report, heading},
     sweep::scope,
-    tree::in_memory,
     watch::{Look, found, watch},
 };
 
@@ -75,7 +73,7 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
     if failed {
         report.exit = Exit::Failed;
     }
-    let is_text = matches!(args.output, None | Some(DoctorFormat::Wide));
+    let is_text = args.output.unwrap_or_default().is_text();
     Ok(Look { report, is_text, found: found(&session.snapshot, &diagnosis) })
 }
 
@@ -116,23 +114,11 @@ fn limit(session: &mut Session) -> Limit {
 }
 
 /// Every code there is; for that nothing is read.
-fn list_codes(global: &GlobalArgs, output: Option<DoctorFormat>) -> Result<Report, OperationError> {
-    let out = match output {
-        Some(DoctorFormat::Json) => render::document::json(&CodesDocument::new()).into_bytes(),
-        Some(DoctorFormat::Yaml) => render::document::yaml(&CodesDocument::new()).into_bytes(),
-        Some(DoctorFormat::Name) => Code::ALL.map(|code| format!("{}\n", code.name())).concat().into_bytes(),
-        Some(DoctorFormat::Remedies) => {
-            return Err(OperationError::Usage("--list-codes cannot be combined with -o remedies".to_owned()));
-        }
-        None | Some(DoctorFormat::Wide) => {
-            let mut out = Vec::new();
-            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
-            let width = terminal_width().filter(|_| output.is_none());
-            write_codes(width, &style, &mut out).map_err(in_memory)?;
-            out
-        }
-    };
-    Ok(Report::of(out))
+fn list_codes(global: &GlobalArgs, output: Option<Format>) -> Result<Report, OperationError> {
+    if output == Some(Format::Remedies) {
+        return Err(OperationError::Usage("--list-codes cannot be combined with -o remedies".to_owned()));
+    }
+    Ok(Report::of(Printer::new(global, output).print(&CodesView, Vec::new)?))
 }
 
 fn named(name: &str) -> Result<Code, OperationError> {
@@ -190,30 +176,13 @@ fn report(
         again: &again(global, &args.targets, &args.source, args.probe),
         kubectl: &held_to(global, session),
     };
-    let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
-    let out = match args.output {
-        Some(DoctorFormat::Json) => render::document::json(&view.document()).into_bytes(),
-        Some(DoctorFormat::Yaml) => render::document::yaml(&view.document()).into_bytes(),
-        Some(DoctorFormat::Remedies) => view.remedies().into_bytes(),
-        Some(DoctorFormat::Name) => view.names().into_bytes(),
-        None | Some(DoctorFormat::Wide) => {
-            // Where nothing was found, the verdict says what was looked at.
-            let looked_at = match diagnosis.findings.is_empty() {
-                true => String::new(),
-                false => format!(" Read: {}.", looked_at(snapshot)),
-            };
-            let mut out = heading(snapshot, namespace, &args.source.from, &looked_at);
-            let options = render::tree::Options {
-                width: terminal_width(),
-                fold: true,
-                wide: args.output == Some(DoctorFormat::Wide),
-                now: None,
-                style: &style,
-            };
-            view.write(&options, &mut out).map_err(in_memory)?;
-            out
-        }
+    // If nothing was found, the verdict says what was read.
+    let read = match diagnosis.findings.is_empty() {
+        true => String::new(),
+        false => format!(" Read: {}.", looked_at(snapshot)),
     };
+    let heading = || heading(snapshot, namespace, &args.source.from, &read);
+    let out = Printer::new(global, args.output).print(&view, heading)?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
     let worst = match args.fail_on {
         FailOnArg::Error => Some(Severity::Error),

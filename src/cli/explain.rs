@@ -8,16 +8,15 @@ use crate::{
         clock::SystemClock,
         examine::{Examination, ExaminationScope, Named},
     },
-    render::{self, explain::ExplainView, style::Style},
+    render::{explain::ExplainView, output::Format},
 };
 
 use super::{
-    args::{ExplainArgs, ExplainFormat, GlobalArgs},
-    colour,
+    args::{ExplainArgs, GlobalArgs},
     doctor::again,
     exit::Exit,
-    report::{Report, heading, terminal_width},
-    tree::in_memory,
+    output::Printer,
+    report::{Report, heading},
 };
 
 /// Tells the story of each target.
@@ -42,20 +41,10 @@ pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
         namespace: namespace.as_deref(),
         doctor: &again(global, &args.targets, &args.source, false),
     };
-    let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
-    let out = match args.output {
-        Some(ExplainFormat::Json) => render::document::json(&view.document()).into_bytes(),
-        Some(ExplainFormat::Yaml) => render::document::yaml(&view.document()).into_bytes(),
-        None | Some(ExplainFormat::Wide) => {
-            let mut out = heading(snapshot, namespace.as_deref(), &args.source.from, "");
-            let wide = args.output == Some(ExplainFormat::Wide);
-            // How long something has been so is told on a cluster only: nobody knows how old a dump is.
-            let now = args.source.from.is_empty().then(|| jiff::Timestamp::now().as_second());
-            let options = render::tree::Options { width: terminal_width(), fold: !wide, wide, now, style: &style };
-            view.write(&options, &mut out).map_err(in_memory)?;
-            out
-        }
-    };
+    // Only a cluster says how old something is: nobody knows when a dump was made.
+    let now = args.source.from.is_empty().then(|| jiff::Timestamp::now().as_second());
+    let printer = Printer::new(global, args.output).fold(args.output != Some(Format::Wide)).at(now);
+    let out = printer.print(&view, || heading(snapshot, namespace.as_deref(), &args.source.from, ""))?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
     for gone in named.iter().filter(|named| named.find(snapshot).is_none()) {
         let name = snapshot.text(gone.coordinate.name);

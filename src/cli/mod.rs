@@ -12,6 +12,7 @@ pub mod exit;
 pub mod explain;
 mod flags;
 mod follow;
+mod output;
 pub mod plan;
 pub mod progress;
 pub mod prompt;

@@ -10,10 +10,9 @@ use crate::{
     },
     plan::plan,
     render::{
-        self, document,
+        output::{Format, Output},
         plan::{BlastRadius, EffectCounts, PlanView, Radius, gate_told},
         style::Style,
-        tree::Options,
     },
     server::Propagation,
     simulate::{Assume, Needs, Request, SimContext},
@@ -21,12 +20,11 @@ use crate::{
 };
 
 use super::{
-    args::{GlobalArgs, PlanArgs, PlanFormat},
-    colour,
+    args::{GlobalArgs, PlanArgs},
     exit::Exit,
     flags::{grace_period, propagation_of},
-    report::{Report, heading, terminal_width},
-    tree::in_memory,
+    output::Printer,
+    report::{Report, heading},
 };
 
 /// Without `--all`, so many roots are shown.
@@ -85,7 +83,7 @@ fn tell(
         report(global, args, session, namespace.as_deref(), &view, plan.stuck() || !gate_violations.is_empty())?;
     report.notes.extend(notes.iter().cloned());
     // Names alone don't tell of gates.
-    if args.output == Some(PlanFormat::Name) {
+    if args.output == Some(Format::Name) {
         report.notes.extend(
             gate_violations
                 .iter()
@@ -95,20 +93,16 @@ fn tell(
     Ok(report)
 }
 
-/// What is told, in the form that was asked for.
 fn report(
     global: &GlobalArgs,
     args: &PlanArgs,
     session: &Session,
     namespace: Option<&str>,
-    result: &impl render::plan::PlanReport,
+    view: &impl Output,
     bad_news: bool,
 ) -> Result<Report, OperationError> {
-    let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
-    let options = text_options(args.output, args.targets.all, &style);
-    let out = in_form(args.output, result, &options, || {
-        heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed.")
-    })?;
+    let heading = || heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed.");
+    let out = printer(global, args.output, args.targets.all).print(view, heading)?;
     let mut report = Report::of(out).with_gaps(&session.snapshot.gaps);
     if bad_news {
         report.exit = Exit::BadNews;
@@ -116,29 +110,17 @@ fn report(
     Ok(report)
 }
 
-/// A plan or a sweep in the form that was asked for; text begins with a heading.
-pub(super) fn in_form(
-    form: Option<PlanFormat>,
-    result: &impl render::plan::PlanReport,
-    options: &Options<'_>,
-    heading: impl FnOnce() -> Vec<u8>,
-) -> Result<Vec<u8>, OperationError> {
-    Ok(match form {
-        Some(PlanFormat::Json) => document::json(&result.document()).into_bytes(),
-        Some(PlanFormat::Yaml) => document::yaml(&result.document()).into_bytes(),
-        Some(PlanFormat::Name) => result.names().into_bytes(),
-        None | Some(PlanFormat::Wide) => {
-            let mut out = heading();
-            result.write(options, &mut out).map_err(in_memory)?;
-            out
-        }
-    })
+/// Prints a plan or a sweep: folded, unless it is wide or `all` of it is wanted.
+pub(super) fn printer(global: &GlobalArgs, output: Option<Format>, all: bool) -> Printer {
+    Printer::new(global, output).fold(output != Some(Format::Wide) && !all)
 }
 
-/// How text is written: folded, unless it is to be wide or `all` of it is wanted.
-pub(super) fn text_options(form: Option<PlanFormat>, all: bool, style: &Style) -> Options<'_> {
-    let wide = form == Some(PlanFormat::Wide);
-    Options { width: terminal_width(), fold: !wide && !all, wide, now: None, style }
+/// Text that is shown before anything is done; if the result is a document, text goes to stderr, without colour.
+pub(super) fn shown_before(printer: Printer) -> Printer {
+    match printer.format.is_text() {
+        true => printer,
+        false => printer.text_in(Style::new(false)),
+    }
 }
 
 /// What deleting each root in scope would do.

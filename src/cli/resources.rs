@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use crate::{
     model::{ResourceId, Snapshot},
     operations::{Opening, OperationError, ReadScope, TargetConfig},
-    render::{document, resources::ResourcesView, style::Style},
+    render::resources::ResourcesView,
 };
 
 use super::{
-    args::{GlobalArgs, ResourcesArgs, TableFormat},
-    colour,
-    report::{Report, heading, terminal_width},
-    tree::in_memory,
+    args::{GlobalArgs, ResourcesArgs},
+    output::Printer,
+    report::{Report, heading},
 };
 
 /// Lists what can be deleted, and what of that the collector watches.
@@ -26,17 +25,7 @@ pub fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, Operatio
     };
     let counts = args.count.then(|| counts(&snapshot));
     let view = ResourcesView { resources: &snapshot.resources, gaps: &snapshot.gaps, counts: counts.as_ref() };
-    let mut out = Vec::new();
-    match args.output {
-        Some(TableFormat::Json) => out = document::json(&view.document()).into_bytes(),
-        Some(TableFormat::Yaml) => out = document::yaml(&view.document()).into_bytes(),
-        Some(TableFormat::Name) => view.write_names(&mut out).map_err(in_memory)?,
-        None | Some(TableFormat::Wide) => {
-            out = heading(&snapshot, None, &args.source.from, "");
-            let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
-            view.write_table(args.output.is_some(), terminal_width(), &style, &mut out).map_err(in_memory)?;
-        }
-    }
+    let out = Printer::new(global, args.output).print(&view, || heading(&snapshot, None, &args.source.from, ""))?;
     Ok(Report::of(out).with_gaps(&snapshot.gaps))
 }
 

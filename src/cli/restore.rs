@@ -15,19 +15,19 @@ use crate::{
         question::Question,
         restore::{Restore, to_write},
     },
-    render::{document, go_quote::visible, restore::RestoreView, style::Style},
+    render::{go_quote::visible, restore::RestoreView, style::Style},
     restore::{RestorePlan, Restored},
     wording::count,
 };
 
 use super::{
-    args::{DocumentFormat, DryRunArg, GlobalArgs, RestoreArgs},
+    args::{DryRunArg, GlobalArgs, RestoreArgs},
     colour,
     exit::Exit,
+    output::Printer,
     progress::Steps,
     prompt::StdTerminal,
-    report::{Report, terminal_width},
-    tree::in_memory,
+    report::Report,
 };
 
 /// Brings back what an archive holds.
@@ -82,7 +82,8 @@ impl View<Restore> for RestoreReport<'_> {
             return Ok(());
         }
         let style = Style::new(colour::wanted(self.global.color, &io::stderr()));
-        let text = self.text(restore, Mode::Foreseen, foreseen, &style)?;
+        let printer = Printer::new(self.global, self.args.output).text_in(style);
+        let text = self.print(restore, Mode::Foreseen, foreseen, &printer)?;
         io::stderr().write_all(&text).and_then(|()| io::stderr().write_all(b"\n")).map_err(OperationError::Print)
     }
 
@@ -101,13 +102,7 @@ impl View<Restore> for RestoreReport<'_> {
 impl RestoreReport<'_> {
     fn report(&self, restore: &Restore, mode: Mode, restored: &[Restored]) -> Result<Report, OperationError> {
         let view = self.view(restore, mode, restored);
-        let data = match self.args.output {
-            Some(DocumentFormat::Json) => document::json(&view.document()).into_bytes(),
-            Some(DocumentFormat::Yaml) => document::yaml(&view.document()).into_bytes(),
-            None => {
-                self.text(restore, mode, restored, &Style::new(colour::wanted(self.global.color, &io::stdout())))?
-            }
-        };
+        let data = self.print(restore, mode, restored, &Printer::new(self.global, self.args.output))?;
         let mut report = Report::of(data).with_gaps(&restore.gaps);
         report.notes.extend(self.not_archived());
         if !view.is_fine() {
@@ -121,19 +116,18 @@ impl RestoreReport<'_> {
         RestoreView { plan, restored, mode, resources, gaps, again: &self.again }
     }
 
-    fn text(
+    fn print(
         &self,
         restore: &Restore,
         mode: Mode,
         restored: &[Restored],
-        style: &Style,
+        printer: &Printer,
     ) -> Result<Vec<u8>, OperationError> {
         let nothing = if mode == Mode::Earnest { "" } else { " Nothing was changed." };
-        let mut heading = place(&restore.cluster.connection);
-        heading[..1].make_ascii_uppercase();
-        let mut out = format!("{}.{nothing}\n{}\n\n", visible(&heading), visible(&self.origin(restore))).into_bytes();
-        self.view(restore, mode, restored).write(terminal_width(), style, &mut out).map_err(in_memory)?;
-        Ok(out)
+        let mut place = place(&restore.cluster.connection);
+        place[..1].make_ascii_uppercase();
+        let heading = format!("{}.{nothing}\n{}\n\n", visible(&place), visible(&self.origin(restore)));
+        printer.print(&self.view(restore, mode, restored), || heading.into_bytes())
     }
 
     /// What the archive says that it lacks.

@@ -39,7 +39,7 @@ pub fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, Operation
         }
         None => {
             let mut out = Vec::new();
-            dump::write(snapshot, &mut out).map_err(super::tree::in_memory)?;
+            dump::write(snapshot, &mut out).map_err(super::output::in_memory)?;
             let mut report = Report::of(out);
             report.notes.push(format!("Wrote {describe}."));
             report

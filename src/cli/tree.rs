@@ -3,18 +3,14 @@
 use crate::{
     graph::OwnerGraph,
     operations::{OperationError, ReadScope},
-    render::{
-        style::Style,
-        tree as render,
-        tree_forms::{self, Form},
-    },
+    render::tree_view::TreeView,
     tree::{Direction, Tree},
 };
 
 use super::{
-    args::{GlobalArgs, TreeArgs, TreeFormat},
-    colour,
-    report::{Report, heading, terminal_width},
+    args::{GlobalArgs, TreeArgs},
+    output::Printer,
+    report::{Report, heading},
 };
 
 /// Shows who owns whom.
@@ -33,30 +29,9 @@ pub fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, OperationErro
         Some(targets) => Tree::of_targets(snapshot, &graph, targets, namespace, direction, depth),
         None => Tree::of_scope(snapshot, &graph, namespace, depth),
     };
-    let form = match args.output {
-        None => Form::Text,
-        Some(TreeFormat::Wide) => Form::Wide,
-        Some(TreeFormat::Json) => Form::Json,
-        Some(TreeFormat::Yaml) => Form::Yaml,
-        Some(TreeFormat::Name) => Form::Name,
-        Some(TreeFormat::Dot) => Form::Dot,
-    };
-    let mut out = Vec::new();
-    if matches!(form, Form::Text | Form::Wide) {
-        out = heading(snapshot, session.namespace.as_deref(), &args.source.from, "");
-    }
-    let options = render::Options {
-        width: terminal_width(),
-        fold: !args.no_fold,
-        wide: form == Form::Wide,
-        now: Some(jiff::Timestamp::now().as_second()),
-        style: &Style::new(colour::wanted(global.color, &std::io::stdout())),
-    };
-    tree_forms::write(form, snapshot, &graph, &tree, &options, &mut out).map_err(in_memory)?;
+    let now = jiff::Timestamp::now().as_second();
+    let printer = Printer::new(global, args.output).fold(!args.no_fold).at(Some(now));
+    let view = TreeView { snapshot, graph: &graph, tree: &tree };
+    let out = printer.print(&view, || heading(snapshot, session.namespace.as_deref(), &args.source.from, ""))?;
     Ok(Report::of(out).with_gaps(&snapshot.gaps))
-}
-
-/// Writing to memory doesn't fail; if it ever did, it would have to be told.
-pub(super) fn in_memory(source: std::io::Error) -> OperationError {
-    OperationError::Unwritable { path: "memory".to_owned(), source }
 }

@@ -2,9 +2,12 @@
 
 use serde::Serialize;
 
-use crate::render::document::{API_VERSION, json, yaml};
+use crate::render::{
+    document::{API_VERSION, json, yaml},
+    output::Format,
+};
 
-use super::args::{DocumentFormat, VersionArgs};
+use super::args::VersionArgs;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -20,10 +23,10 @@ struct Document {
 pub fn text(args: &VersionArgs) -> String {
     let document = Document { api_version: API_VERSION, kind: "Version", version: VERSION };
     match args.output {
-        // As `--version` has it.
-        None => format!("kubectl gc {VERSION}\n"),
-        Some(DocumentFormat::Json) => json(&document),
-        Some(DocumentFormat::Yaml) => yaml(&document),
+        Some(Format::Json) => json(&document),
+        Some(Format::Yaml) => yaml(&document),
+        // As `--version` prints it.
+        _ => format!("kubectl gc {VERSION}\n"),
     }
 }
 
@@ -38,15 +41,12 @@ mod tests {
         let text = |output| text(&VersionArgs { output });
         assert_eq!(text(None), Cli::command().render_version());
         assert_eq!(
-            text(Some(DocumentFormat::Json)),
+            text(Some(Format::Json)),
             format!(
                 "{{\n  \"apiVersion\": \"kubectl-gc/v1\",\n  \"kind\": \"Version\",\n  \"version\": \"{VERSION}\"\n}}\n"
             )
         );
-        assert_eq!(
-            text(Some(DocumentFormat::Yaml)),
-            format!("apiVersion: kubectl-gc/v1\nkind: Version\nversion: {VERSION}\n")
-        );
+        assert_eq!(text(Some(Format::Yaml)), format!("apiVersion: kubectl-gc/v1\nkind: Version\nversion: {VERSION}\n"));
     }
 
     #[test]
@@ -54,7 +54,7 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema/version.json");
         let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let validator = jsonschema::draft202012::new(&schema).unwrap();
-        let document = text(&VersionArgs { output: Some(DocumentFormat::Json) });
+        let document = text(&VersionArgs { output: Some(Format::Json) });
         assert!(validator.is_valid(&serde_json::from_str(&document).unwrap()));
         assert!(!validator.is_valid(&serde_json::json!({"apiVersion": "kubectl-gc/v1", "kind": "Version"})));
     }

@@ -1,31 +1,29 @@
 //! `-o dot`: what the collector's debug endpoint prints, byte for byte where that is not left to chance.
 
-use std::io::{self, Write};
-
 use crate::tree::debug_graph::{DebugGraph, Vertex};
 
 use super::go_quote::quoted;
 
-/// Writes the graph in the DOT language.
-pub fn write(graph: &DebugGraph<'_>, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(b"strict digraph full {\n")?;
+/// The graph in the DOT language.
+pub fn text(graph: &DebugGraph<'_>) -> String {
+    let mut out = "strict digraph full {\n".to_owned();
     if !graph.vertices.is_empty() {
-        out.write_all(b"  // Node definitions.\n")?;
+        out += "  // Node definitions.\n";
     }
     for vertex in &graph.vertices {
-        writeln!(out, "  {} [", quoted(vertex.uid))?;
+        out += &format!("  {} [\n", quoted(vertex.uid));
         for (key, value) in attributes(vertex) {
-            writeln!(out, "    {key}={}", quoted(&value))?;
+            out += &format!("    {key}={}\n", quoted(&value));
         }
-        out.write_all(b"  ];\n")?;
+        out += "  ];\n";
     }
     if !graph.edges.is_empty() {
-        out.write_all(b"  // Edge definitions.\n")?;
+        out += "  // Edge definitions.\n";
     }
     for (dependent, owner) in &graph.edges {
-        writeln!(out, "  {} -> {};", quoted(dependent), quoted(owner))?;
+        out += &format!("  {} -> {};\n", quoted(dependent), quoted(owner));
     }
-    out.write_all(b"}\n")
+    out + "}\n"
 }
 
 fn attributes(vertex: &Vertex<'_>) -> [(&'static str, String); 11] {

@@ -7,8 +7,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{
     go_quote::visible,
+    output::TextOptions,
     style::{Style, Tone},
-    tree::Options,
     words::{self, middle_cut},
 };
 
@@ -90,7 +90,7 @@ pub fn write_sentence(
     word: &str,
     tone: Tone,
     sentence: &str,
-    options: &Options<'_>,
+    options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let sentence = visible(sentence);

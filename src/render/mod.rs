@@ -9,13 +9,14 @@ pub mod gaps;
 mod guides;
 pub mod header;
 mod lines;
+pub mod output;
 pub mod plan;
 pub mod resources;
 pub mod restore;
 pub mod style;
 pub mod table;
 pub mod tree;
-pub mod tree_forms;
+pub mod tree_view;
 pub mod words;
 
 pub use crate::go_quote;

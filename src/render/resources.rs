@@ -13,6 +13,7 @@ use crate::model::{Gap, NotWatched, Resource, ResourceId, Resources};
 use super::{
     document::Head,
     go_quote::visible,
+    output::{Format, Output, TextOptions},
     style::{Style, Tone},
     table::{Column, lines, natural_width},
 };
@@ -59,9 +60,30 @@ impl Row<'_> {
     }
 }
 
-impl<'a> ResourcesView<'a> {
-    /// Writes one line for each resource. Where that doesn't fit the width, those of the same version share a heading.
-    pub fn write_table(&self, wide: bool, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+impl Output for ResourcesView<'_> {
+    /// Described in `docs/schema/resources.json`.
+    fn document(&self) -> impl Serialize {
+        let view = *self;
+        let resources = view.resources.iter().map(|(id, resource)| ResourceJson {
+            group: &resource.group,
+            version: &resource.version,
+            name: &resource.plural,
+            kind: &resource.kind,
+            singular: &resource.singular,
+            short_names: &resource.short_names,
+            categories: &resource.categories,
+            namespaced: resource.namespaced,
+            verbs: &resource.verbs,
+            watched: view.resources.not_watched(id).is_none(),
+            not_watched_because: view.resources.not_watched(id).map(|why| Because::of(view.resources, id, why)),
+            objects: view.count(id),
+        });
+        Document { head: Head::new("Resources", view.gaps), resources: resources.collect() }
+    }
+
+    /// One line for each resource. If that doesn't fit the width, those of the same version share a heading.
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let TextOptions { wide, width, style, .. } = *options;
         let rows = self.rows();
         if rows.is_empty() {
             return writeln!(out, "No resources.");
@@ -81,31 +103,14 @@ impl<'a> ResourcesView<'a> {
         }
     }
 
-    /// Writes `plural.group` of each resource, as kubectl does.
-    pub fn write_names(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.rows().iter().try_for_each(|row| writeln!(out, "{}", visible(&row.resource.full_name())))
+    /// `plural.group` of each resource, as kubectl prints it.
+    fn other(&self, format: Format) -> Option<String> {
+        let names = || self.rows().iter().map(|row| format!("{}\n", visible(&row.resource.full_name()))).collect();
+        (format == Format::Name).then(names)
     }
+}
 
-    /// The document, described in `docs/schema/resources.json`.
-    pub fn document(&self) -> impl Serialize + use<'a> {
-        let view = *self;
-        let resources = view.resources.iter().map(|(id, resource)| ResourceJson {
-            group: &resource.group,
-            version: &resource.version,
-            name: &resource.plural,
-            kind: &resource.kind,
-            singular: &resource.singular,
-            short_names: &resource.short_names,
-            categories: &resource.categories,
-            namespaced: resource.namespaced,
-            verbs: &resource.verbs,
-            watched: view.resources.not_watched(id).is_none(),
-            not_watched_because: view.resources.not_watched(id).map(|why| Because::of(view.resources, id, why)),
-            objects: view.count(id),
-        });
-        Document { head: Head::new("Resources", view.gaps), resources: resources.collect() }
-    }
-
+impl<'a> ResourcesView<'a> {
     /// Every resource once, the watched ones first, both in the order of discovery.
     fn rows(&self) -> Vec<Row<'a>> {
         let mut also: FxHashMap<ResourceId, Vec<&'a str>> = FxHashMap::default();

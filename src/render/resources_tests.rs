@@ -1,6 +1,11 @@
 use std::collections::BTreeMap;
 
-use super::{document, resources::ResourcesView, style::Style};
+use super::{
+    document,
+    output::{Format, Output as _, TextOptions},
+    resources::ResourcesView,
+    style::Style,
+};
 use crate::model::{Gap, Resource, ResourceId, Resources, well_known};
 
 fn well_known() -> Resources {
@@ -60,7 +65,8 @@ fn some() -> Resources {
 
 fn table(view: &ResourcesView<'_>, wide: bool, width: Option<usize>) -> String {
     let mut out = Vec::new();
-    view.write_table(wide, width, &Style::default(), &mut out).unwrap();
+    let options = TextOptions { width, fold: true, wide, now: None, style: &Style::default() };
+    view.write(&options, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -118,9 +124,7 @@ fn any_width_will_do() {
 
 #[test]
 fn names_come_once_and_the_watched_first() {
-    let mut out = Vec::new();
-    of(&some()).write_names(&mut out).unwrap();
-    insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
+    insta::assert_snapshot!(of(&some()).other(Format::Name).unwrap(), @r"
     configmaps
     nodes
     horizontalpodautoscalers.autoscaling

@@ -22,23 +22,10 @@ use super::{
     go_quote::visible,
     guides::Guides,
     lines::{self, Line},
-    style::{Style, Tone},
+    output::TextOptions,
+    style::Tone,
     words::{KindCounts, count_kinds, full_name, plural, wrapped},
 };
-
-/// How to show a tree.
-#[derive(Clone, Copy, Debug)]
-pub struct Options<'a> {
-    /// The columns of the terminal; `None` where output goes elsewhere, and nothing is cut.
-    pub width: Option<usize>,
-    /// Whether likes are folded and lone objects only counted.
-    pub fold: bool,
-    /// Whether there are more columns.
-    pub wide: bool,
-    /// Now, in Unix seconds, for ages in wide output.
-    pub now: Option<i64>,
-    pub style: &'a Style,
-}
 
 const WIDE_HEADER: [&str; 4] = ["UID", "REFERENCE", "FINALIZERS", "AGE"];
 
@@ -47,7 +34,7 @@ pub fn write(
     snapshot: &Snapshot,
     graph: &OwnerGraph,
     tree: &Tree,
-    options: &Options<'_>,
+    options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let rows = if options.fold { fold::folded(snapshot, graph, tree) } else { fold::unfolded(tree) };
@@ -68,9 +55,9 @@ pub fn write(
     write_totals(snapshot, graph, tree, &lone, options, out)
 }
 
-/// Writes `kind.group/name` of every object, as `kubectl get -o name` does.
-pub fn write_names(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, out: &mut dyn Write) -> io::Result<()> {
-    tree.objects(graph).try_for_each(|id| writeln!(out, "{}", full_name(snapshot, id)))
+/// `kind.group/name` of every object, as `kubectl get -o name` prints it.
+pub(super) fn names(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> String {
+    tree.objects(graph).map(|id| format!("{}\n", full_name(snapshot, id))).collect()
 }
 
 fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, guide: String) -> Line {
@@ -167,7 +154,7 @@ fn wide(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, now: Opt
 fn write_wide(
     mut lines: Vec<Line>,
     cells: &[[String; 4]],
-    options: &Options<'_>,
+    options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut columns = WIDE_HEADER.map(str::len);
@@ -196,7 +183,7 @@ fn write_totals(
     graph: &OwnerGraph,
     tree: &Tree,
     lone: &[ObjectId],
-    options: &Options<'_>,
+    options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let objects: Vec<ObjectId> = tree.objects(graph).collect();

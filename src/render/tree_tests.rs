@@ -1,7 +1,8 @@
 use super::{
     dot,
+    output::TextOptions,
     style::Style,
-    tree::{Options, write, write_names},
+    tree::{names, write},
 };
 use crate::{
     model::ObjectId,
@@ -17,8 +18,8 @@ fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> S
     String::from_utf8(out).unwrap()
 }
 
-fn options(style: &Style) -> Options<'_> {
-    Options { width: None, fold: true, wide: false, now: Some(90_000), style }
+fn options(style: &Style) -> TextOptions<'_> {
+    TextOptions { width: None, fold: true, wide: false, now: Some(90_000), style }
 }
 
 #[test]
@@ -33,7 +34,7 @@ fn shows_everything() {
     let (snapshot, graph) = shop();
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
     let style = Style::default();
-    let options = Options { fold: false, ..options(&style) };
+    let options = TextOptions { fold: false, ..options(&style) };
     insta::assert_snapshot!(text(|out| write(&snapshot, &graph, &tree, &options, out)));
 }
 
@@ -42,7 +43,7 @@ fn shows_more_columns() {
     let (snapshot, graph) = shop();
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), Some(1));
     let style = Style::default();
-    let options = Options { wide: true, ..options(&style) };
+    let options = TextOptions { wide: true, ..options(&style) };
     insta::assert_snapshot!(text(|out| write(&snapshot, &graph, &tree, &options, out)));
 }
 
@@ -69,7 +70,7 @@ fn prints_names() {
     let target = snapshot.by_uid(snapshot.strings.find("deployment-web").unwrap()).unwrap();
     let tree =
         Tree::of_targets(&snapshot, &graph, &[target], snapshot.strings.find("shop"), Direction::Dependents, Some(1));
-    insta::assert_snapshot!(text(|out| write_names(&snapshot, &graph, &tree, out)), @r"
+    insta::assert_snapshot!(names(&snapshot, &graph, &tree), @r"
     deployment.apps/web
     configmap/astray
     configmap/both
@@ -91,7 +92,8 @@ fn cuts_names_on_a_terminal_only() {
     let style = Style::default();
     let piped = text(|out| write(&snapshot, &graph, &tree, &options(&style), out));
     assert!(piped.contains(&long));
-    let terminal = text(|out| write(&snapshot, &graph, &tree, &Options { width: Some(80), ..options(&style) }, out));
+    let terminal =
+        text(|out| write(&snapshot, &graph, &tree, &TextOptions { width: Some(80), ..options(&style) }, out));
     assert!(terminal.contains('…'));
     assert!(terminal.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 80), "{terminal}");
 }
@@ -100,7 +102,7 @@ fn cuts_names_on_a_terminal_only() {
 fn prints_the_collectors_graph() {
     let (snapshot, graph) = shop();
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), None);
-    let dot = text(|out| dot::write(&DebugGraph::of(&snapshot, &graph, &tree), out));
+    let dot = dot::text(&DebugGraph::of(&snapshot, &graph, &tree));
     // One line a vertex is enough to see what is there.
     let short: Vec<String> =
         dot.replace("\n    ", " ").lines().map(str::to_owned).filter(|line| line != "  ];").collect();
@@ -119,9 +121,9 @@ fn prints_vertices_as_the_endpoint_does() {
     });
     let (snapshot, graph) = world.build();
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
-    let dot = text(|out| dot::write(&DebugGraph::of(&snapshot, &graph, &tree), out));
+    let dot = dot::text(&DebugGraph::of(&snapshot, &graph, &tree));
     insta::assert_snapshot!(dot);
-    assert_eq!(text(|out| dot::write(&DebugGraph::default(), out)), "strict digraph full {\n}\n");
+    assert_eq!(dot::text(&DebugGraph::default()), "strict digraph full {\n}\n");
 }
 
 #[test]

@@ -23,9 +23,7 @@ use crate::{
     plan::Summary,
     render::{
         deletion::DeletionView,
-        document,
         plan::{BriefView, PlanView},
-        style::Style,
     },
     wording::count,
 };
@@ -33,14 +31,13 @@ use crate::{
 use self::{ask::question, config::Checked};
 
 use super::{
-    args::{DeleteArgs, DryRunArg, GlobalArgs, PlanFormat},
-    colour,
+    args::{DeleteArgs, DryRunArg, GlobalArgs},
     exit::Exit,
     follow::FollowReporter,
-    plan::{in_form, text_options},
+    output::Printer,
+    plan::{printer, shown_before},
     prompt::StdTerminal,
     report::{Report, describe_error, heading, print_data},
-    tree::in_memory,
 };
 
 /// Plans, shows, asks, deletes and follows.
@@ -94,9 +91,7 @@ impl View<Delete> for DeleteReport<'_> {
             return Ok(());
         }
         let again = if again { " The cluster has changed: this is the new plan." } else { "" };
-        let form = self.args.output.filter(|form| *form == PlanFormat::Wide);
-        let style = if is_document { Style::new(false) } else { self.style() };
-        let text = self.describe(delete, &plan.result, form, again, &style)?;
+        let text = self.describe(delete, &plan.result, &shown_before(self.printer()), again)?;
         let printed = if is_document { std::io::stderr().write_all(&text) } else { print_data(&text) };
         printed.map_err(OperationError::Print)
     }
@@ -110,11 +105,11 @@ impl View<Delete> for DeleteReport<'_> {
 
 impl DeleteReport<'_> {
     fn is_document(&self) -> bool {
-        self.args.output.is_some_and(|form| form != PlanFormat::Wide)
+        !self.args.output.unwrap_or_default().is_text()
     }
 
-    fn style(&self) -> Style {
-        Style::new(colour::wanted(self.global.color, &std::io::stdout()))
+    fn printer(&self) -> Printer {
+        printer(self.global, self.args.output, self.args.targets.all)
     }
 
     /// The plan in one of its forms.
@@ -122,9 +117,8 @@ impl DeleteReport<'_> {
         &self,
         delete: &Delete,
         result: &PlanResult,
-        form: Option<PlanFormat>,
+        printer: &Printer,
         more: &str,
-        style: &Style,
     ) -> Result<Vec<u8>, OperationError> {
         let snapshot = &delete.session.snapshot;
         let PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes: _ } = result;
@@ -136,8 +130,7 @@ impl DeleteReport<'_> {
             .with_kubectl(&kubectl)
             .with_gates(gate_violations)
             .with_kept(kept.as_ref());
-        let options = text_options(form, self.args.targets.all, style);
-        in_form(form, &BriefView::new(view), &options, || heading(snapshot, namespace.as_deref(), &[], more))
+        printer.print(&BriefView::new(view), || heading(snapshot, namespace.as_deref(), &[], more))
     }
 
     /// What is said where no target is there.
@@ -160,7 +153,7 @@ impl DeleteReport<'_> {
             kubectl: &PLAIN,
             sweep: None,
         };
-        let mut report = Report::of(self.in_form(&view)?);
+        let mut report = Report::of(self.printer().print(&view, below)?);
         report.notes.push(nothing.to_owned());
         Ok(report)
     }
@@ -168,29 +161,12 @@ impl DeleteReport<'_> {
     /// A gate forbids it.
     fn gated(&self, delete: &Delete, result: &PlanResult) -> Result<Report, OperationError> {
         let data = match self.is_document() {
-            true => self.describe(delete, result, self.args.output, "", &Style::new(false))?,
+            true => self.describe(delete, result, &self.printer(), "")?,
             false => Vec::new(),
         };
         let mut report = Report { exit: Exit::BadNews, ..Report::of(data).with_gaps(&delete.session.snapshot.gaps) };
         report.notes.push("Nothing was deleted: a gate (--deny or --max) stops this delete.".to_owned());
         Ok(report)
-    }
-
-    /// What came of it, in the form that was asked for.
-    fn in_form(&self, view: &DeletionView<'_>) -> Result<Vec<u8>, OperationError> {
-        Ok(match self.args.output {
-            Some(PlanFormat::Json) => document::json(&view.document()).into_bytes(),
-            Some(PlanFormat::Yaml) => document::yaml(&view.document()).into_bytes(),
-            Some(PlanFormat::Name) => view.names().into_bytes(),
-            None | Some(PlanFormat::Wide) => {
-                // What was shown before stands above.
-                let mut out = vec![b'\n'];
-                let style = self.style();
-                let options = text_options(self.args.output, self.args.targets.all, &style);
-                view.write(&options, &mut out).map_err(in_memory)?;
-                out
-            }
-        })
     }
 
     /// Does it, and says what came of it.
@@ -233,7 +209,7 @@ impl DeleteReport<'_> {
             () if view.bad_news() || !done.unfinished.is_empty() => Exit::BadNews,
             () => Exit::Fine,
         };
-        Ok(Report { exit, ..Report::of(self.in_form(&view)?).with_gaps(&delete.session.snapshot.gaps) })
+        Ok(Report { exit, ..Report::of(self.printer().print(&view, below)?).with_gaps(&delete.session.snapshot.gaps) })
     }
 
     /// What would happen, and whether it could be done.
@@ -244,7 +220,7 @@ impl DeleteReport<'_> {
         notes: &mut Vec<String>,
     ) -> Result<Report, OperationError> {
         let result = &plan.result;
-        let data = self.describe(delete, result, self.args.output, " Nothing was changed.", &self.style())?;
+        let data = self.describe(delete, result, &self.printer(), " Nothing was changed.")?;
         let mut report = Report::of(data).with_gaps(&delete.session.snapshot.gaps);
         if result.plan.stuck() || !result.gate_violations.is_empty() {
             report.exit = Exit::BadNews;
@@ -265,6 +241,11 @@ impl DeleteReport<'_> {
         }
         Ok(report)
     }
+}
+
+/// An empty line, below the plan.
+fn below() -> Vec<u8> {
+    vec![b'\n']
 }
 
 fn archive(delete: &Delete) -> Option<&Path> {

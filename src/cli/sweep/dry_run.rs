@@ -7,18 +7,14 @@ use crate::{
         sweep::{SweepRules, limit},
     },
     plan::{Plan, Uncertainty},
-    render::{
-        plan::{PlanView, SweepView},
-        style::Style,
-    },
+    render::plan::{PlanView, SweepView},
 };
 
 use super::{
     super::{
         args::{GlobalArgs, SweepArgs},
-        colour,
         exit::Exit,
-        plan::{in_form, text_options},
+        plan::printer,
         report::{Report, heading},
     },
     scope,
@@ -47,11 +43,11 @@ fn report(
     let namespace = namespace(session);
     let graph = rules.graph(snapshot);
     let view = SweepView(PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref()));
-    let style = Style::new(colour::wanted(global.color, &std::io::stdout()));
-    let options = text_options(args.output, args.targets.all, &style);
-    let out = in_form(args.output, &view, &options, || {
-        heading(snapshot, namespace.as_deref(), &args.source.from, &format!(" Nothing was changed.{}", limited(limit)))
-    })?;
+    let heading = || {
+        let more = format!(" Nothing was changed.{}", limited(limit));
+        heading(snapshot, namespace.as_deref(), &args.source.from, &more)
+    };
+    let out = printer(global, args.output, args.targets.all).print(&view, heading)?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
     if let Some(uncertain) = uncertain(plan) {
         report.notes.push(uncertain);

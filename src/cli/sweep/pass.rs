@@ -1,6 +1,9 @@
 //! One pass: predicted, shown, asked about, done and reported.
 
-use std::{io::Write as _, time::Instant};
+use std::{
+    io::{self, Write as _},
+    time::Instant,
+};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -16,10 +19,9 @@ use crate::{
     plan::Plan,
     render::{
         deletion::DeletionView,
-        document,
         header::header,
-        plan::{PlanReport as _, PlanView, SweepView},
-        style::Style,
+        output::{Format, Output, TextOptions},
+        plan::{PlanView, SweepView},
     },
     server::Propagation,
     simulate::State,
@@ -28,14 +30,13 @@ use crate::{
 
 use super::{
     super::{
-        args::{GlobalArgs, PlanFormat, SweepArgs},
-        colour,
+        args::{GlobalArgs, SweepArgs},
         exit::Exit,
         follow::FollowReporter,
-        plan::{in_form, text_options},
+        output::Printer,
+        plan::{printer, shown_before},
         prompt::StdTerminal,
         report::{Report, heading, print_data},
-        tree::in_memory,
     },
     SweepConfig,
     dry_run::{limited, namespace},
@@ -70,10 +71,34 @@ struct PassReport<'a> {
     args: &'a SweepArgs,
 }
 
-/// The prediction as it is printed once its result is known: ids change while the pass goes on.
+/// The prediction, kept until the result is known: ids change while the pass goes on.
 struct PassDocument {
     document: Map<String, Value>,
-    names: String,
+    names: Option<String>,
+}
+
+impl PassDocument {
+    /// # Errors
+    /// The result is no document.
+    fn with_result(mut self, result: &impl Serialize) -> Result<Self, OperationError> {
+        self.document.insert("result".to_owned(), Value::Object(fields(result)?));
+        Ok(self)
+    }
+}
+
+impl Output for PassDocument {
+    fn document(&self) -> impl Serialize {
+        &self.document
+    }
+
+    /// Text is printed while the pass goes on.
+    fn write(&self, _options: &TextOptions<'_>, _out: &mut dyn io::Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn other(&self, format: Format) -> Option<String> {
+        self.names.clone().filter(|_| format == Format::Name)
+    }
 }
 
 impl View<SweepPass> for PassReport<'_> {
@@ -83,18 +108,15 @@ impl View<SweepPass> for PassReport<'_> {
             return Ok(());
         }
         let again = if again { " The cluster has changed: this is the new plan." } else { "" };
-        let style = if is_document { Style::new(false) } else { self.style() };
         let namespace = namespace(&pass.session);
         let snapshot = &pass.session.snapshot;
         let graph = pass.rules.graph(snapshot);
         let view = SweepView(PlanView::new(snapshot, &graph, &plan.plan, &[], namespace.as_deref()));
-        let form = self.args.output.filter(|form| *form == PlanFormat::Wide);
-        let options = text_options(form, self.args.targets.all, &style);
-        let text = in_form(form, &view, &options, || {
+        let text = shown_before(self.printer()).print(&view, || {
             let more = format!("{}{again}", limited(plan.limit.as_deref()));
             heading(snapshot, namespace.as_deref(), &[], &more)
         })?;
-        let printed = if is_document { std::io::stderr().write_all(&text) } else { print_data(&text) };
+        let printed = if is_document { io::stderr().write_all(&text) } else { print_data(&text) };
         printed.map_err(OperationError::Print)
     }
 
@@ -110,11 +132,11 @@ impl View<SweepPass> for PassReport<'_> {
 
 impl PassReport<'_> {
     fn is_document(&self) -> bool {
-        self.args.output.is_some_and(|form| form != PlanFormat::Wide)
+        !self.args.output.unwrap_or_default().is_text()
     }
 
-    fn style(&self) -> Style {
-        Style::new(colour::wanted(self.global.color, &std::io::stdout()))
+    fn printer(&self) -> Printer {
+        printer(self.global, self.args.output, self.args.targets.all)
     }
 
     fn nothing_to_do(&self, pass: &SweepPass, plan: &Plan) -> Result<Report, OperationError> {
@@ -123,7 +145,7 @@ impl PassReport<'_> {
             let nothing = json!({
                 "ended": "NothingToDo", "seconds": 0.0, "unexpected": [], "blockers": [], "unplanned": [], "failed": []
             });
-            report.data = self.describe(document(pass, plan)?, &nothing)?;
+            report.data = self.printer().print(&document(pass, plan)?.with_result(&nothing)?, Vec::new)?;
         }
         if stays_stuck(plan) {
             report.exit = Exit::BadNews;
@@ -155,15 +177,10 @@ impl PassReport<'_> {
             kubectl: &kubectl,
             sweep: Some(&failing),
         };
-        let out = if self.is_document() {
-            self.describe(document, &view.came())?
-        } else {
-            // What was shown before stands above.
-            let mut out = vec![b'\n'];
-            let style = self.style();
-            let options = text_options(self.args.output, self.args.targets.all, &style);
-            view.write(&options, &mut out).map_err(in_memory)?;
-            out
+        let out = match self.is_document() {
+            true => self.printer().print(&document.with_result(&view.result())?, Vec::new)?,
+            // An empty line, below the prediction.
+            false => self.printer().print(&view, || vec![b'\n'])?,
         };
         let exit = match () {
             () if view.failed() => Exit::Failed,
@@ -172,17 +189,6 @@ impl PassReport<'_> {
         };
         Ok(Report { exit, ..Report::of(out).with_gaps(&pass.session.snapshot.gaps) })
     }
-
-    /// The document with what came of it, in the form that was asked for.
-    fn describe(&self, printed: PassDocument, came: &impl Serialize) -> Result<Vec<u8>, OperationError> {
-        let PassDocument { mut document, names } = printed;
-        document.insert("result".to_owned(), Value::Object(fields(came)?));
-        Ok(match self.args.output {
-            Some(PlanFormat::Yaml) => document::yaml(&document).into_bytes(),
-            Some(PlanFormat::Name) => names.into_bytes(),
-            _ => document::json(&document).into_bytes(),
-        })
-    }
 }
 
 fn document(pass: &SweepPass, plan: &Plan) -> Result<PassDocument, OperationError> {
@@ -190,7 +196,7 @@ fn document(pass: &SweepPass, plan: &Plan) -> Result<PassDocument, OperationErro
     let graph = pass.rules.graph(snapshot);
     let namespace = namespace(&pass.session);
     let view = SweepView(PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref()));
-    Ok(PassDocument { document: fields(&view.document())?, names: view.names() })
+    Ok(PassDocument { document: fields(&view.document())?, names: view.other(Format::Name) })
 }
 
 /// The fields of a document.

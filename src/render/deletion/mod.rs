@@ -14,7 +14,10 @@ use crate::{
     command_line::Kubectl,
     model::{Gap, Identity},
     plan::{OutcomeKind, Summary, tracker::UnexpectedOutcome},
-    render::{go_quote::visible, tree::Options},
+    render::{
+        go_quote::visible,
+        output::{Format, Output, TextOptions},
+    },
     server::Propagation,
 };
 
@@ -48,28 +51,28 @@ pub struct DeletionView<'a> {
     pub sweep: Option<&'a [(Identity, String)]>,
 }
 
-impl DeletionView<'_> {
-    /// What came of it, for the document of a sweep.
-    pub fn came(&self) -> impl Serialize {
-        SweptJson::of(self)
-    }
-
-    /// For JSON and YAML.
-    pub fn document(&self) -> impl Serialize {
+impl Output for DeletionView<'_> {
+    fn document(&self) -> impl Serialize {
         DeletionDocument::of(self)
     }
 
-    /// For people.
-    ///
-    /// # Errors
-    /// What the writer says.
-    pub fn write(&self, options: &Options<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         text::write(self, options, out)
     }
 
-    /// `kind.group/name` of the targets that are on their way out, or gone, one a line: as kubectl's own `delete -o
-    /// name`.
-    pub fn names(&self) -> String {
+    fn other(&self, format: Format) -> Option<String> {
+        (format == Format::Name).then(|| self.names())
+    }
+}
+
+impl DeletionView<'_> {
+    /// The result, for the document of a sweep.
+    pub fn result(&self) -> impl Serialize {
+        SweptJson::of(self)
+    }
+
+    /// `kind.group/name` of the targets that are terminating or gone, one per line, as kubectl's own `delete -o name`.
+    fn names(&self) -> String {
         let done = self.sent.iter().filter(|sent| !sent.answered.failed());
         done.map(|sent| format!("{}\n", visible(&full_name(&sent.target)))).collect()
     }

@@ -14,8 +14,8 @@ use crate::{
     render::{
         go_quote::visible,
         lines::{self, Line},
+        output::TextOptions,
         style::Tone,
-        tree::Options,
     },
     simulate::State,
     wording::{count, thousands},
@@ -28,7 +28,7 @@ const NAMED: usize = 10;
 const MARGIN: usize = 2;
 
 /// Writes it all.
-pub fn write(view: &DeletionView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (word, tone, sentence) = verdict(view);
     lines::write_sentence(word, tone, &sentence, options, out)?;
     let not_done: Vec<Line> = view.sent.iter().filter_map(|sent| not_done(view, sent)).collect();
@@ -290,7 +290,7 @@ fn line(view: &DeletionView<'_>, object: &Identity, word: &str, tone: Tone, rema
 }
 
 /// Writes lines below an empty one, and how many more there are.
-fn write_lines(lines: &[Line], all: usize, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_lines(lines: &[Line], all: usize, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     if lines.is_empty() {
         return Ok(());
     }

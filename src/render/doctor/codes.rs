@@ -8,6 +8,7 @@ use crate::{
     doctor::Code,
     document::API_VERSION,
     render::{
+        output::{Format, Output, TextOptions},
         style::{Style, Tone},
         table::{Column, lines, natural_width},
     },
@@ -18,7 +19,7 @@ use super::text::set;
 /// `kind: Codes`, described in `docs/schema/codes.json`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CodesDocument {
+struct CodesDocument {
     api_version: &'static str,
     kind: &'static str,
     codes: Vec<CodeJson>,
@@ -33,20 +34,33 @@ struct CodeJson {
 
 impl CodesDocument {
     /// Every code, in the order in which they are listed.
-    pub fn new() -> Self {
+    fn new() -> Self {
         let row = |code: Code| CodeJson { code: code.name(), severity: code.severity().name(), title: code.title() };
         CodesDocument { api_version: API_VERSION, kind: "Codes", codes: Code::ALL.into_iter().map(row).collect() }
     }
 }
 
-impl Default for CodesDocument {
-    fn default() -> Self {
+/// Every code.
+#[derive(Clone, Copy, Debug)]
+pub struct CodesView;
+
+impl Output for CodesView {
+    fn document(&self) -> impl Serialize {
         CodesDocument::new()
+    }
+
+    /// A table. A title that is too long for the width continues below itself; in wide output it is never broken.
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        write(options.width.filter(|_| !options.wide), options.style, out)
+    }
+
+    fn other(&self, format: Format) -> Option<String> {
+        let names = || Code::ALL.map(|code| format!("{}\n", code.name())).concat();
+        (format == Format::Name).then(names)
     }
 }
 
-/// Writes a table of every code. What doesn't fit the width goes on below itself.
-pub fn write_codes(width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn write(width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let columns = [Column::text("CODE"), Column::text("SEVERITY"), Column::text("MEANING")];
     let row = |code: Code, title: String| vec![code.name().to_owned(), code.severity().name().to_owned(), title];
     let untitled: Vec<Vec<String>> = Code::ALL.into_iter().map(|code| row(code, String::new())).collect();

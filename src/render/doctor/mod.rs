@@ -7,17 +7,25 @@ mod subjects;
 mod text;
 mod wide;
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
+
+use serde::Serialize;
 
 use crate::{
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Probed},
     model::{ObjectId, Snapshot, effects::Severity},
-    render::words::full_name,
+    render::{
+        output::{Format, Output, TextOptions},
+        words::full_name,
+    },
     wording::count,
 };
 
-pub use codes::{CodesDocument, write_codes};
+pub use codes::CodesView;
 pub use document::{DiagnosisDocument, FindingJson};
 
 pub(super) use text::{WIDTH, is_readable, set};
@@ -43,14 +51,27 @@ pub struct DoctorView<'a> {
     pub kubectl: &'a Kubectl,
 }
 
-impl<'a> DoctorView<'a> {
-    /// For JSON and YAML.
-    pub fn document(&self) -> DiagnosisDocument<'a> {
+impl Output for DoctorView<'_> {
+    fn document(&self) -> impl Serialize {
         DiagnosisDocument::of(self)
     }
 
-    /// Every object that suffers, as `kind.group/name`, one a line.
-    pub fn names(&self) -> String {
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        text::write(self, options, out)
+    }
+
+    fn other(&self, format: Format) -> Option<String> {
+        match format {
+            Format::Name => Some(self.names()),
+            Format::Remedies => Some(self.remedies()),
+            _ => None,
+        }
+    }
+}
+
+impl DoctorView<'_> {
+    /// Every affected object, as `kind.group/name`, one per line.
+    fn names(&self) -> String {
         let objects: BTreeSet<ObjectId> =
             self.diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().copied()).collect();
         objects.into_iter().map(|id| format!("{}\n", full_name(self.snapshot, id))).collect()

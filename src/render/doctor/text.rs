@@ -8,8 +8,8 @@ use crate::{
     render::{
         go_quote::visible,
         lines::pieces,
+        output::TextOptions,
         style::{Style, Tone},
-        tree::Options,
         words::wrapped,
     },
     wording::{count, thousands},
@@ -30,25 +30,25 @@ const LONGEST: usize = 4_000;
 /// Of each remedy so many commands are shown.
 const SHOWN: usize = 3;
 
-impl DoctorView<'_> {
-    /// Writes the verdict, and every finding.
-    pub fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let findings = &self.diagnosis.findings;
-        if findings.is_empty() {
-            // Not broken where no terminal asks for it: it is the one line to look for.
-            let page = Page { width: options.width.unwrap_or(usize::MAX), style: options.style };
-            let tone = if self.snapshot.is_empty() { Tone::Warning } else { Tone::Good };
-            return page.write(&self.nothing_found(), tone, 0, 0, out);
-        }
-        let page = Page { width: options.width.unwrap_or(WIDTH), style: options.style };
-        writeln!(out, "{}.", self.counts())?;
-        for finding in findings {
-            writeln!(out)?;
-            self.write_one(finding, options.wide, &page, out)?;
-        }
-        Ok(())
+/// Writes the verdict, and every finding.
+pub(super) fn write(view: &DoctorView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let findings = &view.diagnosis.findings;
+    if findings.is_empty() {
+        // Not broken where no terminal asks for it: it is the one line to look for.
+        let page = Page { width: options.width.unwrap_or(usize::MAX), style: options.style };
+        let tone = if view.snapshot.is_empty() { Tone::Warning } else { Tone::Good };
+        return page.write(&view.nothing_found(), tone, 0, 0, out);
     }
+    let page = Page { width: options.width.unwrap_or(WIDTH), style: options.style };
+    writeln!(out, "{}.", view.counts())?;
+    for finding in findings {
+        writeln!(out)?;
+        view.write_one(finding, options.wide, &page, out)?;
+    }
+    Ok(())
+}
 
+impl DoctorView<'_> {
     /// The verdict where nothing was found. It claims no more than was looked at.
     fn nothing_found(&self) -> String {
         let unread = self.snapshot.gaps.len();

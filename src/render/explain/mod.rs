@@ -6,15 +6,22 @@ mod sections;
 mod text;
 mod words;
 
+use std::io::{self, Write};
+
+use serde::Serialize;
+
 use crate::{
     command_line::ShellCommand,
     doctor::Explanation,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
-    render::plan::located,
+    render::{
+        output::{Output, TextOptions},
+        plan::located,
+    },
 };
 
-pub use document::ExplanationDocument;
+use document::ExplanationDocument;
 
 /// Stories with what is needed to tell them.
 #[derive(Clone, Copy, Debug)]
@@ -28,13 +35,18 @@ pub struct ExplainView<'a> {
     pub doctor: &'a ShellCommand,
 }
 
-impl<'a> ExplainView<'a> {
-    /// For JSON and YAML: one document, whose list has a story for each target. Whoever reads it finds the same shape
-    /// for one target and for many, and what could not be read is told once.
-    pub fn document(&self) -> ExplanationDocument<'a> {
+impl Output for ExplainView<'_> {
+    /// One document with a list of stories, one for each target.
+    fn document(&self) -> impl Serialize {
         ExplanationDocument::of(self)
     }
 
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        text::write(self, options, out)
+    }
+}
+
+impl ExplainView<'_> {
     /// `Kind/name`, with the namespace where that is another one.
     fn name(&self, object: ObjectId) -> String {
         located(self.snapshot, object, self.namespace)

@@ -16,8 +16,8 @@ use crate::{
     plan::Uncertainty,
     render::{
         doctor::{WIDTH, all_remedies, is_readable, set, word},
+        output::TextOptions,
         style::Tone,
-        tree::Options,
         words::plural,
     },
     simulate::{BlockedBy, Next, NoAction, ProjectedOutcome},
@@ -57,7 +57,7 @@ impl Said {
 pub(super) fn write(
     view: &ExplainView<'_>,
     explanation: &Explanation,
-    options: &Options<'_>,
+    options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let sections = [

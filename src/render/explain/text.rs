@@ -15,8 +15,8 @@ use crate::{
         go_quote::visible,
         guides::Guides,
         lines::{self, Line},
+        output::TextOptions,
         style::Tone,
-        tree::Options,
     },
     simulate::State,
     wording::{count, thousands},
@@ -31,19 +31,19 @@ const SHOWN: usize = 5;
 /// So many levels of it are shown.
 pub(super) const DEEPEST: u32 = 8;
 
-impl ExplainView<'_> {
-    /// Writes every story.
-    pub fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
-        for (index, explanation) in self.explanations.iter().enumerate() {
-            if index > 0 {
-                writeln!(out)?;
-            }
-            self.write_one(explanation, options, out)?;
+/// Writes every story.
+pub(super) fn write(view: &ExplainView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for (index, explanation) in view.explanations.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
         }
-        Ok(())
+        view.write_one(explanation, options, out)?;
     }
+    Ok(())
+}
 
-    fn write_one(&self, explanation: &Explanation, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+impl ExplainView<'_> {
+    fn write_one(&self, explanation: &Explanation, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         let (word, tone, sentence) = words::verdict(self, explanation, options.now);
         for (index, line) in set(&format!("{word}: {sentence}"), options.width.unwrap_or(WIDTH)).iter().enumerate() {
             match line.strip_prefix(word).filter(|_| index == 0) {
@@ -65,7 +65,7 @@ impl ExplainView<'_> {
     }
 }
 
-fn write_tree(heading: &str, lines: &[Line], options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_tree(heading: &str, lines: &[Line], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", options.style.paint(Tone::Strong, heading))?;
     let width = options.width.map(|width| width.saturating_sub(MARGIN));
     lines::write(lines, lines::aligned(lines, width), MARGIN, options.width, options.style, out)?;

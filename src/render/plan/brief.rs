@@ -6,15 +6,19 @@ use serde::Serialize;
 
 use crate::{
     plan::OutcomeKind,
-    render::{style::Tone, tree::Options, words::wrapped},
+    render::{
+        output::{Format, Output, TextOptions},
+        style::Tone,
+        words::wrapped,
+    },
     simulate::State,
 };
 
 use super::{
-    PlanReport, PlanView,
+    PlanView,
     document::PlanDocument,
     forest::{Row, rows},
-    names_of_the_gone, sections, text,
+    names_of_deleted, sections, text,
 };
 
 /// A plan of so many lines is shown whole: it fits a screen.
@@ -33,16 +37,16 @@ impl<'a> BriefView<'a> {
     }
 }
 
-impl PlanReport for BriefView<'_> {
+impl Output for BriefView<'_> {
     fn document(&self) -> impl Serialize {
         PlanDocument::of(&self.0)
     }
 
-    fn names(&self) -> String {
-        names_of_the_gone(&self.0)
+    fn other(&self, format: Format) -> Option<String> {
+        (format == Format::Name).then(|| names_of_deleted(&self.0))
     }
 
-    fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         let view = &self.0;
         let all = rows(view, options.fold);
         if all.len() <= WHOLE || !options.fold {

@@ -35,7 +35,10 @@ use crate::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     plan::{GateViolation, Outcome, OutcomeKind, OutsideEffect, Plan, Summary, UnlistedContents},
-    render::{tree::Options, words::full_name},
+    render::{
+        output::{Format, Output, TextOptions},
+        words::full_name,
+    },
     server::Propagation,
     simulate::{Cut, Start},
 };
@@ -144,32 +147,22 @@ impl<'a> PlanView<'a> {
     }
 }
 
-/// What `plan` tells, in every form.
-pub trait PlanReport {
-    /// For JSON and YAML.
-    fn document(&self) -> impl Serialize;
-    /// `kind.group/name`, one a line.
-    fn names(&self) -> String;
-    /// For people, below the first line.
-    fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()>;
-}
-
-impl PlanReport for PlanView<'_> {
+impl Output for PlanView<'_> {
     fn document(&self) -> impl Serialize {
         PlanDocument::of(self)
     }
 
-    fn names(&self) -> String {
-        names_of_the_gone(self)
+    fn other(&self, format: Format) -> Option<String> {
+        (format == Format::Name).then(|| names_of_deleted(self))
     }
 
-    fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         text::write(self, options, out)
     }
 }
 
-/// The objects that would be gone, in order.
-fn names_of_the_gone(view: &PlanView<'_>) -> String {
+/// The objects that would be deleted, in order.
+fn names_of_deleted(view: &PlanView<'_>) -> String {
     let gone = view.plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
     gone.map(|outcome| format!("{}\n", full_name(view.snapshot, outcome.object))).collect()
 }

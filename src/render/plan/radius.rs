@@ -9,8 +9,8 @@ use crate::{
     render::{
         go_quote::visible,
         lines::{self, Line},
+        output::{Format, Output, TextOptions},
         style::Tone,
-        tree::Options,
         words::full_name,
     },
     server::Propagation,
@@ -18,7 +18,7 @@ use crate::{
 };
 use serde::Serialize;
 
-use super::{PlanReport, details::located, document::SummaryJson, sections::in_short, text::MARGIN};
+use super::{details::located, document::SummaryJson, sections::in_short, text::MARGIN};
 
 /// What deleting each of several roots would do.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl<'a> BlastRadius<'a> {
     }
 }
 
-impl PlanReport for BlastRadius<'_> {
+impl Output for BlastRadius<'_> {
     fn document(&self) -> impl Serialize {
         let row = |row: &Radius| RadiusJson {
             object: ObjectJson::of(self.snapshot, row.object),
@@ -134,11 +134,12 @@ impl PlanReport for BlastRadius<'_> {
         }
     }
 
-    fn names(&self) -> String {
-        self.rows.iter().map(|row| format!("{}\n", full_name(self.snapshot, row.object))).collect()
+    fn other(&self, format: Format) -> Option<String> {
+        let names = || self.rows.iter().map(|row| format!("{}\n", full_name(self.snapshot, row.object))).collect();
+        (format == Format::Name).then(names)
     }
 
-    fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         if self.rows.is_empty() {
             return writeln!(out, "There is nothing to delete.");
         }

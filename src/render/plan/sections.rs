@@ -8,7 +8,7 @@ use crate::{
     command_line::{ShellCommand, object_word},
     model::{ObjectId, Symbol},
     plan::Summary,
-    render::{go_quote::visible, style::Tone, tree::Options, words::wrapped},
+    render::{go_quote::visible, output::TextOptions, style::Tone, words::wrapped},
     server::Propagation,
     simulate::{Assumption, BlockedBy},
     wording::{count, thousands},
@@ -47,7 +47,7 @@ impl Said {
 }
 
 /// Writes the sections: a word each, and what is to be said.
-pub fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let sections = sections(view, options.fold);
     if !sections.is_empty() {
         writeln!(out)?;

@@ -7,15 +7,18 @@ use serde::Serialize;
 use crate::{
     collector::Reason,
     plan::{NoteKind, Outcome, OutcomeKind},
-    render::{style::Tone, tree::Options},
+    render::{
+        output::{Format, Output, TextOptions},
+        style::Tone,
+    },
     simulate::{Cause, State},
     wording::count,
 };
 
 use super::{
-    PlanReport, PlanView,
+    PlanView,
     document::SweepDocument,
-    names_of_the_gone,
+    names_of_deleted,
     text::{self, Verdict, by_kind, root_causes, uncertain, until, waiting_word},
 };
 
@@ -23,16 +26,16 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct SweepView<'a>(pub PlanView<'a>);
 
-impl PlanReport for SweepView<'_> {
+impl Output for SweepView<'_> {
     fn document(&self) -> impl Serialize {
         SweepDocument::of(&self.0)
     }
 
-    fn names(&self) -> String {
-        names_of_the_gone(&self.0)
+    fn other(&self, format: Format) -> Option<String> {
+        (format == Format::Name).then(|| names_of_deleted(&self.0))
     }
 
-    fn write(&self, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         text::write_below(&self.0, verdict(&self.0), options, out)
     }
 }

@@ -9,8 +9,8 @@ use crate::{
         go_quote::visible,
         guides::Guides,
         lines::{self, Line},
+        output::TextOptions,
         style::Tone,
-        tree::Options,
         words::{count_kinds, plural},
     },
     simulate::{BlockedBy, State, until_who_is_done},
@@ -35,7 +35,7 @@ const WORD: usize = "deleted".len();
 pub(super) type Verdict = (&'static str, Tone, String);
 
 /// Writes the gates that are shut, the verdict, the lines, and the sections below them.
-pub(super) fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     write_below(view, verdict(view), options, out)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn write(view: &PlanView<'_>, options: &Options<'_>, out: &mut dyn Wr
 pub(super) fn write_head(
     view: &PlanView<'_>,
     verdict: Verdict,
-    options: &Options<'_>,
+    options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for gate_violations in view.gates {
@@ -56,7 +56,7 @@ pub(super) fn write_head(
 pub(super) fn write_below(
     view: &PlanView<'_>,
     verdict: Verdict,
-    options: &Options<'_>,
+    options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write_head(view, verdict, options, out)?;
@@ -71,7 +71,7 @@ pub(super) fn write_below(
 fn write_verdict(
     view: &PlanView<'_>,
     (word, tone, sentence): Verdict,
-    options: &Options<'_>,
+    options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     lines::write_sentence(word, tone, &(sentence + &side_effects::verdict(view)), options, out)
@@ -219,7 +219,7 @@ pub(super) fn stuck<'v>(view: &PlanView<'v>) -> impl Iterator<Item = &'v Outcome
 pub(super) fn write_rows(
     view: &PlanView<'_>,
     rows: &[Row<'_>],
-    options: &Options<'_>,
+    options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let guides = Guides::of(rows.iter().map(|row| row.depth));

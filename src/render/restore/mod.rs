@@ -5,6 +5,10 @@ mod document;
 mod tests;
 mod text;
 
+use std::io::{self, Write};
+
+use serde::Serialize;
+
 use crate::{
     act::Mode,
     command_line::ShellCommand,
@@ -12,9 +16,12 @@ use crate::{
     restore::{Archived, Item, ItemId, Outcome, RestorePlan, Restored, lost},
 };
 
-use super::words::plural;
+use super::{
+    output::{Output, TextOptions},
+    words::plural,
+};
 
-pub use document::RestorationDocument;
+use document::RestorationDocument;
 
 /// What came of a restore, or would come of it, with what is needed to tell it.
 #[derive(Clone, Copy, Debug)]
@@ -30,15 +37,20 @@ pub struct RestoreView<'a> {
     pub again: &'a ShellCommand,
 }
 
+impl Output for RestoreView<'_> {
+    fn document(&self) -> impl Serialize {
+        RestorationDocument::of(self)
+    }
+
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.write_text(options.width, options.style, out)
+    }
+}
+
 impl<'a> RestoreView<'a> {
     /// Whether everything is back that is to be, or would be.
     pub fn is_fine(&self) -> bool {
         self.restored.iter().all(Restored::is_fine)
-    }
-
-    /// For JSON and YAML.
-    pub fn document(&self) -> RestorationDocument<'a> {
-        RestorationDocument::of(self)
     }
 
     /// How many objects came to such an outcome.

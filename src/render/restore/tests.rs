@@ -100,7 +100,7 @@ fn describe(mode: Mode, plan: &RestorePlan, restored: &[Restored]) -> (String, V
         again: &PLAIN.plugin("restore").file("shop.yaml"),
     };
     let mut text = Vec::new();
-    view.write(Some(80), &Style::default(), &mut text).unwrap();
+    view.write_text(Some(80), &Style::default(), &mut text).unwrap();
     (String::from_utf8(text).unwrap(), serde_json::from_str(&document::json(&view.document())).unwrap())
 }
 

@@ -28,7 +28,7 @@ const VALUE: usize = 24;
 
 impl RestoreView<'_> {
     /// Writes the verdict, and what there is to say of the objects.
-    pub fn write(&self, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write_text(&self, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
         let page = Page { width: width.unwrap_or(WIDTH), style };
         let (tone, verdict) = self.verdict();
         page.verdict(tone, &verdict, out)?;

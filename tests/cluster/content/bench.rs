@@ -10,7 +10,7 @@ use kubectl_gc::{
     graph::OwnerGraph,
     model::ObjectId,
     plan::explore,
-    render::plan::{PlanReport as _, PlanView},
+    render::{output::Output as _, plan::PlanView},
     simulate::{Assume, Request, SimContext},
 };
 use serde_json::Value;

@@ -1,0 +1,78 @@
+//! How a command prints: its `-o`, colours, the width of the terminal.
+
+use std::io;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::{
+    operations::OperationError,
+    render::{
+        output::{self, Format, Output, TextOptions},
+        style::Style,
+    },
+};
+
+use super::{args::GlobalArgs, colour, report::terminal_width};
+
+/// A format that a command offers, with what its help says about it.
+pub(super) type Offered = (Format, &'static str);
+
+/// Takes the formats that a command offers.
+pub(super) fn formats(offered: &'static [Offered]) -> impl TypedValueParser<Value = Format> {
+    let value = |(format, help): &Offered| {
+        let value = PossibleValue::new(format.name());
+        if help.is_empty() { value } else { value.help(*help) }
+    };
+    PossibleValuesParser::new(offered.iter().map(value).collect::<Vec<_>>())
+        .map(|name| Format::NAMED.into_iter().find(|format| format.name() == name).unwrap_or_default())
+}
+
+/// Prints one command's output.
+#[derive(Clone, Debug)]
+pub(super) struct Printer {
+    pub format: Format,
+    fold: bool,
+    now: Option<i64>,
+    style: Style,
+}
+
+impl Printer {
+    /// For standard output, folded, without ages.
+    pub(super) fn new(global: &GlobalArgs, format: Option<Format>) -> Self {
+        let style = Style::new(colour::wanted(global.color, &io::stdout()));
+        Printer { format: format.unwrap_or_default(), fold: true, now: None, style }
+    }
+
+    /// The same, with similar objects folded or not.
+    pub(super) fn fold(self, fold: bool) -> Self {
+        Printer { fold, ..self }
+    }
+
+    /// The same, with ages at this time, in Unix seconds.
+    pub(super) fn at(self, now: Option<i64>) -> Self {
+        Printer { now, ..self }
+    }
+
+    /// The same as text, in this style.
+    pub(super) fn text_in(self, style: Style) -> Self {
+        let format = if self.format.is_text() { self.format } else { Format::Text };
+        Printer { format, style, ..self }
+    }
+
+    /// # Errors
+    /// The command has no such output.
+    pub(super) fn print(
+        &self,
+        output: &impl Output,
+        heading: impl FnOnce() -> Vec<u8>,
+    ) -> Result<Vec<u8>, OperationError> {
+        let Printer { format, fold, now, style } = self;
+        let options = TextOptions { width: terminal_width(), fold: *fold, wide: false, now: *now, style };
+        output::print(output, *format, &options, heading).map_err(in_memory)
+    }
+}
+
+/// Writing to memory fails only if a command has no such output.
+pub(super) fn in_memory(source: io::Error) -> OperationError {
+    OperationError::Unwritable { path: "memory".to_owned(), source }
+}

@@ -1,0 +1,150 @@
+//! Everything that a command prints: one trait, and one type for its formats.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::{document, style::Style};
+
+/// A format of `-o`. Each command offers some of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Without `-o`.
+    #[default]
+    Text,
+    /// Text with more columns.
+    Wide,
+    Json,
+    Yaml,
+    /// `kind.group/name`, one per line.
+    Name,
+    /// For Graphviz.
+    Dot,
+    /// A shell script.
+    Remedies,
+}
+
+impl Format {
+    /// Every format that has a name.
+    pub const NAMED: [Self; 6] = [Self::Json, Self::Yaml, Self::Name, Self::Dot, Self::Wide, Self::Remedies];
+
+    /// As `-o` takes it; empty for [`Format::Text`].
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "",
+            Self::Wide => "wide",
+            Self::Json => "json",
+            Self::Yaml => "yaml",
+            Self::Name => "name",
+            Self::Dot => "dot",
+            Self::Remedies => "remedies",
+        }
+    }
+
+    /// Whether it is for people: with a heading, colours and the width of the terminal.
+    pub const fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Wide)
+    }
+}
+
+/// How text is written.
+#[derive(Clone, Copy, Debug)]
+pub struct TextOptions<'a> {
+    /// The columns of the terminal; `None` if output goes elsewhere: then nothing is cut.
+    pub width: Option<usize>,
+    /// Whether similar objects are folded, and objects without owners and dependents only counted.
+    pub fold: bool,
+    /// Whether there are more columns.
+    pub wide: bool,
+    /// Now, in Unix seconds, for ages.
+    pub now: Option<i64>,
+    pub style: &'a Style,
+}
+
+/// What a command prints, in each of its formats.
+pub trait Output {
+    /// For JSON and YAML; `docs/schema/` describes it.
+    fn document(&self) -> impl Serialize;
+
+    /// Text, below the heading.
+    ///
+    /// # Errors
+    /// The writer's.
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Any other format; `None` if there is no such output.
+    fn other(&self, _format: Format) -> Option<String> {
+        None
+    }
+}
+
+/// The output in one format. Only text begins with the heading.
+///
+/// # Errors
+/// The format is one that this output doesn't have.
+pub fn print(
+    output: &impl Output,
+    format: Format,
+    options: &TextOptions<'_>,
+    heading: impl FnOnce() -> Vec<u8>,
+) -> io::Result<Vec<u8>> {
+    match format {
+        Format::Json => Ok(document::json(&output.document()).into_bytes()),
+        Format::Yaml => Ok(document::yaml(&output.document()).into_bytes()),
+        Format::Text | Format::Wide => {
+            let mut out = heading();
+            output.write(&TextOptions { wide: format == Format::Wide, ..*options }, &mut out)?;
+            Ok(out)
+        }
+        other => {
+            let missing =
+                || io::Error::new(io::ErrorKind::Unsupported, format!("there is no -o {} here", other.name()));
+            output.other(other).map(String::into_bytes).ok_or_else(missing)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        render::tree_view::TreeView,
+        tree::{Tree, fixture::shop},
+    };
+
+    fn tree_in(format: Format) -> io::Result<String> {
+        let (snapshot, graph) = shop();
+        let tree = Tree::of_scope(&snapshot, &graph, None, None);
+        let view = TreeView { snapshot: &snapshot, graph: &graph, tree: &tree };
+        let options = TextOptions { width: None, fold: true, wide: false, now: None, style: &Style::default() };
+        Ok(String::from_utf8(print(&view, format, &options, || b"heading\n".to_vec())?).unwrap())
+    }
+
+    #[test]
+    fn json_and_yaml_say_the_same() {
+        let json: serde_json::Value = serde_json::from_str(&tree_in(Format::Json).unwrap()).unwrap();
+        let yaml: serde_json::Value = serde_yaml::from_str(&tree_in(Format::Yaml).unwrap()).unwrap();
+        assert_eq!(json, yaml);
+        assert!(tree_in(Format::Json).unwrap().ends_with("}\n"));
+    }
+
+    #[test]
+    fn only_text_has_a_heading() {
+        assert!(tree_in(Format::Text).unwrap().starts_with("heading\nNode/n1\n"));
+        assert!(tree_in(Format::Wide).unwrap().starts_with("heading\nOBJECT "));
+        assert!(tree_in(Format::Name).unwrap().starts_with("node/n1\n"));
+        assert!(tree_in(Format::Dot).unwrap().starts_with("strict digraph full {\n"));
+    }
+
+    #[test]
+    fn a_format_that_an_output_lacks_is_an_error() {
+        assert_eq!(tree_in(Format::Remedies).unwrap_err().to_string(), "there is no -o remedies here");
+    }
+
+    #[test]
+    fn every_format_but_text_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<_> = Format::NAMED.map(Format::name).into();
+        assert_eq!(names.len(), Format::NAMED.len());
+        assert!(!names.contains(Format::Text.name()));
+    }
+}
