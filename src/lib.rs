@@ -6,6 +6,7 @@
 //! objects are kept in ([`archive`]), what a running sweep tells of itself (`metrics`) and the command line stand
 //! around it.
 
+#![deny(unreachable_pub)]
 // Without the features, the callers of many restricted items are missing.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on this crate")]

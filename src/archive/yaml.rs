@@ -16,7 +16,7 @@ const WORDS: [&str; 12] = ["y", "n", "yes", "no", "on", "off", "true", "false", 
 
 /// One object in block style, its keys in the order in which they come. The value is not deeper than `serde_json` reads
 /// (128).
-pub fn write(value: &Value, out: &mut String) {
+pub(super) fn write(value: &Value, out: &mut String) {
     block(value, 0, out);
 }
 
@@ -96,7 +96,7 @@ fn is_plain(text: &str) -> bool {
 
 /// As in JSON, and escaped whatever YAML doesn't take as it is: controls, line breaks of any alphabet, marks of byte
 /// order, no characters.
-pub fn quoted(text: &str, out: &mut String) {
+pub(super) fn quoted(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
         match c {

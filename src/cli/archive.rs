@@ -22,7 +22,7 @@ use super::{
 };
 
 /// Writes what a delete of the targets would remove.
-pub fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, OperationError> {
+pub(super) fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, OperationError> {
     let (targets, path) = targets_and_file(&args.targets)?;
     let mut archiving = Archiving::begin(&path)?;
     let targets = global.targets(&targets)?;

@@ -6,7 +6,7 @@ use super::args::ColorArg;
 
 /// Whether what is written to this stream gets colours. `auto` follows the terminal and the conventions of
 /// <https://no-color.org> and <https://bixense.com/clicolors>.
-pub fn wanted(when: ColorArg, stream: &impl IsTerminal) -> bool {
+pub(super) fn wanted(when: ColorArg, stream: &impl IsTerminal) -> bool {
     decide(when, stream.is_terminal(), |name| std::env::var_os(name))
 }
 

@@ -33,7 +33,7 @@ use super::{
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Finds what is wrong.
-pub fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, OperationError> {
+pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, OperationError> {
     if args.list_codes {
         return list_codes(global, args.output);
     }

@@ -20,7 +20,7 @@ use super::{
 };
 
 /// Tells the story of each target.
-pub fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
+pub(super) fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
     if args.targets.targets.is_empty() && args.targets.filenames.is_empty() {
         return Err(OperationError::Usage("explain needs a TARGET, such as pod/web-0".to_owned()));
     }

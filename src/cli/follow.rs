@@ -20,7 +20,7 @@ const BETWEEN_LINES: Duration = Duration::from_secs(5);
 const NAMED: usize = 3;
 
 /// How it gets on, on standard error: one line that changes on a terminal, and plain lines elsewhere.
-pub struct FollowReporter {
+pub(super) struct FollowReporter {
     begun: Instant,
     bar: Option<ProgressBar>,
     last_line: Option<Instant>,
@@ -28,7 +28,7 @@ pub struct FollowReporter {
 
 impl FollowReporter {
     /// Nothing was told yet of what began then.
-    pub fn new(begun: Instant) -> Self {
+    pub(super) fn new(begun: Instant) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
             let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
@@ -39,7 +39,7 @@ impl FollowReporter {
     }
 
     /// Something happened.
-    pub fn describe(&mut self, event: FollowEvent) {
+    pub(super) fn describe(&mut self, event: FollowEvent) {
         match event {
             FollowEvent::Progress(progress) => self.progress(progress),
             FollowEvent::Waiting { progress, quiet, blockers } => self.line(&waiting(progress, quiet, &blockers)),
@@ -75,7 +75,7 @@ impl FollowReporter {
     }
 
     /// It is over.
-    pub fn end(self) {
+    pub(super) fn end(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }

@@ -1,29 +1,29 @@
 //! The command line: arguments in, reports out.
 
-pub mod archive;
+mod archive;
 pub mod args;
-pub mod colour;
+mod colour;
 pub mod completion;
 mod config;
-pub mod connection;
-pub mod delete;
-pub mod doctor;
-pub mod exit;
-pub mod explain;
+mod connection;
+mod delete;
+mod doctor;
+mod exit;
+mod explain;
 mod flags;
 mod follow;
 mod output;
-pub mod plan;
-pub mod progress;
-pub mod prompt;
-pub mod report;
-pub mod resources;
-pub mod restore;
-pub mod snapshot;
+mod plan;
+mod progress;
+mod prompt;
+mod report;
+mod resources;
+mod restore;
+mod snapshot;
 pub mod sweep;
-pub mod tree;
-pub mod version;
-pub mod watch;
+mod tree;
+mod version;
+mod watch;
 
 use std::{
     ffi::OsString,

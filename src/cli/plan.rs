@@ -31,7 +31,7 @@ use super::{
 const WORST: usize = 20;
 
 /// Foretells a delete, or without targets the delete of every root.
-pub fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, OperationError> {
+pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, OperationError> {
     let grace = grace_period(&args.grace)?;
     require_targets(args)?;
     let (source, targets) = global.configuration(&args.source, &args.targets)?;

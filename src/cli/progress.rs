@@ -17,7 +17,7 @@ const REQUESTS_FROM: u8 = 6;
 
 /// Tells how reading gets on.
 #[derive(Debug)]
-pub struct ReadProgress {
+pub(super) struct ReadProgress {
     on_terminal: bool,
     requests: bool,
     bar: OnceLock<ProgressBar>,
@@ -25,7 +25,7 @@ pub struct ReadProgress {
 
 impl ReadProgress {
     /// With the level of `-v`; `None` where there is nobody to be told, or nothing to tell.
-    pub fn new(verbosity: u8) -> Option<Self> {
+    pub(super) fn new(verbosity: u8) -> Option<Self> {
         let (on_terminal, requests) = (io::stderr().is_terminal(), verbosity >= REQUESTS_FROM);
         (on_terminal || requests).then(|| ReadProgress { on_terminal, requests, bar: OnceLock::new() })
     }
@@ -70,11 +70,11 @@ impl Progress for ReadProgress {
 
 /// Tells on a terminal how work gets on that is done object by object.
 #[derive(Debug)]
-pub struct Steps(Option<ProgressBar>);
+pub(super) struct Steps(Option<ProgressBar>);
 
 impl Steps {
     /// So much to do. Nothing is told unless it is `wanted`, and somebody is there to be told.
-    pub fn new(doing: &'static str, objects: usize, wanted: bool) -> Self {
+    pub(super) fn new(doing: &'static str, objects: usize, wanted: bool) -> Self {
         if !wanted || !io::stderr().is_terminal() {
             return Steps(None);
         }
@@ -84,7 +84,7 @@ impl Steps {
     }
 
     /// One more is done.
-    pub fn step(&mut self) {
+    pub(super) fn step(&mut self) {
         if let Some(bar) = &self.0 {
             bar.inc(1);
         }

@@ -66,14 +66,14 @@ pub(super) fn print_data(data: &[u8]) -> io::Result<()> {
 }
 
 /// The first line of every text, which says where it comes from, and the empty line below it. `more` goes on with it.
-pub fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[String], more: &str) -> Vec<u8> {
+pub(super) fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[String], more: &str) -> Vec<u8> {
     let text = format!("{}{more}", header(snapshot, namespace, from));
     let lines = wrapped(text.split(' '), terminal_width().unwrap_or(usize::MAX));
     (lines.join("\n") + "\n\n").into_bytes()
 }
 
 /// An error as it is told: nothing in it is obeyed by a terminal, and only what has lines of its own makes any.
-pub fn describe_error(error: &OperationError) -> String {
+pub(super) fn describe_error(error: &OperationError) -> String {
     let text = format!("{error}{}", error.hint().unwrap_or_default());
     match error {
         OperationError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
@@ -89,7 +89,7 @@ pub fn describe_error(error: &OperationError) -> String {
 }
 
 /// The columns of the terminal that standard output goes to; `None` where it goes elsewhere.
-pub fn terminal_width() -> Option<usize> {
+pub(super) fn terminal_width() -> Option<usize> {
     if !io::stdout().is_terminal() {
         return None;
     }

@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Lists what can be deleted, and what of that the collector watches.
-pub fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, OperationError> {
+pub(super) fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, OperationError> {
     let opening = Opening::of(&global.source(&args.source)?)?;
     let snapshot = if args.count {
         let namespace = global.connection.namespace().map(str::to_owned);

@@ -31,7 +31,7 @@ use super::{
 };
 
 /// Brings back what an archive holds.
-pub fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, OperationError> {
+pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, OperationError> {
     // What is wrong with the file shows before anything else is looked at.
     let archive = Archive::open(&args.archive)?;
     let objects: Vec<Value> = archive.objects()?.collect::<Result<_, ArchiveError>>()?;

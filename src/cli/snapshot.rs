@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Writes the cluster's metadata into one file.
-pub fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, OperationError> {
+pub(super) fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, OperationError> {
     if let Some(path) = &args.output
         && !check(path, args.force)?
     {

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Shows who owns whom.
-pub fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, OperationError> {
+pub(super) fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, OperationError> {
     let has_targets = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
     if args.owners && !has_targets {
         return Err(OperationError::Usage("--owners needs a TARGET, such as pod/web-0".to_owned()));

@@ -20,7 +20,7 @@ struct Document {
 }
 
 /// The version of this program, in the form that was asked for.
-pub fn text(args: &VersionArgs) -> String {
+pub(super) fn text(args: &VersionArgs) -> String {
     let document = Document { api_version: API_VERSION, kind: "Version", version: VERSION };
     match args.output {
         Some(Format::Json) => json(&document),

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// What one look tells.
-pub struct Look {
+pub(super) struct Look {
     pub report: Report,
     /// Whether this is told as text, so that a line may stand before it.
     pub is_text: bool,
@@ -23,7 +23,7 @@ pub struct Look {
 }
 
 /// What tells findings from one another, from look to look.
-pub fn found(snapshot: &Snapshot, diagnosis: &Diagnosis) -> BTreeSet<String> {
+pub(super) fn found(snapshot: &Snapshot, diagnosis: &Diagnosis) -> BTreeSet<String> {
     let describe = diagnosis.findings.iter().map(|finding| {
         let mut uids: Vec<&str> = finding.objects.iter().map(|id| snapshot.text(snapshot.object(*id).uid)).collect();
         uids.sort_unstable();
@@ -34,7 +34,7 @@ pub fn found(snapshot: &Snapshot, diagnosis: &Diagnosis) -> BTreeSet<String> {
 
 /// Looks until nobody listens any more, and prints whenever something has changed. What goes wrong on the way is told,
 /// and tried again; only the first look has to come about.
-pub fn watch(
+pub(super) fn watch(
     interval: Duration,
     mut look: impl FnMut() -> Result<Look, OperationError>,
 ) -> Result<Report, OperationError> {

@@ -44,7 +44,7 @@ pub(super) struct DeletionState {
 }
 
 impl DeletionState {
-    pub fn of(stored: &Stored<'_>) -> Self {
+    pub(super) fn of(stored: &Stored<'_>) -> Self {
         DeletionState { orphaning: stored.orphaning(), waiting: stored.waiting() }
     }
 }

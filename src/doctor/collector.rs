@@ -55,7 +55,7 @@ pub(super) enum Write {
 
 impl Write {
     /// The operation that admission sees.
-    pub fn operation(self) -> &'static str {
+    pub(super) fn operation(self) -> &'static str {
         match self {
             Write::Delete => "DELETE",
             Write::References | Write::Free | Write::Finalizer => "UPDATE",

@@ -33,7 +33,7 @@ pub(super) enum Liveness {
 
 impl Liveness {
     /// What tells.
-    pub fn evidence(&self) -> &str {
+    pub(super) fn evidence(&self) -> &str {
         match self {
             Liveness::Away(words) | Liveness::Alive(words) | Liveness::Unknown(words) | Liveness::Unread(words) => {
                 words
@@ -54,7 +54,7 @@ pub(super) struct FinalizerOwner {
 
 impl FinalizerOwner {
     /// Whether they are seen not to be there.
-    pub fn is_away(&self) -> bool {
+    pub(super) fn is_away(&self) -> bool {
         matches!(self.liveness, Liveness::Away(_))
     }
 }

@@ -150,7 +150,7 @@ impl<'de> Visitor<'de> for Capture {
 }
 
 /// A string, or an unquoted number, as text.
-pub fn text(value: Value) -> Option<String> {
+pub(super) fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
         Value::Number(number) => Some(number.to_string()),

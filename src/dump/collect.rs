@@ -14,7 +14,7 @@ use crate::model::{Fact, Strings, Symbol, facts::Setter};
 
 /// A collected object.
 #[derive(Debug)]
-pub struct Collected {
+pub(super) struct Collected {
     pub api_version: Symbol,
     pub kind: Symbol,
     pub metadata: Metadata,
@@ -27,7 +27,7 @@ pub struct Collected {
 
 /// A compact [`Place`]: the index of its file, and numbers that are 0 if there are none.
 #[derive(Clone, Copy, Debug)]
-pub struct CompactPlace {
+pub(super) struct CompactPlace {
     file: Symbol,
     document: u32,
     item: u32,
@@ -38,7 +38,7 @@ type Key = (Symbol, Symbol, Symbol, Symbol, Symbol);
 
 /// Collects the objects of documents.
 #[derive(Debug, Default)]
-pub struct Collector {
+pub(super) struct Collector {
     pub strings: Strings,
     objects: Vec<Option<Collected>>,
     by_key: FxHashMap<Key, usize>,
@@ -46,12 +46,12 @@ pub struct Collector {
 
 impl Collector {
     /// The objects, in the order in which they were first read.
-    pub fn finish(self) -> (Strings, Vec<Collected>) {
+    pub(super) fn finish(self) -> (Strings, Vec<Collected>) {
         (self.strings, self.objects.into_iter().flatten().collect())
     }
 
     /// Adds the objects of one document.
-    pub fn document(&mut self, place: &Place, node: Node) -> Result<(), DumpError> {
+    pub(super) fn document(&mut self, place: &Place, node: Node) -> Result<(), DumpError> {
         match node {
             Node::Null => Ok(()),
             Node::Array(nodes) => self.items(place, nodes, None),
@@ -199,11 +199,11 @@ impl Collector {
 
 impl Collected {
     /// The object's name in messages.
-    pub fn describe(&self, strings: &Strings) -> String {
+    pub(super) fn describe(&self, strings: &Strings) -> String {
         describe(strings, strings.text(self.kind), &self.metadata)
     }
 
-    pub fn place(&self, strings: &Strings) -> Place {
+    pub(super) fn place(&self, strings: &Strings) -> Place {
         let number = |number: u32| (number != 0).then_some(number as usize);
         Place {
             file: strings.text(self.place.file).to_owned(),

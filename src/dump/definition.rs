@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The resources that a CustomResourceDefinition defines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Definition {
+pub(super) struct Definition {
     pub group: String,
     pub plural: String,
     pub singular: String,
@@ -20,7 +20,7 @@ pub struct Definition {
 
 impl Definition {
     /// Reads a whole object; `None` if it serves nothing, because it is incomplete or its names were not accepted.
-    pub fn read(object: &Value) -> Option<Definition> {
+    pub(super) fn read(object: &Value) -> Option<Definition> {
         let condition = |name: &str| {
             let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
             conditions

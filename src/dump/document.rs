@@ -23,7 +23,7 @@ const FILTERS: &[(&str, KeyFilter)] =
 
 /// The context of reading a file.
 #[derive(Debug)]
-pub struct Context<'a> {
+pub(super) struct Context<'a> {
     pub strings: &'a mut Strings,
     /// The apiVersion of a document of this tool, if one was found; reading stops there.
     pub own: Option<String>,
@@ -31,7 +31,7 @@ pub struct Context<'a> {
 
 /// A value in the place of an object.
 #[derive(Debug)]
-pub enum Node {
+pub(super) enum Node {
     /// Null, as in an empty YAML document.
     Null,
     /// A value of another type, and the name of that type.
@@ -44,7 +44,7 @@ pub enum Node {
 
 /// A map. Whether it is an object, a list or a watch event is known only after all of its keys were read.
 #[derive(Debug, Default)]
-pub struct Envelope {
+pub(super) struct Envelope {
     /// Empty if missing.
     pub api_version: String,
     /// Empty if missing.
@@ -65,7 +65,7 @@ pub struct Envelope {
 
 /// What is known of an object beyond its metadata.
 #[derive(Debug, Default)]
-pub enum Extra {
+pub(super) enum Extra {
     #[default]
     None,
     /// Facts, and what a CustomResourceDefinition serves.
@@ -76,7 +76,7 @@ pub enum Extra {
 
 impl Extra {
     /// Reads the facts, now that the kind is known.
-    pub fn resolve(self, api_version: &str, kind: &str) -> Extra {
+    pub(super) fn resolve(self, api_version: &str, kind: &str) -> Extra {
         match self {
             Extra::Waiting(object) => Extra::of(api_version, kind, &object),
             known => known,
@@ -110,7 +110,7 @@ enum Level {
 }
 
 /// Reads a node.
-pub(crate) struct NodeReader<'c, 'a> {
+pub(super) struct NodeReader<'c, 'a> {
     context: &'c mut Context<'a>,
     level: Level,
     /// The apiVersion and kind of the items, if the list defines them.
@@ -119,7 +119,7 @@ pub(crate) struct NodeReader<'c, 'a> {
 
 impl<'c, 'a> NodeReader<'c, 'a> {
     /// For a whole document.
-    pub(crate) fn document(context: &'c mut Context<'a>) -> Self {
+    pub(super) fn document(context: &'c mut Context<'a>) -> Self {
         NodeReader { context, level: Level::Top, inherited: None }
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// The plural of a kind, by apimachinery's `UnsafeGuessKindToResource`.
-pub fn plural(kind: &str) -> String {
+pub(super) fn plural(kind: &str) -> String {
     let singular = kind.to_lowercase();
     if singular.ends_with("endpoints") {
         return singular;

@@ -18,7 +18,7 @@ const EXTENSIONS: [&str; 5] = ["json", "ndjson", "jsonl", "yaml", "yml"];
 /// The files to read, in a stable order, each once. Folders are searched; `-` stays as it is.
 ///
 /// In folders, hidden files and files without a JSON or YAML extension are skipped.
-pub fn files(paths: &[String]) -> Result<Vec<String>, DumpError> {
+pub(super) fn files(paths: &[String]) -> Result<Vec<String>, DumpError> {
     let mut files = Vec::new();
     for path in paths {
         if path == "-" {
@@ -72,7 +72,7 @@ fn is_dump_name(name: &str) -> bool {
 }
 
 /// The text of a file or of standard input, decompressed, without a byte order mark.
-pub fn text(path: &str) -> Result<String, DumpError> {
+pub(super) fn text(path: &str) -> Result<String, DumpError> {
     let unreadable = |source| DumpError::Unreadable { path: path.to_owned(), source };
     let bytes = if path == "-" {
         let mut bytes = Vec::new();
@@ -85,7 +85,7 @@ pub fn text(path: &str) -> Result<String, DumpError> {
 }
 
 /// The text of these bytes, whatever the file's name.
-pub fn decode(path: &str, mut bytes: Vec<u8>) -> Result<String, DumpError> {
+pub(super) fn decode(path: &str, mut bytes: Vec<u8>) -> Result<String, DumpError> {
     if bytes.starts_with(&GZIP_MAGIC) {
         let mut unpacked = Vec::new();
         MultiGzDecoder::new(bytes.as_slice())

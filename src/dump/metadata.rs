@@ -9,7 +9,7 @@ use crate::model::{RawObject, RawReference, Reference, Strings, Symbol};
 
 /// The parts of `metadata` that are kept. A field that is missing or of the wrong type is empty.
 #[derive(Debug)]
-pub struct Metadata {
+pub(super) struct Metadata {
     pub namespace: Symbol,
     pub name: Symbol,
     pub uid: Symbol,
@@ -45,7 +45,7 @@ impl Default for Metadata {
 
 impl Metadata {
     /// Reads the value of `metadata`.
-    pub fn read(strings: &mut Strings, mut from: Map<String, Value>) -> Self {
+    pub(super) fn read(strings: &mut Strings, mut from: Map<String, Value>) -> Self {
         let mut bad_times = Vec::new();
         let created = time(&mut from, "creationTimestamp", &mut bad_times);
         let deleted = time(&mut from, "deletionTimestamp", &mut bad_times);
@@ -85,7 +85,7 @@ impl Metadata {
     }
 
     /// The metadata in the form that a snapshot accepts.
-    pub fn raw<'a>(&self, strings: &'a Strings) -> RawObject<'a> {
+    pub(super) fn raw<'a>(&self, strings: &'a Strings) -> RawObject<'a> {
         let text = |symbol: &Symbol| Cow::Borrowed(strings.text(*symbol));
         RawObject {
             namespace: text(&self.namespace),

@@ -19,7 +19,7 @@ use crate::model::{
 ///
 /// A dump doesn't record what it omits. The objects of a kind are assumed to be all of that kind in their namespace or
 /// in the cluster; a kind without objects proves nothing. `assume_complete` declares the dump complete.
-pub fn build(
+pub(super) fn build(
     paths: &[String],
     strings: &Strings,
     objects: &[Collected],

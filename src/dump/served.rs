@@ -14,7 +14,7 @@ const VERBS_TERMINATING: [&str; 5] = ["delete", "deletecollection", "get", "list
 
 /// The kind of an object or reference in the dump.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Seen {
+pub(super) struct Seen {
     pub group: String,
     pub version: String,
     pub kind: String,
@@ -23,7 +23,7 @@ pub struct Seen {
 
 /// Collects what is served.
 #[derive(Debug)]
-pub struct Served {
+pub(super) struct Served {
     /// In order of preference.
     well_known: Vec<Group>,
     others: BTreeMap<String, Group>,
@@ -64,7 +64,7 @@ impl Group {
 
 impl Served {
     /// Starts with Kubernetes' default resources.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let known = well_known::resources();
         let mut groups: Vec<Group> = Vec::new();
         for resource in known.resources {
@@ -96,7 +96,7 @@ impl Served {
     }
 
     /// Adds the resource of a CustomResourceDefinition in the dump.
-    pub fn define(&mut self, definition: &Definition) {
+    pub(super) fn define(&mut self, definition: &Definition) {
         let verbs: &[&str] = if definition.terminating { &VERBS_TERMINATING } else { &VERBS };
         self.defined.insert((definition.group.clone(), definition.kind.clone()));
         for version in &definition.versions {
@@ -120,7 +120,7 @@ impl Served {
     }
 
     /// Adds the kind and version of an object in the dump: it must have been served.
-    pub fn see(&mut self, seen: &Seen) {
+    pub(super) fn see(&mut self, seen: &Seen) {
         let group = self.group_mut(&seen.group);
         let known = group.all().find(|resource| resource.kind == seen.kind).cloned();
         let taken: FxHashSet<String> = group.all().map(|resource| resource.plural.clone()).collect();
@@ -137,7 +137,7 @@ impl Served {
 
     /// Adds the kind of a referenced owner, if unknown. It may be served, so look-ups must return "unknown", not "no
     /// such kind".
-    pub fn name(&mut self, seen: &Seen) {
+    pub(super) fn name(&mut self, seen: &Seen) {
         let of_kubernetes = self.well_known.iter().any(|group| group.name == seen.group);
         // The collector's mapper accepts kinds in lower case, and list kinds (R3.15).
         let known = |resource: &Resource| {
@@ -157,7 +157,7 @@ impl Served {
     }
 
     /// Why a kind of this group may be served nevertheless, as the reason of a gap.
-    pub fn doubt(&self, group: &str) -> String {
+    pub(super) fn doubt(&self, group: &str) -> String {
         if self.well_known.iter().any(|known| known.name == group) {
             format!("not in the dump, and not served by Kubernetes {}", self.server)
         } else {
@@ -166,7 +166,7 @@ impl Served {
     }
 
     /// All resources in order of preference: Kubernetes' default ones first, then the other groups alphabetically.
-    pub fn resources(mut self) -> Resources {
+    pub(super) fn resources(mut self) -> Resources {
         for group in self.others.values_mut() {
             group.versions.sort_by(|(a, _), (b, _)| guess::by_preference(a, b));
             for (_, resources) in &mut group.versions {

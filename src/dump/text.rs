@@ -12,7 +12,7 @@ use crate::model::Strings;
 
 /// The result of reading a text.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(super) enum Outcome {
     /// All objects were collected.
     Collected,
     /// It is a document of this tool, with this apiVersion.
@@ -25,7 +25,7 @@ pub(crate) fn is_json(text: &str) -> bool {
 }
 
 /// Collects the objects of a text.
-pub fn collect(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
+pub(super) fn collect(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
     if is_json(text) {
         return json(path, text, collector);
     }

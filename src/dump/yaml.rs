@@ -17,7 +17,7 @@ const STACK: usize = 16 << 20;
 
 /// One document of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Document<'a> {
+pub(crate) struct Document<'a> {
     pub text: &'a str,
     /// The number of lines before it.
     pub lines_before: usize,
@@ -25,7 +25,7 @@ pub struct Document<'a> {
 
 /// The documents of a text. By the YAML specification, a line that begins with `---` or `...` separates documents even
 /// in a quoted or literal text.
-pub fn documents(text: &str) -> Vec<Document<'_>> {
+pub(crate) fn documents(text: &str) -> Vec<Document<'_>> {
     let mut documents = Vec::new();
     let mut start = (0, 0);
     let mut at = 0;
@@ -76,7 +76,7 @@ pub(crate) fn with_stack<R: Send>(
 }
 
 /// Reads a document. Must run in [`with_stack`].
-pub fn read<'de, R>(
+pub(crate) fn read<'de, R>(
     document: &Document<'de>,
     read: impl for<'e> FnOnce(Deserializer<'de, 'e>) -> Result<R, Error>,
 ) -> Result<R, Error> {
@@ -103,7 +103,7 @@ fn options() -> Options {
 }
 
 /// A parser error, its position separate from its message.
-pub fn error(path: &str, document: &Document<'_>, error: &Error) -> DumpError {
+pub(crate) fn error(path: &str, document: &Document<'_>, error: &Error) -> DumpError {
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let (line, column) =
         error.location().map_or((0, 0), |location| (number(location.line()), number(location.column())));

@@ -6,7 +6,7 @@ pub(crate) const OFFERED: usize = 3;
 /// Of `known` (pairs of suggestion and name), those nearest to `text`: at most [`OFFERED`], each once, best first.
 ///
 /// A name is near if it differs by a letter or two, or if it starts with `text`.
-pub fn nearest<'a, T: Clone + PartialEq>(text: &str, known: impl IntoIterator<Item = (T, &'a str)>) -> Vec<T> {
+pub(crate) fn nearest<'a, T: Clone + PartialEq>(text: &str, known: impl IntoIterator<Item = (T, &'a str)>) -> Vec<T> {
     let text = text.to_lowercase();
     let length = text.chars().count();
     let mut found: Vec<(usize, T)> = Vec::new();

@@ -5,11 +5,11 @@
 const LEVELS: usize = 10;
 
 /// What stands before every name.
-pub struct Guides;
+pub(super) struct Guides;
 
 impl Guides {
     /// The guides of lines with these depths, in reading order. Time linear in their number, whatever the depth.
-    pub fn of(depths: impl Iterator<Item = u32>) -> Vec<String> {
+    pub(super) fn of(depths: impl Iterator<Item = u32>) -> Vec<String> {
         let depths: Vec<usize> = depths.map(|depth| depth as usize).collect();
         let last = last_of_siblings(&depths);
         let mut ends = Vec::new();

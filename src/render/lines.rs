@@ -26,7 +26,7 @@ const GAP: usize = 2;
 
 /// One line before it is laid out.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub(super) struct Line {
     /// What connects it with the lines above.
     pub guide: String,
     pub tone: Tone,
@@ -57,7 +57,7 @@ impl Line {
 }
 
 /// How far what stands beside the names is from the left.
-pub fn aligned(lines: &[Line], width: Option<usize>) -> usize {
+pub(super) fn aligned(lines: &[Line], width: Option<usize>) -> usize {
     let beside = || lines.iter().filter(|line| !line.is_bare());
     let longest = beside().map(Line::first).filter(|first| *first <= MOST_ALIGNED).max().unwrap_or(0);
     let longest = if longest == 0 && beside().next().is_some() { MOST_ALIGNED } else { longest };
@@ -71,7 +71,7 @@ pub fn aligned(lines: &[Line], width: Option<usize>) -> usize {
 }
 
 /// Writes the lines after a margin. `at` is what [`aligned`] says.
-pub fn write(
+pub(super) fn write(
     lines: &[Line],
     at: usize,
     margin: usize,
@@ -86,7 +86,7 @@ pub fn write(
 }
 
 /// Writes a sentence that begins with a word, which is seen first.
-pub fn write_sentence(
+pub(super) fn write_sentence(
     word: &str,
     tone: Tone,
     sentence: &str,

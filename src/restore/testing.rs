@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::archived::Archived;
 
 /// An object, with what `more` has merged into it. Its uid is `KIND-NAME`, in lower case.
-pub fn object(api_version: &str, kind: &str, name: &str, more: &Value) -> Value {
+pub(super) fn object(api_version: &str, kind: &str, name: &str, more: &Value) -> Value {
     let mut object =
         json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "uid": uid(kind, name)}});
     merge(&mut object, more);
@@ -13,7 +13,7 @@ pub fn object(api_version: &str, kind: &str, name: &str, more: &Value) -> Value 
 }
 
 /// The same in namespace `shop`, owned by these (`apiVersion kind name`), of which the first is the controller.
-pub fn owned(api_version: &str, kind: &str, name: &str, owners: &[(&str, &str, &str)]) -> Value {
+pub(super) fn owned(api_version: &str, kind: &str, name: &str, owners: &[(&str, &str, &str)]) -> Value {
     let mut references = Vec::new();
     for (index, (api_version, kind, name)) in owners.iter().enumerate() {
         let uid = uid(kind, name);
@@ -28,7 +28,7 @@ pub fn owned(api_version: &str, kind: &str, name: &str, owners: &[(&str, &str, &
 }
 
 /// Read as from an archive.
-pub fn archived(objects: impl IntoIterator<Item = Value>) -> Vec<Archived> {
+pub(super) fn archived(objects: impl IntoIterator<Item = Value>) -> Vec<Archived> {
     objects.into_iter().enumerate().map(|(index, object)| Archived::new(index + 1, object).unwrap()).collect()
 }
 

@@ -61,7 +61,7 @@ impl Parts {
     }
 
     /// The number of a node's part.
-    pub fn of(&self, node: impl Into<NodeId>) -> u32 {
+    pub(crate) fn of(&self, node: impl Into<NodeId>) -> u32 {
         self.part_of[node.into().index()]
     }
 }

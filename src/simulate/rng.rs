@@ -8,14 +8,14 @@ pub(crate) struct Rng(u64);
 
 impl Rng {
     /// The generator with this seed.
-    pub fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         let mut hasher = rustc_hash::FxHasher::default();
         hasher.write_u64(seed.wrapping_add(0x9e37_79b9_7f4a_7c15));
         Rng(hasher.finish() | 1)
     }
 
     /// A number below `bound`.
-    pub fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -77,7 +77,7 @@ fn interleave(lists: Vec<Vec<ObjectId>>, rng: &mut Rng) -> Vec<ObjectId> {
 }
 
 /// The world before anything happens, and the targets that the API server refuses.
-pub fn begin<'s, 'a>(
+pub(crate) fn begin<'s, 'a>(
     context: &'s SimContext<'a>,
     request: &Request,
     lists: InitialListOrder,

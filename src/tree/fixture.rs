@@ -23,13 +23,13 @@ const KINDS: [(&str, &str, &str, bool, bool); 8] = [
 ];
 
 /// A small cluster under construction. The uid of an object is `kind-name` in lower case by default.
-pub struct World {
+pub(crate) struct World {
     builder: SnapshotBuilder,
     unread: Vec<&'static str>,
 }
 
 /// A valid, controlling, blocking reference to `Kind/name`.
-pub fn owner(kind_and_name: &str) -> RawReference<'static> {
+pub(crate) fn owner(kind_and_name: &str) -> RawReference<'static> {
     let (kind, name) = kind_and_name.split_once('/').unwrap();
     let (group, ..) = KINDS.into_iter().find(|known| known.2 == kind).unwrap_or(("nowhere.org", "", "", true, true));
     RawReference {
@@ -42,12 +42,12 @@ pub fn owner(kind_and_name: &str) -> RawReference<'static> {
     }
 }
 
-pub fn uid(kind: &str, name: &str) -> String {
+pub(crate) fn uid(kind: &str, name: &str) -> String {
     format!("{kind}-{name}").to_lowercase()
 }
 
 impl World {
-    pub fn new() -> World {
+    pub(crate) fn new() -> World {
         let verbs = |watched| if watched { vec!["delete", "get", "list", "watch"] } else { vec!["get", "list"] };
         let resources = KINDS
             .into_iter()
@@ -69,13 +69,13 @@ impl World {
     }
 
     /// Makes a kind unreadable.
-    pub fn unread(mut self, kind: &'static str) -> World {
+    pub(crate) fn unread(mut self, kind: &'static str) -> World {
         self.unread.push(kind);
         self
     }
 
     /// Adds `Kind/name` to a namespace.
-    pub fn add(&mut self, namespace: &str, kind_and_name: &str, owners: &[&str]) -> ObjectId {
+    pub(crate) fn add(&mut self, namespace: &str, kind_and_name: &str, owners: &[&str]) -> ObjectId {
         self.add_with(namespace, kind_and_name, owners.iter().map(|name| owner(name)).collect(), |_| {})
     }
 
@@ -101,7 +101,7 @@ impl World {
     }
 
     /// Builds the snapshot: every kind is listed, except unreadable ones.
-    pub fn build(mut self) -> (Snapshot, OwnerGraph) {
+    pub(crate) fn build(mut self) -> (Snapshot, OwnerGraph) {
         for (index, (_, _, kind, ..)) in KINDS.into_iter().enumerate() {
             self.builder.list(ListRecord {
                 resource: ResourceId(index as u32),
@@ -121,7 +121,7 @@ fn resource(kind: &str) -> ResourceId {
 }
 
 /// Makes an object terminating, with these finalizers.
-pub fn terminating(finalizers: &[&'static str]) -> impl FnOnce(&mut RawObject<'_>) {
+pub(crate) fn terminating(finalizers: &[&'static str]) -> impl FnOnce(&mut RawObject<'_>) {
     move |raw| {
         raw.deleted = Some(2_000);
         raw.finalizers = finalizers.iter().map(|finalizer| Cow::Borrowed(*finalizer)).collect();
@@ -129,7 +129,7 @@ pub fn terminating(finalizers: &[&'static str]) -> impl FnOnce(&mut RawObject<'_
 }
 
 /// A namespace with an example of everything that a tree marks.
-pub fn shop() -> (Snapshot, OwnerGraph) {
+pub(crate) fn shop() -> (Snapshot, OwnerGraph) {
     let mut world = World::new().unread("Secret");
     world.add("", "Node/n1", &[]);
     world.add("shop", "Deployment/web", &[]);

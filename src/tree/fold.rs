@@ -21,7 +21,7 @@ const SAMPLES: usize = 3;
 
 /// A line of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Row {
+pub(crate) enum Row {
     /// The entry with this index.
     Entry(usize),
     /// A fold: more entries similar to the one with this index, the first that is omitted.
@@ -38,7 +38,7 @@ pub enum Row {
 
 impl Row {
     /// The index of the entry.
-    pub fn entry(self) -> usize {
+    pub(crate) fn entry(self) -> usize {
         match self {
             Row::Entry(index) | Row::More { like: index, .. } | Row::Lone(index) => index,
         }
@@ -62,7 +62,7 @@ pub(crate) fn unfolded(tree: &Tree) -> Vec<Row> {
 }
 
 /// All lines, with similar entries folded and lone objects in totals.
-pub fn folded(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Vec<Row> {
+pub(crate) fn folded(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Vec<Row> {
     let entries = &tree.entries;
     let parents = parents(entries);
     let ends = ends(entries);

@@ -194,7 +194,7 @@ fn push_once(marks: &mut Vec<Mark>, mark: Mark) {
 }
 
 /// `Kind/name` as written in a reference.
-pub fn named(snapshot: &Snapshot, reference: &Reference) -> String {
+pub(crate) fn named(snapshot: &Snapshot, reference: &Reference) -> String {
     format!("{}/{}", snapshot.text(reference.kind), snapshot.text(reference.name))
 }
 

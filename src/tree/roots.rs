@@ -7,14 +7,14 @@ use crate::{
 
 /// An object at the top of the forest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Root {
+pub(crate) struct Root {
     pub object: ObjectId,
     /// It represents a cycle without an owner outside of it.
     pub cycle: bool,
 }
 
 /// The roots of a namespace, or (`None`) of everything, in output order. Linear in the snapshot, except for sorting.
-pub fn roots(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>) -> Vec<Root> {
+pub(crate) fn roots(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>) -> Vec<Root> {
     let in_scope = |id: ObjectId| namespace.is_none_or(|namespace| snapshot.object(id).namespace == namespace);
     let mut scope: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(|id| in_scope(*id)).collect();
     sort_roots(snapshot, &mut scope);

@@ -47,7 +47,7 @@ pub(super) struct WorkItem {
 }
 
 impl WorkItem {
-    pub fn new(state: &State, node: NodeId) -> Option<Self> {
+    pub(super) fn new(state: &State, node: NodeId) -> Option<Self> {
         let coordinates = state.live.identity(node)?;
         Some(WorkItem {
             node,
@@ -61,12 +61,12 @@ impl WorkItem {
         })
     }
 
-    pub fn coordinates(&self) -> Coordinates {
+    pub(super) fn coordinates(&self) -> Coordinates {
         self.coordinates
     }
 
     /// Whatever is known of the item, it is asked for.
-    pub fn read_anew(self) -> Self {
+    pub(super) fn read_anew(self) -> Self {
         WorkItem { distrusts: true, ..self }
     }
 
@@ -105,7 +105,7 @@ enum Found {
 
 impl Shared {
     /// Does what a worker is asked for, and says what the API server answered.
-    pub async fn answer(&self, worked: &mut WorkItem, ask: &Ask) -> Answer<'static> {
+    pub(super) async fn answer(&self, worked: &mut WorkItem, ask: &Ask) -> Answer<'static> {
         (worked.trouble, worked.unmappable) = (None, false);
         match ask {
             Ask::Item(coordinates) => self.item(worked, coordinates).await,
@@ -304,7 +304,7 @@ impl Shared {
 
     /// Drops the references to an owner from one of its dependents (§6), by what was seen of it, or, if that is
     /// old, by what is there.
-    pub async fn free(&self, dependent: NodeId, patch: &Patch, reason: &Reason) -> Answer<'static> {
+    pub(super) async fn free(&self, dependent: NodeId, patch: &Patch, reason: &Reason) -> Answer<'static> {
         let Some(mut worked) = WorkItem::new(&self.lock(), dependent) else { return Answer::NotFound };
         worked.distrusts = false;
         for _ in 0..VERSIONED_TRIES {

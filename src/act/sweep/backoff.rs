@@ -25,7 +25,7 @@ pub(super) struct Backoff {
 
 impl Backoff {
     /// An item failed once more. The earliest of its next tries counts.
-    pub fn failed(&mut self, node: NodeId, now: Instant) {
+    pub(super) fn failed(&mut self, node: NodeId, now: Instant) {
         let failures = self.failures.entry(node).or_default();
         let pause = FIRST.saturating_mul(1 << (*failures).min(30)).min(LONGEST);
         *failures = failures.saturating_add(1);
@@ -40,17 +40,17 @@ impl Backoff {
     }
 
     /// An item succeeded, or is done with.
-    pub fn forget(&mut self, node: NodeId) {
+    pub(super) fn forget(&mut self, node: NodeId) {
         self.failures.remove(&node);
     }
 
     /// How often in a row an item has failed.
-    pub fn failures(&self, node: NodeId) -> u32 {
+    pub(super) fn failures(&self, node: NodeId) -> u32 {
         self.failures.get(&node).copied().unwrap_or(0)
     }
 
     /// Takes the items whose time has come.
-    pub fn take_due(&mut self, now: Instant) -> Vec<NodeId> {
+    pub(super) fn take_due(&mut self, now: Instant) -> Vec<NodeId> {
         let mut taken = Vec::new();
         while let Some((_, node)) = self.due.first().filter(|(at, _)| *at <= now).copied() {
             self.due.pop_first();
@@ -61,20 +61,20 @@ impl Backoff {
     }
 
     /// When the next item is due.
-    pub fn next(&self) -> Option<Instant> {
+    pub(super) fn next(&self) -> Option<Instant> {
         self.due.first().map(|(at, _)| *at)
     }
 
     /// Something has changed that all may have been waiting for: everybody's pauses begin anew, and the next try of
     /// each is now.
-    pub fn hasten(&mut self, now: Instant) {
+    pub(super) fn hasten(&mut self, now: Instant) {
         self.failures.clear();
         self.due = std::mem::take(&mut self.due).into_iter().map(|(_, node)| (now, node)).collect();
         self.at.values_mut().for_each(|at| *at = now);
     }
 
     /// Items have other numbers from now on; those that are not named are gone.
-    pub fn renumber(&mut self, numbers: &FxHashMap<NodeId, NodeId>) {
+    pub(super) fn renumber(&mut self, numbers: &FxHashMap<NodeId, NodeId>) {
         let renumbered = |node: &NodeId| numbers.get(node).copied();
         self.failures =
             self.failures.iter().filter_map(|(node, failures)| Some((renumbered(node)?, *failures))).collect();

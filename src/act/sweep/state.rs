@@ -77,7 +77,7 @@ pub(super) struct State {
 
 impl State {
     /// Where an owner is looked for that somebody in `namespace` calls by these coordinates, or an item.
-    pub fn place(&self, coordinates: &Coordinates) -> Place {
+    pub(super) fn place(&self, coordinates: &Coordinates) -> Place {
         let Served { resources, undiscovered } = &*self.served;
         let (api_version, kind) = (self.live.text(coordinates.api_version), self.live.text(coordinates.kind));
         let mapping = map(resources, |group_version| undiscovered.contains(group_version), api_version, kind);
@@ -97,7 +97,7 @@ impl State {
     }
 
     /// An object by all its names, in words that outlast symbols.
-    pub fn named(&self, coordinates: &Coordinates) -> Identity {
+    pub(super) fn named(&self, coordinates: &Coordinates) -> Identity {
         let text = |symbol: Symbol| self.live.text(symbol).to_owned();
         Identity {
             api_version: text(coordinates.api_version),
@@ -125,7 +125,7 @@ impl State {
     }
 
     /// Takes the next item of a queue, and says for how long it has waited.
-    pub fn take(&mut self, queue: QueueName) -> Option<(NodeId, Duration)> {
+    pub(super) fn take(&mut self, queue: QueueName) -> Option<(NodeId, Duration)> {
         let node = match queue {
             QueueName::ToDelete => self.live.to_delete.take(),
             QueueName::ToOrphan => self.live.to_orphan.take(),
@@ -167,19 +167,19 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub fn new(connection: Connection, settings: Settings, observer: Arc<dyn SweepObserver>) -> Self {
+    pub(super) fn new(connection: Connection, settings: Settings, observer: Arc<dyn SweepObserver>) -> Self {
         let live = Live::new(settings.limit.clone());
         let state = Mutex::new(State { live, ..State::default() });
         Shared { connection, settings, observer, state, work: [Notify::new(), Notify::new()], timer: Notify::new() }
     }
 
     /// The state, for reading.
-    pub fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the state, and wakes whoever has something to do then.
-    pub fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.lock();
         let before = state.next_due();
         let outcome = change(&mut state);
@@ -209,7 +209,7 @@ impl Shared {
     }
 
     /// Says that an item failed, and whether it is tried again.
-    pub fn failed(&self, node: NodeId, worked: &WorkItem, why: String, retried: bool) {
+    pub(super) fn failed(&self, node: NodeId, worked: &WorkItem, why: String, retried: bool) {
         let failed = self.change(|state| {
             state.failing.insert(node, ItemFailure { why: why.clone(), unmappable: worked.unmappable });
             Failed {
@@ -223,14 +223,14 @@ impl Shared {
     }
 
     /// Ends everything.
-    pub fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.change(|state| state.stopped = true);
         self.work.iter().for_each(Notify::notify_waiters);
         self.timer.notify_one();
     }
 
     /// Tells when there may be something to do in a queue, or everything is to end.
-    pub fn work(&self, queue: QueueName) -> &Notify {
+    pub(super) fn work(&self, queue: QueueName) -> &Notify {
         let [to_delete, to_orphan] = &self.work;
         match queue {
             QueueName::ToDelete => to_delete,

@@ -15,7 +15,7 @@ const ARCHIVE_OTHERWISE: &str = "A";
 
 /// The question about a plan. `namespace` is the one that is looked at; `archived`: everything that goes is in an
 /// archive.
-pub fn question(
+pub(super) fn question(
     snapshot: &Snapshot,
     plan: &Plan,
     consent: Consent,

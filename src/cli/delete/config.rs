@@ -14,7 +14,7 @@ use super::super::{
 };
 
 /// A checked command line.
-pub struct Checked {
+pub(super) struct Checked {
     pub cluster: ClusterConfig,
     pub targets: TargetConfig,
     pub delete: DeleteConfig,
@@ -24,7 +24,7 @@ pub struct Checked {
 
 /// # Errors
 /// What makes no sense, or can't work whatever the cluster says.
-pub fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, OperationError> {
+pub(super) fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, OperationError> {
     let named = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
     if !named {
         let why = "no TARGET: give TYPE/NAME, TYPE NAME, TYPE with -l or --all, or -f MANIFEST";

@@ -41,7 +41,7 @@ use super::{
 };
 
 /// Plans, shows, asks, deletes and follows.
-pub fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, OperationError> {
+pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, OperationError> {
     let Checked { cluster, targets, delete, timeout } = config::check(global, args)?;
     let mut delete = Delete::open(&cluster, &targets, delete)?;
     let mut notes = Vec::new();

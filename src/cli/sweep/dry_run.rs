@@ -21,7 +21,7 @@ use super::{
 };
 
 /// Predicts one pass of the collector.
-pub fn show(global: &GlobalArgs, args: &SweepArgs, rules: SweepRules) -> Result<Report, OperationError> {
+pub(super) fn show(global: &GlobalArgs, args: &SweepArgs, rules: SweepRules) -> Result<Report, OperationError> {
     let mut session = global.open(&args.source, &scope(global, &args.targets), ReadScope::Everything)?;
     if rules.trust_missing_apis {
         session.trust_missing_apis();

@@ -44,7 +44,7 @@ use super::{
 };
 
 /// Sweeps once.
-pub fn pass(
+pub(super) fn pass(
     global: &GlobalArgs,
     args: &SweepArgs,
     order: &SweepConfig,

@@ -37,7 +37,7 @@ const MOST_OBJECTS: usize = 10_000;
 const NAMED: usize = 8;
 
 /// Sweeps until SIGTERM or SIGINT.
-pub fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) -> Result<Report, OperationError> {
+pub(super) fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) -> Result<Report, OperationError> {
     let live = Cluster::connect(&global.cluster()?)?;
     let (metrics, health) = (Metrics::new(), Health::new(PATIENCE));
     let requests = Arc::new(metrics.requests(&live.connection.endpoint().server));

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// `deleted Pod/web-1 in shop: no owner is left`
-pub fn describe(written: &CompletedWrite) -> String {
+pub(super) fn describe(written: &CompletedWrite) -> String {
     let done = match written.what {
         What::Deleted(Propagation::Foreground) => "deleted in the foreground",
         What::Deleted(Propagation::Orphan) => "deleted with the orphan policy",
@@ -21,7 +21,7 @@ pub fn describe(written: &CompletedWrite) -> String {
 }
 
 /// `Pod/web-1 in shop`
-pub fn named(object: &Identity) -> String {
+pub(super) fn named(object: &Identity) -> String {
     let name = object.short_name();
     if object.namespace.is_empty() { name } else { format!("{name} in {}", object.namespace) }
 }

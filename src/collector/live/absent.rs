@@ -17,7 +17,7 @@ pub(super) struct Absent {
 }
 
 impl Absent {
-    pub fn add(&mut self, identity: Identity) {
+    pub(super) fn add(&mut self, identity: Identity) {
         if !self.known.insert(identity) {
             return;
         }
@@ -29,11 +29,11 @@ impl Absent {
         }
     }
 
-    pub fn has(&self, identity: &Identity) -> bool {
+    pub(super) fn has(&self, identity: &Identity) -> bool {
         self.known.contains(identity)
     }
 
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.known.clear();
         self.oldest_first.clear();
     }

@@ -23,7 +23,7 @@ pub(super) struct Finalizers {
 }
 
 impl Finalizers {
-    pub fn of(finalizers: &[Symbol]) -> Self {
+    pub(super) fn of(finalizers: &[Symbol]) -> Self {
         Finalizers {
             foreground: finalizers.contains(&Symbol::FOREGROUND),
             orphan: finalizers.contains(&Symbol::ORPHAN),
@@ -59,7 +59,7 @@ pub(super) struct Node {
 
 impl Node {
     /// A node outside the graph.
-    pub fn gone(uid: Symbol) -> Self {
+    pub(super) fn gone(uid: Symbol) -> Self {
         let nothing = Symbol::EMPTY;
         Node {
             known: Known::Gone,

@@ -10,7 +10,7 @@ use serde::{
 /// [`crate::model::Origin`].
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Origin {
+pub(super) enum Origin {
     Cluster { context: String, server: String },
     Dump { paths: Vec<String> },
 }
@@ -18,7 +18,7 @@ pub enum Origin {
 /// [`crate::model::ListRecord`].
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct List {
+pub(super) struct List {
     pub resource: String,
     pub version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct List {
 
 /// A coordinate that a look-up found empty.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Absent {
+pub(super) struct Absent {
     pub resource: String,
     pub version: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -22,7 +22,7 @@ mod format;
 mod read;
 mod write;
 
-pub use read::read;
+pub(super) use read::read;
 pub use write::write;
 pub(crate) use write::write_to_path;
 

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Restores the snapshot in a text with this apiVersion, which begins with `kubectl-gc/`.
-pub fn read(path: &str, text: &str, api_version: &str) -> Result<Snapshot, DumpError> {
+pub(crate) fn read(path: &str, text: &str, api_version: &str) -> Result<Snapshot, DumpError> {
     let other = |found: String| DumpError::SnapshotVersion { path: path.to_owned(), found };
     if api_version != API_VERSION {
         return Err(other(api_version.to_owned()));

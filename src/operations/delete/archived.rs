@@ -102,7 +102,7 @@ impl Archived {
 }
 
 /// A new file in the current folder, named after the first target and the time.
-pub fn default_path(snapshot: &Snapshot, plan: &Plan, now: &jiff::Zoned) -> PathBuf {
+pub(super) fn default_path(snapshot: &Snapshot, plan: &Plan, now: &jiff::Zoned) -> PathBuf {
     let now = now.strftime("%Y%m%d-%H%M%S%.3f").to_string();
     let safe = |text: &str| {
         text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect::<String>()

@@ -13,7 +13,7 @@ use super::super::{LiveSession, OperationError, access::require_allowed};
 
 /// # Errors
 /// Where something that could not be read may change what goes, unless that is allowed.
-pub fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), OperationError> {
+pub(super) fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), OperationError> {
     let missing = Incomplete::of(snapshot, plan);
     if allowed || !missing.matters() {
         return Ok(());
@@ -24,14 +24,14 @@ pub fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), O
 
 /// # Errors
 /// Where the API server would forbid any of this, all of which is told at once.
-pub fn allowed(session: &LiveSession, wanted: &BTreeSet<Access>) -> Result<Option<String>, OperationError> {
+pub(super) fn allowed(session: &LiveSession, wanted: &BTreeSet<Access>) -> Result<Option<String>, OperationError> {
     let verdicts = session.run(async |connection, snapshot| review(connection, &snapshot.resources, wanted).await);
     require_allowed(verdicts, &session.snapshot.resources, "deleted")
 }
 
 /// What the user sends: a PATCH for each object that is kept, and a DELETE for each target. The cascade is the
 /// collector's.
-pub fn requests(snapshot: &Snapshot, request: &Request) -> BTreeSet<Access> {
+pub(super) fn requests(snapshot: &Snapshot, request: &Request) -> BTreeSet<Access> {
     let kept = request.cuts.iter().map(|cut| access(snapshot, cut.object, "patch"));
     kept.chain(request.targets.iter().map(|target| access(snapshot, *target, "delete"))).collect()
 }

@@ -16,7 +16,7 @@ use crate::model::{Mapping, Resources};
 
 /// An object that a manifest names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub(super) struct Entry {
     pub place: Place,
     pub api_version: String,
     pub kind: String,
@@ -26,7 +26,7 @@ pub struct Entry {
 
 impl Entry {
     /// The object, its kind looked up.
-    pub fn wanted(self, resources: &Resources) -> Result<NamedTarget, TargetError> {
+    pub(super) fn wanted(self, resources: &Resources) -> Result<NamedTarget, TargetError> {
         let Mapping::Served(id) = resources.map(&self.api_version, &self.kind) else {
             let mut served: Vec<String> = Vec::new();
             for (_, resource) in resources.iter().filter(|(_, resource)| resource.kind.eq_ignore_ascii_case(&self.kind))
@@ -52,7 +52,7 @@ impl Entry {
 }
 
 /// All objects that the values of `-f` name, in their order.
-pub fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, TargetError> {
+pub(super) fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, TargetError> {
     let mut entries = Vec::new();
     let mut stdin_read = false;
     for path in paths {
@@ -109,7 +109,7 @@ fn text(path: &str, bytes: Vec<u8>) -> Result<String, TargetError> {
 }
 
 /// The objects in a text: JSON, one or more in a row, or YAML documents.
-pub fn objects(path: &str, text: &str) -> Result<Vec<Entry>, TargetError> {
+pub(super) fn objects(path: &str, text: &str) -> Result<Vec<Entry>, TargetError> {
     let mut entries = Vec::new();
     let mut number = 0;
     let mut take = |node: Result<Node, String>| {

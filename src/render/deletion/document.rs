@@ -14,7 +14,7 @@ use super::{DeletionView, ended};
 /// `kind: Deletion`
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DeletionDocument<'a> {
+pub(super) struct DeletionDocument<'a> {
     #[serde(flatten)]
     head: Head<'a>,
     propagation: &'static str,
@@ -46,7 +46,7 @@ struct ResultJson<'a> {
 
 /// The same of a sweep.
 #[derive(Clone, Debug, Serialize)]
-pub struct SweptJson<'a> {
+pub(super) struct SweptJson<'a> {
     #[serde(flatten)]
     result: ResultJson<'a>,
     failed: Vec<FailedJson<'a>>,
@@ -61,7 +61,7 @@ struct FailedJson<'a> {
 
 impl<'a> SweptJson<'a> {
     /// What came of a sweep.
-    pub fn of(view: &DeletionView<'a>) -> Self {
+    pub(super) fn of(view: &DeletionView<'a>) -> Self {
         let failed = view.sweep.unwrap_or_default().iter();
         let failed = failed.map(|(object, reason)| FailedJson { object: ObjectJson::named(object), reason });
         SweptJson { result: ResultJson::of(view), failed: failed.collect() }
@@ -121,7 +121,7 @@ struct UnplannedJson<'a> {
 
 impl<'a> DeletionDocument<'a> {
     /// All that there is to tell.
-    pub fn of(view: &DeletionView<'a>) -> Self {
+    pub(super) fn of(view: &DeletionView<'a>) -> Self {
         DeletionDocument {
             head: Head::new("Deletion", view.gaps),
             propagation: view.propagation.name(),

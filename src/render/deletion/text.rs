@@ -28,7 +28,7 @@ const NAMED: usize = 10;
 const MARGIN: usize = 2;
 
 /// Writes it all.
-pub fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (word, tone, sentence) = verdict(view);
     lines::write_sentence(word, tone, &sentence, options, out)?;
     let not_done: Vec<Line> = view.sent.iter().filter_map(|sent| not_done(view, sent)).collect();

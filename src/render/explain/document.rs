@@ -25,7 +25,7 @@ use super::ExplainView;
 /// Stories as JSON or YAML.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ExplanationDocument<'a> {
+pub(super) struct ExplanationDocument<'a> {
     #[serde(flatten)]
     head: Head<'a>,
     explanations: Vec<ExplanationJson<'a>>,

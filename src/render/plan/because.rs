@@ -93,7 +93,7 @@ fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Referen
 }
 
 /// Owners as references name them, each once.
-pub fn owners_named(snapshot: &Snapshot, references: &[Reference]) -> String {
+pub(super) fn owners_named(snapshot: &Snapshot, references: &[Reference]) -> String {
     named(snapshot, references, |_| true)
 }
 

@@ -20,7 +20,7 @@ const NAMED_BLOCKERS: usize = 2;
 
 /// What becomes of an object, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Word {
+pub(super) enum Word {
     Stuck,
     /// Terminating; its controller is not known to run.
     Unclear,
@@ -34,7 +34,7 @@ pub enum Word {
 
 impl Word {
     /// As it is printed.
-    pub fn text(self) -> &'static str {
+    pub(super) fn text(self) -> &'static str {
         match self {
             Word::Stuck => "STUCK",
             Word::Unclear => "DEPENDS",
@@ -46,7 +46,7 @@ impl Word {
     }
 
     /// How it looks.
-    pub fn tone(self) -> Tone {
+    pub(super) fn tone(self) -> Tone {
         match self {
             Word::Stuck => Tone::Error,
             Word::Unclear | Word::Waits | Word::Unsure => Tone::Warning,
@@ -57,7 +57,7 @@ impl Word {
 }
 
 /// The word for an outcome.
-pub fn word(outcome: &Outcome) -> Word {
+pub(super) fn word(outcome: &Outcome) -> Word {
     match (outcome.kind, outcome.state) {
         (OutcomeKind::Deleted, _) => Word::Gone,
         (OutcomeKind::Terminating | OutcomeKind::Unchanged, Some(State::Waiting)) => Word::Waits,
@@ -69,7 +69,7 @@ pub fn word(outcome: &Outcome) -> Word {
 }
 
 /// The remark on an outcome; empty where the word says it all.
-pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
+pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let remark = match outcome.kind {
         OutcomeKind::Deleted => grace(view, outcome).or_else(|| bent(view, outcome)).unwrap_or_default(),
         OutcomeKind::Terminating => held(view, outcome),
@@ -95,7 +95,7 @@ pub fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
 }
 
 /// The remark on what stands below nothing in a sweep: its reason comes first, because no line above gives it.
-pub fn detail_of_root(view: &PlanView<'_>, outcome: &Outcome) -> String {
+pub(super) fn detail_of_root(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let detail = detail(view, outcome);
     let tells_why = matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Unchanged)
         || outcome.kind == OutcomeKind::Deleted && bent(view, outcome).is_some();
@@ -105,7 +105,7 @@ pub fn detail_of_root(view: &PlanView<'_>, outcome: &Outcome) -> String {
 }
 
 /// What likes among the roots of a sweep have in common: which owners they had is for each to say.
-pub fn group_of_root(outcome: &Outcome, detail: &str) -> String {
+pub(super) fn group_of_root(outcome: &Outcome, detail: &str) -> String {
     match (&outcome.because, outcome.kind, outcome.uncertain) {
         (Some(Cause::Collector(Reason::NoOwnerLeft)), OutcomeKind::Deleted, None) => "their owners are gone".to_owned(),
         (Some(Cause::Collector(Reason::OtherOwnerSolid(_))), OutcomeKind::Detached, None) => {
@@ -284,7 +284,7 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
 }
 
 /// `Kind/name`, with the namespace where it is not the one that is looked at, or that of the line above.
-pub fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> String {
+pub(super) fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> String {
     let expected = match above.map(|above| view.snapshot.object(above)) {
         Some(above) if !above.namespace.is_empty() => Some(view.snapshot.text(above.namespace)),
         // Below a Namespace everything is in it.
@@ -297,7 +297,7 @@ pub fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> S
 }
 
 /// `Kind/name`, with its namespace where that is not the one to be expected.
-pub fn located(snapshot: &Snapshot, object: ObjectId, expected: Option<&str>) -> String {
+pub(crate) fn located(snapshot: &Snapshot, object: ObjectId, expected: Option<&str>) -> String {
     let namespace = snapshot.text(snapshot.object(object).namespace);
     let short = snapshot.short_name(object);
     if namespace.is_empty() || expected == Some(namespace) { short } else { format!("{short} -n {namespace}") }

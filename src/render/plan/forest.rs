@@ -22,7 +22,7 @@ const SHOWN_OF_FOLDED: usize = 2;
 
 /// One line of a plan.
 #[derive(Clone, Debug)]
-pub struct Row<'a> {
+pub(super) struct Row<'a> {
     pub depth: u32,
     pub object: ObjectId,
     pub outcome: &'a Outcome,
@@ -35,7 +35,7 @@ pub struct Row<'a> {
 }
 
 /// The lines of a plan. With `fold`, long runs of likes become one line.
-pub fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
+pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
     let (roots, children) = arrange(view);
     let mut rows = Vec::new();
     let mut open: Vec<(u32, Vec<Row<'a>>)> = vec![(0, siblings(view, &children, &roots, 0, fold))];

@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 
 /// A gate that is shut.
 #[derive(Debug, Serialize)]
-pub struct GateJson<'a> {
+pub(super) struct GateJson<'a> {
     gate: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     resource: Option<String>,
@@ -30,7 +30,7 @@ pub struct GateJson<'a> {
 
 impl<'a> GateJson<'a> {
     /// A gate as JSON says it.
-    pub fn of(snapshot: &'a Snapshot, gate_violations: &'a GateViolation) -> Self {
+    pub(super) fn of(snapshot: &'a Snapshot, gate_violations: &'a GateViolation) -> Self {
         let (gate, resource, max) = match gate_violations.gate {
             Gate::Deny(resource) => ("deny", Some(snapshot.resources.get(resource).full_name()), None),
             Gate::Max(max) => ("max", None, Some(max)),

@@ -35,13 +35,13 @@ pub struct Kept {
 /// One object that is kept.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct KeptJson<'a> {
+pub(super) struct KeptJson<'a> {
     object: ObjectJson<'a>,
     removed_references: Vec<ReferenceJson<'a>>,
 }
 
 /// What is kept, as JSON says it; none where nothing was asked for.
-pub fn kept<'a>(view: &PlanView<'a>) -> Option<Vec<KeptJson<'a>>> {
+pub(super) fn kept<'a>(view: &PlanView<'a>) -> Option<Vec<KeptJson<'a>>> {
     let of = |object: &ObjectId| {
         let loses = cut_of(view, *object).into_iter().flat_map(|cut| &cut.loses);
         KeptJson {
@@ -53,7 +53,7 @@ pub fn kept<'a>(view: &PlanView<'a>) -> Option<Vec<KeptJson<'a>>> {
 }
 
 /// What stays because of it, as JSON says it; none where nothing was asked for.
-pub fn stays<'a>(view: &PlanView<'a>) -> Option<Vec<ObjectJson<'a>>> {
+pub(super) fn stays<'a>(view: &PlanView<'a>) -> Option<Vec<ObjectJson<'a>>> {
     Some(view.kept?.stays.iter().map(|object| ObjectJson::of(view.snapshot, *object)).collect())
 }
 
@@ -62,7 +62,7 @@ fn cut_of<'a>(view: &PlanView<'a>, object: ObjectId) -> Option<&'a Cut> {
 }
 
 /// What is cut from an object that is kept, in a few words; none where it isn't.
-pub fn remark(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
+pub(super) fn remark(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let cut = cut_of(view, object)?;
     Some(format!(
         "by --keep: references to {} are removed before anything is deleted",
@@ -71,7 +71,7 @@ pub fn remark(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
 }
 
 /// What is kept and what stays because of it, in words.
-pub fn describe(view: &PlanView<'_>) -> Vec<String> {
+pub(super) fn describe(view: &PlanView<'_>) -> Vec<String> {
     let Some(Kept { kept, stays, .. }) = view.kept else { return Vec::new() };
     let mut describe = Vec::new();
     if !kept.is_empty() {
@@ -114,7 +114,7 @@ fn some(view: &PlanView<'_>, objects: &[ObjectId]) -> String {
 }
 
 /// The flags that ask for it again; empty where nothing was asked for.
-pub fn flags(view: &PlanView<'_>) -> Vec<String> {
+pub(super) fn flags(view: &PlanView<'_>) -> Vec<String> {
     view.kept.iter().flat_map(|kept| &kept.asked).map(|text| format!("--keep={text}")).collect()
 }
 

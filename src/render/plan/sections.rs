@@ -47,7 +47,7 @@ impl Said {
 }
 
 /// Writes the sections: a word each, and what is to be said.
-pub fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let sections = sections(view, options.fold);
     if !sections.is_empty() {
         writeln!(out)?;
@@ -140,7 +140,7 @@ fn assumes(view: &PlanView<'_>) -> Vec<String> {
 }
 
 /// A summary in half a line.
-pub fn in_short(summary: Summary) -> String {
+pub(super) fn in_short(summary: Summary) -> String {
     let anew = if summary.recreated == 0 { String::new() } else { format!(" ({} recreated)", summary.recreated) };
     let mut parts = vec![format!("{} deleted", thousands(summary.deleted)) + &anew];
     let mut add = |number: usize, describe: String| {

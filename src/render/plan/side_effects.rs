@@ -19,7 +19,7 @@ const NAMED: usize = 3;
 const MOST_EFFECTS: usize = 8;
 
 /// What is lost with an object, in capitals: it stands before everything else on its line.
-pub fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
+pub(super) fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
     let losses = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
         EffectKind::DataDestroyed => Some("DATA LOST"),
         EffectKind::ExternalDeleted => Some("EXTERNAL RESOURCE DELETED"),
@@ -30,7 +30,7 @@ pub fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
 }
 
 /// What else is said on an object's line, after everything else.
-pub fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
+pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
     // Its finalizers are named already.
     let held = outcome.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(_)));
     let effects = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
@@ -64,7 +64,7 @@ fn each_once(remarks: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
 }
 
 /// What matters most: how many objects are recreated, and what is lost permanently. Sentences, each after a space.
-pub fn verdict(view: &PlanView<'_>) -> String {
+pub(super) fn verdict(view: &PlanView<'_>) -> String {
     let mut describe = String::new();
     match view.plan.summary.recreated {
         0 => {}
@@ -93,7 +93,7 @@ pub fn verdict(view: &PlanView<'_>) -> String {
 }
 
 /// Everything that happens outside, the worst first; the same of many objects in one line.
-pub fn outside(view: &PlanView<'_>, fold: bool) -> Vec<String> {
+pub(super) fn outside(view: &PlanView<'_>, fold: bool) -> Vec<String> {
     let mut groups: Vec<(ResourceId, Vec<&OutsideEffect>)> = Vec::new();
     let mut known: FxHashMap<(ResourceId, EffectKind, &str), usize> = FxHashMap::default();
     for effect in &view.plan.effects {
@@ -131,7 +131,7 @@ fn related(view: &PlanView<'_>, effect: &OutsideEffect) -> String {
 }
 
 /// What the request asks for and doesn't get.
-pub fn notes(view: &PlanView<'_>) -> Vec<String> {
+pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
     let (doubted, others): (Vec<&Note>, Vec<&Note>) =
         view.plan.notes.iter().partition(|note| note.kind == NoteKind::DoubtedPath);
@@ -154,7 +154,7 @@ fn left_alone(view: &PlanView<'_>, notes: &[&Note]) -> Option<String> {
 }
 
 /// What living controllers do afterwards; the same of many objects in one line.
-pub fn afterwards(view: &PlanView<'_>) -> Vec<String> {
+pub(super) fn afterwards(view: &PlanView<'_>) -> Vec<String> {
     let mut groups: Vec<(Afterwards, usize)> = Vec::new();
     let mut known: FxHashMap<Afterwards, usize> = FxHashMap::default();
     for after in view.plan.outcomes.iter().flat_map(|outcome| &outcome.afterwards) {
@@ -225,7 +225,7 @@ fn in_words(
 }
 
 /// What comes afterwards, for one object, as JSON says it: a word that never changes meaning, and a sentence.
-pub fn describe(snapshot: &Snapshot, after: Afterwards) -> (&'static str, String) {
+pub(super) fn describe(snapshot: &Snapshot, after: Afterwards) -> (&'static str, String) {
     let what = match after {
         Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } => "recreated",
         Afterwards::MayBeRecreated { .. } => "may-be-recreated",

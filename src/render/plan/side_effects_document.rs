@@ -13,7 +13,7 @@ use super::side_effects::describe;
 
 /// Something that happens outside the graph.
 #[derive(Debug, Serialize)]
-pub struct EffectJson<'a> {
+pub(super) struct EffectJson<'a> {
     object: ObjectJson<'a>,
     kind: &'static str,
     severity: &'static str,
@@ -24,7 +24,7 @@ pub struct EffectJson<'a> {
 
 /// Something that the request asks for and doesn't get.
 #[derive(Debug, Serialize)]
-pub struct NoteJson<'a> {
+pub(super) struct NoteJson<'a> {
     object: ObjectJson<'a>,
     kind: &'static str,
     message: String,
@@ -32,7 +32,7 @@ pub struct NoteJson<'a> {
 
 /// What somebody does afterwards.
 #[derive(Debug, Serialize)]
-pub struct AfterwardsJson<'a> {
+pub(super) struct AfterwardsJson<'a> {
     what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<ObjectJson<'a>>,
@@ -43,7 +43,7 @@ pub struct AfterwardsJson<'a> {
 
 impl<'a> EffectJson<'a> {
     /// An effect as JSON says it.
-    pub fn of(snapshot: &'a Snapshot, effect: &'a OutsideEffect) -> Self {
+    pub(super) fn of(snapshot: &'a Snapshot, effect: &'a OutsideEffect) -> Self {
         EffectJson {
             object: ObjectJson::of(snapshot, effect.object),
             kind: effect.kind.name(),
@@ -56,7 +56,7 @@ impl<'a> EffectJson<'a> {
 
 impl<'a> NoteJson<'a> {
     /// A note as JSON says it.
-    pub fn of(snapshot: &'a Snapshot, note: &Note, propagation: Propagation) -> Self {
+    pub(super) fn of(snapshot: &'a Snapshot, note: &Note, propagation: Propagation) -> Self {
         NoteJson {
             object: ObjectJson::of(snapshot, note.object),
             kind: note.kind.name(),
@@ -67,7 +67,7 @@ impl<'a> NoteJson<'a> {
 
 impl<'a> AfterwardsJson<'a> {
     /// What comes afterwards as JSON says it.
-    pub fn of(snapshot: &'a Snapshot, after: Afterwards) -> Self {
+    pub(super) fn of(snapshot: &'a Snapshot, after: Afterwards) -> Self {
         let (what, message) = describe(snapshot, after);
         let by = match after {
             Afterwards::Recreated { by } | Afterwards::MayBeRecreated { by } | Afterwards::Adopted { by } => Some(by),

@@ -19,7 +19,7 @@ const NAMED_RESOURCES: usize = 3;
 
 /// What goes with a Namespace although it is never listed.
 #[derive(Debug, Serialize)]
-pub struct AlsoDeletesJson<'a> {
+pub(super) struct AlsoDeletesJson<'a> {
     namespace: &'a str,
     resource: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ pub struct AlsoDeletesJson<'a> {
 /// What of a Namespace is left alone, and the pods that have to go first.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DeletedLaterJson<'a> {
+pub(super) struct DeletedLaterJson<'a> {
     namespace: &'a str,
     after_pods: Vec<ObjectJson<'a>>,
     resources: Vec<ResourceCountJson>,
@@ -46,7 +46,7 @@ fn namespace<'a>(view: &PlanView<'a>, unlisted_contents: &UnlistedContents) -> &
 }
 
 /// What a plan takes besides, as JSON says it. What is known to be nothing is left out.
-pub fn also_deletes<'a>(view: &PlanView<'a>) -> Vec<AlsoDeletesJson<'a>> {
+pub(super) fn also_deletes<'a>(view: &PlanView<'a>) -> Vec<AlsoDeletesJson<'a>> {
     let of_namespace = |unlisted_contents: &'a UnlistedContents| {
         taken(unlisted_contents).map(|unlisted| AlsoDeletesJson {
             namespace: namespace(view, unlisted_contents),
@@ -62,7 +62,7 @@ fn taken(unlisted_contents: &UnlistedContents) -> impl Iterator<Item = &Unlisted
 }
 
 /// What a plan spares as long as some pods stay, as JSON says it.
-pub fn deleted_later<'a>(view: &PlanView<'a>) -> Vec<DeletedLaterJson<'a>> {
+pub(super) fn deleted_later<'a>(view: &PlanView<'a>) -> Vec<DeletedLaterJson<'a>> {
     let of_namespace = |unlisted_contents: &'a UnlistedContents| DeletedLaterJson {
         namespace: namespace(view, unlisted_contents),
         after_pods: unlisted_contents.pods.iter().map(|pod| ObjectJson::of(view.snapshot, *pod)).collect(),
@@ -83,7 +83,7 @@ pub fn deleted_later<'a>(view: &PlanView<'a>) -> Vec<DeletedLaterJson<'a>> {
 }
 
 /// What goes besides, in words.
-pub fn also(view: &PlanView<'_>) -> Vec<String> {
+pub(super) fn also(view: &PlanView<'_>) -> Vec<String> {
     let of_namespace = |unlisted_contents: &UnlistedContents| {
         let describe: Vec<String> =
             taken(unlisted_contents).map(|unlisted| describe(view.snapshot, *unlisted)).collect();
@@ -106,12 +106,12 @@ fn describe(snapshot: &Snapshot, unlisted: Unlisted) -> String {
 }
 
 /// How many objects are spared.
-pub fn spared_objects(view: &PlanView<'_>) -> usize {
+pub(super) fn spared_objects(view: &PlanView<'_>) -> usize {
     view.unlisted_contents.iter().flat_map(|unlisted_contents| &unlisted_contents.spared).map(|(_, count)| count).sum()
 }
 
 /// What is spared, in words.
-pub fn spared(view: &PlanView<'_>) -> Vec<String> {
+pub(super) fn spared(view: &PlanView<'_>) -> Vec<String> {
     let of_namespace = |unlisted_contents: &UnlistedContents| {
         let total: usize = unlisted_contents.spared.iter().map(|(_, count)| count).sum();
         let here = Some(unlisted_contents.namespace);

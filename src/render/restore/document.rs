@@ -13,7 +13,7 @@ use super::RestoreView;
 /// What came of a restore: `Restoration`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RestorationDocument<'a> {
+pub(super) struct RestorationDocument<'a> {
     #[serde(flatten)]
     head: Head<'a>,
     /// Where nothing was done in earnest: what was done instead.

@@ -64,7 +64,7 @@ impl World<'_, '_> {
 
 /// The kubelet that would end a pod in its grace period.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kubelet {
+pub(crate) enum Kubelet {
     /// The kubelet of this existing Node.
     On(String),
     /// None: the Node doesn't exist (S13).
