@@ -289,7 +289,9 @@ impl<'a> Collector<'a> {
         } else if self.retried_at_rest(object) {
             self.retries.soon(node);
         }
-        for dependent in self.graph.unwatched_dependents(node) {
+        // Nor has a list that is late shown what is polled.
+        let unlisted = if self.listing { self.graph.dependents(node) } else { &[] };
+        for dependent in self.graph.unwatched_dependents(node).iter().chain(unlisted) {
             let dependent = NodeId::from(*dependent);
             if self.node(dependent).known == Known::Virtual {
                 self.retries.soon(dependent);

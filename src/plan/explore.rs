@@ -21,7 +21,7 @@ use crate::simulate::{
     Blockers, Cause, InitialListOrder, Parts, Refused, Request, SimContext, Start, World,
     actors::ContentOrder,
     begin,
-    delays::{for_each_delay, for_each_delay_of_events, for_each_delay_of_first_step},
+    delays::{for_each_delay, for_each_lateness},
     interleaving::Interleaving,
     order_sensitivity::order_sensitive,
     with_all_affected,
@@ -232,7 +232,7 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         let before = self.spent;
         for late in self.late_lists() {
             for start in World::restarted_before_listing(self.context, &late) {
-                for_each_delay_of_first_step(&start, |end| self.record_late(end, before));
+                for_each_lateness(&start, |end| self.record_late(end, before));
                 if self.spent - before > MAX_STEPS_ON_LATE_LISTS {
                     self.cut_short = true;
                     return;
@@ -241,7 +241,7 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         }
     }
 
-    /// The objects that the first lists may show late: those of one kind, or a single one.
+    /// The objects that the first lists may show late: those of one or two kinds, or a single one.
     fn late_lists(&self) -> Vec<Vec<ObjectId>> {
         let mut by_kind: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
         for (id, object) in self.context.snapshot.objects() {
@@ -252,17 +252,24 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
                 by_kind.entry(object.resource).or_default().push(id);
             }
         }
-        let kinds = by_kind.values().filter(|objects| objects.len() > 1).cloned();
-        kinds.chain(by_kind.values().flatten().map(|object| vec![*object])).collect()
+        let kinds: Vec<Vec<ObjectId>> = by_kind.into_values().collect();
+        let objects = kinds.iter().flatten().map(|object| vec![*object]);
+        let whole = kinds.iter().filter(|objects| objects.len() > 1).cloned();
+        let pairs = kinds
+            .iter()
+            .enumerate()
+            .flat_map(|(place, kind)| kinds[..place].iter().map(|other| [other.as_slice(), kind].concat()));
+        objects.chain(whole).chain(pairs).collect()
     }
 
     /// Simulates a collector that takes up an owner which waits or orphans before its graph contains any dependent, in
     /// several orders: what the owner's worker does next may come before or after anything that the dependents queue.
     fn play_owners_without_dependents(&mut self) {
         let before = self.spent;
-        let starts: Vec<World<'s, 'a>> = self.owners_without_dependents().collect();
-        for start in &starts {
-            for_each_delay_of_events(start, |end| self.record_late(end, before));
+        let mut starts: Vec<World<'s, 'a>> = self.owners_without_dependents().collect();
+        for start in &mut starts {
+            for_each_lateness(start, |end| self.record_late(end, before));
+            start.late.clear();
         }
         if !starts.is_empty() {
             self.play_random_orders(|number| starts[number as usize % starts.len()].clone());

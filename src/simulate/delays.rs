@@ -18,8 +18,6 @@ enum Process {
     Requests,
     /// An informer; `None` for the collector's own virtual deletes.
     Informer(Option<ResourceId>),
-    /// The graph, which takes in the events of all informers.
-    Graph,
     /// A worker that examines this node.
     Examining(NodeId),
     Orphaning(NodeId),
@@ -84,16 +82,13 @@ fn stride(length: u64, max_steps: u64) -> u64 {
     stride
 }
 
-/// Calls `visit` like [`for_each_delay`], but only delays the first step.
-pub(crate) fn for_each_delay_of_first_step<'s, 'a>(start: &World<'s, 'a>, with: impl FnMut(World<'s, 'a>) -> bool) {
-    for_each_delay(start, 0, u64::MAX, with);
-}
-
-/// Calls `visit` like [`for_each_delay`], but delays all events from the start on.
-pub(crate) fn for_each_delay_of_events<'s, 'a>(start: &World<'s, 'a>, mut with: impl FnMut(World<'s, 'a>) -> bool) {
+/// Calls `visit` with the end of every order in which the late informers are late by so many steps.
+pub(crate) fn for_each_lateness<'s, 'a>(start: &World<'s, 'a>, mut with: impl FnMut(World<'s, 'a>) -> bool) {
     let mut held_back = start.clone();
-    while held_back.play_without(Process::Graph) {
+    while let Some(step) = held_back.next_step() {
+        held_back.play(step);
         let mut end = held_back.clone();
+        end.late.clear();
         end.settle();
         if !with(end) {
             return;
@@ -106,7 +101,7 @@ impl World<'_, '_> {
     fn next_process(&self) -> Option<Process> {
         Some(match self.next_step()? {
             Step::Request => Process::Requests,
-            Step::Observe => Process::Informer(self.informer(0)),
+            Step::Observe => Process::Informer(self.informer(self.next_event()?)),
             Step::Work => process_of(self.tasks.front()?),
             Step::BeginOrphaning => Process::ToOrphan(self.collector.to_orphan.get(0)?),
             Step::BeginExamination => Process::ToExamine(self.collector.to_delete.get(0)?),
@@ -120,7 +115,7 @@ impl World<'_, '_> {
         if self.has_requests_left() && held_back != Process::Requests {
             self.play(Step::Request);
         } else if let Some(place) = (0..self.events.len())
-            .find(|place| Process::Informer(self.informer(*place)) != held_back && held_back != Process::Graph)
+            .find(|place| !self.is_late(*place) && Process::Informer(self.informer(*place)) != held_back)
         {
             // The first event of any other informer is the oldest of that informer.
             if let Some(event) = self.events.remove(place) {

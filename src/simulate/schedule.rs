@@ -45,7 +45,7 @@ impl<'a> World<'_, 'a> {
         // kubectl sends all DELETEs before it waits (R1.40); the collector has hardly begun by then.
         if self.has_requests_left() {
             Some(Step::Request)
-        } else if !self.events.is_empty() {
+        } else if self.next_event().is_some() {
             Some(Step::Observe)
         } else if self.tasks.len() < WORKERS && !self.collector.to_orphan.is_empty() {
             Some(Step::BeginOrphaning)
@@ -71,7 +71,14 @@ impl<'a> World<'_, 'a> {
     /// The same, with steps chosen by `next`.
     pub fn settle_by(&mut self, mut next: impl FnMut(&mut Self) -> Option<Step>) {
         let (mut writes, mut idle) = (self.log.len(), 0u64);
-        while let Some(step) = next(self) {
+        loop {
+            let Some(step) = next(self) else {
+                if self.late.is_empty() {
+                    return;
+                }
+                self.late.clear();
+                continue;
+            };
             self.play(step);
             idle = if self.log.len() > writes { 0 } else { idle + 1 };
             writes = self.log.len();
@@ -82,12 +89,22 @@ impl<'a> World<'_, 'a> {
         }
     }
 
+    /// The position of the oldest event that can reach the graph.
+    pub(super) fn next_event(&self) -> Option<usize> {
+        (0..self.events.len()).find(|place| !self.is_late(*place))
+    }
+
+    /// Whether an event is one of a late informer.
+    pub(super) fn is_late(&self, place: usize) -> bool {
+        !self.late.is_empty() && self.informer(place).is_some_and(|informer| self.late.contains(&informer))
+    }
+
     pub fn play(&mut self, step: Step) {
         self.steps += 1;
         match step {
             Step::Request => self.send_next_request(),
             Step::Observe => {
-                if let Some(event) = self.events.pop_front() {
+                if let Some(event) = self.next_event().and_then(|place| self.events.remove(place)) {
                     self.collector.observe(event);
                 }
             }

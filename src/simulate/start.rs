@@ -33,6 +33,15 @@ impl InitialListOrder {
         (self.0 % 4 == 3).then(|| Rng::new(!self.0).below(objects))
     }
 
+    /// The resources whose lists come when nothing else is left to do; `None`: none.
+    fn late(self, context: &SimContext<'_>) -> Option<Vec<ResourceId>> {
+        let mut rng = Rng::new(!self.0);
+        let mut resources: Vec<ResourceId> = context.snapshot.objects().map(|(_, object)| object.resource).collect();
+        resources.sort_unstable();
+        resources.dedup();
+        (self.0 % 4 == 1 && self.0 > 1).then(|| resources.into_iter().filter(|_| rng.below(2) == 0).collect())
+    }
+
     fn order(self, context: &SimContext<'_>) -> Vec<ObjectId> {
         let snapshot = context.snapshot;
         let mut by_resource: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
@@ -129,6 +138,14 @@ impl<'s, 'a> World<'s, 'a> {
 
     fn restarted(context: &'s SimContext<'a>, lists: InitialListOrder) -> Self {
         let order = lists.order(context);
+        if let Some(late) = lists.late(context) {
+            let is_late = |object: &ObjectId| late.contains(&context.snapshot.object(*object).resource);
+            let (last, first): (Vec<ObjectId>, Vec<ObjectId>) = order.into_iter().partition(is_late);
+            let seen = first.len();
+            let mut world = World::listing(context, [first, last].concat(), seen);
+            world.late = late;
+            return world;
+        }
         let Some(seen) = lists.seen_before_work(order.len()) else {
             return World::with_collector(context, Collector::restarted(context.snapshot, context.graph, order));
         };
@@ -159,7 +176,10 @@ impl<'s, 'a> World<'s, 'a> {
         let starting_in = |first: Option<Symbol>| {
             let (first, others): (Vec<ObjectId>, Vec<ObjectId>) =
                 order.iter().partition(|object| Some(namespace(**object)) == first);
-            World::listing(context, [&first, &others, late].into_iter().flatten().copied().collect(), order.len())
+            let order: Vec<ObjectId> = [&first, &others, late].into_iter().flatten().copied().collect();
+            let mut world = World::listing(context, order, first.len() + others.len());
+            world.late.extend(late.iter().map(|object| context.snapshot.object(*object).resource));
+            world
         };
         match namespaces.as_slice() {
             [] => vec![starting_in(None)],

@@ -172,6 +172,8 @@ pub struct World<'s, 'a> {
     pub requests: VecDeque<(ObjectId, DeleteOptions)>,
     /// Events that the collector hasn't observed yet, in the order they happened.
     pub events: VecDeque<Event<'a>>,
+    /// Resources whose informers are late: none of their events reaches the graph before nothing else is left to do.
+    pub(crate) late: Vec<ResourceId>,
     /// Requests of the collector's workers.
     pub tasks: VecDeque<WorkerTask<'a>>,
     pub actors: Actors,
@@ -203,6 +205,7 @@ impl<'s, 'a> World<'s, 'a> {
             cuts: VecDeque::new(),
             requests: VecDeque::new(),
             events: VecDeque::new(),
+            late: Vec::new(),
             tasks: VecDeque::new(),
             actors: Actors::default(),
             log: Vec::new(),

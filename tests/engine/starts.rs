@@ -271,6 +271,25 @@ const ROWS: &[Row] = &[
         "Secret/a Terminating(acme.io/x)/Unchanged, Secret/b Deleted, ReplicaSet/c Deleted/Detached/Detached/Orphaned",
     ),
     (
+        "G1 a terminating object that no list has shown is examined, and deleted in the foreground for an owner that waits (full 3079)",
+        "
+        ConfigMap a fin=foregroundDeletion <- ConfigMap/gone~
+        Shop b T fin=acme.io/x <- ConfigMap/a!
+        Secret c fin=acme.io/y <- Shop/b",
+        &[Restarted],
+        "ConfigMap/a Terminating(foregroundDeletion)/Deleted, Secret/c Unchanged/Terminating",
+    ),
+    (
+        "R2.6 the lists of two kinds come late (full 3037)",
+        "
+        ReplicaSet a T fin=acme.io/x,foregroundDeletion
+        Shop b <- ReplicaSet/a!
+        ClusterRole c fin=acme.io/x <- Shop/b!
+        Region d <- Shop/b! ClusterRole/c",
+        &[Restarted],
+        "ReplicaSet/a Unchanged/Terminating, Shop/b Terminating(foregroundDeletion)/Deleted/Unchanged",
+    ),
+    (
         "R3.4 a worker that began with a virtual node in another namespace finds nothing there, and deletes nothing here",
         "
         ConfigMap other:o
