@@ -2,8 +2,8 @@
 //!
 //! The core does no I/O and compiles without the features: what was read ([`model`]), who owns whom ([`graph`],
 //! [`tree`]), what the API server ([`server`]) and the collector ([`collector`]) do, and what comes of it
-//! ([`simulate`], [`plan`]). Sources ([`cluster`], [`dump`]), all that writes to a cluster ([`act`]), the files that whole
-//! objects are kept in ([`archive`]), what a running sweep tells of itself (`metrics`) and the command line stand
+//! ([`simulate`], [`plan`]). Sources ([`cluster`], [`dump`]), all that writes to a cluster ([`act`]), the files that
+//! whole objects are kept in ([`archive`]), what a running sweep tells of itself (`metrics`) and the command line stand
 //! around it.
 
 #![deny(unreachable_pub)]

@@ -95,12 +95,21 @@ async fn answers_are_told_apart() {
         "removed" => say(200, r#"{"kind":"Status","status":"Success","details":{"name":"removed","uid":"u-removed"}}"#),
         "held" => object(
             name,
-            &json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a/b"], "deletionGracePeriodSeconds": 0}),
+            &json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a/b"],
+                "deletionGracePeriodSeconds": 0}),
         ),
-        "graceful" => object(name, &json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30})),
+        "graceful" => object(
+            name,
+            &json!({"deletionTimestamp": "2026-01-01T00:00:00Z",
+            "deletionGracePeriodSeconds": 30}),
+        ),
         // Kinds that are answered with what they were last.
         "last" => object(name, &json!({})),
-        "killed" => object(name, &json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0})),
+        "killed" => object(
+            name,
+            &json!({"deletionTimestamp": "2026-01-01T00:00:00Z",
+            "deletionGracePeriodSeconds": 0}),
+        ),
         "shop" => object(name, &json!({"deletionTimestamp": "2026-01-01T00:00:00Z"})),
         "gone" => status(404, "not found"),
         "replaced" | "vanished" => status(409, "the UID in the precondition does not match the UID in record"),
@@ -128,7 +137,8 @@ async fn answers_are_told_apart() {
     assert_eq!(words(&all), expected);
     assert!(all.iter().all(|one| !one.answered.failed()));
     let body = json!({
-        "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Foreground", "preconditions": {"uid": "u-removed"},
+        "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Foreground",
+            "preconditions": {"uid": "u-removed"},
     });
     assert_eq!(bodies[0], body);
 }

@@ -84,7 +84,8 @@ fn owners_of(object: &Value) -> String {
 }
 
 fn reference(kind: &str, uid: &str, controller: bool) -> Value {
-    json!({"apiVersion": if kind == "Pod" { "v1" } else { "apps/v1" }, "kind": kind, "name": uid, "uid": uid, "controller": controller})
+    json!({"apiVersion": if kind == "Pod" { "v1" } else { "apps/v1" }, "kind": kind, "name": uid, "uid": uid,
+        "controller": controller})
 }
 
 fn sets() -> Resource {
@@ -195,7 +196,8 @@ async fn what_is_cut_has_itself_as_controller_until_it_is_released() {
     assert_eq!(
         command,
         "kubectl --context=x patch pods/a -n shop --type=json -p \
-         '[{\"op\":\"test\",\"path\":\"/metadata/ownerReferences/0/uid\",\"value\":\"a\"},{\"op\":\"remove\",\"path\":\"/metadata/ownerReferences/0\"}]'"
+         '[{\"op\":\"test\",\"path\":\"/metadata/ownerReferences/0/uid\",\"value\":\"a\"},{\"op\":\"remove\",\
+             \"path\":\"/metadata/ownerReferences/0\"}]'"
     );
     // What was done before an interruption is not done again.
     scene.cut().await.unwrap();

@@ -42,7 +42,8 @@ pub(super) async fn persist(
     persist_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
 }
 
-/// Sends a request like [`persist`], with a body of this content type, and an answer in one of the forms that are accepted.
+/// Sends a request like [`persist`], with a body of this content type, and an answer in one of the forms that are
+/// accepted.
 pub(super) async fn persist_as(
     connection: &Connection,
     method: &Method,

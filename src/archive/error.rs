@@ -13,7 +13,8 @@ pub enum ArchiveError {
     #[error("{path}: an archive's name ends in .yaml, or in .yaml.gz to be compressed")]
     Name { path: String },
     /// Never is anything replaced.
-    #[error("{path} already exists{}: it is never replaced; give another name, or move it away", found.as_ref().map_or_else(String::new, |found| format!(" ({found})")))]
+    #[error("{path} already exists{}: it is never replaced; give another name, or move it away",
+        found.as_ref().map_or_else(String::new, |found| format!(" ({found})")))]
     Exists { path: String, found: Option<String> },
     /// A folder where a file is to be.
     #[error("{path} is a folder: give the name of a file in it")]

@@ -77,7 +77,8 @@ fn object(name: &str, data: &Value) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": "shop", "uid": format!("u-{name}"), "resourceVersion": "7", "managedFields": [{"manager": "x"}]},
+        "metadata": {"name": name, "namespace": "shop", "uid": format!("u-{name}"), "resourceVersion": "7",
+            "managedFields": [{"manager": "x"}]},
         "data": data,
     })
 }
@@ -131,7 +132,8 @@ fn two() -> [Value; 2] {
         TEXTS.iter().chain(&[CHARACTERS]).map(|text| ((*text).to_owned(), json!(1))).collect();
     let long = "k".repeat(1_500);
     let numbers = json!([0, -1, u64::MAX, i64::MIN, 0.1, 1e21, -2.5e-7, 1.0, f64::MAX, f64::MIN_POSITIVE]);
-    let nested = json!({"a": [], "b": {}, "c": [[], [[1, [2]], {}], {"d": [{"e": null}]}], "f": [{"g": 1, "h": [true]}, false], &long: {&long: [1]}});
+    let nested = json!({"a": [], "b": {}, "c": [[], [[1, [2]], {}], {"d": [{"e": null}]}], "f": [{"g": 1, "h": [true]},
+        false], &long: {&long: [1]}});
     [object("a", &json!({"texts": texts, "keys": keys})), object("b", &json!({"numbers": numbers, "nested": nested}))]
 }
 
@@ -169,7 +171,8 @@ fn an_archive_looks_like_this() {
         "a.yaml",
         &[object(
             "a",
-            &json!({"on": "y", "plain": "nginx", "text": "two\nlines: 🦀\u{7f}\u{85}\u{feff}", "list": [1, "1", {"a": "b", "c": []}]}),
+            &json!({"on": "y", "plain": "nginx", "text": "two\nlines: 🦀\u{7f}\u{85}\u{feff}", "list": [1, "1",
+                {"a": "b", "c": []}]}),
         )],
     );
     let text = fs::read_to_string(&path).unwrap();

@@ -200,9 +200,11 @@ mod tests {
     #[test]
     fn a_missing_path_is_no_missing_object() {
         assert!(!answer(404, "text/plain", "404 page not found").refusal().names_object);
-        let path = r#"{"kind":"Status","message":"the server could not find the requested resource","reason":"NotFound","details":{}}"#;
+        let path = r#"{"kind":"Status","reason":"NotFound","details":{},
+            "message":"the server could not find the requested resource"}"#;
         assert!(!answer(404, "application/json", path).refusal().names_object);
-        let object = r#"{"kind":"Status","message":"pods \"a\" not found","reason":"NotFound","details":{"name":"a","kind":"pods"}}"#;
+        let object = r#"{"kind":"Status","message":"pods \"a\" not found","reason":"NotFound",
+            "details":{"name":"a","kind":"pods"}}"#;
         assert!(answer(404, "application/json", object).refusal().names_object);
     }
 }

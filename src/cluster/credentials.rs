@@ -77,7 +77,8 @@ mod tests {
         let settings = format!(
             "current-context: x\ncontexts: [{{name: x, context: {{cluster: c, user: u}}}}]\n\
              clusters: [{{name: c, cluster: {{server: 'http://127.0.0.1:1'}}}}]\n\
-             users: [{{name: u, user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never,\n  \
+             users: [{{name: u, user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, interactiveMode: \
+                 Never,\n  \
              command: sh, args: ['-c', '{script}']}}}}}}]\n"
         );
         std::fs::write(&kubeconfig, settings).unwrap();
@@ -108,7 +109,8 @@ mod tests {
         let error = open("echo log in first >&2; exit 3", folder.path()).await.err().unwrap();
         assert_eq!(
             error,
-            "no credentials for 127.0.0.1:1 (context x, user u): credential plugin sh failed (exit status: 3): log in first"
+            "no credentials for 127.0.0.1:1 (context x, user u): credential plugin sh failed (exit status: 3): log in \
+                first"
         );
         let error = open("echo no idea", folder.path()).await.err().unwrap();
         assert!(error.contains("credential plugin sh returned no ExecCredential"), "{error}");

@@ -112,7 +112,8 @@ pub enum ConnectError {
     },
     /// The server does not know who is asking (401).
     #[error(
-        "{endpoint} does not accept the credentials (401 Unauthorized); they may have expired: log in again, or choose another --context"
+        "{endpoint} does not accept the credentials (401 Unauthorized); they may have expired: log in again, or choose \
+            another --context"
     )]
     Unauthorized {
         /// What was tried.

@@ -169,7 +169,8 @@ mod tests {
             "",
             "PersistentVolume",
             &message(&[bytes(2, &spec), bytes(3, &bytes(1, b"Bound"))]),
-            &serde_json::json!({"spec": {"persistentVolumeReclaimPolicy": "Delete", "claimRef": {"namespace": "shop", "name": "data"}},
+            &serde_json::json!({"spec": {"persistentVolumeReclaimPolicy": "Delete", "claimRef": {"namespace": "shop",
+                "name": "data"}},
                                 "status": {"phase": "Bound"}}),
         );
 
@@ -193,7 +194,10 @@ mod tests {
         let failure = ["NamespaceDeletionDiscoveryFailure", "True", "DiscoveryFailed", "metrics.k8s.io/v1beta1: stale"];
         let none = ["NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"];
         let status = message(&[bytes(1, b"Terminating"), condition(2, failure, [5, 6]), condition(2, none, [5, 6])]);
-        let json = |[kind, status, reason, message]: [&str; 4]| serde_json::json!({"type": kind, "status": status, "reason": reason, "message": message});
+        let json = |[kind, status, reason, message]: [&str; 4]| {
+            serde_json::json!({"type": kind, "status": status,
+            "reason": reason, "message": message})
+        };
         let json = serde_json::json!({"spec": {"finalizers": ["kubernetes", "acme.io/x"]},
             "status": {"phase": "Terminating", "conditions": [json(failure), json(none)]}});
         let object =
@@ -214,7 +218,8 @@ mod tests {
             message(&[condition(1, ["NamesAccepted", "False", "", ""], [4, 5]), condition(1, established, [4, 5])]);
         let json = |conversion: serde_json::Value| {
             serde_json::json!({
-                "spec": {"group": "s3.example.org", "names": {"plural": "buckets", "kind": "Bucket"}, "conversion": conversion},
+                "spec": {"group": "s3.example.org", "names": {"plural": "buckets", "kind": "Bucket"},
+                    "conversion": conversion},
                 "status": {"conditions": [
                     {"type": "NamesAccepted", "status": "False"},
                     {"type": "Established", "status": "True", "reason": established[2], "message": established[3]}]}})

@@ -67,12 +67,14 @@ impl Failure {
 
     /// Whether it is the server's word that there is no such object, which a path that is not served is not (R3.16).
     pub(crate) fn proves_absence(&self) -> bool {
-        matches!(self, Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND && refusal.names_object)
+        matches!(self, Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND &&
+            refusal.names_object)
     }
 
     /// Whether the path that was asked for isn't served (any more).
     pub(crate) fn is_missing_api(&self) -> bool {
-        matches!(self, Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND && !refusal.names_object)
+        matches!(self, Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND &&
+            !refusal.names_object)
     }
 
     /// The status of the answer, if there was one.

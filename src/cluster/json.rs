@@ -268,7 +268,8 @@ mod tests {
                 "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "owner-uid",
                                      "controller": true, "blockOwnerDeletion": false}],
                 "finalizers": ["acme.io/drain", "orphan"]}, "spec": {"ignored": [1, 2]}},
-            {"metadata": {"name": "web-2", "uid": "uid-2", "creationTimestamp": null, "labels": null, "finalizers": null}}
+            {"metadata": {"name": "web-2", "uid": "uid-2", "creationTimestamp": null, "labels": null,
+                          "finalizers": null}}
         ]}"#;
 
     fn read(body: &str) -> Result<(Page, Vec<RawObject<'_>>), Malformed> {

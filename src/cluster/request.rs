@@ -20,8 +20,10 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 const LARGEST_RESERVE: usize = 16 << 20;
 
 /// Metadata of a list's items, from whoever can give it; JSON from servers that have no protobuf.
-pub(super) const METADATA_LIST: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
-                                        application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+pub(super) const METADATA_LIST: &str = concat!(
+    "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,",
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+);
 /// The metadata of one object.
 pub(crate) const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
                                    application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";

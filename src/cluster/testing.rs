@@ -107,7 +107,8 @@ pub(crate) async fn serve(answer: impl Fn(&RecordedRequest) -> Say + Send + Sync
                     let Say { status, content_type, headers, body, open } = say;
                     let length = if open { String::new() } else { format!("content-length: {}\r\n", body.len()) };
                     let head = format!(
-                        "HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\n{headers}{length}connection: close\r\n\r\n"
+                        "HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\n{headers}{length}connection: \
+                            close\r\n\r\n"
                     );
                     let _ = stream.write_all(head.as_bytes());
                     let _ = stream.write_all(&body);

@@ -109,8 +109,8 @@ pub(super) fn observe_update<'a, P: GraphView<'a>>(
     }
 }
 
-/// The same for a sweep. Of several references with one uid, the original compares only the last (R3.10), and can forget
-/// the owner (R3.22). A sweep takes all of them into account.
+/// The same for a sweep. Of several references with one uid, the original compares only the last (R3.10), and can
+/// forget the owner (R3.22). A sweep takes all of them into account.
 pub(super) fn observe_update_fully<'a, P: GraphView<'a>>(
     graph: &mut P,
     id: NodeId,

@@ -16,7 +16,8 @@ fn family() -> ((Snapshot, OwnerGraph), ObjectId, [NodeId; 2]) {
 
 const DONE: Answer<'_> = Answer::Patched(PatchAnswer::Unchanged);
 
-/// R6.2 and R6.4: each dependent loses its reference by uid, and then the owner its finalizer, in the version just read.
+/// R6.2 and R6.4: each dependent loses its reference by uid, and then the owner its finalizer, in the version just
+/// read.
 #[test]
 fn the_finalizer_goes_once_every_dependent_is_free() {
     let ((snapshot, graph), owner, dependents) = family();

@@ -40,8 +40,8 @@ pub struct Collector<'a> {
     pub(super) graph: &'a OwnerGraph,
     pub(super) changed: FxHashMap<NodeId, Node<'a>>,
     /// Whether this is a sweep, which doesn't do all as the original does: it looks up owners from an object's actual
-    /// namespace, although no informer has shown the object yet (R3.2), and takes all of several references with one uid
-    /// into account (R3.10).
+    /// namespace, although no informer has shown the object yet (R3.2), and takes all of several references with one
+    /// uid into account (R3.10).
     pub(crate) sweeps: bool,
     /// Whether the informers' first lists are in progress: objects not shown yet are not in the graph.
     pub(super) listing: bool,

@@ -51,7 +51,8 @@ codes! {
         "a foreground delete waits for a dependent with a reference that cannot be looked up";
     StuckOnInvalidScope, "stuck-on-invalid-scope", Error,
         "a foreground delete waits for a cluster-scoped dependent with a namespaced owner";
-    StuckOnProtected, "stuck-on-protected", Error, "a foreground delete waits for a dependent that the API server refuses to delete";
+    StuckOnProtected, "stuck-on-protected", Error, "a foreground delete waits for a dependent that the API server \
+        refuses to delete";
     StuckUnwatched, "stuck-unwatched", Error, "a delete waits for the collector, which does not watch this kind";
     NamespaceMissing, "namespace-missing", Error, "objects are in a namespace that does not exist";
     DependentsRecreated, "dependents-recreated", Warning,
@@ -64,7 +65,8 @@ codes! {
     ArmedDeletion, "armed-deletion", Error, "deletions will start when a controller or API comes back";
     // The collector, and what blinds it.
     CollectorIdle, "collector-idle", Error, "the collector has not done its work on these objects";
-    CollectorRefused, "collector-refused", Error, "the collector is running, but its writes to these objects are rejected";
+    CollectorRefused, "collector-refused", Error, "the collector is running, but its writes to these objects are \
+        rejected";
     CollectorStopped, "collector-stopped", Error, "no collector is running";
     ApiUnavailable, "api-unavailable", Error, "an aggregated API does not answer";
     ConversionBroken, "conversion-broken", Error, "a CRD's conversion webhook fails";

@@ -123,7 +123,8 @@ impl Commands<'_> {
         let steps = |(place, fields): &(usize, Vec<(&str, Value)>)| {
             let mut steps = vec![self.same_reference(id, *place)];
             for (field, value) in fields {
-                steps.push(json!({"op": "replace", "path": format!("/metadata/ownerReferences/{place}/{field}"), "value": value}));
+                steps.push(json!({"op": "replace", "path": format!("/metadata/ownerReferences/{place}/{field}"),
+                    "value": value}));
             }
             steps
         };
@@ -178,10 +179,12 @@ impl Commands<'_> {
         let object = self.snapshot.object(id);
         match object.owners.get(place).map(|reference| reference.uid).filter(|uid| !uid.is_empty()) {
             Some(uid) => {
-                json!({"op": "test", "path": format!("/metadata/ownerReferences/{place}/uid"), "value": self.snapshot.text(uid)})
+                json!({"op": "test", "path": format!("/metadata/ownerReferences/{place}/uid"),
+                    "value": self.snapshot.text(uid)})
             }
             None => {
-                json!({"op": "test", "path": "/metadata/resourceVersion", "value": self.snapshot.text(object.resource_version)})
+                json!({"op": "test", "path": "/metadata/resourceVersion",
+                    "value": self.snapshot.text(object.resource_version)})
             }
         }
     }

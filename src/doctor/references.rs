@@ -434,7 +434,8 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
             let repoint = change(&|found| vec![("uid", json!(snapshot.text(snapshot.object(found).uid)))]);
             let then = if one { "it is then" } else { "they are then" };
             let what = format!(
-                "put the uid of the object that now has this name into the {references}: {then} deleted with that object"
+                "put the uid of the object that now has this name into the {references}: {then} deleted with that \
+                    object"
             );
             let repoint = Remedy::new(what, repoint);
             if becomes == HolderOutcome::Gone { vec![drop, repoint, let_go] } else { vec![drop, repoint] }

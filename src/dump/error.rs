@@ -47,7 +47,8 @@ pub enum DumpError {
     #[error("{}: broken gzip: {source}", name_of(path))]
     Gzip { path: String, source: io::Error },
     /// Invalid UTF-8.
-    #[error("{}: not UTF-8, line {line}{}", name_of(path), if *utf16 { ": this is UTF-16, as PowerShell's > writes it; save it as UTF-8" } else { "" })]
+    #[error("{}: not UTF-8, line {line}{}", name_of(path), if *utf16 { ": this is UTF-16, as PowerShell's > writes it; \
+        save it as UTF-8" } else { "" })]
     NotUtf8 { path: String, line: usize, utf16: bool },
     /// Malformed JSON.
     #[error("{}: malformed JSON at line {line}, column {column}: {message}", name_of(path))]

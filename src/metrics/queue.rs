@@ -152,7 +152,8 @@ impl Queues {
         registry.register("workqueue_queue_duration_seconds", help, waited.clone());
         let help = "How long in seconds processing an item from workqueue takes";
         registry.register("workqueue_work_duration_seconds", help, worked.clone());
-        let help = "How many seconds the work has taken that is in progress and not yet in work_duration: large values mean that it is stuck";
+        let help = "How many seconds the work has taken that is in progress and not yet in work_duration: large values \
+            mean that it is stuck";
         registry.register("workqueue_unfinished_work_seconds", help, unfinished.clone());
         let help = "How many seconds has the longest running processor for workqueue been running";
         registry.register("workqueue_longest_running_processor_seconds", help, longest.clone());

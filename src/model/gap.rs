@@ -115,11 +115,13 @@ fn is_decoders_complaint(text: &str) -> bool {
     let Some(said) = text.strip_prefix("500 Internal Server Error: ") else { return false };
     // Of protobuf and of JSON that breaks off, and of the bytes that neither begins with.
     matches!(said, "unexpected EOF" | "unexpected end of JSON input")
-        || ["proto: ", "json: ", "invalid character ", "couldn't get version/kind; ", "no kind \"", "Object 'Kind' is missing in ", "Object 'apiVersion' is missing in "]
+        || ["proto: ", "json: ", "invalid character ", "couldn't get version/kind; ", "no kind \"",
+            "Object 'Kind' is missing in ", "Object 'apiVersion' is missing in "]
             .iter()
             .any(|words| said.starts_with(words))
         // Of encryption, and of custom resources.
-        || ["unable to transform key ", "request to convert CR from an invalid group/version: "].iter().any(|words| said.contains(words))
+        || ["unable to transform key ", "request to convert CR from an invalid group/version: "].iter().any(|words|
+            said.contains(words))
 }
 
 #[cfg(test)]
@@ -131,7 +133,8 @@ mod tests {
         for said in [
             "couldn't get version/kind; json parse error: unexpected end of JSON input",
             "no kind \"Deployment\" is registered for version \"apps/v0\" in scheme \"pkg/runtime/scheme.go:111\"",
-            "Internal error occurred: unable to transform key \"/registry/secrets/default/a\": identity transformer tried to read encrypted data",
+            "Internal error occurred: unable to transform key \"/registry/secrets/default/a\": identity transformer \
+                tried to read encrypted data",
             "proto: ObjectMeta: illegal tag 0 (wire type 7)",
             "Object 'Kind' is missing in '{}'",
             "unexpected EOF",

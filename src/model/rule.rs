@@ -4,7 +4,8 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
-/// Where the rule book is published. Relative to the repository until that has a public address, which is krew-manifest.yaml's `HOMEPAGE`.
+/// Where the rule book is published. Relative to the repository until that has a public address, which is
+/// krew-manifest.yaml's `HOMEPAGE`.
 const RULE_BOOK: &str = "docs/rules.md";
 
 macro_rules! rules {

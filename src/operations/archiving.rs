@@ -140,7 +140,8 @@ impl Archiving {
     /// more: it went, or another has taken its name. What that changes about what goes is for the caller to find out.
     ///
     /// # Errors
-    /// [`OperationError::NotArchived`] names everything that can't be read. Nothing is to be saved then, and nothing deleted.
+    /// [`OperationError::NotArchived`] names everything that can't be read. Nothing is to be saved then, and nothing
+    /// deleted.
     pub fn take(&mut self, session: &LiveSession, goes: &Goes) -> Result<Vec<ObjectId>, OperationError> {
         let snapshot = &session.snapshot;
         let (mut gone, mut failures) = (Vec::new(), Vec::new());

@@ -44,10 +44,12 @@ pub enum OperationError {
     #[error("nothing was deleted: {0}")]
     Keep(#[from] KeepError),
     /// What could not be read may change what is deleted.
-    #[error("nothing was deleted: something that could not be read may change which objects are deleted.{}", incomplete(*uncertain, unseen))]
+    #[error("nothing was deleted: something that could not be read may change which objects are deleted.{}",
+        incomplete(*uncertain, unseen))]
     Incomplete { uncertain: usize, unseen: Vec<String> },
     /// Dependents may be among what could not be read.
-    #[error("nothing was changed: these could not be read and may contain dependents of the objects to be swept: {}", named(.0))]
+    #[error("nothing was changed: these could not be read and may contain dependents of the objects to be swept: {}",
+        named(.0))]
     UnseenDependents(Vec<String>),
     /// A watch has missed events; `unless` is the flag that allows that.
     #[error("nothing was changed: new {resource} may have been missed since they were listed ({reason})")]

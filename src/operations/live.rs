@@ -277,8 +277,8 @@ fn patience(timeout: Option<Duration>) -> Duration {
     timeout.map_or(PATIENCE, |timeout| (timeout / 2).clamp(PATIENCE, LONGEST_PATIENCE))
 }
 
-/// Done when somebody has pressed Ctrl-C since [`LiveSession::hear_interrupts`]; from the second time on, the process ends
-/// at once.
+/// Done when somebody has pressed Ctrl-C since [`LiveSession::hear_interrupts`]; from the second time on, the process
+/// ends at once.
 pub(super) async fn interrupted() {
     match INTERRUPTED.get() {
         // Who is heard once is heard until the end.

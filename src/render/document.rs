@@ -33,7 +33,8 @@ mod tests {
         let (snapshot, _) = world.build();
         assert_eq!(
             json(&ObjectJson::of(&snapshot, web)),
-            "{\n  \"apiVersion\": \"apps/v1\",\n  \"kind\": \"Deployment\",\n  \"namespace\": \"shop\",\n  \"name\": \"web\",\n  \
+            "{\n  \"apiVersion\": \"apps/v1\",\n  \"kind\": \"Deployment\",\n  \"namespace\": \"shop\",\n  \"name\": \
+                \"web\",\n  \
              \"uid\": \"deployment-web\"\n}\n"
         );
         assert_eq!(
@@ -56,7 +57,8 @@ mod tests {
     #[test]
     fn yaml_says_what_json_says() {
         let document = json!({
-            "texts": ["", "y", "null", "0x1f", "1e3", "a: b", "- c", "two\nlines\n", "\u{0}\u{1b}[31m", "\u{feff}", "\u{2028}", "日本 🦀"],
+            "texts": ["", "y", "null", "0x1f", "1e3", "a: b", "- c", "two\nlines\n", "\u{0}\u{1b}[31m", "\u{feff}",
+                "\u{2028}", "日本 🦀"],
             "number": -1, "nothing": null, "list": [], "map": {},
         });
         let read: Value = serde_yaml::from_str(&yaml(&document)).unwrap();

@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn an_object_says_where_it_was_and_who_owned_it() {
-        let reference = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "r", "controller": true, "more": 1});
+        let reference = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "r",
+            "controller": true, "more": 1});
         let pod = json!({"apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": "web-1", "namespace": "shop", "uid": "p", "ownerReferences": [reference]}});
         let archived = Archived::new(1, pod.clone()).unwrap();

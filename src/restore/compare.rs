@@ -98,14 +98,16 @@ mod tests {
             "web",
             &json!({"metadata": {"resourceVersion": "1", "generation": 3, "finalizers": ["foregroundDeletion"],
                                  "deletionTimestamp": "2026-01-01T00:00:00Z", "labels": {}},
-                    "spec": {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"], "ports": [{"port": 80, "nodePort": 30001}]}}),
+                    "spec": {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"], "ports": [{"port": 80,
+                        "nodePort": 30001}]}}),
         );
         let live = object(
             "v1",
             "Service",
             "web",
             &json!({"metadata": {"resourceVersion": "9", "uid": "another"},
-                    "spec": {"clusterIP": "10.0.0.9", "clusterIPs": ["10.0.0.9"], "ports": [{"port": 80, "nodePort": 30009}]},
+                    "spec": {"clusterIP": "10.0.0.9", "clusterIPs": ["10.0.0.9"], "ports": [{"port": 80,
+                        "nodePort": 30009}]},
                     "status": {"loadBalancer": {}}}),
         );
         assert_eq!(describe(archived, &[], &live), [""; 0]);
@@ -117,13 +119,15 @@ mod tests {
             "apps/v1",
             "Deployment",
             "web",
-            &json!({"metadata": {"annotations": {"acme.io/a": "1"}}, "spec": {"replicas": 3, "list": [{"a": 1}, {"b": 2}], "gone": true}}),
+            &json!({"metadata": {"annotations": {"acme.io/a": "1"}}, "spec": {"replicas": 3, "list": [{"a": 1},
+                {"b": 2}], "gone": true}}),
         );
         let live = object(
             "apps/v1",
             "Deployment",
             "web",
-            &json!({"metadata": {"annotations": {"acme.io/a": "2"}}, "spec": {"replicas": 5, "list": [{"a": 1}, {"b": 3}], "new": []}}),
+            &json!({"metadata": {"annotations": {"acme.io/a": "2"}}, "spec": {"replicas": 5, "list": [{"a": 1},
+                {"b": 3}], "new": []}}),
         );
         assert_eq!(
             describe(archived, &[], &live),

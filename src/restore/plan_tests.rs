@@ -182,10 +182,12 @@ fn what_the_server_sets_is_not_sent() {
         "ConfigMap",
         "a",
         &json!({"metadata": {
-            "resourceVersion": "1", "generation": 2, "creationTimestamp": "2026-01-01T00:00:00Z", "selfLink": "/a", "managedFields": [],
+            "resourceVersion": "1", "generation": 2, "creationTimestamp": "2026-01-01T00:00:00Z", "selfLink": "/a",
+                "managedFields": [],
             "deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0, "labels": {"a": "b"},
             "finalizers": ["foregroundDeletion", "acme.io/drain", "orphan"],
-            "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "o"}]}, "data": {"k": "v"}}),
+            "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "o"}]},
+                "data": {"k": "v"}}),
     );
     let sent = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "v"},
         "metadata": {"name": "a", "labels": {"a": "b"}, "finalizers": ["acme.io/drain"]}});
@@ -221,8 +223,10 @@ fn what_each_kinds_controllers_set_is_not_sent() {
             "v1",
             "Pod",
             json!({"spec": {
-                "nodeName": "worker-1", "priority": 7, "preemptionPolicy": "Never", "ephemeralContainers": [{}], "hostname": "h",
-                "volumes": [{"name": "kube-api-access-x2lqp", "projected": {}}, {"name": "kube-api-access-mine", "emptyDir": {}}],
+                "nodeName": "worker-1", "priority": 7, "preemptionPolicy": "Never", "ephemeralContainers": [{}],
+                    "hostname": "h",
+                "volumes": [{"name": "kube-api-access-x2lqp", "projected": {}}, {"name": "kube-api-access-mine",
+                    "emptyDir": {}}],
                 "initContainers": [{"name": "i", "volumeMounts": [{"name": "kube-api-access-x2lqp"}]}],
                 "containers": [{"name": "c", "volumeMounts": [{"name": "data"}, {"name": "kube-api-access-x2lqp"}]}]},
                 "status": {"phase": "Running"}}),
@@ -233,8 +237,10 @@ fn what_each_kinds_controllers_set_is_not_sent() {
         (
             "v1",
             "PersistentVolumeClaim",
-            json!({"metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes",
-                "volume.kubernetes.io/storage-provisioner": "p", "volume.kubernetes.io/selected-node": "n"}}, "spec": {"volumeName": "v"}}),
+            json!({"metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes",
+                "pv.kubernetes.io/bound-by-controller": "yes",
+                "volume.kubernetes.io/storage-provisioner": "p", "volume.kubernetes.io/selected-node": "n"}},
+                    "spec": {"volumeName": "v"}}),
             json!({"spec": {}}),
         ),
         (
@@ -254,9 +260,12 @@ fn what_each_kinds_controllers_set_is_not_sent() {
         (
             "v1",
             "Secret",
-            json!({"type": "kubernetes.io/service-account-token", "data": {"token": "t", "ca.crt": "c", "namespace": "n"},
-                   "metadata": {"annotations": {"kubernetes.io/service-account.uid": "u", "kubernetes.io/service-account.name": "s"}}}),
-            json!({"type": "kubernetes.io/service-account-token", "metadata": {"annotations": {"kubernetes.io/service-account.name": "s"}}}),
+            json!({"type": "kubernetes.io/service-account-token", "data": {"token": "t", "ca.crt": "c",
+                "namespace": "n"},
+                   "metadata": {"annotations": {"kubernetes.io/service-account.uid": "u",
+                       "kubernetes.io/service-account.name": "s"}}}),
+            json!({"type": "kubernetes.io/service-account-token",
+                "metadata": {"annotations": {"kubernetes.io/service-account.name": "s"}}}),
         ),
         (
             "v1",
@@ -267,16 +276,20 @@ fn what_each_kinds_controllers_set_is_not_sent() {
         (
             "apps/v1",
             "Deployment",
-            json!({"metadata": {"annotations": {"deployment.kubernetes.io/revision": "3"}}, "spec": {"replicas": 1}, "status": {}}),
+            json!({"metadata": {"annotations": {"deployment.kubernetes.io/revision": "3"}}, "spec": {"replicas": 1},
+                "status": {}}),
             json!({"spec": {"replicas": 1}}),
         ),
         (
             "batch/v1",
             "Job",
-            json!({"metadata": {"labels": {"controller-uid": "u", "batch.kubernetes.io/controller-uid": "u", "job-name": "a"}},
-                "spec": {"selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": "u"}}, "template": {"metadata": {"labels":
+            json!({"metadata": {"labels": {"controller-uid": "u", "batch.kubernetes.io/controller-uid": "u",
+                "job-name": "a"}},
+                "spec": {"selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": "u"}},
+                    "template": {"metadata": {"labels":
                     {"controller-uid": "u", "batch.kubernetes.io/controller-uid": "u", "app": "import"}}}}}),
-            json!({"metadata": {"labels": {"job-name": "a"}}, "spec": {"template": {"metadata": {"labels": {"app": "import"}}}}}),
+            json!({"metadata": {"labels": {"job-name": "a"}},
+                "spec": {"template": {"metadata": {"labels": {"app": "import"}}}}}),
         ),
         (
             "batch/v1",
@@ -301,7 +314,8 @@ fn odd_shapes_are_sent_as_they_are() {
         for odd in
             [json!(null), json!([]), json!("x"), json!({"ports": 1, "containers": [1], "volumes": {}, "template": []})]
         {
-            let more = json!({"spec": odd, "secrets": odd, "data": odd, "metadata": {"annotations": [], "labels": 1, "finalizers": "x"}});
+            let more = json!({"spec": odd, "secrets": odd, "data": odd, "metadata": {"annotations": [], "labels": 1,
+                "finalizers": "x"}});
             let mut expected = object(api_version, kind, "a", &more);
             expected["metadata"].as_object_mut().unwrap().remove("uid");
             assert_eq!(body(object(api_version, kind, "a", &more)), expected, "{kind}");

@@ -51,7 +51,8 @@ impl<'a> World<'_, 'a> {
     }
 
     fn read_item(&mut self, node: NodeId, identity: &Identity) -> Answer<'a> {
-        // A worker that began with a virtual node asks for that, even if an informer has shown the item meanwhile (R3.4).
+        // A worker that began with a virtual node asks for that, even if an informer has shown the item meanwhile
+        // (R3.4).
         let observed =
             || self.collector.node(node).known == Known::Observed && self.collector.identity(node) == Some(*identity);
         if let Some(object) = self.context.graph.object(node).filter(|_| observed()) {

@@ -102,7 +102,8 @@ proptest! {
             .into_iter()
             .map(|row| match row {
                 fold::Row::Entry(index) | fold::Row::Lone(index) => usize::from(tree.entries[index].showing.here()),
-                fold::Row::More { like, count, below } => below + if tree.entries[like].showing.here() { count } else { 0 },
+                fold::Row::More { like, count, below } => below + if tree.entries[like].showing.here() { count } else {
+                    0 },
             })
             .sum();
         prop_assert_eq!(shown, tree.nodes().count());

@@ -54,10 +54,13 @@ fn nothing_found() {
     assert!(script.ends_with("# There are no findings, so there is nothing to do.\n"), "{script}");
 
     let head = json!({"apiVersion": "kubectl-gc/v1", "kind": "Snapshot", "complete": false, "objects": [],
-                      "origin": {"cluster": {"context": "prod", "server": "prod:6443"}}, "preferredVersions": {"": "v1"},
+                      "origin": {"cluster": {"context": "prod", "server": "prod:6443"}},
+                          "preferredVersions": {"": "v1"},
                       "gaps": [{"resource": "configmaps", "reason": "forbidden"}],
-                      "resources": [{"group": "", "version": "v1", "name": "configmaps", "singular": "configmap", "kind": "ConfigMap",
-                                     "namespaced": true, "verbs": ["delete", "get", "list", "patch", "update", "watch"]}],
+                      "resources": [{"group": "", "version": "v1", "name": "configmaps", "singular": "configmap",
+                          "kind": "ConfigMap",
+                                     "namespaced": true, "verbs": ["delete", "get", "list", "patch", "update",
+                                         "watch"]}],
                       "lists": [{"resource": "configmaps", "version": "v1", "failure": "forbidden"}]});
     assert_snapshot!("doctor-nothing-read", run_with("doctor --from -", &head.to_string()));
     let mut half = head;
@@ -83,7 +86,8 @@ fn who_suffers() {
         let object = |(index, (kind, api_version, namespace)): (usize, &(&str, &str, &str))| {
             let owner = json!({"apiVersion": "v1", "kind": "Secret", "name": "gone", "uid": "gone"});
             json!({"apiVersion": api_version, "kind": kind, "metadata":
-                   {"name": format!("n{index}"), "namespace": namespace, "uid": format!("u{index}"), "ownerReferences": [owner]}})
+                   {"name": format!("n{index}"), "namespace": namespace, "uid": format!("u{index}"),
+                       "ownerReferences": [owner]}})
         };
         let items: Vec<Value> = objects.iter().enumerate().map(object).collect();
         let list = json!({"kind": "List", "apiVersion": "v1", "items": items}).to_string();
@@ -241,7 +245,8 @@ fn scripts_are_in_order() {
 fn played(script: &str, fails: &str) -> (Ran, Vec<Vec<String>>) {
     let folder = tempfile::tempdir().unwrap();
     let kubectl = format!(
-        "#!/bin/sh\nprintf '%s\\037' \"$@\" >> {0}/calls\nprintf '\\036' >> {0}/calls\ncase \"$*\" in *'{fails}'*) exit 1;; esac\n",
+        "#!/bin/sh\nprintf '%s\\037' \"$@\" >> {0}/calls\nprintf '\\036' >> {0}/calls\ncase \"$*\" in *'{fails}'*) \
+            exit 1;; esac\n",
         folder.path().display()
     );
     let kubectl = write(folder.path(), "kubectl", &kubectl);

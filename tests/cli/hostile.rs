@@ -114,7 +114,8 @@ fn nor_do_errors() {
 /// Commands are there to be pasted: a name with spaces, or worse, stays one word of them.
 #[test]
 fn commands_are_quoted() {
-    let role = r#"{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"a $(reboot); isn't","uid":"1"}}"#;
+    let role = r#"{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
+        "metadata":{"name":"a $(reboot); isn't","uid":"1"}}"#;
     let ran = with_input(&["plan", "clusterrole", "--all", "--from", "-"], role);
     let quoted = r"kubectl delete 'clusterrole.rbac.authorization.k8s.io/a $(reboot); isn'\''t' --cascade=background";
     assert!(ran.out.contains(quoted), "{ran}");

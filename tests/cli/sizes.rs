@@ -41,7 +41,10 @@ fn malformed(number: usize) -> Value {
 
 /// References to one owner that is there.
 fn doubled(number: usize) -> Value {
-    let owner = |place: usize| json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "o", "blockOwnerDeletion": place.is_multiple_of(2)});
+    let owner = |place: usize| {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "o",
+        "blockOwnerDeletion": place.is_multiple_of(2)})
+    };
     let references: Vec<Value> = (0..number).map(owner).collect();
     list(vec![config_map("o", json!({})), config_map("a", json!({"ownerReferences": references}))])
 }
@@ -64,7 +67,8 @@ fn printed(line: &str, dump: &Value) -> String {
     with_input(&words(&format!("{line} --from - --assume-complete")), dump.to_string()).done()
 }
 
-/// Four times as much of anything in one object is about four times as much text, in every form: places have longer numbers.
+/// Four times as much of anything in one object is about four times as much text, in every form: places have longer
+/// numbers.
 #[test]
 fn output_grows_with_input() {
     let dumps: [(&str, Dump); 6] = [
@@ -110,8 +114,8 @@ fn patched(command: &str, mut references: Vec<String>) -> Vec<String> {
     references
 }
 
-/// All absent owners of one object are one finding, told once each; its commands drop them all, and are of a length that
-/// a system takes.
+/// All absent owners of one object are one finding, told once each; its commands drop them all, and are of a length
+/// that a system takes.
 #[test]
 fn absent_owners_of_one_object_are_one_finding() {
     let diagnosis: Value = serde_json::from_str(&printed("doctor -o json", &absent(2_000))).unwrap();

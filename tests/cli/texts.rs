@@ -62,7 +62,8 @@ fn keep() {
     assert_snapshot!(
         "keep-several",
         shown(
-            "plan shop/main -n shop --keep=deploy,pvc --keep pod/api-7c9d5f6b8-4hjwk,svc/web --keep 'cm -l app=nobody' --cascade=foreground"
+            "plan shop/main -n shop --keep=deploy,pvc --keep pod/api-7c9d5f6b8-4hjwk,svc/web --keep 'cm -l app=nobody' \
+                --cascade=foreground"
         )
     );
     assert_snapshot!("keep-json", shown("plan deploy/api -n shop --keep rs -o json"));

@@ -42,7 +42,8 @@ fn lease(namespace: &str, name: &str) -> Value {
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
         "metadata": {"name": name, "namespace": namespace},
-        "spec": {"holderIdentity": format!("{name}-0"), "leaseDurationSeconds": 15, "renewTime": "2026-01-31T08:00:00.123456Z"},
+        "spec": {"holderIdentity": format!("{name}-0"), "leaseDurationSeconds": 15,
+            "renewTime": "2026-01-31T08:00:00.123456Z"},
     })
 }
 
@@ -51,7 +52,8 @@ fn webhooks(kind: &str, more: &Value) -> Value {
     let mut webhook = json!({
         "name": "hook.facts.test",
         "clientConfig": {"service": {"namespace": "nowhere", "name": "hook"}},
-        "rules": [{"apiGroups": ["facts.test"], "apiVersions": ["v1"], "resources": ["nothings"], "operations": ["DELETE"]}],
+        "rules": [{"apiGroups": ["facts.test"], "apiVersions": ["v1"], "resources": ["nothings"],
+            "operations": ["DELETE"]}],
         "admissionReviewVersions": ["v1"],
         "sideEffects": "None",
     });
@@ -163,7 +165,10 @@ fn furnish(cluster: &Cluster, namespace: &str) -> Vec<String> {
         json!({"currentNumberScheduled": 5, "numberMisscheduled": 0, "desiredNumberScheduled": 5, "numberReady": 4});
     cluster.patch(&in_apps("daemonsets/daemonset"), &json!({"status": scheduled}));
     let of_namespace = format!("/api/v1/namespaces/{namespace}");
-    let describe = |kind: &str, status: &str| json!({"type": kind, "status": status, "reason": "Told", "message": "by a test", "lastTransitionTime": "2026-01-31T08:00:00Z"});
+    let describe = |kind: &str, status: &str| {
+        json!({"type": kind, "status": status, "reason": "Told",
+        "message": "by a test", "lastTransitionTime": "2026-01-31T08:00:00Z"})
+    };
     let conditions =
         [describe("NamespaceContentRemaining", "True"), describe("NamespaceDeletionContentFailure", "False")];
     cluster.patch(&format!("{of_namespace}/status"), &json!({"status": {"conditions": conditions}}));
@@ -195,7 +200,8 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
     paths.extend((0..MANY).map(|number| cluster.path_of(&cluster.create(lease(&many, &format!("lease-{number}"))))));
     // Held by a finalizer that somebody has set.
     cluster.apply_yaml(&format!(
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: held, namespace: {namespace}, finalizers: [facts.test/hold]}}\n"
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: held, namespace: {namespace}, finalizers: \
+            [facts.test/hold]}}\n"
     ));
     let held = format!("/api/v1/namespaces/{namespace}/configmaps/held");
     cluster.delete(&held, None, None);
@@ -261,7 +267,8 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
     let (known, held_id) = facts("configmaps/held");
     let setters = known.setters(held_id).expect("it is terminating and has a finalizer");
     assert!(
-        matches!(setters, [Setter { finalizer, manager, time: Some(_) }] if finalizer == "facts.test/hold" && manager == "test")
+        matches!(setters, [Setter { finalizer, manager, time: Some(_) }] if finalizer == "facts.test/hold" && manager
+            == "test")
     );
     let held_object = objects.last().expect("the last one made");
     assert_eq!(plain.facts.setters(id(&plain, held_object)), Some(setters));

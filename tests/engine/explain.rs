@@ -629,7 +629,8 @@ const ROWS: &[Row] = &[
         "
         Wait ConfigMap/b + Secret/c (Queued, F4)
         stays stuck
-        if acme.io/x of ConfigMap/b: stuck, acme.io/y of Secret/c: stuck, acme.io/x of ConfigMap/b, acme.io/y of Secret/c: deleted, Background Shop/a: deleted
+        if acme.io/x of ConfigMap/b: stuck, acme.io/y of Secret/c: stuck, acme.io/x of ConfigMap/b, acme.io/y of \
+        Secret/c: deleted, Background Shop/a: deleted
         waits: >ConfigMap/b stuck, >Secret/c stuck
         because ConfigMap/b stuck by acme.io/x, Secret/c stuck by acme.io/y",
     ),

@@ -72,7 +72,8 @@ const ROWS: &[Row] = &[
         "Shop/r",
         Background,
         "ConfigMap/c",
-        "cut ConfigMap/c: a; kept ConfigMap/c; Shop/r Deleted, Shop/a Deleted, ConfigMap/c Orphaned, ConfigMap/d Deleted",
+        "cut ConfigMap/c: a; kept ConfigMap/c; Shop/r Deleted, Shop/a Deleted, ConfigMap/c Orphaned, ConfigMap/d \
+            Deleted",
     ),
     (
         "it blocks nobody any more",
@@ -196,7 +197,8 @@ const ROWS: &[Row] = &[
         "cut ConfigMap/c: r r; kept ConfigMap/c; Shop/r Deleted/Terminating, ConfigMap/c Orphaned",
     ),
     (
-        "the collector may see the cut before the deletes, or after: how the one in between goes depends on that, what becomes of it does not",
+        "the collector may see the cut before the deletes, or after: how the one in between goes depends on that, what \
+            becomes of it does not",
         "
         Shop r
         Shop a <- Shop/r!
@@ -284,7 +286,8 @@ const ROWS: &[Row] = &[
         "Shop/r",
         Orphan,
         "ConfigMap/c",
-        "lost ConfigMap/c (terminating); Shop/r Deleted, Shop/b Terminating(foregroundDeletion acme.io/x), ConfigMap/c Terminating(acme.io/x)",
+        "lost ConfigMap/c (terminating); Shop/r Deleted, Shop/b Terminating(foregroundDeletion acme.io/x), ConfigMap/c \
+            Terminating(acme.io/x)",
     ),
     (
         "what is terminating already is saved by nothing; it only takes longer",

@@ -264,13 +264,15 @@ proptest! {
                 let now = node.map(|node| seen(&live, node));
                 let dependents = believed.dependents(&uid, false);
                 let is_there = believed.objects.contains_key(&uid);
-                prop_assert_eq!(now.as_ref().is_some_and(|now| now.known == "observed"), is_there, "{} after {:?}", &uid, step);
+                prop_assert_eq!(now.as_ref().is_some_and(|now| now.known == "observed"), is_there, "{} after {:?}",
+                    &uid, step);
                 let Some(now) = now else {
                     prop_assert!(dependents.is_empty(), "{} has {:?} after {:?}", &uid, dependents, step);
                     continue;
                 };
                 prop_assert_eq!(&now.dependents, &dependents, "the dependents of {} after {:?}", &uid, step);
-                prop_assert_eq!(&now.blocking, &believed.dependents(&uid, true), "who blocks {} after {:?}", &uid, step);
+                prop_assert_eq!(&now.blocking, &believed.dependents(&uid, true), "who blocks {} after {:?}", &uid,
+                    step);
             }
         }
     }

@@ -67,7 +67,8 @@ const ROWS: &[Row] = &[
         "",
     ),
     (
-        "R3.3 a node that nobody has seen: where one dependent calls it by a list kind, the other is looked at by itself",
+        "R3.3 a node that nobody has seen: where one dependent calls it by a list kind, the other is looked at by \
+            itself",
         "ConfigMap b <- Shop/a@kind=ShopList@uid=x
         ConfigMap c <- Shop/a@uid=x",
         "ConfigMap/b Deleted, ConfigMap/c Deleted",

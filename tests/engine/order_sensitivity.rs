@@ -56,7 +56,8 @@ fn lines(oddness: Oddness) -> impl Strategy<Value = Line> {
     let words = prop_oneof![
         10 - oddness.finalizers => Just(""),
         oddness.finalizers => prop::sample::select(vec![
-            " fin=acme.io/x", " fin=acme.io/x", " fin=acme.io/x", " fin=foregroundDeletion", " fin=orphan", " T=0 fin=acme.io/x",
+            " fin=acme.io/x", " fin=acme.io/x", " fin=acme.io/x", " fin=foregroundDeletion", " fin=orphan",
+                " T=0 fin=acme.io/x",
         ]),
     ];
     let bend = prop_oneof![

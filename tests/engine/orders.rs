@@ -91,7 +91,8 @@ const ROWS: &[Row] = &[
         "Shop/root Terminating(foregroundDeletion)/Deleted, ConfigMap/goes Deleted, ConfigMap/stays Detached",
     ),
     (
-        "R3.10, R4.9 an unblock that the collector doesn't see, because the last of two references of one uid is as before",
+        "R3.10, R4.9 an unblock that the collector doesn't see, because the last of two references of one uid is as \
+            before",
         "
         Shop root
         ConfigMap b <- Shop/root! Shop/root~
@@ -109,7 +110,8 @@ const ROWS: &[Row] = &[
         Secret c T=0 fin=acme.io/x <- ConfigMap/b!",
         "Shop/a",
         Foreground,
-        "Shop/a Terminating(foregroundDeletion)/Deleted, ConfigMap/b Terminating(foregroundDeletion)/Deleted/Terminating",
+        "Shop/a Terminating(foregroundDeletion)/Deleted, ConfigMap/b \
+            Terminating(foregroundDeletion)/Deleted/Terminating",
     ),
     (
         "R4.3, R4.12, R8.13, R11.1 a member of a cycle is unblocked, and then deleted: two steps",
@@ -123,7 +125,8 @@ const ROWS: &[Row] = &[
         "Shop/a Deleted, ConfigMap/b Deleted, Secret/c Deleted, ConfigMap/d Orphaned/Deleted",
     ),
     (
-        "R9.9 a namespace's resources are deleted in any order: what stays may lose a reference before it is its own turn",
+        "R9.9 a namespace's resources are deleted in any order: what stays may lose a reference before it is its own \
+            turn",
         "
         Namespace ns
         Secret s
@@ -131,7 +134,8 @@ const ROWS: &[Row] = &[
         Shop h fin=acme.io/x <- Secret/s ConfigMap/c",
         "Namespace/ns",
         Background,
-        "Namespace/ns Terminating(), Secret/s Deleted, ConfigMap/c Deleted, Shop/h Terminating(acme.io/x)/Terminating/Terminating",
+        "Namespace/ns Terminating(), Secret/s Deleted, ConfigMap/c Deleted, Shop/h \
+            Terminating(acme.io/x)/Terminating/Terminating",
     ),
     (
         "R9.9 what goes in any order goes",
@@ -153,7 +157,8 @@ const ROWS: &[Row] = &[
         Shop h fin=acme.io/x <- Shop/a Shop/b",
         "CustomResourceDefinition/Shop",
         Background,
-        "CustomResourceDefinition/Shop Terminating(customresourcecleanup.apiextensions.k8s.io), Shop/a Deleted, Shop/b Deleted, \
+        "CustomResourceDefinition/Shop Terminating(customresourcecleanup.apiextensions.k8s.io), Shop/a Deleted, Shop/b \
+            Deleted, \
          Shop/h Terminating(acme.io/x)/Terminating",
     ),
 ];

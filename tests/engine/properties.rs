@@ -166,7 +166,8 @@ proptest! {
         prop_assert!(limited.stays.iter().all(|stays| inside.contains(&stays.object)), "{text}");
         let all = WriteScope::new(scene.snapshot.objects().map(|(id, _)| id));
         let describe = |plan: &Plan| (scene.describe(plan), plan.stays.len(), plan.steps);
-        prop_assert_eq!(describe(&plan(&stage, &sweep.clone().limited_to(all))), describe(&plan(&stage, &sweep)), "{}", text);
+        prop_assert_eq!(describe(&plan(&stage, &sweep.clone().limited_to(all))), describe(&plan(&stage, &sweep)), "{}",
+            text);
     }
 
     /// What a sweep takes up and leaves as it is waits for somebody, or is held by something, and is told once.
@@ -178,7 +179,8 @@ proptest! {
         let sweep = plan(&stage, &Request::only_collect(Start::Sweep));
         for stays in &sweep.stays {
             let object = scene.snapshot.short_name(stays.object);
-            prop_assert!(stays.state.is_some() && !(stays.waits_for.is_empty() && stays.held_by.is_empty()), "{object} in\n{text}");
+            prop_assert!(stays.state.is_some() && !(stays.waits_for.is_empty() && stays.held_by.is_empty()),
+                "{object} in\n{text}");
             prop_assert!(sweep.outcome(stays.object).is_none(), "{object} in\n{text}");
         }
     }
@@ -225,7 +227,8 @@ proptest! {
         while let Some(object) = open.pop() {
             if reach.insert(object) {
                 open.extend(graph.dependents(object.into()));
-                let owners = scene.snapshot.object(object).owners.iter().filter_map(|reference| graph.by_uid(reference.uid));
+                let owners = scene.snapshot.object(object).owners.iter().filter_map(|reference|
+                    graph.by_uid(reference.uid));
                 open.extend(owners.filter_map(|owner| graph.object(owner)));
             }
         }
@@ -241,7 +244,8 @@ proptest! {
         let scene = Scene::new(&text);
         let plan = predict(&scene.snapshot, &targets, propagation, assume);
         let gone: BTreeSet<ObjectId> =
-            plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted).map(|outcome| outcome.object).collect();
+            plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted).map(|outcome|
+                outcome.object).collect();
         for outcome in &plan.outcomes {
             let name = scene.snapshot.short_name(outcome.object);
             if outcome.kind == OutcomeKind::Terminating {
@@ -249,7 +253,8 @@ proptest! {
             }
             prop_assert!(outcome.waits_for.iter().all(|other| !gone.contains(other)), "{name} in\n{text}");
             let foreign = |finalizer: &&str| *finalizer == "acme.io/x";
-            let before = scene.snapshot.object(outcome.object).finalizers.iter().map(|finalizer| scene.snapshot.text(*finalizer));
+            let before = scene.snapshot.object(outcome.object).finalizers.iter().map(|finalizer|
+                scene.snapshot.text(*finalizer));
             if before.clone().any(|finalizer| foreign(&finalizer)) {
                 prop_assert!(outcome.kind != OutcomeKind::Deleted, "{name} in\n{text}");
             }
@@ -284,10 +289,12 @@ proptest! {
             let plan = predict(&scene.snapshot, &targets, propagation, Assume::Known);
             let stuck = plan.stuck();
             let gone: BTreeSet<ObjectId> =
-                plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted).map(|outcome| outcome.object).collect();
+                plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted).map(|outcome|
+                    outcome.object).collect();
             (gone, stuck)
         };
-        let ((foreground, stuck), (background, _)) = (removed(Propagation::Foreground), removed(Propagation::Background));
+        let ((foreground, stuck), (background, _)) = (removed(Propagation::Foreground),
+            removed(Propagation::Background));
         prop_assert!(stuck || foreground == background, "{foreground:?} and {background:?} in\n{text}");
     }
 

@@ -611,7 +611,8 @@ const ROWS: &[Row] = &[
         Secret other:d fin=acme.io/x",
         "Namespace/ns Namespace/other",
         Background,
-        "Namespace/ns Terminating(), Namespace/other Terminating(), ConfigMap/a Terminating(acme.io/x), Secret/b Terminating(acme.io/x), \
+        "Namespace/ns Terminating(), Namespace/other Terminating(), ConfigMap/a Terminating(acme.io/x), Secret/b \
+            Terminating(acme.io/x), \
          ConfigMap/c Terminating(acme.io/x), Secret/d Terminating(acme.io/x)",
     ),
     row(

@@ -202,7 +202,8 @@ const ROWS: &[Row] = &[
         "Pod/a Orphaned/Deleted, Region/b Deleted",
     ),
     (
-        "R3.2 a cluster-scoped object that no list has shown yet is taken to be in its dependent's namespace; found by random graphs",
+        "R3.2 a cluster-scoped object that no list has shown yet is taken to be in its dependent's namespace; found by \
+            random graphs",
         "
         ClusterRole a <- ConfigMap/gone!
         Secret b <- ClusterRole/a!",
@@ -262,7 +263,8 @@ const ROWS: &[Row] = &[
         "Secret/a Terminating(acme.io/x), Secret/b Deleted, ReplicaSet/c Deleted/Detached",
     ),
     (
-        "R2.6 an owner is let go before its dependents are in the graph, while another owner still waits; R3.22, G1 or it is forgotten, because a dependent that no list has shown is stripped although it is terminating",
+        "R2.6 an owner is let go before its dependents are in the graph, while another owner still waits; R3.22, G1 or \
+            it is forgotten, because a dependent that no list has shown is stripped although it is terminating",
         "
         Secret a T fin=acme.io/x,foregroundDeletion
         Secret b T fin=foregroundDeletion <- Secret/a! Secret/a~ ReplicaSet/c!
@@ -271,7 +273,8 @@ const ROWS: &[Row] = &[
         "Secret/a Terminating(acme.io/x)/Unchanged, Secret/b Deleted, ReplicaSet/c Deleted/Detached/Detached/Orphaned",
     ),
     (
-        "G1 a terminating object that no list has shown is examined, and deleted in the foreground for an owner that waits (full 3079)",
+        "G1 a terminating object that no list has shown is examined, and deleted in the foreground for an owner that \
+            waits (full 3079)",
         "
         ConfigMap a fin=foregroundDeletion <- ConfigMap/gone~
         Shop b T fin=acme.io/x <- ConfigMap/a!
@@ -290,7 +293,8 @@ const ROWS: &[Row] = &[
         "ReplicaSet/a Unchanged/Terminating, Shop/b Terminating(foregroundDeletion)/Deleted/Unchanged",
     ),
     (
-        "R3.4 a worker that began with a virtual node in another namespace finds nothing there, and deletes nothing here",
+        "R3.4 a worker that began with a virtual node in another namespace finds nothing there, and deletes nothing \
+            here",
         "
         ConfigMap other:o
         Pod other:a <- ConfigMap/o
@@ -308,7 +312,8 @@ const ROWS: &[Row] = &[
         "ClusterRole/a Unchanged/Detached",
     ),
     (
-        "R3.2 but not where references are dropped by a merge of the whole list: that is read from where the object isn't",
+        "R3.2 but not where references are dropped by a merge of the whole list: that is read from where the object \
+            isn't",
         "
         ConfigMap o
         Region a <- ConfigMap/o! ConfigMap/gone!

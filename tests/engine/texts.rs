@@ -10,7 +10,8 @@ use crate::graphs::{
 #[test]
 fn graphs_are_read_as_they_are_written() {
     let text = "unread Secret\n\
-                Pod o0 uid=u T=30 fin=acme.io/x,orphan node=n1 claim=c <- Shop/o1@version=acme.io/v9@uid=x+! Region/o9~ Secret/o2+\n\
+                Pod o0 uid=u T=30 fin=acme.io/x,orphan node=n1 claim=c <- Shop/o1@version=acme.io/v9@uid=x+! \
+                    Region/o9~ Secret/o2+\n\
                 Shop other:o1 T by=none\n\
                 Namespace n T=0 by=Foreground spec=acme.io/x\n";
     assert_eq!(Graph::parse(text).to_string(), text);

@@ -294,7 +294,8 @@ fn pods_in_their_grace_are_waited_for() {
 /// What came into being after the plan goes along; it is waited for, and told apart from what was there.
 #[test]
 fn what_goes_besides_is_told() {
-    let text = "ConfigMap owner\nConfigMap a <- ConfigMap/owner\nConfigMap there\nConfigMap far\nConfigMap leaving T fin=acme.io/x";
+    let text = "ConfigMap owner\nConfigMap a <- ConfigMap/owner\nConfigMap there\nConfigMap far\nConfigMap leaving T \
+        fin=acme.io/x";
     let mut way = Way::new(text, "ConfigMap/owner", Propagation::Background);
     assert!(way.created("ConfigMap/a", "new", "ConfigMap/owner"));
     assert!(way.created("ConfigMap/a", "below", "ConfigMap/new"));

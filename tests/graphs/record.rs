@@ -113,7 +113,8 @@ impl Record {
         let describe = self.ends.first().map(|(changes, _)| changes.tell(graph)).unwrap_or_default();
         match start {
             Start::Delete { targets, propagation } => format!(
-                "row(\n    \"found by random graphs\",\n    \"{lines}\",\n    \"{}\",\n    {propagation:?},\n    \"{describe}\",\n),\n",
+                "row(\n    \"found by random graphs\",\n    \"{lines}\",\n    \"{}\",\n    {propagation:?},\n    \
+                    \"{describe}\",\n),\n",
                 targets.join(" ")
             ),
             Start::Restarted | Start::Sweep => {

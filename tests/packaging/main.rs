@@ -7,3 +7,4 @@ mod in_cluster;
 mod krew;
 mod licence;
 mod rules;
+mod width;

@@ -1,5 +1,5 @@
-//! The rule book (`docs/rules.md`): every rule says where it is from and which test holds it, and every label that is cited anywhere is
-//! in it.
+//! The rule book (`docs/rules.md`): every rule says where it is from and which test holds it, and every label that is
+//! cited anywhere is in it.
 
 use kubectl_gc::model::Rule as Cited;
 use std::{

@@ -82,7 +82,8 @@ fn message(dependent: &Identity, owner: &Identity) -> String {
     let Identity { api_version, kind, name, uid, .. } = owner;
     let namespace = &dependent.namespace;
     format!(
-        "ownerRef [{api_version}/{kind}, namespace: {namespace}, name: {name}, uid: {uid}] does not exist in namespace \"{namespace}\""
+        "ownerRef [{api_version}/{kind}, namespace: {namespace}, name: {name}, uid: {uid}] does not exist in namespace \
+            \"{namespace}\""
     )
 }
 

@@ -89,7 +89,8 @@ fn manager_of(query: &str) -> String {
 fn objects() -> Vec<Value> {
     let owner = json!([{"apiVersion": "acme.io/v1", "kind": "Shop", "name": "main", "uid": "old-shop"}]);
     vec![
-        json!({"apiVersion": "acme.io/v1", "kind": "Shop", "metadata": {"name": "main", "namespace": "shop", "uid": "old-shop"},
+        json!({"apiVersion": "acme.io/v1", "kind": "Shop", "metadata": {"name": "main", "namespace": "shop",
+            "uid": "old-shop"},
                "status": {"ready": true}}),
         json!({"apiVersion": "v1", "kind": "ConfigMap",
                "metadata": {"name": "settings", "namespace": "shop", "uid": "old-settings", "ownerReferences": owner}}),
@@ -357,9 +358,13 @@ async fn an_owner_that_goes_while_another_is_made_anew_is_seen() {
     const POD: &str = "/api/v1/namespaces/shop/pods/db-0";
     let in_shop = |api_version: &str, kind: &str, name: &str, owners: Value| {
         json!({"apiVersion": api_version, "kind": kind,
-               "metadata": {"name": name, "namespace": "shop", "uid": format!("old-{name}"), "ownerReferences": owners}})
+               "metadata": {"name": name, "namespace": "shop", "uid": format!("old-{name}"),
+                   "ownerReferences": owners}})
     };
-    let reference = |api_version: &str, kind: &str, name: &str| json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": format!("old-{name}"), "controller": true});
+    let reference = |api_version: &str, kind: &str, name: &str| {
+        json!({"apiVersion": api_version, "kind": kind,
+        "name": name, "uid": format!("old-{name}"), "controller": true})
+    };
     let both = json!([reference("acme.io/v1", "Shop", "main"), reference("v1", "Pod", "db-0")]);
     let objects = vec![
         in_shop("acme.io/v1", "Shop", "main", json!(null)),
@@ -389,7 +394,8 @@ async fn a_server_that_does_not_say_what_it_serves_leaves_definitions_unfinished
         "metadata": {"name": "shops.acme.io", "uid": "old-definition"},
         "spec": {"group": "acme.io", "scope": "Namespaced", "names": {"kind": "Shop", "plural": "shops"},
                  "versions": [{"name": "v1", "served": true}]}});
-    let plain = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plain", "namespace": "shop", "uid": "old-plain"}});
+    let plain = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plain", "namespace": "shop",
+        "uid": "old-plain"}});
     let mut owned_elsewhere = objects().remove(1);
     owned_elsewhere["metadata"]["name"] = json!("elsewhere");
     owned_elsewhere["metadata"]["uid"] = json!("old-elsewhere");
@@ -463,7 +469,8 @@ async fn what_an_interrupted_run_left_undone_is_foreseen() {
     let closing = plan.closing.first().expect("it is a circle").0;
     let copy = |uid: &str, status: Value, references: Value| {
         let entry = json!([{"manager": format!("kubectl-gc-restore:{uid}")}]);
-        json!({"status": status, "metadata": {"uid": format!("new-{uid}"), "ownerReferences": references, "managedFields": entry}})
+        json!({"status": status, "metadata": {"uid": format!("new-{uid}"), "ownerReferences": references,
+            "managedFields": entry}})
     };
     let to_do = async |shop: Value, settings: Value| {
         let connection = serve(move |asked| match asked.url.as_str() {

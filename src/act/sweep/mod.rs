@@ -4,10 +4,10 @@
 //! What this does differently from the original, and only this: every write names the uid and the resourceVersion of
 //! what it was decided on (also a DELETE after conflicts, which the original repeats by the uid alone, R4.2); a path
 //! that isn't served is no proof that an object is gone, unless that is asked for (R3.16); what is switched to
-//! non-blocking is what was just read, not what was observed some time before (§4.3); a finalizer is only taken from the
-//! object with the right uid (R4.10), and the last one by a DELETE (`finish`); of several references with one uid, all
-//! count and not only the last (R3.10, R3.22); and absence is cached only if a live look-up found it. An item isn't asked for before it is examined if it was observed: the write that follows fails if
-//! it has changed since.
+//! non-blocking is what was just read, not what was observed some time before (§4.3); a finalizer is only taken from
+//! the object with the right uid (R4.10), and the last one by a DELETE (`finish`); of several references with one uid,
+//! all count and not only the last (R3.10, R3.22); and absence is cached only if a live look-up found it. An item isn't
+//! asked for before it is examined if it was observed: the write that follows fails if it has changed since.
 
 mod asking;
 mod backoff;

@@ -357,7 +357,8 @@ async fn finalizers_of_others_stay() {
     let writes = scene.await.writes(1).await;
     assert_eq!(
         writes[0].2,
-        json!({"metadata": {"uid": "u-owner", "resourceVersion": "8", "finalizers": ["acme.io/first", "acme.io/second"]}})
+        json!({"metadata": {"uid": "u-owner", "resourceVersion": "8", "finalizers": ["acme.io/first",
+            "acme.io/second"]}})
     );
 }
 

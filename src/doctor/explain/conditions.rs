@@ -211,7 +211,8 @@ impl Explainer<'_, '_> {
         // What is only shorter by these references is as it was.
         let left = references.len() - faults.len();
         if then == before
-            || matches!((then, before), (ConditionOutcome::Loses(count), ConditionOutcome::Stays) if count == left && left > 0)
+            || matches!((then, before), (ConditionOutcome::Loses(count),
+                ConditionOutcome::Stays) if count == left && left > 0)
         {
             return None;
         }

@@ -115,7 +115,8 @@ fn partial_metadata_and_tables_lost_their_kind() {
     let text = r#"{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[{"metadata":{"name":"a","uid":"1"}}]}"#;
     assert_eq!(
         error(text),
-        "dump: a PartialObjectMetadataList does not contain the kind of its objects; dump whole objects with kubectl get -o yaml"
+        "dump: a PartialObjectMetadataList does not contain the kind of its objects; dump whole objects with kubectl \
+            get -o yaml"
     );
     assert!(
         error(&object("meta.k8s.io/v1", "PartialObjectMetadata", "x", "a", ""))

@@ -11,10 +11,14 @@ use crate::{
     },
 };
 
-const DUMP: &str = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    labels: &l {app: web}\n    name: a\n    \
-    namespace: shop\n    uid: \"1\"\n    ownerReferences:\n    - {apiVersion: apps/v1, kind: ReplicaSet, name: rs, uid: \"2\"}\n  \
-    spec: {nodeName: n, x: *l}\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    creationTimestamp: \"2026-01-31T08:00:00Z\"\n    \
-    name: b\n    namespace: shop\n    uid: \"3\"\nkind: List\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n, uid: \"4\"}\n";
+const DUMP: &str = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    labels: &l {app: web}\n    \
+    name: a\n    \
+    namespace: shop\n    uid: \"1\"\n    ownerReferences:\n    - {apiVersion: apps/v1, kind: ReplicaSet, name: rs, \
+        uid: \"2\"}\n  \
+    spec: {nodeName: n, x: *l}\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    creationTimestamp: \
+        \"2026-01-31T08:00:00Z\"\n    \
+    name: b\n    namespace: shop\n    uid: \"3\"\nkind: List\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n, \
+        uid: \"4\"}\n";
 
 const JSON: &str = r#"{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a","namespace":"x","uid":"1","labels":{"a":"b"},
     "finalizers":["f"],"managedFields":[{"manager":"m","fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"f\"":{}}}}}],
@@ -241,7 +245,8 @@ prop_compose! {
     fn snapshot()(
         resources in vec(resource(), 1..6),
         preferred in vec((short(), short()), 0..3),
-        objects in vec((any::<prop::sample::Index>(), object_of(), option::of(fact()), option::of(vec(setter(), 0..2))), 0..8),
+        objects in vec((any::<prop::sample::Index>(), object_of(), option::of(fact()), option::of(vec(setter(),
+            0..2))), 0..8),
         lists in vec((any::<prop::sample::Index>(), option::of(short()), short(), option::of(short())), 0..4),
         absent in vec((any::<prop::sample::Index>(), short(), short()), 0..3),
         gaps in vec((short(), option::of(short()), short()), 0..3),
@@ -268,7 +273,8 @@ prop_compose! {
             }
         }
         for (index, namespace, resource_version, failure) in lists {
-            builder.list(ListRecord { resource: *index.get(&ids), namespace, resource_version, failure: failure.map(Into::into) });
+            builder.list(ListRecord { resource: *index.get(&ids), namespace, resource_version,
+                failure: failure.map(Into::into) });
         }
         for (index, namespace, name) in absent {
             let snapshot = builder.snapshot();
@@ -341,7 +347,8 @@ proptest! {
     }
 
     #[test]
-    fn mutated_snapshots_are_read_without_panic(snapshot in snapshot(), at in any::<prop::sample::Index>(), new in token()) {
+    fn mutated_snapshots_are_read_without_panic(snapshot in snapshot(), at in any::<prop::sample::Index>(),
+        new in token()) {
         let mut bytes = written(&snapshot);
         let at = at.index(bytes.len());
         bytes.splice(at..(at + 1), new.bytes());

@@ -75,9 +75,12 @@ fn watch_events_are_applied() {
 
 #[test]
 fn yaml_features_are_supported() {
-    let text = "\u{feff}# only a comment\r\n---\r\n---\r\n# another\r\n---\r\napiVersion: v1\r\nkind: ConfigMap\r\nmetadata: &meta\r\n  \
-                name: a\r\n  namespace: shop\r\n  uid: 1-a\r\n  labels: &labels {app: web, tier: !!str 1}\r\nmore: *labels\r\ndata: {a: !secret b, ? [x] : y}\r\n\
-                ---\r\napiVersion: v1\r\nkind: !kind Secret\r\nmetadata:\r\n  name: b\r\n  namespace: shop\r\n  uid: 12345\r\n  \
+    let text = "\u{feff}# only a comment\r\n---\r\n---\r\n# another\r\n---\r\napiVersion: v1\r\nkind: \
+        ConfigMap\r\nmetadata: &meta\r\n  \
+                name: a\r\n  namespace: shop\r\n  uid: 1-a\r\n  labels: &labels {app: web, tier: !!str 1}\r\nmore: \
+                    *labels\r\ndata: {a: !secret b, ? [x] : y}\r\n\
+                ---\r\napiVersion: v1\r\nkind: !kind Secret\r\nmetadata:\r\n  name: b\r\n  namespace: shop\r\n  uid: \
+                    12345\r\n  \
                 resourceVersion: 77\r\n  labels: {app: web, tier: !!str 1}\r\n...\r\n---\r\n";
     let snapshot = read(text);
     assert_eq!(names(&snapshot), ["ConfigMap/a", "Secret/b"]);
@@ -90,9 +93,12 @@ fn yaml_features_are_supported() {
 
 #[test]
 fn yaml_lists_are_read_as_kubectl_writes_them() {
-    let text = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Namespace\n  metadata:\n    name: shop\n    uid: \"1\"\n  spec:\n    \
-                finalizers:\n    - kubernetes\n- apiVersion: v1\n  kind: PersistentVolume\n  metadata:\n    name: v\n    uid: \"2\"\n  \
-                spec:\n    claimRef:\n      name: c\n      namespace: shop\n    persistentVolumeReclaimPolicy: Delete\nkind: List\n\
+    let text = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Namespace\n  metadata:\n    name: shop\n    uid: \
+        \"1\"\n  spec:\n    \
+                finalizers:\n    - kubernetes\n- apiVersion: v1\n  kind: PersistentVolume\n  metadata:\n    name: \
+                    v\n    uid: \"2\"\n  \
+                spec:\n    claimRef:\n      name: c\n      namespace: shop\n    persistentVolumeReclaimPolicy: \
+                    Delete\nkind: List\n\
                 metadata:\n  resourceVersion: \"\"\n";
     let snapshot = read(text);
     assert_eq!(names(&snapshot), ["Namespace/shop", "PersistentVolume/v"]);
@@ -144,8 +150,10 @@ fn only_deletion_policies_are_kept() {
 
 #[test]
 fn facts_are_read_before_and_after_metadata() {
-    let text = "spec:\n  volumeName: pv-1\nkind: PersistentVolumeClaim\napiVersion: v1\nmetadata: {namespace: a, name: c, uid: \"1\"}\n---\n\
-                apiVersion: v1\nkind: Service\nspec: {type: LoadBalancer}\nmetadata: {namespace: a, name: s, uid: \"2\"}\n";
+    let text = "spec:\n  volumeName: pv-1\nkind: PersistentVolumeClaim\napiVersion: v1\nmetadata: {namespace: a, name: \
+        c, uid: \"1\"}\n---\n\
+                apiVersion: v1\nkind: Service\nspec: {type: LoadBalancer}\nmetadata: {namespace: a, name: s, uid: \
+                    \"2\"}\n";
     let snapshot = read(text);
     let ids: Vec<_> = snapshot.objects().map(|(id, _)| id).collect();
     assert_eq!(snapshot.facts.claim(ids[0]).unwrap().volume.as_deref(), Some("pv-1"));
@@ -216,8 +224,10 @@ fn deep_documents_are_safe() {
 fn huge_numbers_are_safe() {
     let number = "9".repeat(400);
     let yaml = format!(
-        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  namespace: x\n  uid: u\n  deletionGracePeriodSeconds: {number}\n\
-         spec: {{terminationGracePeriodSeconds: 170141183460469231731687303715884105727, nodeName: .nan, {number}: -{number}}}\n"
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  namespace: x\n  uid: u\n  deletionGracePeriodSeconds: \
+            {number}\n\
+         spec: {{terminationGracePeriodSeconds: 170141183460469231731687303715884105727, nodeName: .nan, {number}: \
+             -{number}}}\n"
     );
     assert_eq!(names(&read(&yaml)), ["Pod/a"]);
     let json = object("v1", "ConfigMap", "x", "a", &format!(r#","generation":{number}.5e99999"#));
@@ -229,7 +239,8 @@ fn aliases_cannot_multiply_without_bound() {
     let list = "x,".repeat(50_000);
     let aliases = "*a,".repeat(50_000);
     let text = format!(
-        "apiVersion: v1\nkind: Pod\nmetadata: {{name: a, namespace: b, uid: c}}\nspec:\n  a: &a [{list}]\n  b: [{aliases}]\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: a, namespace: b, uid: c}}\nspec:\n  a: &a [{list}]\n  b: \
+            [{aliases}]\n"
     );
     assert!(error(&text).contains("YAML document too large or too complex: total_replayed_events"), "{}", error(&text));
     let laughs: String = (1..40).map(|n| format!("l{n}: &l{n} [*l{0}, *l{0}, *l{0}]\n", n - 1)).collect();

@@ -396,7 +396,8 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         &[("kafka.strimzi.io", "KafkaTopic")],
         "Strimzi's topic operator",
         (DataDestroyed, "the topic is deleted in Kafka, with all its messages", Some(Policy::Strimzi)),
-        "strimzi/strimzi-kafka-operator topic-operator/src/main/java/io/strimzi/operator/topic/BatchingTopicController.java",
+        "strimzi/strimzi-kafka-operator \
+            topic-operator/src/main/java/io/strimzi/operator/topic/BatchingTopicController.java",
     ),
     acts(
         "restores.velero.io/external-resources-finalizer",

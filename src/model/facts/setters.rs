@@ -64,7 +64,8 @@ mod tests {
     #[test]
     fn the_managers_of_finalizers_are_found() {
         let metadata = json!({"managedFields": [
-            {"manager": "kubectl", "operation": "Apply", "apiVersion": "v1", "time": "2026-01-31T08:00:00Z", "fieldsType": "FieldsV1",
+            {"manager": "kubectl", "operation": "Apply", "apiVersion": "v1", "time": "2026-01-31T08:00:00Z",
+                "fieldsType": "FieldsV1",
              "fieldsV1": {"f:metadata": {"f:labels": {"f:app": {}}}, "f:spec": {}}},
             {"manager": "acme", "operation": "Update", "time": "2026-01-31T08:00:01Z",
              "fieldsV1": {"f:metadata": {"f:finalizers": {".": {}, "v:\"acme.io/a\"": {}, "v:\"acme.io/b\"": {}}}}},

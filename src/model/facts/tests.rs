@@ -25,7 +25,8 @@ fn workloads_have_ready_pods() {
 
 #[test]
 fn leases_have_a_holder() {
-    let object = json!({"spec": {"holderIdentity": "acme-0", "leaseDurationSeconds": 15, "renewTime": "2026-01-31T08:00:00.123456Z"}});
+    let object = json!({"spec": {"holderIdentity": "acme-0", "leaseDurationSeconds": 15,
+        "renewTime": "2026-01-31T08:00:00.123456Z"}});
     let lease = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
     assert_eq!(read("coordination.k8s.io", "Lease", &object), Some(Fact::Lease(lease)));
     let given_up = json!({"spec": {"holderIdentity": "", "renewTime": "soon"}});
@@ -49,8 +50,12 @@ fn api_services_are_available_or_not() {
         Some(Fact::ApiService(facts)) => facts,
         other => panic!("{other:?}"),
     };
-    let condition = |status: &str| json!({"conditions": [{"type": "Other", "status": "True"}, {"type": "Available", "status": status, "reason": "R", "message": "M"}]});
-    let spec = json!({"group": "metrics.k8s.io", "version": "v1beta1", "service": {"namespace": "kube-system", "name": "metrics"}});
+    let condition = |status: &str| {
+        json!({"conditions": [{"type": "Other", "status": "True"}, {"type": "Available",
+        "status": status, "reason": "R", "message": "M"}]})
+    };
+    let spec = json!({"group": "metrics.k8s.io", "version": "v1beta1", "service": {"namespace": "kube-system",
+        "name": "metrics"}});
     let facts = read(json!({"spec": spec, "status": condition("False")}));
     let service = Backend::Service { namespace: "kube-system".to_owned(), name: "metrics".to_owned() };
     let expected = ApiServiceFacts {
@@ -76,7 +81,8 @@ fn webhooks_are_required_and_unselective_by_default() {
         Some(Fact::Webhooks(facts)) => facts.webhooks,
         other => panic!("{other:?}"),
     };
-    let rule = json!({"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"], "operations": ["DELETE"], "scope": "*"});
+    let rule = json!({"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"],
+        "operations": ["DELETE"], "scope": "*"});
     let service = json!({"service": {"namespace": "acme", "name": "hook", "port": 443}});
     let full = json!({"webhooks": [{"name": "a.acme.io", "clientConfig": service, "rules": [rule]}]});
     for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {

@@ -140,7 +140,8 @@ proptest! {
             if last {
                 let again = batch.clone();
                 snapshot.apply_events(batch.drain(..));
-                prop_assert!(!snapshot.apply_events(again.into_iter().rev().take(1).filter(|one| !one.gone)), "nothing new");
+                prop_assert!(!snapshot.apply_events(again.into_iter().rev().take(1).filter(|one| !one.gone)),
+                    "nothing new");
             }
         }
         snapshot.apply_events(batch);

@@ -183,12 +183,14 @@ proptest! {
         second in prop::collection::btree_map(0..2 * NAMES, recheck(), 0..8),
     ) {
         let mut objects: BTreeMap<usize, (ArbitraryObject, bool)> =
-            arbitrary_object.into_iter().map(|(place, arbitrary_object)| (place, (arbitrary_object.clone(), arbitrary_object.known))).collect();
+            arbitrary_object.into_iter().map(|(place, arbitrary_object)| (place, (arbitrary_object.clone(),
+                arbitrary_object.known))).collect();
         let mut snapshot = build(&objects);
         let mut all = BTreeMap::new();
         // A proven answer counts more than an earlier one.
         for rechecks in [first, second] {
-            let rechecks: BTreeMap<usize, Recheck> = rechecks.into_iter().filter(|(place, _)| objects.contains_key(place)).collect();
+            let rechecks: BTreeMap<usize, Recheck> = rechecks.into_iter().filter(|(place,
+                _)| objects.contains_key(place)).collect();
             let seen: Vec<(ObjectId, RecheckResult)> =
                 rechecks.iter().map(|(place, recheck)| seen(&mut snapshot, &objects, *place, recheck)).collect();
             snapshot.update(seen);

@@ -103,7 +103,8 @@ pub enum TargetError {
     #[error("-f {}: not UTF-8", name_of(path))]
     NotUtf8 { path: String },
     /// A folder without manifests.
-    #[error("-f {path}: no manifests in this folder (.yaml, .yml, .json){}", if *recursive { "" } else { "; -R looks into its folders too" })]
+    #[error("-f {path}: no manifests in this folder (.yaml, .yml, .json){}",
+        if *recursive { "" } else { "; -R looks into its folders too" })]
     NoManifestFiles { path: String, recursive: bool },
     /// Files without objects.
     #[error("-f {}: no objects in it", name_of(path))]
@@ -141,7 +142,8 @@ pub enum TargetError {
     #[error(transparent)]
     NoMatch(Box<NoMatch>),
     /// A selection from a list that could not be read.
-    #[error("{resource}{} could not be read ({reason}), so they cannot be selected", in_namespace(namespace.as_deref()))]
+    #[error("{resource}{} could not be read ({reason}), so they cannot be selected",
+        in_namespace(namespace.as_deref()))]
     Unread { resource: String, namespace: Option<String>, reason: String },
 }
 

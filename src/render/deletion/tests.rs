@@ -104,12 +104,14 @@ fn what_is_stuck_is_told_with_what_holds_it() {
         (Ended::AsPlanned, "STUCK: as planned, after 1.2s: 4 of 6 objects are deleted, 2 are left\nTerminating.\n", 2),
         (
             Ended::Stuck,
-            "STUCK: after 1.2s: 4 of 6 objects are deleted, 2 are left Terminating. No\ncontroller is known to finish this.\n",
+            "STUCK: after 1.2s: 4 of 6 objects are deleted, 2 are left Terminating. No\ncontroller is known to finish \
+                this.\n",
             2,
         ),
         (
             Ended::TimedOut,
-            "STUCK: timed out after 1.2s: 4 of 6 objects are deleted, 2 are left Terminating.\nNo controller is known to finish this.\n",
+            "STUCK: timed out after 1.2s: 4 of 6 objects are deleted, 2 are left Terminating.\nNo controller is known \
+                to finish this.\n",
             2,
         ),
     ] {
@@ -141,7 +143,8 @@ fn what_came_otherwise_is_told_one_by_one() {
     let (text, code) = describe(&[sent("web", Answered::Accepted)], Some(&came));
     assert_eq!(
         text,
-        "UNEXPECTED: 1 object ended differently than planned, after 1.2s: 6 objects are\ndeleted, 1 survives with changed owner references.\n\
+        "UNEXPECTED: 1 object ended differently than planned, after 1.2s: 6 objects are\ndeleted, 1 survives with \
+            changed owner references.\n\
          \n  ConfigMap/kept -n other  there  planned: deleted\n\
          \n  Pod/late  also deleted  created after the plan, owned by Deployment/web\n"
     );
@@ -212,7 +215,13 @@ fn what_was_not_deleted_is_never_called_done() {
     assert_eq!(code, 1);
     let (text, code) =
         describe(&[sent("web", Answered::Accepted), sent("api", refused())], Some(&followed(Ended::AsPlanned)));
-    assert!(text.starts_with("PARTLY DONE: after 1.2s: 6 objects are deleted, 1 survives with changed owner\nreferences. 1 target was not deleted."), "{text}");
+    assert!(
+        text.starts_with(
+            "PARTLY DONE: after 1.2s: 6 objects are deleted, 1 survives with changed \
+        owner\nreferences. 1 target was not deleted."
+        ),
+        "{text}"
+    );
     assert_eq!(code, 1);
 }
 

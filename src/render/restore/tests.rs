@@ -24,7 +24,10 @@ fn object(api_version: &str, kind: &str, name: &str, more: &Value) -> Value {
 
 /// An archive, and what came of each of its objects.
 fn restored() -> (RestorePlan, Vec<Restored>) {
-    let reference = |kind: &str, name: &str, controller: bool| json!([{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": controller}]);
+    let reference = |kind: &str, name: &str, controller: bool| {
+        json!([{"apiVersion": "apps/v1", "kind": kind,
+        "name": name, "uid": name, "controller": controller}])
+    };
     let gone = json!({"owners": reference("Deployment", "gone", false)});
     let objects = [
         object("apps/v1", "Deployment", "web", &json!({})),

@@ -90,7 +90,8 @@ fn what_can_not_be_kept() {
 }
 
 /// Where there is no cluster.
-const NO_CLUSTER: &str = "no kubeconfig: looked for /nonexistent/home/.kube/config, and this is not inside a pod; set KUBECONFIG or give --kubeconfig";
+const NO_CLUSTER: &str = "no kubeconfig: looked for /nonexistent/home/.kube/config, and this is not inside a pod; set \
+    KUBECONFIG or give --kubeconfig";
 
 /// It needs a cluster; a dump can only be swept by way of trial.
 #[test]
@@ -134,7 +135,8 @@ fn sweeps_that_make_no_sense() {
         ("--burst=0", "invalid value '0' for '--burst <N>': 0 is not in 1..=4294967295"),
         (
             "--qps=NaN",
-            "invalid value 'NaN' for '--qps <N>': give a number of requests per second, such as 50 or 0.5, or 0 for no limit",
+            "invalid value 'NaN' for '--qps <N>': give a number of requests per second, such as 50 or 0.5, or 0 for no \
+                limit",
         ),
     ] {
         let ran = gc(&[&["sweep"], &super::super::run::words(line)[..]].concat());

@@ -23,7 +23,8 @@ fn types_and_names_that_are_not_there() {
         ),
         (
             &["tree", "deploy/web", "-n", "nowhere"],
-            r#"deployments.apps "web" is not in the dump, which contains no deployments.apps in namespace "nowhere"; one exists in namespace shop"#,
+            "deployments.apps \"web\" is not in the dump, which contains no deployments.apps in namespace \"nowhere\"; \
+                one exists in namespace shop",
         ),
         (&["plan", "-n", "nowhere"], r#"no namespace "nowhere" in the dump, which contains elsewhere, shop"#),
         (&["plan", "ns/production"], r#"namespaces "production" not found"#),
@@ -65,7 +66,8 @@ fn targets_that_make_no_sense() {
         (&["tree", "-l", "app=web"], "-l needs a TYPE, as in: deployments -l …"),
         (
             &["plan", "deploy/web", "-A"],
-            r#"deployments.apps "web" cannot be found by name across all namespaces: give its namespace with -n instead of -A"#,
+            "deployments.apps \"web\" cannot be found by name across all namespaces: give its namespace with -n \
+                instead of -A",
         ),
     ] {
         assert_eq!(describe(&on_shop(args)), error, "{args:?}");

@@ -118,7 +118,8 @@ fn a_target_that_goes_meanwhile_is_an_error() {
         asks_for_all.then(|| Fault::Answer {
             status: 404,
             headers: Vec::new(),
-            body: json!({"kind": "Status", "code": 404, "reason": "NotFound", "details": {"name": "owner", "kind": "widgets"}}),
+            body: json!({"kind": "Status", "code": 404, "reason": "NotFound", "details": {"name": "owner",
+                "kind": "widgets"}}),
         })
     });
     let folder = Folder::new();

@@ -100,7 +100,8 @@ fn a_shop_is_archived_whole() {
     let ran = archive(cluster, namespace, &["shop/main", "--context=test"], &file);
     let describe = ran.expect(0);
     assert_eq!(ran.stderr, "");
-    let kinds = "  7 Pods\n  4 ReplicaSets\n  2 Deployments\n  2 PersistentVolumeClaims\n  1 ConfigMap\n  1 ControllerRevision\n  1 Shop\n  \
+    let kinds = "  7 Pods\n  4 ReplicaSets\n  2 Deployments\n  2 PersistentVolumeClaims\n  1 ConfigMap\n  1 \
+        ControllerRevision\n  1 Shop\n  \
                  1 StatefulSet\n";
     assert!(
         describe.contains(&format!("namespace {namespace}. Nothing was deleted.\n\nWrote 19 objects to ")),

@@ -16,8 +16,10 @@ use crate::{
 fn odd() -> Value {
     json!({
         "texts": [
-            "", "y", "on", "No", "true", "null", "~", "0x10", "012", "0o7", "1e3", "1_000", "+1", ".5", "1:30", "2001-01-01", ".inf", ".NaN", "=",
-            "<<", "- a", "a: b", "a #b", "# a", "%a", "@a", "'", "\"", "\\", "a\nb\n\n", "\ta\r\n", " a ", "\u{1}\u{7f}\u{85}\u{a0}\u{2028}\u{feff}",
+            "", "y", "on", "No", "true", "null", "~", "0x10", "012", "0o7", "1e3", "1_000", "+1", ".5", "1:30",
+                "2001-01-01", ".inf", ".NaN", "=",
+            "<<", "- a", "a: b", "a #b", "# a", "%a", "@a", "'", "\"", "\\", "a\nb\n\n", "\ta\r\n", " a ",
+                "\u{1}\u{7f}\u{85}\u{a0}\u{2028}\u{feff}",
             "日本語 🦀",
         ],
         "numbers": [0, -7, i64::MAX, i64::MIN, 0.1, 1.5e300, -2.5e-7],
@@ -28,7 +30,8 @@ fn odd() -> Value {
 
 /// Widgets may have any fields.
 fn odd_widget(trial: &Trial<'_>) -> Value {
-    let metadata = json!({"name": "odd", "namespace": trial.namespace, "annotations": {"on": "012", "note": "two\nlines: \u{85}"}});
+    let metadata = json!({"name": "odd", "namespace": trial.namespace, "annotations": {"on": "012",
+        "note": "two\nlines: \u{85}"}});
     trial.cluster.create(json!({"apiVersion": "gc.test/v1", "kind": "Widget", "metadata": metadata, "spec": odd()}))
 }
 
@@ -40,9 +43,8 @@ fn kubectl_reads_what_was_archived() {
     let text = "y: 012\n---\n# kubectl-gc-archive-end: {}\n\ttabs \u{7}";
     let data = json!({"on": "off", "multi": text, "emoji": "🦀"});
     let metadata = json!({"name": "odd", "namespace": trial.namespace});
-    let config = cluster.create(
-        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data, "binaryData": {"b": "AAEC/w=="}}),
-    );
+    let config = cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data,
+            "binaryData": {"b": "AAEC/w=="}}));
     let folder = Folder::new();
     for (name, command) in [("odd.yaml", "kubectl create -f"), ("odd.yaml.gz", "zcat FILE | kubectl create -f -")] {
         let file = folder.path(name);

@@ -70,7 +70,8 @@ impl Display for Report {
 pub fn figures(reports: &[Report]) -> String {
     let verdict = |verdict: Verdict| reports.iter().filter(|report| report.verdict == verdict).count();
     format!(
-        "{} graphs of {} objects, {} of them named by plans: {} exact, {} another end that was told, {} wrong; {} told to depend on \
+        "{} graphs of {} objects, {} of them named by plans: {} exact, {} another end that was told, {} wrong; {} told \
+            to depend on \
          the order",
         reports.len(),
         reports.iter().map(|report| report.objects).sum::<usize>(),

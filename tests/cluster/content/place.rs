@@ -137,7 +137,8 @@ impl Place {
         let node = &case.nodes[owner.node];
         let api_version = self.api_version(node.kind);
         let (mut reference, group) = (
-            json!({"apiVersion": api_version, "kind": node.kind.name, "name": self.real_name(node), "uid": uids[owner.node]}),
+            json!({"apiVersion": api_version, "kind": node.kind.name, "name": self.real_name(node),
+                "uid": uids[owner.node]}),
             api_version.rsplit_once('/').map_or(String::new(), |(group, _)| format!("{group}/")),
         );
         match owner.bend {

@@ -177,7 +177,8 @@ fn each_kill_loses_nothing(kills: u32) {
         assert_eq!(names(&path), expected, "kill {kill}: {}", ran.stderr);
     }
     println!(
-        "killed {before} times before the archive was there, {between} times before the delete, {after} times after; {:?}",
+        "killed {before} times before the archive was there, {between} times before the delete, {after} times after; \
+            {:?}",
         begun.elapsed()
     );
     assert!(before > 0 && after > 0, "the kills hit nothing: {before} {between} {after}");

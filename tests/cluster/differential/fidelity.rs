@@ -39,15 +39,21 @@ impl Run {
         let mut text = format!(
             "# How true plans are\n\n\
              <!-- Written by a command; see the end. Not to be edited. -->\n\n\
-             On {today}, kubectl-gc {} was held against the garbage collector of Kubernetes {server}: {built} random graphs of {objects}\n\
-             objects in all, which nobody drew by hand. Each graph was built while no collector ran; what one that starts would do to it was\n\
-             foretold (*restart*), a real collector was started, and when it had come to rest, everything that it may change of every object\n\
-             was compared: whether it is there, whether it is terminating, its finalizers, and each field of its owner references. Then\n\
-             what a delete would do was foretold (*delete*), objects were deleted, and everything was compared again, {}.\n\n",
+             On {today}, kubectl-gc {} was held against the garbage collector of Kubernetes {server}: {built} random \
+                 graphs of {objects}\n\
+             objects in all, which nobody drew by hand. Each graph was built while no collector ran; what one that \
+                 starts would do to it was\n\
+             foretold (*restart*), a real collector was started, and when it had come to rest, everything that it may \
+                 change of every object\n\
+             was compared: whether it is there, whether it is terminating, its finalizers, and each field of its owner \
+                 references. Then\n\
+             what a delete would do was foretold (*delete*), objects were deleted, and everything was compared again, \
+                 {}.\n\n",
             env!("CARGO_PKG_VERSION"),
             times(*rounds),
         );
-        text += "| graphs | what was foretold | predictions | objects | of them changed | exact | order-dependent | wrong |\n";
+        text += "| graphs | what was foretold | predictions | objects | of them changed | exact | order-dependent | \
+            wrong |\n";
         text += "|---|---|---|---|---|---|---|---|\n";
         for (mix, reports) in &self.mixes {
             for (name, is_restart) in [("restart", true), ("delete", false)] {
@@ -59,14 +65,17 @@ impl Run {
             }
         }
         text += &row("all", "both", &Figures::of(self.reports()));
-        text += "\n*Exact*: every object ended as the plan says first. *Order-dependent*: the plan says that the order of events decides, and names \
-                 the\nend that came among others; what share of predictions says so, whichever end came, is in brackets. *Wrong*: an end that \
+        text += "\n*Exact*: every object ended as the plan says first. *Order-dependent*: the plan says that the order \
+            of events decides, and names \
+                 the\nend that came among others; what share of predictions says so, whichever end came, is in \
+                     brackets. *Wrong*: an end that \
                  the\nplan does not name.\n\n";
         text += &self.sweeps();
         text += &self.what_graphs_are();
         let _ = write!(
             text,
-            "\nWritten by\n\n```console\n$ GRAPHS={graphs} SEED={seed} ROUNDS={rounds} MIX={} FIDELITY=docs/fidelity.md \\\n    cargo test --test \
+            "\nWritten by\n\n```console\n$ GRAPHS={graphs} SEED={seed} ROUNDS={rounds} MIX={} \
+                FIDELITY=docs/fidelity.md \\\n    cargo test --test \
              cluster -- --ignored --nocapture random_graphs\n```\n",
             mixes.join(","),
         );
@@ -79,8 +88,10 @@ impl Run {
         let same: Vec<&&Report> = restarts.iter().filter(|report| report.as_a_sweep == Some(true)).collect();
         let exact = same.iter().filter(|report| report.verdict == Verdict::Exact).count();
         format!(
-            "A sweep is foretold to come to the same end as the start of a collector for {} of {} graphs; the real one came to it with\n\
-             {exact} of these. Where the two differ, the collector does not look at something that a sweep looks at (R8.10), or the order\n\
+            "A sweep is foretold to come to the same end as the start of a collector for {} of {} graphs; the real one \
+                came to it with\n\
+             {exact} of these. Where the two differ, the collector does not look at something that a sweep looks at \
+                 (R8.10), or the order\n\
              of events decides.\n\n",
             same.len(),
             restarts.len(),
@@ -90,10 +101,14 @@ impl Run {
     fn what_graphs_are(&self) -> String {
         let about = self.mixes.iter().map(|(mix, _)| match mix {
             Mix::Full => {
-                "* *full*: built-in and custom kinds of both scopes, several owners, cycles, references bent in every way, all kinds of \
+                "* *full*: built-in and custom kinds of both scopes, several owners, cycles, references bent in every \
+                    way, all kinds of \
                  finalizers,\n  objects that are terminating already, pods in their grace period, two namespaces.\n"
             }
-            Mix::Legal => "* *legal*: the same with references as they ought to be: none is bent, none leads into another namespace.\n",
+            Mix::Legal => {
+                "* *legal*: the same with references as they ought to be: none is bent, none leads into \
+                another namespace.\n"
+            }
             Mix::OrderFree => "* *order-free*: nothing that makes an end depend on the order of events by rule.\n",
         });
         about.collect()

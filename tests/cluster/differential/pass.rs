@@ -87,8 +87,8 @@ fn held(bench: &Bench) -> Vec<Value> {
         .collect()
 }
 
-/// What of this is wrong, told. A collector that comes up after the sweep may find something to do only because it begins
-/// too early, and that has to be foretold; prints what a collector had to do afterwards with good reason.
+/// What of this is wrong, told. A collector that comes up after the sweep may find something to do only because it
+/// begins too early, and that has to be foretold; prints what a collector had to do afterwards with good reason.
 fn wrong(passed: &Passed) -> Vec<String> {
     let unforetold = passed.swept.iter().filter(|report| report.is_unforetold());
     let mut wrong: Vec<String> = unforetold.map(|report| format!("swept: {report}")).collect();

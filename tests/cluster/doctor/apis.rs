@@ -129,7 +129,8 @@ fn an_api_that_is_away(cluster: &Cluster) {
     assert_eq!(names(&finding["related"]), [words(&doomed["metadata"], "name")]);
     assert_eq!(
         words(finding, "message"),
-        "away.test/v1 is served by the service default/away, which does not answer: service/away in \"default\" is not present."
+        "away.test/v1 is served by the service default/away, which does not answer: service/away in \"default\" is not \
+            present."
     );
     follow(cluster, finding, 0);
     mends_with(cluster, &[], "api-unavailable", "v1.away.test", 1);
@@ -147,7 +148,8 @@ pub fn unconvertible(cluster: &Cluster) -> (Value, String) {
     let mut changed = definition("jars", &["v1", "v2"]);
     changed["spec"]["conversion"] = json!({
         "strategy": "Webhook",
-        "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "nobody", "namespace": "default"}}},
+        "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "nobody",
+            "namespace": "default"}}},
     });
     cluster.patch(&cluster.path_of(&changed), &json!({"spec": changed["spec"]}));
     cluster.wait_until("the lists to fail", PATIENCE, || {

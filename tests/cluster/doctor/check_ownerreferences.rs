@@ -57,7 +57,8 @@ fn all_that_the_other_tool_tells_is_found() {
     cluster.store(&json!({
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": "unparsable", "namespace": ns, "ownerReferences": [bent(&owner, &[("apiVersion", "a/b/c")])]},
+        "metadata": {"name": "unparsable", "namespace": ns, "ownerReferences": [bent(&owner, &[("apiVersion",
+            "a/b/c")])]},
     }));
     let ghost = trial.unserved();
     trial.config_map("unresolved").reference(ghost).create();

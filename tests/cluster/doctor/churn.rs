@@ -69,7 +69,8 @@ fn churn(cluster: &Cluster, namespace: &str, least: Duration, runs: usize) -> us
 fn family(cluster: &Cluster, namespace: &str, name: &str, round: usize) -> [String; 2] {
     let object = |kind: &str, owners: Vec<Value>| {
         json!({"apiVersion": "v1", "kind": kind,
-               "metadata": {"name": format!("{name}-{}", kind.to_lowercase()), "namespace": namespace, "ownerReferences": owners}})
+               "metadata": {"name": format!("{name}-{}", kind.to_lowercase()), "namespace": namespace,
+                   "ownerReferences": owners}})
     };
     // Kinds are listed one after the other: either may be the first of them.
     let (above, below) = if round.is_multiple_of(2) { ("ConfigMap", "Secret") } else { ("Secret", "ConfigMap") };

@@ -74,7 +74,8 @@ fn a_collector_that_does_not_run() {
     }));
     // A collector would not have seen this yet: it looks for new kinds only now and then.
     cluster.apply_yaml(&KINDS.replace("gc.test", "young.test"));
-    let young = json!({"apiVersion": "young.test/v1", "kind": "Widget", "metadata": {"name": "young", "namespace": trial.namespace}});
+    let young = json!({"apiVersion": "young.test/v1", "kind": "Widget", "metadata": {"name": "young",
+        "namespace": trial.namespace}});
     let young = cluster.create(young);
     cluster.delete(&cluster.path_of(&young), Some("Foreground"), None);
     let args = ["-n", &trial.namespace, "--only", "collector-idle,collector-stopped"];
@@ -135,7 +136,8 @@ fn a_collector_that_does_not_run() {
 /// A policy that lets nobody delete what is called "protected", or change what is called "kept", in one namespace.
 fn policy(name: &str) -> [Value; 2] {
     let api_version = "admissionregistration.k8s.io/v1";
-    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE", "DELETE"], "resources": ["configmaps"]});
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE", "DELETE"],
+        "resources": ["configmaps"]});
     let forbidden = "request.name != (request.operation == 'DELETE' ? 'protected' : 'kept')";
     let spec = json!({
         "matchConstraints": {
@@ -229,7 +231,8 @@ pub fn odd() -> &'static Cluster {
         cluster.create(json!({
             "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.dead.test"},
             "spec": {
-                "group": "dead.test", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100, "insecureSkipTLSVerify": true,
+                "group": "dead.test", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
+                    "insecureSkipTLSVerify": true,
                 "service": {"namespace": "default", "name": "nobody"},
             },
         }));

@@ -235,7 +235,8 @@ pub fn deletions_inside_the_cluster_are_armed() {
     );
     assert!(
         words(finding, "message").ends_with(&format!(
-            "blocked by the finalizer {HOLD} (added by {manager:?}; Deployment/{manager} in namespace {elsewhere} is scaled to 0)."
+            "blocked by the finalizer {HOLD} (added by {manager:?}; Deployment/{manager} in namespace {elsewhere} is \
+                scaled to 0)."
         )),
         "{finding:#}"
     );

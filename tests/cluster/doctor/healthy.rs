@@ -33,7 +33,8 @@ fn fill(cluster: &Cluster, objects: usize) {
                     let namespace = &namespaces[number / 5000];
                     let object = |kind: &str, number: usize, owners| {
                         json!({"apiVersion": "v1", "kind": kind,
-                               "metadata": {"name": format!("o{number}"), "namespace": namespace, "ownerReferences": owners}})
+                               "metadata": {"name": format!("o{number}"), "namespace": namespace,
+                                   "ownerReferences": owners}})
                     };
                     let owner = cluster.create(object("ConfigMap", number, Vec::new()));
                     for member in 1..FAMILY {

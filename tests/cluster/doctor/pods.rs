@@ -18,7 +18,8 @@ fn pod(trial: &Trial<'_>, name: &str, node: &str, owners: &[Value]) -> Value {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": name, "namespace": trial.namespace, "ownerReferences": owners},
-        "spec": {"nodeName": node, "terminationGracePeriodSeconds": 1, "containers": [{"name": "main", "image": "main"}]},
+        "spec": {"nodeName": node, "terminationGracePeriodSeconds": 1, "containers": [{"name": "main",
+            "image": "main"}]},
     }))
 }
 

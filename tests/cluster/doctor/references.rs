@@ -34,7 +34,8 @@ impl Trial<'_> {
         self.cluster.store(&json!({
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": {"name": name, "namespace": self.namespace, "ownerReferences": [owner], "finalizers": finalizers},
+            "metadata": {"name": name, "namespace": self.namespace, "ownerReferences": [owner],
+                "finalizers": finalizers},
         }))
     }
 }

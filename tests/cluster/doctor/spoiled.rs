@@ -22,7 +22,8 @@ struct Spoiled {
 }
 
 fn named(api_version: &str, kind: &str, namespace: Option<&str>) -> Value {
-    json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "spoiled", "namespace": namespace, "uid": "spoiled"}})
+    json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "spoiled", "namespace": namespace,
+        "uid": "spoiled"}})
 }
 
 /// Kinds that are stored in different ways, and ways in which an object can be spoiled.

@@ -198,7 +198,8 @@ pub fn dependents_that_are_made_again_and_again() {
     let dependent = json!({
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"generateName": "made-", "namespace": trial.namespace, "finalizers": [HOLD], "ownerReferences": [blocking(&owner)]},
+        "metadata": {"generateName": "made-", "namespace": trial.namespace, "finalizers": [HOLD],
+            "ownerReferences": [blocking(&owner)]},
     });
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -19,7 +19,8 @@ fn webhook(name: &str, client: &Value, more: &Value) -> Value {
     let mut webhook = json!({
         "name": format!("{name}.odd.test"),
         "clientConfig": client,
-        "rules": [{"apiGroups": ["gc.test"], "apiVersions": ["v1"], "resources": ["widgets"], "operations": ["UPDATE", "DELETE"]}],
+        "rules": [{"apiGroups": ["gc.test"], "apiVersions": ["v1"], "resources": ["widgets"], "operations": ["UPDATE",
+            "DELETE"]}],
         "admissionReviewVersions": ["v1"],
         "sideEffects": "None",
         "timeoutSeconds": 1,
@@ -45,8 +46,8 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     let place = trial.namespace.as_str();
     for name in ["silent", "answers", "rolling"] {
         let spec = json!({"ports": [{"port": 443}]});
-        cluster
-            .create(json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": place}, "spec": spec}));
+        cluster.create(json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": place},
+                "spec": spec}));
     }
     let slice = |name: &str, of: &str, ready: bool| {
         cluster.create(json!({
@@ -71,7 +72,8 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     cluster.seen_by_collector(&[uid(&held)]);
 
     // Nobody is asked about these, nobody has to be, or somebody may answer.
-    let elsewhere = json!({"rules": [{"apiGroups": ["odd.test"], "apiVersions": ["*"], "resources": ["nothings"], "operations": ["*"]}]});
+    let elsewhere = json!({"rules": [{"apiGroups": ["odd.test"], "apiVersions": ["*"], "resources": ["nothings"],
+        "operations": ["*"]}]});
     cluster.create(webhook("elsewhere", &service(place, "missing"), &elsewhere));
     cluster.create(webhook("ignored", &service(place, "missing"), &json!({"failurePolicy": "Ignore"})));
     let none = json!({"objectSelector": {"matchLabels": {"no": "widget"}}});

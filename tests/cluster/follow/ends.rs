@@ -183,7 +183,8 @@ fn pods_are_waited_for() {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": "pod", "namespace": trial.namespace, "ownerReferences": [reference]},
-        "spec": {"nodeName": node, "terminationGracePeriodSeconds": 60, "containers": [{"name": "main", "image": "main"}]},
+        "spec": {"nodeName": node, "terminationGracePeriodSeconds": 60, "containers": [{"name": "main",
+            "image": "main"}]},
     }));
     let outcome = std::thread::scope(|scope| {
         let (cluster, path) = (trial.cluster, trial.cluster.path_of(&pod));

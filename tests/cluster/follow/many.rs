@@ -36,7 +36,8 @@ fn crowd(trial: &Trial<'_>, many: usize) -> Value {
                     cluster.create(json!({
                         "apiVersion": "v1",
                         "kind": "ConfigMap",
-                        "metadata": {"name": format!("dependent-{number}"), "namespace": namespace, "ownerReferences": [reference]},
+                        "metadata": {"name": format!("dependent-{number}"), "namespace": namespace,
+                            "ownerReferences": [reference]},
                     }));
                 }
             });

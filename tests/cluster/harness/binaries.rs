@@ -44,7 +44,8 @@ impl Binaries {
             return Ok(Self::of(folder));
         }
         Err(format!(
-            "{ASSETS} is set to {}, which does not hold {}. The tests need all of {}; unset {ASSETS} to have them built.",
+            "{ASSETS} is set to {}, which does not hold {}. The tests need all of {}; unset {ASSETS} to have them \
+                built.",
             folder.display(),
             missing.join(", "),
             Self::NAMES.join(", "),

@@ -16,7 +16,8 @@ use super::{
     supervisor::{Program, Supervised},
 };
 
-const INSTALL_GO: &str = "The tests for clusters build a control plane and need Go 1.26 or newer (https://go.dev/dl/), or \
+const INSTALL_GO: &str = "The tests for clusters build a control plane and need Go 1.26 or newer (https://go.dev/dl/), \
+    or \
                           KUBEBUILDER_ASSETS set to a folder with etcd, kube-apiserver and kube-controller-manager.";
 
 /// How often a line says that the build is still going on.

@@ -53,7 +53,8 @@ fn one_pod_of_a_replica_set_that_is_deleted_itself() {
             "spec": {
                 "replicas": 3,
                 "selector": {"matchLabels": labels},
-                "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "main"}]}},
+                "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main",
+                    "image": "main"}]}},
             },
         }));
         let pods = wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), 3);

@@ -82,7 +82,8 @@ impl Writers {
     fn write(&self, writer: u64, rng: &mut TestRng) -> bool {
         let name = format!("moves-{writer}-{}", rng.random_range(0..NAMES));
         let finalizers = if rng.random_bool(0.2) { json!(["gc.test/held"]) } else { json!([]) };
-        let owner = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": format!("made-up-{}", rng.random_range(0..9))}]);
+        let owner = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": format!("made-up-{}",
+            rng.random_range(0..9))}]);
         let owners = if rng.random_bool(0.3) { owner } else { json!([]) };
         let metadata = json!({"name": name, "finalizers": finalizers, "ownerReferences": owners});
         match rng.random_range(0..10) {

@@ -14,7 +14,8 @@ fn claim(trial: &Trial<'_>, owners: &[Value]) -> Value {
     trial.cluster.create(json!({
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "data", "namespace": trial.namespace, "finalizers": [PROTECTION], "ownerReferences": owners},
+        "metadata": {"name": "data", "namespace": trial.namespace, "finalizers": [PROTECTION],
+            "ownerReferences": owners},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }))
 }

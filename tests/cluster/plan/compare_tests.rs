@@ -18,7 +18,8 @@ fn object(name: &str, metadata: &Value) -> Value {
 
 fn outcome(order: u32, name: &str, outcome: &str, after: &Value) -> Value {
     json!({
-        "object": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": name, "uid": format!("uid-{name}")},
+        "object": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": name,
+            "uid": format!("uid-{name}")},
         "outcome": outcome, "order": order, "certain": true, "because": {"reason": "r", "message": "m"},
         "waitsFor": [], "heldBy": [], "after": after,
     })
@@ -58,7 +59,8 @@ fn right() -> (Value, Vec<Value>, Vec<Value>) {
             outcome(3, "both", "Detached", &stays(json!([reference("other")]))),
             outcome(4, "free", "Orphaned", &stays(json!([]))),
         ],
-        "summary": {"deleted": 1, "terminating": 1, "stuck": 1, "orphaned": 1, "detached": 1, "unblocked": 0, "recreated": 0},
+        "summary": {"deleted": 1, "terminating": 1, "stuck": 1, "orphaned": 1, "detached": 1, "unblocked": 0,
+            "recreated": 0},
     });
     (plan, before, after)
 }

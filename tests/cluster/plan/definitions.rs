@@ -155,7 +155,8 @@ pub fn jars_that_cannot_be_converted(cluster: &Cluster) -> &'static str {
     let mut changed = odd("Jar", "jars", &["v1", "v2"]);
     changed["spec"]["conversion"] = json!({
         "strategy": "Webhook",
-        "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "nobody", "namespace": "default"}}},
+        "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "nobody",
+            "namespace": "default"}}},
     });
     cluster.patch(path, &json!({"spec": changed["spec"]}));
     cluster.wait_until("the lists to fail", Duration::from_secs(20), || {

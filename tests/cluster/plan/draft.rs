@@ -69,7 +69,8 @@ impl Trial<'_> {
 
     /// A reference to something of a kind that nobody serves; the collector takes all of a trial for the same thing.
     pub fn unserved(&self) -> Value {
-        json!({"apiVersion": "gone.test/v1", "kind": "Ghost", "name": "ghost", "uid": format!("ghost-of-{}", self.namespace)})
+        json!({"apiVersion": "gone.test/v1", "kind": "Ghost", "name": "ghost", "uid": format!("ghost-of-{}",
+            self.namespace)})
     }
 
     /// Deletes something beforehand, as part of what the trial begins with. The collector knows of its dependents by

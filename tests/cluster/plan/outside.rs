@@ -20,7 +20,8 @@ fn bound(trial: &Trial<'_>, name: &str, policy: &str) {
             "capacity": {"storage": "1Gi"},
             "persistentVolumeReclaimPolicy": policy,
             "hostPath": {"path": "/nowhere"},
-            "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": trial.namespace, "name": name},
+            "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": trial.namespace,
+                "name": name},
         },
     }));
     trial.cluster.create(json!({

@@ -158,7 +158,8 @@ pub fn remove(cluster: &Cluster, objects: &[Value]) {
         cluster.delete(&path, Some("Background"), Some(0));
         if object["kind"] == "Namespace" {
             // The namespace controller's part.
-            let finalized = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": object["metadata"]["name"]}, "spec": {}});
+            let finalized = json!({"apiVersion": "v1", "kind": "Namespace",
+                "metadata": {"name": object["metadata"]["name"]}, "spec": {}});
             let answer = cluster.ask(&Method::PUT, &format!("{path}/finalize"), Some(("application/json", &finalized)));
             assert!(answer.is_success() || answer.status == 404, "{}", answer.text());
         }

@@ -9,7 +9,8 @@ use crate::harness::{ADMIN, CountingProxy};
 /// objects in each.
 pub fn stages(namespace: &str, roots: usize) -> Vec<Value> {
     let stage = |name: String, level: usize| {
-        let more = json!({"spec": {"level": level}, "status": {"level": level, "ready": true, "seen": ["a", null, 1.5], "id": format!("x-{name}")}});
+        let more = json!({"spec": {"level": level}, "status": {"level": level, "ready": true, "seen": ["a", null, 1.5],
+            "id": format!("x-{name}")}});
         archived("restore.test/v1", "Stage", namespace, &name, &more)
     };
     let mut all = vec![archived("v1", "Namespace", "", namespace, &json!({}))];

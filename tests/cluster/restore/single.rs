@@ -27,8 +27,10 @@ fn what_is_there_is_compared_and_left_alone_and_its_dependents_are_attached_to_i
     let archives = Archives::new();
     let namespace = cluster.namespace("there");
     let (same, different) = (config(&namespace, "same"), config(&namespace, "different"));
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same", "namespace": namespace}, "data": {"name": "same"}}));
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "different", "namespace": namespace}, "data": {"name": "another"}}));
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same",
+        "namespace": namespace}, "data": {"name": "same"}}));
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "different",
+        "namespace": namespace}, "data": {"name": "another"}}));
     let all = [same.clone(), different.clone(), owned(config(&namespace, "below"), &[&same, &different])];
     let before = versions(cluster, &all[..2]);
     let ran = restore(cluster, &archives.write("there", &all), &[]);
@@ -122,7 +124,8 @@ fn dry_runs_change_nothing() {
     let archives = Archives::new();
     let namespace = cluster.namespace("dry");
     let there = config(&namespace, "there");
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "there", "namespace": namespace}, "data": {"name": "there"}}));
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "there",
+        "namespace": namespace}, "data": {"name": "there"}}));
     let elsewhere = cluster.unique("not-there");
     let invalid = archived("v1", "ConfigMap", &namespace, "invalid", &json!({"data": {"not a key": "x"}}));
     let all = [
@@ -194,9 +197,11 @@ fn definition(group: &str) -> Value {
         "",
         &format!("lates.{group}"),
         &json!({"spec": {
-            "group": group, "scope": "Namespaced", "names": {"kind": "Late", "listKind": "LateList", "singular": "late", "plural": "lates"},
+            "group": group, "scope": "Namespaced", "names": {"kind": "Late", "listKind": "LateList",
+                "singular": "late", "plural": "lates"},
             "versions": [{"name": "v1", "served": true, "storage": true,
-                          "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]},
+                          "schema": {"openAPIV3Schema": {"type": "object",
+                              "x-kubernetes-preserve-unknown-fields": true}}}]},
             "status": {"storedVersions": ["v1"], "conditions": [], "acceptedNames": {"kind": "", "plural": ""}}}),
     )
 }
@@ -290,7 +295,8 @@ fn whoever_restores_is_asked_and_told_where() {
     // Where nothing can be created, nobody is asked.
     let ran = cluster.gc(&["restore", archives.write("there", &[config(&namespace, "same")]).to_str().unwrap()]);
     ran.expect(1);
-    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same", "namespace": namespace}, "data": {"name": "same"}}));
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same",
+        "namespace": namespace}, "data": {"name": "same"}}));
     let describe = cluster.gc(&["restore", archives.write("same", &[config(&namespace, "same")]).to_str().unwrap()]);
     assert!(describe.expect(0).contains("RESTORED: the object already existed."), "{}", describe.stdout);
 }

@@ -35,9 +35,11 @@ fn what_a_deployment_makes_is_left_to_it() {
     let archives = Archives::new();
     let namespace = cluster.namespace("web");
     let labels = json!({"app": "web"});
-    cluster.create(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": namespace},
+    cluster.create(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web",
+        "namespace": namespace},
         "spec": {"replicas": 2, "selector": {"matchLabels": labels},
-                 "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "main"}]}}}}));
+                 "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main",
+                     "image": "main"}]}}}}));
     cluster.wait_until("two pods", PATIENCE, || of_kinds(cluster, &namespace, &LISTS).len() == 4);
     let all = of_kinds(cluster, &namespace, &LISTS);
     let archive = archives.write("web", &all);
@@ -75,7 +77,8 @@ fn furnishing(namespace: &str) -> Vec<Value> {
         (
             "apps/v1",
             "StatefulSet",
-            json!({"spec": {"replicas": 1, "serviceName": "one", "selector": {"matchLabels": labels}, "template": always,
+            json!({"spec": {"replicas": 1, "serviceName": "one", "selector": {"matchLabels": labels},
+                "template": always,
                             "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim}]}}),
         ),
         ("batch/v1", "Job", json!({"spec": job})),

@@ -144,7 +144,8 @@ fn what_is_spoiled_spoils_the_lists() {
             "v1",
             "Secret",
             Some(LOST_KEY),
-            "Internal error occurred: unable to transform key \"/registry/secrets/default/spoiled\": identity transformer tried to read \
+            "Internal error occurred: unable to transform key \"/registry/secrets/default/spoiled\": identity \
+                transformer tried to read \
              encrypted data",
         ),
     ];

@@ -96,7 +96,8 @@ fn objects_are_written_patched_and_deleted() {
     let cluster = shared();
     let namespace = cluster.namespace("objects");
     let yaml = format!(
-        "apiVersion: gc.test/v1\nkind: Widget\nmetadata: {{name: a, namespace: {namespace}, finalizers: [gc.test/keep]}}\n\
+        "apiVersion: gc.test/v1\nkind: Widget\nmetadata: {{name: a, namespace: {namespace}, finalizers: \
+            [gc.test/keep]}}\n\
          ---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: b, namespace: {namespace}}}\n"
     );
     let objects = cluster.apply_yaml(&yaml);

@@ -225,9 +225,9 @@ fn cascades_beside_the_collector() {
     let seats: Vec<_> = seats.into_iter().filter(|(name, _)| only.is_empty() || *name == only).collect();
     let controller_manager = CONTROLLER_MANAGER.map(str::to_owned).to_vec();
     let cluster = Cluster::start(&Options { controller_manager, ..Options::default() });
-    let mut table =
-        "| cascade | who | seconds | objects/s | processor s | MB at rest | MB at most |\n|---|---|---|---|---|---|---|\n"
-            .to_owned();
+    let mut table = "| cascade | who | seconds | objects/s | processor s | MB at rest | MB at most \
+            |\n|---|---|---|---|---|---|---|\n"
+        .to_owned();
     for cascade in CASCADES {
         let mut runs: Vec<Vec<Took>> = vec![Vec::new(); seats.len()];
         for _ in 0..times {

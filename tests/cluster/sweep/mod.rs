@@ -203,7 +203,10 @@ fn check_limits(trial: &Trial<'_>, whole: &Value) {
 
 /// A list that is old, by the time that it is used: an answer to a request for metadata.
 fn stale_list(items: &[(&str, &str, &str)]) -> Fault {
-    let item = |(namespace, name, uid): &(&str, &str, &str)| json!({"metadata": {"namespace": namespace, "name": name, "uid": uid}});
+    let item = |(namespace, name, uid): &(&str, &str, &str)| {
+        json!({"metadata": {"namespace": namespace, "name": name,
+        "uid": uid}})
+    };
     let items: Vec<Value> = items.iter().map(item).collect();
     let body = json!({
         "apiVersion": "meta.k8s.io/v1",

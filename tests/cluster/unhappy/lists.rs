@@ -83,7 +83,8 @@ fn what_may_pass_is_waited_for() {
     let busy = Fault::Answer {
         status: 429,
         headers: vec![("retry-after", "0")],
-        body: json!({"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 429, "reason": "TooManyRequests"}),
+        body: json!({"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 429,
+            "reason": "TooManyRequests"}),
     };
     proxy.with(move |request| {
         let strikes = request.path.ends_with("/configmaps")

@@ -27,7 +27,8 @@ const BREAKS: &[(&str, &str, &str)] = &[
     ("object and why: ", "object and why, and even more than you would think: ", "description is not wrapped"),
     (
         "  platforms:",
-        "  caveats: \"\\\n    0123456789012345678901234567890123456789012345678901234567890123456789 \\\n    0123456789\"\n  platforms:",
+        "  caveats: \"\\\n    0123456789012345678901234567890123456789012345678901234567890123456789 \\\n    \
+            0123456789\"\n  platforms:",
         "caveats is not wrapped",
     ),
     ("homepage: https://", "homepage: http://", "homepage is"),

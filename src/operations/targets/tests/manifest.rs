@@ -24,16 +24,19 @@ fn manifests_name_objects() {
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\nspec: {1: x, y: [z]}\n", "v1:Pod:n/a"),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: ''}\n", "v1:Pod:-/a"),
         (
-            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b}\n",
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: \
+                {name: b}\n",
             "v1:Pod:-/a apps/v1:Deployment:-/b",
         ),
         (r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}"#, "v1:Pod:-/a"),
         (
-            "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}\n{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"b\"}}",
+            "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}\n{\"apiVersion\":\"v1\",\
+                \"kind\":\"Pod\",\"metadata\":{\"name\":\"b\"}}",
             "v1:Pod:-/a v1:Pod:-/b",
         ),
         (
-            "items:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n- {apiVersion: v1, kind: Secret, metadata: {name: b}}\nkind: List\napiVersion: v1\n",
+            "items:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n- {apiVersion: v1, kind: Secret, metadata: \
+                {name: b}}\nkind: List\napiVersion: v1\n",
             "v1:Pod:-/a v1:Secret:-/b",
         ),
         ("apiVersion: apps/v1\nkind: DeploymentList\nitems: [{metadata: {name: a}}]\n", "apps/v1:Deployment:-/a"),
@@ -126,7 +129,8 @@ fn folders_are_searched_as_kubectl_does() {
 #[test]
 fn namespaces_of_manifests_count_where_the_kind_has_them() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: b, namespace: m}\n";
+    let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: n}\n---\napiVersion: v1\nkind: \
+        Node\nmetadata: {name: b, namespace: m}\n";
     std::fs::write(file.path(), text).unwrap();
     let path = file.path().display().to_string();
     let query = typed(&[&path], false).unwrap();
@@ -142,7 +146,8 @@ proptest! {
     fn no_manifest_is_too_strange(
         text in any::<String>(),
         parts in prop::collection::vec(
-            prop::sample::select(vec!["kind: List\n", "apiVersion: v1\n", "items:\n", "- ", "  ", "a: &a [*a]\n", "metadata: {name: x}\n", "---\n", "{", "}", "[", "\""]),
+            prop::sample::select(vec!["kind: List\n", "apiVersion: v1\n", "items:\n", "- ", "  ", "a: &a [*a]\n",
+                "metadata: {name: x}\n", "---\n", "{", "}", "[", "\""]),
             0..12,
         ),
     ) {

@@ -63,17 +63,20 @@ fn what_cannot_be_understood_is_explained() {
         ("-f x pod/a", r#""pod/a" cannot be used with -f, which names its objects: leave one out"#),
         (
             "-f https://a.b/c",
-            "-f https://a.b/c: URLs are not fetched; pipe the manifest instead: curl -sSL https://a.b/c | kubectl gc … -f -",
+            "-f https://a.b/c: URLs are not fetched; pipe the manifest instead: curl -sSL https://a.b/c | kubectl gc … \
+                -f -",
         ),
         ("pods -l a=b=c", r#"-l "a=b=c": expected a comma or the end, found "=", at character 4"#),
         ("podz a", r#"the server has no resource type "podz"; did you mean pods?"#),
         (
             "all a",
-            r#""all" is a category of 10 types: write TYPE/NAME, or choose objects of all types with -l SELECTOR or --all"#,
+            "\"all\" is a category of 10 types: write TYPE/NAME, or choose objects of all types with -l SELECTOR or \
+                --all",
         ),
         (
             "all/a",
-            r#""all" is a category of 10 types: write TYPE/NAME, or choose objects of all types with -l SELECTOR or --all"#,
+            "\"all\" is a category of 10 types: write TYPE/NAME, or choose objects of all types with -l SELECTOR or \
+                --all",
         ),
     ];
     for (line, expected) in cases {

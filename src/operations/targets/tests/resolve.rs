@@ -69,7 +69,8 @@ fn what_is_not_found_is_explained() {
         (
             "shop",
             "svc/x",
-            r#"services in namespace "shop" could not be read (it was not read), so it is not known whether "x" exists"#,
+            "services in namespace \"shop\" could not be read (it was not read), so it is not known whether \"x\" \
+                exists",
         ),
         ("shop", "pods -l app=x", r#"no pods in namespace "shop" match -l app=x"#),
         ("prod", "pods -l app=db", r#"no pods in namespace "prod" match -l app=db; one exists in namespace shop"#),

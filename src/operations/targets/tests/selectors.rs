@@ -158,7 +158,8 @@ proptest! {
     }
 
     #[test]
-    fn field_selectors_survive_being_written(terms in prop::collection::vec(("[a-z.]{1,9}", any::<bool>(), r"[ -~ä]{0,9}"), 0..4)) {
+    fn field_selectors_survive_being_written(terms in prop::collection::vec(("[a-z.]{1,9}", any::<bool>(),
+        r"[ -~ä]{0,9}"), 0..4)) {
         let escape = |value: &str| value.replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=");
         let terms: Vec<String> = terms
             .iter()

@@ -30,7 +30,8 @@ pub fn custom_and_built_in_owners(seated: &Seated<'_>) {
     seated.goes(&widget);
 }
 
-/// R2.5: a kind that is defined, deleted and defined again is watched each time, and what its instances owned goes with it.
+/// R2.5: a kind that is defined, deleted and defined again is watched each time, and what its instances owned goes with
+/// it.
 pub fn a_kind_that_comes_and_goes_twice(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "twice-defined", "Background");
     for round in 0..2 {
