@@ -392,6 +392,10 @@ impl<'a> GraphView<'a> for Collector<'a> {
     fn set_observed(&mut self, node: NodeId, _identity: Identity, stored: &Stored<'a>) {
         self.replaced_identities.remove(&node);
         let node = self.node_mut(node);
+        if node.known == Known::Gone {
+            // A new node, which nothing has named since (R3.23).
+            node.members = Some(Vec::new());
+        }
         node.known = Known::Observed;
         node.owners = stored.owners.clone();
         node.being_deleted = stored.terminating;

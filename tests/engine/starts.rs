@@ -293,6 +293,17 @@ const ROWS: &[Row] = &[
         "ReplicaSet/a Unchanged/Terminating, Shop/b Terminating(foregroundDeletion)/Deleted/Unchanged",
     ),
     (
+        "R3.23 an owner that a list shows after its virtual node is gone has forgotten its dependents (full 3077)",
+        "
+        Secret other:a <- ConfigMap/gone
+        Deployment b fin=foregroundDeletion,acme.io/x <- Secret/a~
+        Secret c <- Deployment/b!
+        Shop d fin=acme.io/x <- Deployment/b!",
+        &[Restarted],
+        "Secret/a Deleted, Deployment/b Terminating(foregroundDeletion acme.io/x)/Terminating, \
+            Secret/c Deleted/Unchanged, Shop/d Terminating(acme.io/x)/Unchanged",
+    ),
+    (
         "R3.4 a worker that began with a virtual node in another namespace finds nothing there, and deletes nothing \
             here",
         "
