@@ -26,8 +26,8 @@ pub struct Event<'a> {
 /// The kind of an event.
 #[derive(Clone, Debug)]
 pub enum EventKind<'a> {
-    /// An informer's first list contained the object in its initial state.
-    Listed,
+    /// An informer's first list contained the object in this state; `None`: the initial one.
+    Listed(Option<Box<Stored<'a>>>),
     /// An informer saw the object change.
     Updated { before: Box<Stored<'a>>, after: Box<Stored<'a>> },
     /// An informer saw the object's deletion.
@@ -54,7 +54,7 @@ impl<'a> Collector<'a> {
     pub(crate) fn observe(&mut self, event: Event<'a>) {
         let node = event.node;
         match event.kind {
-            EventKind::Listed => self.observe_first(node),
+            EventKind::Listed(now) => self.observe_first(node, now.map(|now| *now)),
             EventKind::Updated { before, after } => {
                 let observe = if self.sweeps { observe_update_fully } else { observe_update };
                 observe(self, node, DeletionState::of(&before), *after);

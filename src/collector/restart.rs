@@ -21,7 +21,7 @@ impl<'a> Collector<'a> {
     pub fn restarted(snapshot: &'a Snapshot, graph: &'a OwnerGraph, lists: impl IntoIterator<Item = ObjectId>) -> Self {
         let mut collector = Collector::starting(snapshot, graph);
         for object in lists {
-            collector.observe(Event { node: object.into(), kind: EventKind::Listed });
+            collector.observe(Event { node: object.into(), kind: EventKind::Listed(None) });
         }
         collector.listing = false;
         collector.keep_virtual_nodes();
@@ -57,13 +57,13 @@ impl<'a> Collector<'a> {
     }
 
     /// An informer's first list shows an object.
-    pub(super) fn observe_first(&mut self, id: NodeId) {
+    pub(super) fn observe_first(&mut self, id: NodeId, now: Option<Stored<'a>>) {
         let Some(object) = self.graph.object(id) else { return };
         // Of several objects with one uid, the first makes the node (R3.5).
         if !self.watches(object) || self.graph.by_uid(self.snapshot.object(object).uid) != Some(id) {
             return;
         }
-        let stored = Stored::of(self.snapshot.object(object));
+        let stored = now.unwrap_or_else(|| Stored::of(self.snapshot.object(object)));
         observe_first(self, id, self.identity_of(object), &stored);
     }
 

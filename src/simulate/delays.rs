@@ -87,11 +87,17 @@ pub(crate) fn for_each_lateness<'s, 'a>(start: &World<'s, 'a>, mut with: impl Fn
     let mut held_back = start.clone();
     while let Some(step) = held_back.next_step() {
         held_back.play(step);
-        let mut end = held_back.clone();
-        end.late.clear();
-        end.settle();
-        if !with(end) {
-            return;
+        // Either the lists were there, and only the graph is behind, or they come only now.
+        for lists_are_late in [false, true] {
+            let mut end = held_back.clone();
+            match lists_are_late {
+                true => end.list_late(),
+                false => end.late.clear(),
+            }
+            end.settle();
+            if !with(end) {
+                return;
+            }
         }
     }
 }

@@ -76,7 +76,7 @@ impl<'a> World<'_, 'a> {
                 if self.late.is_empty() {
                     return;
                 }
-                self.late.clear();
+                self.list_late();
                 continue;
             };
             self.play(step);

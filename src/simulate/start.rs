@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashSet;
+
 use crate::{
-    collector::{Collector, Event, EventKind},
+    collector::{Collector, Event, EventKind, Known},
     graph::NodeId,
     model::{ObjectId, ResourceId, Symbol},
     server::{DeleteOptions, kinds::protected},
@@ -136,6 +138,33 @@ impl<'s, 'a> World<'s, 'a> {
         world
     }
 
+    /// Late informers get their lists now: these show the current states, and not what happened before.
+    pub(super) fn list_late(&mut self) {
+        let is_pending = |event: &Event<'_>| matches!(event.kind, EventKind::Listed(_));
+        let places = (0..self.events.len()).filter(|place| self.is_late(*place) && is_pending(&self.events[*place]));
+        let pending: FxHashSet<NodeId> = places.map(|place| self.events[place].node).collect();
+        self.late.clear();
+        for event in std::mem::take(&mut self.events) {
+            match event.kind {
+                EventKind::Listed(_) if pending.contains(&event.node) => {
+                    let object = self.context.graph.object(event.node);
+                    match object.and_then(|object| self.stored(object)) {
+                        Some(now) => {
+                            self.events.push_back(Event { kind: EventKind::Listed(Some(Box::new(now))), ..event });
+                        }
+                        // Nothing will ever show it: a virtual node is looked up again (R3.3).
+                        None if self.collector.node(event.node).known == Known::Virtual => {
+                            self.collector.retries.soon(event.node);
+                        }
+                        None => {}
+                    }
+                }
+                EventKind::Updated { .. } | EventKind::Deleted if pending.contains(&event.node) => {}
+                _ => self.events.push_back(event),
+            }
+        }
+    }
+
     fn restarted(context: &'s SimContext<'a>, lists: InitialListOrder) -> Self {
         let order = lists.order(context);
         if let Some(late) = lists.late(context) {
@@ -155,7 +184,7 @@ impl<'s, 'a> World<'s, 'a> {
     /// A world after a restart whose workers start after this many events of the first lists.
     fn listing(context: &'s SimContext<'a>, order: Vec<ObjectId>, seen: usize) -> Self {
         let mut world = World::with_collector(context, Collector::starting(context.snapshot, context.graph));
-        let mut listed = order.into_iter().map(|object| Event { node: object.into(), kind: EventKind::Listed });
+        let mut listed = order.into_iter().map(|object| Event { node: object.into(), kind: EventKind::Listed(None) });
         for event in listed.by_ref().take(seen) {
             world.collector.observe(event);
         }

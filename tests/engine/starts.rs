@@ -304,6 +304,16 @@ const ROWS: &[Row] = &[
             Secret/c Deleted/Unchanged, Shop/d Terminating(acme.io/x)/Unchanged",
     ),
     (
+        "R8.10 a list that comes late shows an owner that waits already, before its dependent (full 3077)",
+        "
+        Deployment a fin=foregroundDeletion <- Shop/gone
+        Deployment b <- Deployment/a
+        Secret c fin=acme.io/x <- Deployment/a!",
+        &[Restarted],
+        "Deployment/a Terminating(foregroundDeletion)/Deleted, Deployment/b Deleted/Unchanged, \
+            Secret/c Terminating(acme.io/x)",
+    ),
+    (
         "R3.4 a worker that began with a virtual node in another namespace finds nothing there, and deletes nothing \
             here",
         "
