@@ -2,11 +2,7 @@
 
 use std::{io::Write, time::Instant};
 
-use kubectl_gc::{
-    dump,
-    graph::OwnerGraph,
-    tree::{Tree, document::Document},
-};
+use kubectl_gc::{dump, graph::OwnerGraph, render::tree_document::Document, tree::Tree};
 
 fn main() {
     let sizes: Vec<u32> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();

@@ -2,21 +2,17 @@
 
 use crate::{
     graph::OwnerGraph,
-    model::ObjectId,
     operations::{
         Opening, OperationError, ReadScope, Session,
-        complete::{ROUNDS, complete},
-        predict::{PlanOptions, PlanResult, predict},
+        predict::{PlanOptions, PlanResult, blast_radius, predict},
     },
-    plan::plan,
     render::{
         output::{Format, Output},
-        plan::{BlastRadius, EffectCounts, PlanView, Radius, gate_told},
+        plan::{BlastRadius, PlanView, describe_gate},
         style::Style,
     },
     server::Propagation,
-    simulate::{Assume, Needs, Request, SimContext},
-    tree::roots::roots,
+    simulate::{Assume, Request},
 };
 
 use super::{
@@ -87,7 +83,7 @@ fn tell(
         report.notes.extend(
             gate_violations
                 .iter()
-                .map(|gate_violations| format!("GATE: {}", gate_told(&session.snapshot, gate_violations))),
+                .map(|gate_violations| format!("GATE: {}", describe_gate(&session.snapshot, gate_violations))),
         );
     }
     Ok(report)
@@ -131,39 +127,10 @@ fn radius(
     propagation: Propagation,
     assume: Assume,
 ) -> Result<Report, OperationError> {
-    let namespace = session.namespace_symbol();
-    let simulate = |session: &mut Session| {
-        let graph = OwnerGraph::new(&session.snapshot);
-        let stage = SimContext::new(&session.snapshot, &graph, assume);
-        let mut needs = Needs::default();
-        let mut rows: Vec<Radius> = Vec::new();
-        for root in roots(&session.snapshot, &graph, namespace) {
-            let (row, of_root) = radius_of(&stage, root.object, propagation);
-            needs.look_ups.extend(of_root.look_ups);
-            // Every pod is read for its own sake: Nodes need not be asked for theirs.
-            needs.facts.extend(
-                of_root
-                    .facts
-                    .into_iter()
-                    .filter(|id| Some(session.snapshot.object(*id).resource) != stage.built_in.nodes),
-            );
-            rows.extend(row);
-        }
-        Ok::<_, OperationError>((rows, needs))
-    };
-    let (rows, _) = complete(ROUNDS, session, simulate, |session, (_, needs)| Ok(session.fetch(needs)))?;
+    let rows = blast_radius(session, propagation, assume)?;
     let snapshot = &session.snapshot;
     let most = (!args.targets.all).then_some(WORST);
     let stuck = rows.iter().any(|row| row.summary.stuck > 0);
     let radius = BlastRadius::new(snapshot, propagation, rows, session.namespace.as_deref(), most);
     report(global, args, session, session.namespace.as_deref(), &radius, stuck)
-}
-
-/// One root's row; none where the API server refuses the delete.
-fn radius_of(stage: &SimContext<'_>, object: ObjectId, propagation: Propagation) -> (Option<Radius>, Needs) {
-    let plan = plan(stage, &Request::delete(vec![object], propagation));
-    let effects = EffectCounts::of(&plan.effects);
-    let row =
-        plan.refused.is_empty().then(|| Radius { object, summary: plan.summary, certain: plan.certain(), effects });
-    (row, plan.needs)
 }

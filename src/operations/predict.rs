@@ -6,10 +6,10 @@ use crate::{
     graph::OwnerGraph,
     model::{ObjectId, Resources, Snapshot},
     plan::{
-        GateViolation, Gates, KeepPlan, Plan, Summary, Unkeepable, UnlistedContents, explore, gate_violations, keep,
-        plan, unlisted_contents,
+        self, GateViolation, Gates, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable, UnlistedContents, explore,
+        gate_violations, keep, plan, unlisted_contents,
     },
-    render::plan::{Kept, unkeepable_told},
+    render::plan::describe_unkeepable,
     server::Propagation,
     simulate::{Assume, Needs, Request, SimContext},
 };
@@ -83,7 +83,7 @@ pub fn predict(
     let KeepPlan { plan, kept, stays, lost, .. } = keeping;
     if !lost.is_empty() {
         return Err(OperationError::Unkeepable(
-            lost.iter().map(|(object, why)| unkeepable_told(&session.snapshot, *object, why)).collect(),
+            lost.iter().map(|(object, why)| describe_unkeepable(&session.snapshot, *object, why)).collect(),
         ));
     }
     let notes = wanted.notes(session, &kept);
@@ -99,6 +99,25 @@ pub fn predict(
     let unlisted_contents = session.count(unlisted_contents);
     let gate_violations = gate_violations(&session.snapshot, &plan, &unlisted_contents, &asked.gates);
     Ok(PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes })
+}
+
+/// What deleting each root in the session's scope would do, the worst first.
+///
+/// # Errors
+/// What could not be read although it was there.
+pub fn blast_radius(
+    session: &mut Session,
+    propagation: Propagation,
+    assume: Assume,
+) -> Result<Vec<Radius>, OperationError> {
+    let namespace = session.namespace_symbol();
+    let simulate = |session: &mut Session| {
+        let graph = OwnerGraph::new(&session.snapshot);
+        let context = SimContext::new(&session.snapshot, &graph, assume);
+        Ok::<_, OperationError>(plan::blast_radius(&context, namespace, propagation))
+    };
+    let (rows, _) = complete(ROUNDS, session, simulate, |session, (_, needs)| Ok(session.fetch(needs)))?;
+    Ok(rows)
 }
 
 /// Refuses to orphan what orphaning doesn't save: what is in a Namespace, and the instances of a definition, go all the
@@ -137,7 +156,7 @@ impl KeepSelection {
                 .named
                 .iter()
                 .filter(is_late)
-                .map(|object| unkeepable_told(&session.snapshot, *object, &Unkeepable::Terminating))
+                .map(|object| describe_unkeepable(&session.snapshot, *object, &Unkeepable::Terminating))
                 .collect();
             if !late.is_empty() {
                 return Err(OperationError::Unkeepable(late));

@@ -36,6 +36,17 @@ pub struct KeepPlan {
     pub needs: Needs,
 }
 
+/// What `--keep` does to a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Objects that would be deleted and are kept.
+    pub kept: Vec<ObjectId>,
+    /// Other objects that survive because of that.
+    pub stays: Vec<ObjectId>,
+    /// The flag's values, as typed.
+    pub asked: Vec<String>,
+}
+
 /// Why an object can't be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unkeepable {

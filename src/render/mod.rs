@@ -16,6 +16,7 @@ pub mod restore;
 pub mod style;
 pub mod table;
 pub mod tree;
+pub mod tree_document;
 pub mod tree_view;
 pub mod words;
 
@@ -23,5 +24,7 @@ pub use crate::go_quote;
 
 #[cfg(test)]
 mod resources_tests;
+#[cfg(test)]
+mod tree_document_tests;
 #[cfg(test)]
 mod tree_tests;

@@ -7,13 +7,14 @@ use serde::Serialize;
 use crate::{
     graph::OwnerGraph,
     model::Snapshot,
-    tree::{DebugGraph, Tree, document::Document},
+    tree::{DebugGraph, Tree},
 };
 
 use super::{
     dot,
     output::{Format, Output, TextOptions},
     tree,
+    tree_document::Document,
 };
 
 /// A tree with the data that its names and states come from.

@@ -3,15 +3,12 @@
 //! Nothing here recurses: a chain may have 100,000 owners.
 
 pub(crate) mod debug_graph;
-pub mod document;
 pub(crate) mod fold;
 pub(crate) mod marks;
 mod reference_status;
 pub(crate) mod roots;
 mod walk;
 
-#[cfg(test)]
-mod document_tests;
 #[cfg(test)]
 pub(crate) mod fixture;
 #[cfg(test)]

@@ -5,13 +5,13 @@ use std::{borrow::Cow, collections::BTreeSet};
 use proptest::prelude::*;
 
 use super::{
-    document::Document,
     fixture::{World, owner},
     *,
 };
 use crate::{
     graph::OwnerGraph,
     model::{ObjectId, RawReference, Snapshot},
+    render::tree_document::Document,
 };
 
 #[derive(Clone, Debug)]

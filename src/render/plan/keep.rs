@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     document::{ObjectJson, ReferenceJson},
     model::{ObjectId, Snapshot},
-    plan::{Afterwards, Unkeepable},
+    plan::{Afterwards, Kept, Unkeepable},
     server::Propagation,
     simulate::Cut,
     wording::count,
@@ -20,17 +20,6 @@ use super::{
 
 /// So many objects are named.
 const NAMED: usize = 3;
-
-/// What is kept, and what that costs.
-#[derive(Clone, Debug, Default)]
-pub struct Kept {
-    /// What would go without being kept, and stays.
-    pub kept: Vec<ObjectId>,
-    /// What else would go, and stays because of that.
-    pub stays: Vec<ObjectId>,
-    /// What was asked for, each as it was typed.
-    pub asked: Vec<String>,
-}
 
 /// One object that is kept.
 #[derive(Debug, Serialize)]

@@ -17,9 +17,9 @@ mod unlisted_contents;
 
 pub use brief::BriefView;
 pub use document::{PlanDocument, SummaryJson, SweepDocument};
-pub use gates::describe as gate_told;
-pub use keep::{Kept, unkeepable as unkeepable_told};
-pub use radius::{BlastRadius, BlastRadiusDocument, EffectCounts, Radius};
+pub use gates::describe as describe_gate;
+pub use keep::unkeepable as describe_unkeepable;
+pub use radius::{BlastRadius, BlastRadiusDocument};
 pub use sweep::SweepView;
 
 pub(super) use because::{Because, because};
@@ -34,7 +34,7 @@ use crate::{
     command_line::{Kubectl, PLAIN},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
-    plan::{GateViolation, Outcome, OutcomeKind, OutsideEffect, Plan, Summary, UnlistedContents},
+    plan::{GateViolation, Kept, Outcome, OutcomeKind, OutsideEffect, Plan, Summary, UnlistedContents},
     render::{
         output::{Format, Output, TextOptions},
         words::full_name,

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use crate::{
     document::{Head, ObjectJson},
-    model::{ObjectId, Snapshot, effects::Severity},
-    plan::{OutsideEffect, Summary},
+    model::Snapshot,
+    plan::{EffectCounts, Radius},
     render::{
         go_quote::visible,
         lines::{self, Line},
@@ -32,31 +32,6 @@ pub struct BlastRadius<'a> {
     pub namespace: Option<&'a str>,
 }
 
-/// What deleting one root would do.
-#[derive(Clone, Copy, Debug)]
-pub struct Radius {
-    pub object: ObjectId,
-    pub summary: Summary,
-    pub certain: bool,
-    pub effects: EffectCounts,
-}
-
-/// How many effects outside the graph there are, by severity.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct EffectCounts {
-    pub error: usize,
-    pub warning: usize,
-    pub info: usize,
-}
-
-impl EffectCounts {
-    /// Counts a plan's effects.
-    pub fn of(effects: &[OutsideEffect]) -> Self {
-        let count = |severity| effects.iter().filter(|effect| effect.severity() == severity).count();
-        EffectCounts { error: count(Severity::Error), warning: count(Severity::Warning), info: count(Severity::Info) }
-    }
-}
-
 /// The document.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -77,7 +52,7 @@ struct RadiusJson<'a> {
 }
 
 impl<'a> BlastRadius<'a> {
-    /// Sorts the rows, the worst first, and keeps so many.
+    /// Keeps the first rows.
     pub fn new(
         snapshot: &'a Snapshot,
         propagation: Propagation,
@@ -86,15 +61,6 @@ impl<'a> BlastRadius<'a> {
         most: Option<usize>,
     ) -> Self {
         let total = rows.len();
-        rows.sort_by_key(|row| {
-            let summary = row.summary;
-            std::cmp::Reverse((
-                summary.stuck,
-                row.effects.error,
-                summary.deleted + summary.terminating,
-                summary.detached + summary.orphaned,
-            ))
-        });
         rows.truncate(most.unwrap_or(usize::MAX));
         BlastRadius { snapshot, propagation, rows, total, namespace }
     }

@@ -1,11 +1,13 @@
 use serde_json::json;
 
-use super::{
-    document::Document,
-    fixture::{World, shop},
-    *,
+use super::tree_document::Document;
+use crate::{
+    model::ObjectId,
+    tree::{
+        Direction, Tree,
+        fixture::{World, shop},
+    },
 };
-use crate::model::ObjectId;
 
 fn schema() -> jsonschema::Validator {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema/tree.json");

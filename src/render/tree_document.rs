@@ -7,12 +7,7 @@ use crate::{
     document::{Head, ObjectJson},
     graph::{NodeId, OwnerGraph},
     model::{ObjectId, Reference, Snapshot},
-};
-
-use super::{
-    marks::{Mark, State},
-    reference_status::{ReferenceStatus, ResolvedReference},
-    walk::{Direction, Entry, Showing, Tree},
+    tree::{Direction, Entry, Mark, ReferenceStatus, ResolvedReference, Showing, State, Tree},
 };
 
 /// `kind: Tree`.
