@@ -100,7 +100,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l disable-c
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l owners -d 'Show owners upwards instead of dependents downwards'
@@ -153,7 +153,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l disable-c
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l now -d 'A grace period of one second'
@@ -213,7 +213,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l disable
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l now -d 'A grace period of one second'
@@ -259,7 +259,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l disabl
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l allow-incomplete -d 'Archive even if deleted objects could not all be read; the archive says so'
@@ -340,7 +340,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l disable-
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l dry-run -d 'Only show what would happen'
@@ -390,7 +390,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l disable
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l probe -d 'Test whether a collector is running: create a ConfigMap and delete it'
@@ -431,7 +431,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l disabl
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l all -d 'Every object of the TYPE; without a TARGET: list everything, not only the worst'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'

@@ -16,7 +16,7 @@ use crate::{
     wording::named,
 };
 
-use super::request::persist;
+use super::request::send_with_retry;
 
 /// Where such a question is sent.
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -127,7 +127,7 @@ async fn ask(connection: &Connection, resources: &Resources, access: &Access) ->
         }},
     });
     // To ask twice does no harm.
-    let answer = persist(connection, &Method::POST, REVIEWS, Some(&body)).await?;
+    let answer = send_with_retry(connection, &Method::POST, REVIEWS, Some(&body)).await?;
     let review: Review = serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()))?;
     Ok(review.status)
 }

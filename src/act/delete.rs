@@ -11,7 +11,7 @@ use crate::{
     server::{KindRules, OwnDelete, Propagation},
 };
 
-use super::request::{RequestError, delete_options, persist};
+use super::request::{RequestError, delete_options, send_with_retry};
 
 /// What a DELETE asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,10 +145,11 @@ impl Target {
         let Some(path) = path::of_object(resource, namespace, name) else {
             return (Answered::Refused { reason: "not a valid object name".to_owned() }, None);
         };
-        let undone = match persist(connection, &Method::DELETE, &path, Some(&delete_options(deletion, uid))).await {
-            Ok(answer) => return self.accepted(resource, &answer),
-            Err(undone) => undone,
-        };
+        let undone =
+            match send_with_retry(connection, &Method::DELETE, &path, Some(&delete_options(deletion, uid))).await {
+                Ok(answer) => return self.accepted(resource, &answer),
+                Err(undone) => undone,
+            };
         // The uid is another, or something else is in the way: the words for it differ from kind to kind.
         let gone = match undone.failure.status() {
             Some(StatusCode::CONFLICT) => self.is_replaced(connection, &path).await,
@@ -162,7 +163,7 @@ impl Target {
 
     /// Whether the target is gone, and something else has its name; none where it is still there, or nobody says.
     async fn is_replaced(&self, connection: &Connection, path: &str) -> Option<Answered> {
-        match persist(connection, &Method::GET, path, None).await {
+        match send_with_retry(connection, &Method::GET, path, None).await {
             Ok(answer) => {
                 let uid = answer.read_object().ok()?.uid;
                 (!uid.is_empty() && uid != self.identity.uid).then_some(Answered::Replaced)

@@ -200,7 +200,7 @@ pub async fn put_back(
             let guard = one.release_command(snapshot, &PLAIN).map_or(String::new(), |command| {
                 format!("; it temporarily has itself as its controller; remove that with: {command}")
             });
-            left.push((format!("{}{}", object.name, object.place), format!("could not be put back ({why}){guard}")));
+            left.push((format!("{}{}", object.name, object.place), format!("could not be restored ({why}){guard}")));
         }
     }
     left

@@ -311,7 +311,7 @@ async fn what_can_not_be_put_back() {
     .await;
     let error = scene.cut().await.unwrap_err().to_string();
     let describe = "Pod/b in namespace shop can't be kept: patching it failed: forbidden: not you; these \
-        objects have lost their owner references and are kept:\nPod/a in namespace shop could not be put back \
+        objects have lost their owner references and are kept:\nPod/a in namespace shop could not be restored \
         (patching it failed: forbidden: not again); it temporarily has itself as its controller; remove that \
         with: kubectl patch pods/a -n shop --type=json -p ";
     assert!(error.starts_with(describe), "{error}");

@@ -20,7 +20,7 @@ use crate::{
 
 use super::{
     delete::Deletion,
-    request::{RequestError, delete_options, once, persist},
+    request::{RequestError, delete_options, once, send_with_retry},
 };
 
 /// The first pauses between two looks; a collector that is awake takes less.
@@ -201,7 +201,7 @@ impl<'c> Throwaway<'c> {
         };
         let all = path::of_resource(&resource, Some(namespace));
         let mut thrown = Throwaway { connection, namespace, name, path, uid: String::new() };
-        let created = match persist(connection, &Method::POST, &all, Some(&object(&thrown.name))).await {
+        let created = match send_with_retry(connection, &Method::POST, &all, Some(&object(&thrown.name))).await {
             // Only an earlier try can have taken such a name.
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => thrown.get().await.map_err(unsure),
             created => created,
@@ -238,14 +238,14 @@ impl<'c> Throwaway<'c> {
     }
 
     async fn get(&self) -> Result<Answer, Failure> {
-        Ok(persist(self.connection, &Method::GET, &self.path, None).await?)
+        Ok(send_with_retry(self.connection, &Method::GET, &self.path, None).await?)
     }
 
     /// Deletes it in the foreground and waits for a collector.
     async fn watch(&self, patience: Duration) -> Found {
         let begun = Instant::now();
         let options = delete_options(&Deletion::by(Propagation::Foreground), &self.uid);
-        let deleted = persist(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
+        let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
         match deleted.map_err(Failure::from).and_then(|answer| self.state(&answer)) {
             Ok(State::There { held: true }) => {}
             // It would stay with the collector's finalizer, had the server added that.
@@ -299,7 +299,7 @@ impl<'c> Throwaway<'c> {
     /// Deletes it in the background, which takes it from the collector again (R1.21).
     async fn remove(&self) -> Result<(), Still> {
         let options = delete_options(&Deletion::by(Propagation::Background), &self.uid);
-        let deleted = persist(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
+        let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
         match self.state_or_gone(deleted.map_err(Failure::from)) {
             Ok(State::Gone) => Ok(()),
             // 409: the name belongs to another object by now (R1.6).

@@ -33,18 +33,18 @@ impl From<RequestError> for Failure {
 ///
 /// A try before the last may have been done, although no answer came: only what may be done twice is to be sent like
 /// this.
-pub(super) async fn persist(
+pub(super) async fn send_with_retry(
     connection: &Connection,
     method: &Method,
     path: &str,
     body: Option<&Value>,
 ) -> Result<Answer, RequestError> {
-    persist_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
+    send_with_retry_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
 }
 
-/// Sends a request like [`persist`], with a body of this content type, and an answer in one of the forms that are
-/// accepted.
-pub(super) async fn persist_as(
+/// Sends a request like [`send_with_retry`], with a body of this content type, and an answer in one of the accepted
+/// forms.
+pub(super) async fn send_with_retry_as(
     connection: &Connection,
     method: &Method,
     path: &str,
@@ -142,7 +142,7 @@ mod tests {
             });
             let connection = connection.await;
             let begun = Instant::now();
-            let sent = persist(&connection, &method, POD, Some(&json!({}))).await;
+            let sent = send_with_retry(&connection, &method, POD, Some(&json!({}))).await;
             assert!(
                 sent.is_ok_and(|answer| answer.status == 200) && begun.elapsed() >= Duration::from_secs(1),
                 "{method}"
@@ -154,10 +154,10 @@ mod tests {
     #[tokio::test]
     async fn what_came_of_it_is_known_or_said_to_be_not() {
         let lost = serve(|asked| if asked.before == 0 { refuse(0) } else { refuse(409) }).await;
-        let undone = persist(&lost, &Method::PATCH, POD, Some(&json!([]))).await.map(|_| ()).unwrap_err();
+        let undone = send_with_retry(&lost, &Method::PATCH, POD, Some(&json!([]))).await.map(|_| ()).unwrap_err();
         assert!(undone.unsure && undone.failure.status().is_some_and(|status| status == 409));
         let refused = serve(|asked| if asked.before == 0 { refuse(403) } else { panic!("it was asked again") }).await;
-        let undone = persist(&refused, &Method::DELETE, POD, None).await.map(|_| ()).unwrap_err();
+        let undone = send_with_retry(&refused, &Method::DELETE, POD, None).await.map(|_| ()).unwrap_err();
         assert!(!undone.unsure);
     }
 }

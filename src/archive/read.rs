@@ -206,7 +206,7 @@ impl<'a> Scan<'a> {
             [] if self.packed => None,
             [] => Some(self.not_an_archive("it is empty")),
             line if line[..alike] == TITLE.as_bytes()[..alike] => None,
-            _ => Some(self.not_an_archive("it does not begin like one")),
+            _ => Some(self.not_an_archive("its first line is not that of an archive")),
         }
     }
 

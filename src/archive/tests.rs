@@ -323,8 +323,11 @@ fn what_is_added_taken_out_or_not_an_archive_is_refused() {
     );
     let what = "an archive is a file written by kubectl gc archive or kubectl gc delete --archive";
     assert_eq!(describe(""), format!("FILE is not an archive: it is empty; {what}"));
-    assert_eq!(describe("apiVersion: v1\n"), format!("FILE is not an archive: it does not begin like one; {what}"));
-    assert_eq!(describe("{}"), format!("FILE is not an archive: it does not begin like one; {what}"));
+    assert_eq!(
+        describe("apiVersion: v1\n"),
+        format!("FILE is not an archive: its first line is not that of an archive; {what}")
+    );
+    assert_eq!(describe("{}"), format!("FILE is not an archive: its first line is not that of an archive; {what}"));
     assert_eq!(
         describe(&resummed(&format!("{TITLE}\n"), 0)),
         format!("FILE is not an archive: it has no header; {what}")

@@ -142,7 +142,7 @@ pub struct TargetArgs {
     /// Objects of the TYPE whose fields match, as in kubectl
     #[arg(long, value_name = "FIELDS", help_heading = "Targets")]
     pub field_selector: Option<String>,
-    /// Every object of the TYPE; without a TARGET: list everything, not only the worst
+    /// Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)
     #[arg(long, help_heading = "Targets")]
     pub all: bool,
     /// The objects named in a manifest: a file, a folder or -; may be repeated
@@ -205,23 +205,21 @@ pub struct PlanArgs {
 
 /// What is to survive a delete.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Deletion")]
 pub struct KeepArgs {
     /// Keep these dependents: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to deleted owners
     /// are removed first; may be repeated
-    #[arg(long, value_name = "TYPE/NAME|TYPE|LABELS", allow_hyphen_values = true)]
+    #[arg(long, help_heading = "Deletion", value_name = "TYPE/NAME|TYPE|LABELS", allow_hyphen_values = true)]
     pub keep: Vec<String>,
 }
 
 /// What a delete must not do.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Gates")]
 pub struct GateArgs {
     /// Do nothing and exit with code 2 if any object of these types would be deleted
-    #[arg(long, value_name = "TYPE", value_delimiter = ',')]
+    #[arg(long, help_heading = "Gates", value_name = "TYPE", value_delimiter = ',')]
     pub deny: Vec<String>,
     /// Do nothing and exit with code 2 if more objects than this would be deleted
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = "Gates", value_name = "N")]
     pub max: Option<usize>,
 }
 
@@ -513,14 +511,14 @@ pub struct VersionArgs {
 
 /// The policy of a delete, as `--propagation` or as kubectl's `--cascade`.
 #[derive(Clone, Copy, Debug, Default, Args)]
-#[command(next_help_heading = "Deletion")]
 pub struct PropagationArgs {
     /// How the delete treats dependents [default: background]
-    #[arg(long, value_name = "POLICY", value_enum, ignore_case = true)]
+    #[arg(long, help_heading = "Deletion", value_name = "POLICY", value_enum, ignore_case = true)]
     pub propagation: Option<PropagationArg>,
     /// kubectl's name for --propagation
     #[arg(
         long,
+        help_heading = "Deletion",
         value_name = "POLICY",
         value_enum,
         ignore_case = true,
@@ -541,16 +539,16 @@ impl PropagationArgs {
 
 /// The grace period of pods, as kubectl takes it.
 #[derive(Clone, Copy, Debug, Default, Args)]
-#[command(next_help_heading = "Deletion")]
 pub struct GraceArgs {
     /// Grace period of pods in seconds; negative: the pod's own
-    #[arg(long, value_name = "SECONDS", default_value_t = -1, hide_default_value = true, allow_hyphen_values = true)]
+    #[arg(long, help_heading = "Deletion", value_name = "SECONDS", default_value_t = -1, hide_default_value = true,
+        allow_hyphen_values = true)]
     pub grace_period: i64,
     /// A grace period of one second
-    #[arg(long)]
+    #[arg(long, help_heading = "Deletion")]
     pub now: bool,
     /// No grace period: remove pods at once
-    #[arg(long)]
+    #[arg(long, help_heading = "Deletion")]
     pub force: bool,
 }
 

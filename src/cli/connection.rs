@@ -120,7 +120,9 @@ fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
 /// When it is no time, with the flag that it was given for.
 pub(super) fn time_of(flag: &str, text: &str) -> Result<Option<Duration>, OperationError> {
     request_timeout(text).map_err(|_| {
-        OperationError::Usage(format!("{flag}={text} is no time: give one as in kubectl (30s, 5m), or 0 for no limit"))
+        OperationError::Usage(format!(
+            "{flag}={text} is not a duration: give one as in kubectl (30s, 5m), or 0 for no limit"
+        ))
     })
 }
 

@@ -40,12 +40,12 @@ pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, Ope
     let mut restore = Restore::open(&global.cluster()?, plan)?;
     let mut view = RestoreReport { global, args, header: archive.header(), again: again(global, args) };
     let mode = match args.consent.dry_run {
-        DryRunArg::Client => Mode::Foreseen,
-        DryRunArg::Server => Mode::Judged,
-        DryRunArg::None => Mode::Earnest,
+        DryRunArg::Client => Mode::ClientDryRun,
+        DryRunArg::Server => Mode::ServerDryRun,
+        DryRunArg::None => Mode::Apply,
     };
     let mut notes = Vec::new();
-    if mode == Mode::Earnest {
+    if mode == Mode::Apply {
         // Every object is read again right before it is created: no watch is needed.
         let policy = Policy { yes: args.consent.yes, missed: OnMissed::Recheck };
         let approval = approve(&mut restore, &mut view, &mut StdTerminal, policy, &mut notes)?;
@@ -53,7 +53,7 @@ pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, Ope
             return Ok(Report::declined().with_gaps(&restore.gaps));
         }
     }
-    let mut steps = Steps::new("Restoring", restore.plan.steps.iter().map(Vec::len).sum(), mode == Mode::Earnest);
+    let mut steps = Steps::new("Restoring", restore.plan.steps.iter().map(Vec::len).sum(), mode == Mode::Apply);
     let restored = restore.carry_out(mode, &mut || steps.step());
     drop(steps);
     let mut report = view.report(&restore, mode, &restored)?;
@@ -83,7 +83,7 @@ impl View<Restore> for RestoreReport<'_> {
         }
         let style = Style::new(colour::wanted(self.global.color, &io::stderr()));
         let printer = Printer::new(self.global, self.args.output).text_in(style);
-        let text = self.print(restore, Mode::Foreseen, foreseen, &printer)?;
+        let text = self.print(restore, Mode::ClientDryRun, foreseen, &printer)?;
         io::stderr().write_all(&text).and_then(|()| io::stderr().write_all(b"\n")).map_err(OperationError::Print)
     }
 
@@ -123,7 +123,7 @@ impl RestoreReport<'_> {
         restored: &[Restored],
         printer: &Printer,
     ) -> Result<Vec<u8>, OperationError> {
-        let nothing = if mode == Mode::Earnest { "" } else { " Nothing was changed." };
+        let nothing = if mode == Mode::Apply { "" } else { " Nothing was changed." };
         let mut place = place(&restore.cluster.connection);
         place[..1].make_ascii_uppercase();
         let heading = format!("{}.{nothing}\n{}\n\n", visible(&place), visible(&self.origin(restore)));

@@ -44,7 +44,7 @@ impl PlanFingerprint {
             word: match consent {
                 Consent::Yes => None,
                 Consent::Number(number) => Some(number.to_string()),
-                Consent::Name { object, .. } => Some(uid(object)),
+                Consent::Name(object) => Some(uid(object)),
             },
         }
     }

@@ -57,7 +57,7 @@ impl Restore {
 /// How many objects would be created, and how many of an earlier restore completed.
 pub fn to_write(foreseen: &[Restored]) -> (usize, usize) {
     (
-        foreseen.iter().filter(|restored| restored.outcome == Outcome::Foreseen).count(),
+        foreseen.iter().filter(|restored| restored.outcome == Outcome::WouldBeCreated).count(),
         foreseen.iter().filter(|restored| restored.to_do != ToDo::default()).count(),
     )
 }
@@ -67,7 +67,7 @@ impl Proposal for Restore {
     type Fingerprint = ();
 
     fn plan(&mut self, notes: &mut Vec<String>) -> Result<Option<Vec<Restored>>, OperationError> {
-        let foreseen = self.carry_out(Mode::Foreseen, &mut || ());
+        let foreseen = self.carry_out(Mode::ClientDryRun, &mut || ());
         notes.extend(self.require_allowed(&foreseen)?);
         Ok(Some(foreseen))
     }
@@ -101,7 +101,7 @@ fn wanted(plan: &RestorePlan, resources: &Resources, foreseen: &[Restored]) -> B
         };
         want("get", "");
         // Where it can't be told whether it is there, it may have to be created.
-        let create = matches!(restored.outcome, Outcome::Foreseen | Outcome::Failed(_) | Outcome::Blocked(_));
+        let create = matches!(restored.outcome, Outcome::WouldBeCreated | Outcome::Failed(_) | Outcome::Blocked(_));
         let closes = plan.closing.range((id, 0)..=(id, usize::MAX)).next().is_some();
         if create {
             want("create", "");
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn whoever_restores_may_patch_only_what_is_patched() {
-        let absent = || Restored::absent(Outcome::Foreseen);
+        let absent = || Restored::absent(Outcome::WouldBeCreated);
         let plan = RestorePlan::new([object("Plain", &[]), object("Rich", &[])], false).unwrap();
         assert_eq!(
             describe(&plan, &[absent(), absent()]),

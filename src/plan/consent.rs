@@ -29,35 +29,34 @@ pub enum Consent {
     /// The number of deleted objects.
     Number(usize),
     /// The name of this object.
-    Name {
-        object: ObjectId,
-        reason: ConfirmationReason,
-        /// How many other objects require a name as well.
-        more: usize,
-    },
+    Name(ObjectId),
 }
 
 impl Consent {
     /// The confirmation that a plan requires. Up to `above` objects, a yes is enough. One name is enough for all: that
     /// of the most severe object, and among equals that of a target.
     pub fn to(snapshot: &Snapshot, plan: &Plan, above: usize) -> Self {
-        let going: Vec<ObjectId> =
-            plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).collect();
-        let outside = reasons_by_effect(plan);
-        let severe = |object: &ObjectId| {
-            let resource = snapshot.resources.get(snapshot.object(*object).resource);
-            Some((reason_by_kind(resource).or_else(|| outside.get(object).copied())?, *object))
-        };
-        let severe: Vec<(ConfirmationReason, ObjectId)> = going.iter().filter_map(severe).collect();
+        let going = plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).count();
         let place =
             |object: ObjectId| plan.request.targets.iter().position(|target| *target == object).unwrap_or(usize::MAX);
-        let most_severe = severe.iter().min_by_key(|(reason, object)| (*reason, place(*object)));
-        match most_severe {
-            Some((reason, object)) => Consent::Name { object: *object, reason: *reason, more: severe.len() - 1 },
-            None if going.len() > above => Consent::Number(going.len()),
+        let severe = severe_objects(snapshot, plan);
+        match severe.iter().min_by_key(|(reason, object)| (*reason, place(*object))) {
+            Some((_, object)) => Consent::Name(*object),
+            None if going > above => Consent::Number(going),
             None => Consent::Yes,
         }
     }
+}
+
+/// The objects that require a name to be typed, and why.
+pub fn severe_objects(snapshot: &Snapshot, plan: &Plan) -> Vec<(ConfirmationReason, ObjectId)> {
+    let outside = reasons_by_effect(plan);
+    let severe = |object: ObjectId| {
+        let resource = snapshot.resources.get(snapshot.object(object).resource);
+        Some((reason_by_kind(resource).or_else(|| outside.get(&object).copied())?, object))
+    };
+    let going = plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object);
+    going.filter_map(severe).collect()
 }
 
 fn reason_by_kind(resource: &Resource) -> Option<ConfirmationReason> {

@@ -17,7 +17,7 @@ pub mod tracker;
 mod unlisted_contents;
 
 pub use build::plan;
-pub use consent::{ConfirmationReason, Consent};
+pub use consent::{ConfirmationReason, Consent, severe_objects};
 pub use explore::explore;
 pub use gates::{Gate, GateViolation, Gates, gate_violations};
 pub(crate) use incomplete::Incomplete;

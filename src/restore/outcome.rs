@@ -6,7 +6,7 @@ use super::{compare::Difference, left_out::LeftOut, plan::ItemId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It would be created: nothing was done, because that was asked for.
-    Foreseen,
+    WouldBeCreated,
     /// It was created.
     Created,
     /// It was created by an earlier run of the same restore, which may have been interrupted; what that left undone is
@@ -70,7 +70,9 @@ impl Restored {
     /// Whether the object is there as it was archived, or need not be.
     pub fn is_fine(&self) -> bool {
         let fine = match &self.outcome {
-            Outcome::Foreseen | Outcome::Created | Outcome::AlreadyBack | Outcome::Same | Outcome::LeftOut(_) => true,
+            Outcome::WouldBeCreated | Outcome::Created | Outcome::AlreadyBack | Outcome::Same | Outcome::LeftOut(_) => {
+                true
+            }
             Outcome::Different(_) | Outcome::Failed(_) | Outcome::Blocked(_) => false,
         };
         fine && self.unfinished.is_empty()

@@ -21,7 +21,7 @@ fn only_a_whole_archive_is_restored() {
     let other = write(folder.path(), "other.yaml", "apiVersion: v1\nkind: Pod\n");
     assert!(
         describe(&gc(&["restore", &other, "--yes"]))
-            .starts_with(&format!("{other} is not an archive: it does not begin like one;"))
+            .starts_with(&format!("{other} is not an archive: its first line is not that of an archive;"))
     );
 
     let path = folder.path().join("archive.yaml");

@@ -2,7 +2,7 @@
 
 use kubectl_gc::{
     graph::OwnerGraph,
-    plan::{ConfirmationReason, Consent, explore},
+    plan::{ConfirmationReason, Consent, explore, severe_objects},
     server::Propagation,
     simulate::{Assume, Request, SimContext},
 };
@@ -19,12 +19,14 @@ fn asked(text: &str, targets: &str) -> String {
     match Consent::to(&scene.snapshot, &plan, 3) {
         Consent::Yes => "yes".to_owned(),
         Consent::Number(number) => number.to_string(),
-        Consent::Name { object, reason, more } => {
-            let reason = match reason {
-                ConfirmationReason::Outside(kind) => kind.name().to_owned(),
-                reason => format!("{reason:?}"),
+        Consent::Name(object) => {
+            let severe = severe_objects(&scene.snapshot, &plan);
+            let reason = match severe.iter().find(|(_, other)| *other == object) {
+                Some((ConfirmationReason::Outside(kind), _)) => kind.name().to_owned(),
+                Some((reason, _)) => format!("{reason:?}"),
+                None => "no reason".to_owned(),
             };
-            format!("{} {reason} +{more}", scene.snapshot.short_name(object))
+            format!("{} {reason} +{}", scene.snapshot.short_name(object), severe.len() - 1)
         }
     }
 }

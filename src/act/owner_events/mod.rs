@@ -14,7 +14,7 @@ use crate::{
 };
 
 use self::correlate::{Correlator, Entry};
-use super::request::{JSON, MERGE_PATCH, once_as, persist};
+use super::request::{JSON, MERGE_PATCH, once_as, send_with_retry};
 
 /// The collector's name: whoever looks for its events finds these, too.
 const COMPONENT: &str = "garbage-collector-controller";
@@ -69,7 +69,7 @@ impl OwnerEventRecorder {
         }
         let event = event(dependent, namespace, entry);
         let events = path::of_resource(&self.events, Some(namespace));
-        match persist(&self.connection, &Method::POST, &events, Some(&event)).await.map_err(Failure::from) {
+        match send_with_retry(&self.connection, &Method::POST, &events, Some(&event)).await.map_err(Failure::from) {
             // A try whose answer got lost has made it.
             Err(failure) if failure.status() == Some(StatusCode::CONFLICT) => Ok(()),
             done => done.map(drop),

@@ -18,7 +18,7 @@ const TRIES: u32 = 5;
 impl Run<'_> {
     /// Adds them all. What can't be added is told with its object.
     pub(super) async fn close_circles(&mut self) {
-        if self.mode != Mode::Earnest {
+        if self.mode != Mode::Apply {
             return;
         }
         for (item, reference) in &self.plan.closing {
@@ -29,7 +29,7 @@ impl Run<'_> {
             let closed = self.close(*item, *reference).await;
             if let (Err(why), Some(state)) = (closed, &mut self.states[*item]) {
                 let owner = &self.plan.items[*item].archived.references[*reference].place;
-                state.unfinished.push(format!("its reference to {owner} could not be put back: {why}"));
+                state.unfinished.push(format!("its reference to {owner} could not be restored: {why}"));
             }
         }
     }

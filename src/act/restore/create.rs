@@ -45,8 +45,8 @@ impl Run<'_> {
         }
         let Some(resource) = self.resource(&place.api_version, &place.kind) else {
             // Its definition would be created before it.
-            if self.mode != Mode::Earnest && it.needs.iter().any(|need| self.is_foreseen(*need)) {
-                return Ok(Restored::absent(Outcome::Foreseen));
+            if self.mode != Mode::Apply && it.needs.iter().any(|need| self.is_to_be_created(*need)) {
+                return Ok(Restored::absent(Outcome::WouldBeCreated));
             }
             let describe = match self.undiscovered {
                 None => ": restore its CRD or its API server, and run this again",
@@ -60,18 +60,18 @@ impl Run<'_> {
         if let Some(there) = self.get(&path).await? {
             return self.compare(item, resource, &path, &there).await;
         }
-        if self.mode == Mode::Foreseen
-            || self.mode == Mode::Judged && it.needs.iter().any(|need| self.is_foreseen(*need))
+        if self.mode == Mode::ClientDryRun
+            || self.mode == Mode::ServerDryRun && it.needs.iter().any(|need| self.is_to_be_created(*need))
         {
             // What would be in a namespace that isn't there can't be judged.
             let references = self.references(item).await?;
-            return Ok(Restored { detached: references.detached, ..Restored::absent(Outcome::Foreseen) });
+            return Ok(Restored { detached: references.detached, ..Restored::absent(Outcome::WouldBeCreated) });
         }
         self.create(item, resource, &path).await
     }
 
-    fn is_foreseen(&self, item: ItemId) -> bool {
-        self.states[item].as_ref().is_some_and(|state| state.outcome == Outcome::Foreseen)
+    fn is_to_be_created(&self, item: ItemId) -> bool {
+        self.states[item].as_ref().is_some_and(|state| state.outcome == Outcome::WouldBeCreated)
     }
 
     async fn get(&self, path: &str) -> Result<Option<Value>, Stop> {
@@ -90,7 +90,7 @@ impl Run<'_> {
         let mut restored = Restored { uid: Some(uid), ..Restored::absent(Outcome::Same) };
         if is_copy_of(there, &archived.uid) {
             restored.outcome = Outcome::AlreadyBack;
-            if self.mode == Mode::Earnest {
+            if self.mode == Mode::Apply {
                 restored.unfinished.extend(self.put_status(item, resource, path, there.clone()).await.err());
             } else {
                 restored.to_do = ToDo {
@@ -112,7 +112,7 @@ impl Run<'_> {
         let it = self.item(item);
         let mut url = path::of_resource(resource, Some(&it.archived.place.namespace));
         url = format!("{url}?fieldManager={}", path::encoded(&manager(&it.archived.uid)));
-        if self.mode == Mode::Judged {
+        if self.mode == Mode::ServerDryRun {
             url.push_str("&dryRun=All");
         }
         let (sent, references) = self.post(item, &url).await?;
@@ -126,8 +126,12 @@ impl Run<'_> {
             },
         };
         let mut unfinished: Vec<String> = not_kept(it, resource, &references.written, &there).into_iter().collect();
-        if self.mode == Mode::Judged {
-            return Ok(Restored { detached: references.detached, unfinished, ..Restored::absent(Outcome::Foreseen) });
+        if self.mode == Mode::ServerDryRun {
+            return Ok(Restored {
+                detached: references.detached,
+                unfinished,
+                ..Restored::absent(Outcome::WouldBeCreated)
+            });
         }
         let uid = Some(update::uid(&there).to_owned());
         unfinished.extend(self.put_status(item, resource, path, there).await.err());
@@ -201,7 +205,7 @@ impl Run<'_> {
         updater.update(Some(there), step).await.map_err(|error: UpdateError<Infallible>| match error {
             UpdateError::Gone => "another client deleted it again: find out which, and run this again".to_owned(),
             UpdateError::Reading(failure) | UpdateError::Writing(failure) | UpdateError::Unstable(failure) => {
-                format!("its status could not be put back: {}", failure.in_full())
+                format!("its status could not be restored: {}", failure.in_full())
             }
         })
     }

@@ -22,7 +22,7 @@ impl Run<'_> {
             |item: &ItemId| self.item(*item).archived.place.is("apiextensions.k8s.io", "CustomResourceDefinition");
         let created = |item: &ItemId| self.uid_of(*item).is_some();
         let definitions: Vec<ItemId> = step.iter().copied().filter(of_definition).filter(created).collect();
-        if definitions.is_empty() || self.mode != Mode::Earnest {
+        if definitions.is_empty() || self.mode != Mode::Apply {
             return;
         }
         let until = Instant::now() + PATIENCE;

@@ -29,15 +29,15 @@ use self::owners::Stop;
 /// How many objects of one step are brought back at once.
 const AT_ONCE: usize = 16;
 
-/// What is done in earnest.
+/// What is sent to the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Everything.
-    Earnest,
+    Apply,
     /// What would be created is sent, for the server to judge it, and not to be done.
-    Judged,
+    ServerDryRun,
     /// Only reading.
-    Foreseen,
+    ClientDryRun,
 }
 
 /// Brings back what a plan has, or only finds out what would come of it. `resources` is what the server serves now, and
@@ -107,7 +107,7 @@ impl Run<'_> {
     /// Whether what needs an object may go on.
     fn is_available(&self, item: ItemId) -> bool {
         let state = self.states[item].as_ref();
-        state.is_some_and(|state| state.uid.is_some() || state.outcome == Outcome::Foreseen)
+        state.is_some_and(|state| state.uid.is_some() || state.outcome == Outcome::WouldBeCreated)
     }
 
     /// The uid that an object has now; none before its turn, or where it could not be brought back.

@@ -91,7 +91,7 @@ impl Run<'_> {
                 return Err(Stop::Failed(describe));
             }
             // It would be made anew as soon as its controller is there.
-            Found::NotThere(_) if matches!(owner, Owner::LeftOut(_)) && self.mode != Mode::Earnest => {
+            Found::NotThere(_) if matches!(owner, Owner::LeftOut(_)) && self.mode != Mode::Apply => {
                 return Ok(Ok(reference.written.clone()));
             }
             Found::NotThere(why) => return Ok(Err(why)),
@@ -116,7 +116,7 @@ impl Run<'_> {
     async fn await_remade(&self, item: ItemId) -> Result<(), Stop> {
         let references = self.item(item).archived.references.iter().zip(&self.item(item).owners);
         for (reference, _) in references.filter(|(_, owner)| matches!(owner, Owner::LeftOut(_))) {
-            while self.mode == Mode::Earnest && matches!(self.look_at(reference).await?, Found::NotThere(_)) {
+            while self.mode == Mode::Apply && matches!(self.look_at(reference).await?, Found::NotThere(_)) {
                 if Instant::now() >= *self.remade_by.get_or_init(|| Instant::now() + REMADE_WITHIN) {
                     return Ok(());
                 }

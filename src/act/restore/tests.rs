@@ -139,7 +139,7 @@ async fn run_of(
     });
     let plan = RestorePlan::new(objects, false).unwrap();
     let mut heard = Vec::new();
-    let restored = restore(&connection.await, &plan, resources, Mode::Earnest, &mut |item, _| heard.push(item)).await;
+    let restored = restore(&connection.await, &plan, resources, Mode::Apply, &mut |item, _| heard.push(item)).await;
     // Within a step in any order.
     let mut rest = heard.as_slice();
     for step in &plan.steps {
@@ -233,7 +233,7 @@ async fn whoever_writes_beside_is_not_overwritten() {
     // One that never stops is given up, and told.
     let (restored, _) = run(vec![], |asked, _| (asked.method == "PATCH").then(|| status(422, "the test failed"))).await;
     assert_eq!(restored[0].outcome, Outcome::Created);
-    assert!(restored[0].unfinished[0].starts_with("its status could not be put back: 422"), "{restored:?}");
+    assert!(restored[0].unfinished[0].starts_with("its status could not be restored: 422"), "{restored:?}");
     assert!(!restored[0].is_fine());
 }
 
@@ -461,7 +461,7 @@ async fn a_status_that_is_no_subresource_comes_with_the_rest() {
 }
 
 #[tokio::test]
-async fn what_an_interrupted_run_left_undone_is_foreseen() {
+async fn what_an_interrupted_run_left_undone_is_to_be_created() {
     let circle = json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "settings", "uid": "old-settings"}]);
     let mut all = objects();
     all[0]["metadata"]["ownerReferences"] = circle.clone();
@@ -478,7 +478,7 @@ async fn what_an_interrupted_run_left_undone_is_foreseen() {
             SETTINGS => say(200, settings.to_string()),
             _ => say(200, json!({"metadata": {"name": "shop", "uid": "n"}}).to_string()),
         });
-        let restored = restore(&connection.await, &plan, resources(), Mode::Foreseen, &mut |_, _| {}).await;
+        let restored = restore(&connection.await, &plan, resources(), Mode::ClientDryRun, &mut |_, _| {}).await;
         assert!(restored.iter().all(|it| it.outcome == Outcome::AlreadyBack), "{restored:?}");
         [restored[0].to_do, restored[1].to_do]
     };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     act::{
         delete::Deletion,
-        request::{JSON, MERGE_PATCH, delete_options, persist_as},
+        request::{JSON, MERGE_PATCH, delete_options, send_with_retry_as},
         update::metadata_patch,
     },
     cluster::{Failure as Trouble, METADATA},
@@ -340,7 +340,7 @@ impl Shared {
             Write::Delete(options) => (Method::DELETE, (JSON, options), JSON),
             Write::Patch(merged) => (Method::PATCH, (MERGE_PATCH, merged), METADATA),
         };
-        match persist_as(&self.connection, &method, path, Some(body), accept).await {
+        match send_with_retry_as(&self.connection, &method, path, Some(body), accept).await {
             Ok(_) => {
                 self.written(worked, what, reason);
                 Sent::Done

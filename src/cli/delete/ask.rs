@@ -1,11 +1,13 @@
 //! The question before a delete, and what an answer means. The heavier what follows, the more has to be typed.
 
+use std::collections::BTreeMap;
+
 use crate::{
-    model::{Snapshot, effects::EffectKind},
+    model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
     operations::question::Question,
-    plan::{ConfirmationReason, Consent, Plan},
-    render::header::header,
-    wording::count,
+    plan::{ConfirmationReason, Consent, Plan, severe_objects},
+    render::{header::header, words::plural},
+    wording::{count, thousands},
 };
 
 /// The key that archives first.
@@ -31,11 +33,9 @@ pub(super) fn question(
     let (word, why) = match consent {
         Consent::Yes => (None, String::new()),
         Consent::Number(number) => (Some(number.to_string()), String::new()),
-        Consent::Name { object, reason, more } => {
-            let others =
-                if more == 0 { String::new() } else { format!(", and {} like it", count(more, "other", "others")) };
+        Consent::Name(object) => {
             let name = snapshot.text(snapshot.object(object).name).to_owned();
-            (Some(name), format!(" {}{others}: {}.", snapshot.short_name(object), heavy(reason)))
+            (Some(name), format!(" {}", at_stake(snapshot, &severe_objects(snapshot, plan))))
         }
     };
     let archive = (!archived).then(|| if word.as_deref() == Some(ARCHIVE) { ARCHIVE_OTHERWISE } else { ARCHIVE });
@@ -55,17 +55,94 @@ fn or_stop(key: &str) -> String {
     if key.is_empty() { "anything else: stop".to_owned() } else { format!("{key}, anything else: stop") }
 }
 
-fn heavy(reason: ConfirmationReason) -> &'static str {
-    match reason {
-        ConfirmationReason::Namespace => "everything in it is deleted",
-        ConfirmationReason::Definition => "every object of its kind is deleted",
-        ConfirmationReason::Volume | ConfirmationReason::Claim => "stored data may be lost",
-        ConfirmationReason::Outside(kind) => match kind {
-            EffectKind::DataDestroyed => "stored data is destroyed",
-            EffectKind::ExternalDeleted => "a resource outside the cluster is deleted",
-            EffectKind::ObjectsDeleted => "other objects are deleted that have no owner reference to it",
-            EffectKind::LoadBalancerReleased => "a load balancer is released",
-            _ => "the effect of its finalizers is not known",
+/// `Deletes Namespace/shop with everything in it, 5 PersistentVolumeClaims (stored data may be lost).`: the most severe
+/// first, objects of one kind with one reason together.
+fn at_stake(snapshot: &Snapshot, severe: &[(ConfirmationReason, ObjectId)]) -> String {
+    let mut groups: BTreeMap<(ConfirmationReason, ResourceId), Vec<ObjectId>> = BTreeMap::new();
+    for (reason, object) in severe {
+        groups.entry((*reason, snapshot.object(*object).resource)).or_default().push(*object);
+    }
+    let describe = groups.into_iter().map(|((reason, resource), objects)| {
+        let kind = plural(snapshot.resources.get(resource), objects.len());
+        match objects.as_slice() {
+            [one] => format!("{}{}", snapshot.short_name(*one), heavy(reason, true)),
+            many => format!("{} {kind}{}", thousands(many.len()), heavy(reason, false)),
+        }
+    });
+    format!("Deletes {}.", describe.collect::<Vec<_>>().join(", "))
+}
+
+/// What follows a name, or a number of objects.
+fn heavy(reason: ConfirmationReason, one: bool) -> &'static str {
+    match (reason, one) {
+        (ConfirmationReason::Namespace, true) => " with everything in it",
+        (ConfirmationReason::Namespace, false) => " with everything in them",
+        (ConfirmationReason::Definition, true) => " with every object of its kind",
+        (ConfirmationReason::Definition, false) => " with every object of their kinds",
+        (ConfirmationReason::Volume | ConfirmationReason::Claim, _) => " (stored data may be lost)",
+        (ConfirmationReason::Outside(kind), _) => match (kind, one) {
+            (EffectKind::DataDestroyed, _) => " (stored data is destroyed)",
+            (EffectKind::ExternalDeleted, true) => " (its resource outside the cluster is deleted)",
+            (EffectKind::ExternalDeleted, false) => " (their resources outside the cluster are deleted)",
+            (EffectKind::ObjectsDeleted, true) => " (also deletes objects that have no owner reference to it)",
+            (EffectKind::ObjectsDeleted, false) => " (also deletes objects that have no owner reference to them)",
+            (EffectKind::LoadBalancerReleased, true) => " (its load balancer is released)",
+            (EffectKind::LoadBalancerReleased, false) => " (their load balancers are released)",
+            (_, true) => " (the effect of its finalizers is not known)",
+            (_, false) => " (the effect of their finalizers is not known)",
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        dump,
+        graph::OwnerGraph,
+        plan::explore,
+        server::Propagation,
+        simulate::{Assume, Request, SimContext},
+    };
+
+    use super::*;
+
+    /// What is asked before these objects of the example are deleted.
+    fn asked(targets: &[&str], above: usize, archived: bool) -> String {
+        let file = format!("{}/examples/shop.yaml", env!("CARGO_MANIFEST_DIR"));
+        let mut snapshot = dump::read(&[file], false).unwrap();
+        snapshot.origin = crate::model::Origin::Cluster { context: "prod".to_owned(), server: "prod:6443".to_owned() };
+        let id = |target: &&str| snapshot.objects().find(|(id, _)| snapshot.short_name(*id) == **target).unwrap().0;
+        let targets = targets.iter().map(id).collect();
+        let graph = OwnerGraph::new(&snapshot);
+        let context = SimContext::new(&snapshot, &graph, Assume::Known);
+        let plan = explore(&context, &Request::delete(targets, Propagation::Background));
+        let consent = Consent::to(&snapshot, &plan, above);
+        let question = question(&snapshot, &plan, consent, Some("shop"), archived);
+        format!("{} {}", question.preface, question.prompt)
+    }
+
+    #[test]
+    fn the_question_says_what_is_at_stake_and_what_to_type() {
+        let place = "Context prod (prod:6443), namespace shop.";
+        assert_eq!(asked(&["Service/web"], 9, false), format!("{place} Delete 2 objects? [y/N, a: archive first]"));
+        assert_eq!(
+            asked(&["Service/web"], 1, true),
+            format!("{place} Delete 2 objects? Type the number of objects, 2, to confirm (anything else: stop)")
+        );
+        assert_eq!(
+            asked(&["PersistentVolumeClaim/web-uploads"], 9, true),
+            format!(
+                "{place} Deletes PersistentVolumeClaim/web-uploads (stored data may be lost). Delete 1 object? \
+                 Type the name, web-uploads, to confirm (anything else: stop)"
+            )
+        );
+        assert_eq!(
+            asked(&["StatefulSet/db", "Namespace/elsewhere"], 9, false),
+            format!(
+                "{place} Deletes Namespace/elsewhere with everything in it, 2 PersistentVolumeClaims (stored data \
+                 may be lost). Delete 9 objects? Type the name, elsewhere, \
+                 to confirm (a: archive first, anything else: stop)"
+            )
+        );
     }
 }

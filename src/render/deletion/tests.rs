@@ -145,7 +145,7 @@ fn what_came_otherwise_is_told_one_by_one() {
         text,
         "UNEXPECTED: 1 object ended differently than planned, after 1.2s: 6 objects are\ndeleted, 1 survives with \
             changed owner references.\n\
-         \n  ConfigMap/kept -n other  there  planned: deleted\n\
+         \n  ConfigMap/kept -n other  exists  planned: deleted\n\
          \n  Pod/late  also deleted  created after the plan, owned by Deployment/web\n"
     );
     assert_eq!(code, 2);

@@ -208,11 +208,12 @@ fn otherwise_line(view: &DeletionView<'_>, otherwise: &UnexpectedOutcome) -> Lin
     let came = match otherwise.actual {
         OutcomeKind::Deleted => "deleted",
         OutcomeKind::Terminating => "Terminating",
-        _ => "there",
+        _ => "exists",
     };
     let mut remarks = vec![format!("planned: {}", predicted.join(", or "))];
     if !otherwise.finalizers.is_empty() {
-        remarks.push(format!("finalizers {}", otherwise.finalizers.join(", ")));
+        let finalizers = if otherwise.finalizers.len() == 1 { "finalizer" } else { "finalizers" };
+        remarks.push(format!("{finalizers} {}", otherwise.finalizers.join(", ")));
     }
     if otherwise.together {
         remarks.push("but not in combination with what happened to the other objects".to_owned());

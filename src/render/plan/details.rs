@@ -71,7 +71,9 @@ pub(super) fn word(outcome: &Outcome) -> Word {
 /// The remark on an outcome; empty where the word says it all.
 pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let remark = match outcome.kind {
-        OutcomeKind::Deleted => grace(view, outcome).or_else(|| bent(view, outcome)).unwrap_or_default(),
+        OutcomeKind::Deleted => {
+            grace(view, outcome).or_else(|| mismatched_reference(view, outcome)).unwrap_or_default()
+        }
         OutcomeKind::Terminating => held(view, outcome),
         // Of a sweep: what it takes up and cannot finish.
         OutcomeKind::Unchanged if outcome.state.is_some() => held(view, outcome),
@@ -98,7 +100,7 @@ pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
 pub(super) fn detail_of_root(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let detail = detail(view, outcome);
     let tells_why = matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Unchanged)
-        || outcome.kind == OutcomeKind::Deleted && bent(view, outcome).is_some();
+        || outcome.kind == OutcomeKind::Deleted && mismatched_reference(view, outcome).is_some();
     let Some(cause) = outcome.because.as_ref().filter(|_| !tells_why) else { return detail };
     let reason = because(view.snapshot, outcome.object, cause, view.plan.request.propagation).message;
     if detail.is_empty() { reason } else { joined(reason, &detail) }
@@ -163,7 +165,7 @@ fn grace(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
 }
 
 /// For what goes because its reference doesn't lead to its owner: nobody would expect it to.
-fn bent(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
+fn mismatched_reference(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
     if !matches!(outcome.because, Some(Cause::Collector(_))) {
         return None;
     }

@@ -53,7 +53,7 @@ impl<'a> GateJson<'a> {
     }
 }
 
-/// What is wrong, in a sentence: `--deny=pods: 2 of them would go (Pod/a, Pod/b).`
+/// What is wrong, in a sentence: `--deny=pods: 2 such objects would be deleted (Pod/a, Pod/b).`
 pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String {
     let uncounted: Vec<String> =
         gate_violations.uncounted.iter().map(|resource| snapshot.resources.get(*resource).full_name()).collect();
@@ -62,7 +62,7 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
         Gate::Deny(resource) => {
             let flag = format!("--deny={}", snapshot.resources.get(resource).full_name());
             if removed == 0 {
-                return format!("{flag}: any of them in the namespace would be deleted; their number is not known.");
+                return format!("{flag}: an unknown number of these objects would be deleted with the namespace.");
             }
             let names: Vec<String> =
                 gate_violations.objects.iter().take(NAMED).map(|id| snapshot.short_name(*id)).collect();
@@ -73,7 +73,8 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
                 (false, more) => format!(" ({} and {} more)", names.join(", "), number(more)),
             };
             let unlisted_contents = if uncounted.is_empty() { "" } else { ", and an unknown number more" };
-            format!("{flag}: {} of them would be deleted{unlisted_contents}{named}.", number(removed))
+            let objects = if removed == 1 { "object" } else { "objects" };
+            format!("{flag}: {} such {objects} would be deleted{unlisted_contents}{named}.", number(removed))
         }
         Gate::Max(max) => {
             let unlisted_contents = match uncounted.as_slice() {

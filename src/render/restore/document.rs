@@ -85,7 +85,9 @@ impl<'a> RestorationDocument<'a> {
                 Outcome::Failed(why) => (Some(why.clone()), None, &[][..]),
                 Outcome::Blocked(by) => (None, Some(named(&view.plan.items[*by].archived)), &[][..]),
                 Outcome::Different(differences) => (None, None, differences.as_slice()),
-                Outcome::Foreseen | Outcome::Created | Outcome::AlreadyBack | Outcome::Same => (None, None, &[][..]),
+                Outcome::WouldBeCreated | Outcome::Created | Outcome::AlreadyBack | Outcome::Same => {
+                    (None, None, &[][..])
+                }
             };
             let differences = differences.iter();
             let unowned = restored.detached.iter().map(|detached| DetachedJson {
@@ -113,14 +115,14 @@ impl<'a> RestorationDocument<'a> {
         RestorationDocument {
             head: Head::new("Restoration", view.gaps),
             dry_run: match view.mode {
-                Mode::Earnest => None,
-                Mode::Judged => Some("server"),
-                Mode::Foreseen => Some("client"),
+                Mode::Apply => None,
+                Mode::ServerDryRun => Some("server"),
+                Mode::ClientDryRun => Some("client"),
             },
             objects: objects.collect(),
             lost: lost.map(|it| LostJson { what: it.what, replacement: it.instead, objects: it.objects }).collect(),
             summary: SummaryJson {
-                created: view.count(|it| matches!(it, Outcome::Created | Outcome::Foreseen)),
+                created: view.count(|it| matches!(it, Outcome::Created | Outcome::WouldBeCreated)),
                 existing: view.count(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack)),
                 different: view.count(|it| matches!(it, Outcome::Different(_))),
                 left_out: view.count(|it| matches!(it, Outcome::LeftOut(_))),
@@ -134,7 +136,7 @@ impl<'a> RestorationDocument<'a> {
 /// What an outcome is called.
 fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::Foreseen => "WouldBeCreated",
+        Outcome::WouldBeCreated => "WouldBeCreated",
         Outcome::Created => "Created",
         Outcome::AlreadyBack => "AlreadyRestored",
         Outcome::Same => "Same",

@@ -64,8 +64,9 @@ impl<'a> RestoreView<'a> {
 
     /// What cannot come back of the objects that do.
     fn lost(&self) -> Vec<crate::restore::Lost> {
-        let created =
-            self.objects().filter(|(_, _, restored)| matches!(restored.outcome, Outcome::Created | Outcome::Foreseen));
+        let created = self
+            .objects()
+            .filter(|(_, _, restored)| matches!(restored.outcome, Outcome::Created | Outcome::WouldBeCreated));
         lost(created.map(|(_, item, _)| &item.archived))
     }
 

@@ -79,7 +79,7 @@ fn restored() -> (RestorePlan, Vec<Restored>) {
             ..there(Outcome::Created)
         },
         Restored {
-            unfinished: vec!["its status could not be put back: forbidden".to_owned()],
+            unfinished: vec!["its status could not be restored: forbidden".to_owned()],
             ..there(Outcome::Created)
         },
         there(Outcome::Same),
@@ -125,7 +125,7 @@ fn check(document: &Value) {
 #[test]
 fn every_outcome_is_told() {
     let (plan, restored) = restored();
-    let (text, document) = describe(Mode::Earnest, &plan, &restored);
+    let (text, document) = describe(Mode::Apply, &plan, &restored);
     insta::assert_snapshot!(text);
     check(&document);
     assert_eq!(
@@ -147,14 +147,14 @@ fn what_would_be_done_is_told_as_such() {
     let (plan, mut restored) = restored();
     for one in &mut restored {
         if !one.is_left_out() {
-            *one = Restored::absent(Outcome::Foreseen);
+            *one = Restored::absent(Outcome::WouldBeCreated);
         }
     }
-    let (text, document) = describe(Mode::Judged, &plan, &restored);
+    let (text, document) = describe(Mode::ServerDryRun, &plan, &restored);
     insta::assert_snapshot!(text);
     check(&document);
     assert_eq!((&document["dryRun"], &document["objects"][0]["outcome"]), (&json!("server"), &json!("WouldBeCreated")));
-    assert!(describe(Mode::Foreseen, &plan, &restored).1["dryRun"] == "client");
+    assert!(describe(Mode::ClientDryRun, &plan, &restored).1["dryRun"] == "client");
 }
 
 #[test]
@@ -168,14 +168,14 @@ fn verdicts_count_what_they_say() {
         let all: Vec<Restored> = restored.iter().enumerate().map(made).collect();
         describe(mode, &plan, &all).0.lines().next().unwrap_or_default().to_owned()
     };
-    assert_eq!(verdict(Mode::Earnest, |_| Outcome::Created), "RESTORED: 9 objects created.");
-    assert_eq!(verdict(Mode::Earnest, |_| Outcome::Same), "RESTORED: all 9 objects already existed.");
+    assert_eq!(verdict(Mode::Apply, |_| Outcome::Created), "RESTORED: 9 objects created.");
+    assert_eq!(verdict(Mode::Apply, |_| Outcome::Same), "RESTORED: all 9 objects already existed.");
     let mixed = |index: usize| if index == 0 { Outcome::Created } else { Outcome::AlreadyBack };
-    assert_eq!(verdict(Mode::Earnest, mixed), "RESTORED: 1 object created, 8 already existed.");
+    assert_eq!(verdict(Mode::Apply, mixed), "RESTORED: 1 object created, 8 already existed.");
     let failed = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::Created };
-    assert_eq!(verdict(Mode::Earnest, failed), "PARTLY RESTORED: 1 of 9 objects is not as archived.");
-    assert_eq!(verdict(Mode::Foreseen, |_| Outcome::Same), "NOTHING TO DO: all 9 objects exist.");
-    assert_eq!(verdict(Mode::Foreseen, |_| Outcome::Foreseen), "CREATES 9 objects.");
-    let some = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::Foreseen };
-    assert_eq!(verdict(Mode::Foreseen, some), "CREATES 8 objects; 1 of 9 objects would not be as archived.");
+    assert_eq!(verdict(Mode::Apply, failed), "PARTLY RESTORED: 1 of 9 objects is not as archived.");
+    assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::Same), "NOTHING TO DO: all 9 objects exist.");
+    assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::WouldBeCreated), "CREATES 9 objects.");
+    let some = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::WouldBeCreated };
+    assert_eq!(verdict(Mode::ClientDryRun, some), "CREATES 8 objects; 1 of 9 objects would not be as archived.");
 }

@@ -33,17 +33,17 @@ impl RestoreView<'_> {
         let (tone, verdict) = self.verdict();
         page.verdict(tone, &verdict, out)?;
         writeln!(out)?;
-        let done = self.mode == Mode::Earnest;
+        let done = self.mode == Mode::Apply;
         let of = |wanted: fn(&Outcome) -> bool| {
             let objects = self.objects().filter(move |(_, _, restored)| wanted(&restored.outcome));
             self.kinds(objects.map(|(_, item, _)| &item.archived))
         };
         page.line(
             if done { "Created" } else { "Creates" },
-            &of(|it| matches!(it, Outcome::Created | Outcome::Foreseen)),
+            &of(|it| matches!(it, Outcome::Created | Outcome::WouldBeCreated)),
             out,
         )?;
-        page.line("There", &of(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack)), out)?;
+        page.line("Existing", &of(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack)), out)?;
         page.list("Differs", &self.each(|_, item, restored| differs(item, restored)), out)?;
         page.list(
             if done { "Failed" } else { "Fails" },
@@ -69,10 +69,10 @@ impl RestoreView<'_> {
     fn verdict(&self) -> (Tone, String) {
         let wanted = self.restored.len() - self.count(|outcome| matches!(outcome, Outcome::LeftOut(_)));
         let not_fine = self.restored.iter().filter(|restored| !restored.is_fine()).count();
-        let created = self.count(|outcome| matches!(outcome, Outcome::Created | Outcome::Foreseen));
+        let created = self.count(|outcome| matches!(outcome, Outcome::Created | Outcome::WouldBeCreated));
         let there = wanted - not_fine - created.min(wanted - not_fine);
         let objects = count(wanted, "object", "objects");
-        match (self.mode == Mode::Earnest, not_fine) {
+        match (self.mode == Mode::Apply, not_fine) {
             (true, 0) if created == 0 && wanted == 1 => {
                 (Tone::Good, "RESTORED: the object already existed.".to_owned())
             }

@@ -150,11 +150,14 @@ fn sweeps_that_make_no_sense() {
         );
     }
     for (args, error) in [
-        (&["--timeout=soon"][..], "--timeout=soon is no time: give one as in kubectl (30s, 5m), or 0 for no limit"),
+        (
+            &["--timeout=soon"][..],
+            "--timeout=soon is not a duration: give one as in kubectl (30s, 5m), or 0 for no limit",
+        ),
         (&["--watch", "--resync=0"], "--resync=0 would never find new resources: give a time as in kubectl (30s, 5m)"),
         (
             &["--watch", "--resync=soon"],
-            "--resync=soon is no time: give one as in kubectl (30s, 5m), or 0 for no limit",
+            "--resync=soon is not a duration: give one as in kubectl (30s, 5m), or 0 for no limit",
         ),
         (
             &["--watch", "--metrics-bind-address=8080"],

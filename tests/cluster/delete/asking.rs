@@ -59,7 +59,7 @@ fn what_is_heavy_is_named() {
     for (answer, left) in [("y", 1), ("data", 0)] {
         let mut terminal = cluster.gc_on_terminal(&["delete", "pvc/data", "-n", &namespace]);
         terminal.shows(
-            "PersistentVolumeClaim/data: stored data may be lost. Delete 1 object? Type the name, data, to \
+            "Deletes PersistentVolumeClaim/data (stored data may be lost). Delete 1 object? Type the name, data, to \
              confirm (a: archive first",
         );
         terminal.types(answer);
