@@ -2,7 +2,7 @@
 
 use crate::{
     collector::Reason,
-    model::{ObjectId, Reference, Snapshot, Symbol, facts::PodFacts},
+    model::{ObjectId, Reference, Symbol, facts::PodFacts},
     plan::{Outcome, OutcomeKind, Uncertainty},
     simulate::{BlockedBy, Cause, State, foreign_spec_finalizers},
     tree::{ReferenceStatus, ResolvedReference},
@@ -11,7 +11,9 @@ use crate::{
 use super::{
     PlanView,
     because::{because, owners_named},
-    keep, side_effects,
+    keep,
+    names::name,
+    side_effects,
 };
 use crate::render::style::Tone;
 
@@ -283,24 +285,4 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
         parts.push(format!("waits for {}{rest}{}", named.join(", "), shared.cloned().unwrap_or_default()));
     }
     parts.join("; ")
-}
-
-/// `Kind/name`, with the namespace where it is not the one that is looked at, or that of the line above.
-pub(super) fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> String {
-    let expected = match above.map(|above| view.snapshot.object(above)) {
-        Some(above) if !above.namespace.is_empty() => Some(view.snapshot.text(above.namespace)),
-        // Below a Namespace everything is in it.
-        Some(above) if view.snapshot.resources.get(above.resource).kind == "Namespace" => {
-            Some(view.snapshot.text(above.name))
-        }
-        _ => view.namespace,
-    };
-    located(view.snapshot, object, expected)
-}
-
-/// `Kind/name`, with its namespace where that is not the one to be expected.
-pub(crate) fn located(snapshot: &Snapshot, object: ObjectId, expected: Option<&str>) -> String {
-    let namespace = snapshot.text(snapshot.object(object).namespace);
-    let short = snapshot.short_name(object);
-    if namespace.is_empty() || expected == Some(namespace) { short } else { format!("{short} -n {namespace}") }
 }

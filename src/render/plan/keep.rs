@@ -14,8 +14,7 @@ use crate::{
 use super::{
     PlanView,
     because::{because, owners_named},
-    details::name,
-    text::by_kind,
+    names::{by_kind, name},
 };
 
 /// So many objects are named.

@@ -7,6 +7,7 @@ mod document;
 mod forest;
 mod gates;
 mod keep;
+mod names;
 mod radius;
 mod sections;
 mod side_effects;
@@ -23,7 +24,7 @@ pub use radius::{BlastRadius, BlastRadiusDocument};
 pub use sweep::SweepView;
 
 pub(super) use because::{Because, because};
-pub(super) use details::located;
+pub(super) use names::located;
 
 use std::io::{self, Write};
 

@@ -18,7 +18,7 @@ use crate::{
 };
 use serde::Serialize;
 
-use super::{details::located, document::SummaryJson, sections::in_short, text::MARGIN};
+use super::{document::SummaryJson, names::located, sections::in_short, text::MARGIN};
 
 /// What deleting each of several roots would do.
 #[derive(Debug)]

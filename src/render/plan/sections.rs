@@ -14,7 +14,11 @@ use crate::{
     wording::{count, thousands},
 };
 
-use super::{PlanView, details::name, keep, side_effects, text::stuck, unlisted_contents};
+use super::{
+    PlanView, keep,
+    names::{name, stuck},
+    side_effects, unlisted_contents,
+};
 
 /// What stands before the second column.
 const INDENT: usize = 10;

@@ -11,7 +11,10 @@ use crate::{
     wording::count,
 };
 
-use super::{PlanView, details::name, text::by_kind};
+use super::{
+    PlanView,
+    names::{by_kind, name},
+};
 
 /// So many objects of one effect are named.
 const NAMED: usize = 3;

@@ -18,8 +18,9 @@ use crate::{
 use super::{
     PlanView,
     document::SweepDocument,
+    names::by_kind,
     names_of_deleted,
-    text::{self, Verdict, by_kind, root_causes, uncertain, until, waiting_word},
+    text::{self, Verdict, root_causes, uncertain, until, waiting_word},
 };
 
 /// A sweep with what is needed to tell it.

@@ -11,7 +11,7 @@ use crate::{
         lines::{self, Line},
         output::TextOptions,
         style::Tone,
-        words::{count_kinds, plural},
+        words::plural,
     },
     simulate::{BlockedBy, State, until_who_is_done},
     wording::count,
@@ -20,9 +20,10 @@ use crate::{
 use super::{
     PlanView,
     because::{Because, because},
-    details::name,
     forest::{Row, rows},
-    gates, sections, side_effects,
+    gates,
+    names::{by_kind, name, stuck},
+    sections, side_effects,
     unlisted_contents::spared_objects,
 };
 
@@ -183,15 +184,6 @@ fn gone_by_kind(view: &PlanView<'_>) -> String {
     by_kind(view, gone.map(|outcome| outcome.object))
 }
 
-/// `2 Pods, 1 ConfigMap`
-pub(super) fn by_kind(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectId>) -> String {
-    let counts = count_kinds(view.snapshot, objects);
-    let describe = counts
-        .iter()
-        .map(|(resource, count)| format!("{count} {}", plural(view.snapshot.resources.get(*resource), *count)));
-    describe.collect::<Vec<_>>().join(", ")
-}
-
 /// What everything that is stuck comes down to: finalizers, kubelets, objects that nobody deletes.
 pub(super) fn root_causes(view: &PlanView<'_>) -> String {
     let mut finalizers: Vec<&str> = Vec::new();
@@ -210,10 +202,6 @@ pub(super) fn root_causes(view: &PlanView<'_>) -> String {
         [one] => format!(" because of the finalizer {one}"),
         many => format!(" because of {} finalizers", many.len()),
     }
-}
-
-pub(super) fn stuck<'v>(view: &PlanView<'v>) -> impl Iterator<Item = &'v Outcome> {
-    view.plan.outcomes.iter().chain(&view.plan.stays).filter(|outcome| outcome.state == Some(State::Stuck))
 }
 
 pub(super) fn write_rows(

@@ -10,7 +10,7 @@ use crate::{
     wording::count,
 };
 
-use super::{PlanView, details::name};
+use super::{PlanView, names::name};
 
 /// So many pods are named.
 const NAMED_PODS: usize = 2;

@@ -1,0 +1,44 @@
+//! How a plan names objects, one or many.
+
+use crate::{
+    model::{ObjectId, Snapshot},
+    plan::Outcome,
+    render::words::{count_kinds, plural},
+    simulate::State,
+};
+
+use super::PlanView;
+
+/// `Kind/name`, with the namespace unless it is the one looked at, or that of the object above.
+pub(super) fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> String {
+    let expected = match above.map(|above| view.snapshot.object(above)) {
+        Some(above) if !above.namespace.is_empty() => Some(view.snapshot.text(above.namespace)),
+        // Everything below a Namespace is in it.
+        Some(above) if view.snapshot.resources.get(above.resource).kind == "Namespace" => {
+            Some(view.snapshot.text(above.name))
+        }
+        _ => view.namespace,
+    };
+    located(view.snapshot, object, expected)
+}
+
+/// `Kind/name`, with its namespace unless that is the expected one.
+pub(crate) fn located(snapshot: &Snapshot, object: ObjectId, expected: Option<&str>) -> String {
+    let namespace = snapshot.text(snapshot.object(object).namespace);
+    let short = snapshot.short_name(object);
+    if namespace.is_empty() || expected == Some(namespace) { short } else { format!("{short} -n {namespace}") }
+}
+
+/// `2 Pods, 1 ConfigMap`
+pub(super) fn by_kind(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectId>) -> String {
+    let counts = count_kinds(view.snapshot, objects);
+    let kinds = counts
+        .iter()
+        .map(|(resource, count)| format!("{count} {}", plural(view.snapshot.resources.get(*resource), *count)));
+    kinds.collect::<Vec<_>>().join(", ")
+}
+
+/// The outcomes of objects that get stuck.
+pub(super) fn stuck<'v>(view: &PlanView<'v>) -> impl Iterator<Item = &'v Outcome> {
+    view.plan.outcomes.iter().chain(&view.plan.stays).filter(|outcome| outcome.state == Some(State::Stuck))
+}
