@@ -6,7 +6,7 @@ use crate::{render::output::Format, simulate::Assume};
 
 use super::{
     connection::ConnectionArgs,
-    output::{Offered, formats},
+    formats::{self, formats},
 };
 
 /// Show, predict and perform Kubernetes' cascading deletion.
@@ -174,7 +174,7 @@ pub struct TreeArgs {
     #[arg(long)]
     pub no_fold: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(TREE))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::TREE))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
@@ -197,7 +197,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(PLAN))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
@@ -283,7 +283,7 @@ pub struct DeleteArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(PLAN))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
 }
 
@@ -316,7 +316,7 @@ pub struct RestoreArgs {
     #[command(flatten)]
     pub consent: ConsentArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(DOCUMENT))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::DOCUMENT))]
     pub output: Option<Format>,
 }
 
@@ -348,7 +348,7 @@ pub struct SweepArgs {
     #[arg(long, conflicts_with_all = WHAT_A_ROLE_DOES_NOT_DEPEND_ON)]
     pub print_role: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(PLAN))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub watching: WatchingArgs,
@@ -452,7 +452,7 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t)]
     pub fail_on: FailOnArg,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(DOCTOR))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::DOCTOR))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
@@ -464,7 +464,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub targets: TargetArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(EXPLAIN))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::EXPLAIN))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
@@ -477,7 +477,7 @@ pub struct ResourcesArgs {
     #[arg(long)]
     pub count: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(RESOURCES))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::RESOURCES))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
@@ -505,7 +505,7 @@ pub struct CompletionArgs {
 #[derive(Debug, Args)]
 pub struct VersionArgs {
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(DOCUMENT))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::DOCUMENT))]
     pub output: Option<Format>,
 }
 
@@ -615,32 +615,6 @@ pub enum FailOnArg {
     Warning,
     Never,
 }
-
-/// What a wide format is, for most commands.
-const WIDE: Offered = (Format::Wide, "Text with more columns");
-const JSON: Offered = (Format::Json, "");
-const YAML: Offered = (Format::Yaml, "");
-
-/// Formats of `tree`.
-const TREE: &[Offered] = &[JSON, YAML, (Format::Name, "TYPE/NAME, one per line"), (Format::Dot, "For Graphviz"), WIDE];
-/// Formats of `plan`, `delete` and `sweep`.
-const PLAN: &[Offered] =
-    &[JSON, YAML, (Format::Name, "TYPE/NAME of the objects that would be deleted, one per line"), WIDE];
-/// Formats of `doctor`.
-const DOCTOR: &[Offered] = &[
-    JSON,
-    YAML,
-    (Format::Name, "TYPE/NAME of the affected objects, one per line"),
-    WIDE,
-    (Format::Remedies, "A shell script of all fixes; read it before you run it"),
-];
-/// Formats of `explain`.
-const EXPLAIN: &[Offered] = &[JSON, YAML, (Format::Wide, "Text with rules, uids and all remedies")];
-/// Formats of `resources`.
-const RESOURCES: &[Offered] =
-    &[JSON, YAML, (Format::Name, "Only the names, one per line"), (Format::Wide, "All columns, one line per row")];
-/// Formats of `restore` and `version`.
-const DOCUMENT: &[Offered] = &[JSON, YAML];
 
 /// The shells that get a completion script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -12,6 +12,7 @@ mod exit;
 mod explain;
 mod flags;
 mod follow;
+mod formats;
 mod output;
 mod plan;
 mod progress;

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-
 use crate::{
     operations::OperationError,
     render::{
@@ -13,19 +11,6 @@ use crate::{
 };
 
 use super::{args::GlobalArgs, colour, report::terminal_width};
-
-/// A format that a command offers, with what its help says about it.
-pub(super) type Offered = (Format, &'static str);
-
-/// Takes the formats that a command offers.
-pub(super) fn formats(offered: &'static [Offered]) -> impl TypedValueParser<Value = Format> {
-    let value = |(format, help): &Offered| {
-        let value = PossibleValue::new(format.name());
-        if help.is_empty() { value } else { value.help(*help) }
-    };
-    PossibleValuesParser::new(offered.iter().map(value).collect::<Vec<_>>())
-        .map(|name| Format::NAMED.into_iter().find(|format| format.name() == name).unwrap_or_default())
-}
 
 /// Prints one command's output.
 #[derive(Clone, Debug)]

@@ -12,7 +12,10 @@ use crate::{
     tree::ResolvedReference,
 };
 
-use super::{ExplainView, text::DEEPEST, words};
+use super::{ExplainView, words};
+
+/// The levels of owners that are shown, unless the output is wide.
+pub(super) const DEEPEST: u32 = 8;
 
 /// One owner.
 struct Row<'a> {

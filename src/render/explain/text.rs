@@ -22,14 +22,16 @@ use crate::{
     wording::{count, thousands},
 };
 
-use super::{ExplainView, owners, sections, words};
+use super::{
+    ExplainView,
+    owners::{self, DEEPEST},
+    sections, words,
+};
 
 /// What stands before every line of a tree.
 const MARGIN: usize = 2;
 /// So many of what is waited for are shown below each, unless all are asked for.
 const SHOWN: usize = 5;
-/// So many levels of it are shown.
-pub(super) const DEEPEST: u32 = 8;
 
 /// Writes every story.
 pub(super) fn write(view: &ExplainView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
