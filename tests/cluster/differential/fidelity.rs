@@ -1,4 +1,4 @@
-//! The report that `docs/fidelity.md` is: what one run measured, and nothing else.
+//! Writes `docs/fidelity.md`: what one run measured.
 
 use std::{env, fmt::Write as _, fs, path::PathBuf};
 
@@ -38,22 +38,17 @@ impl Run {
             self.reports().filter(|report| report.is_restart()).map(|report| report.trial.graph.lines.len()).sum();
         let mut text = format!(
             "# How true plans are\n\n\
-             <!-- Written by a command; see the end. Not to be edited. -->\n\n\
-             On {today}, kubectl-gc {} was held against the garbage collector of Kubernetes {server}: {built} random \
-                 graphs of {objects}\n\
-             objects in all, which nobody drew by hand. Each graph was built while no collector ran; what one that \
-                 starts would do to it was\n\
-             foretold (*restart*), a real collector was started, and when it had come to rest, everything that it may \
-                 change of every object\n\
-             was compared: whether it is there, whether it is terminating, its finalizers, and each field of its owner \
-                 references. Then\n\
-             what a delete would do was foretold (*delete*), objects were deleted, and everything was compared again, \
-                 {}.\n\n",
+             <!-- Written by a command; see the end. Do not edit it. -->\n\n\
+             On {today}, kubectl-gc {} was compared with the garbage collector of Kubernetes {server}, on {built} random\n\
+             graphs with {objects} objects. Each graph was built while no collector ran. kubectl-gc predicted what a\n\
+             collector that starts would do (*restart*), and a real collector was started. When it was idle, the test\n\
+             compared, for every object that the collector may change: whether it exists, whether it is terminating, its\n\
+             finalizers, and each field of its owner references. Then kubectl-gc predicted a delete (*delete*), the test\n\
+             deleted, and compared everything again, {}.\n\n",
             env!("CARGO_PKG_VERSION"),
             times(*rounds),
         );
-        text += "| graphs | what was foretold | predictions | objects | of them changed | exact | order-dependent | \
-            wrong |\n";
+        text += "| graphs | prediction | predictions | objects | changed | exact | order-dependent | wrong |\n";
         text += "|---|---|---|---|---|---|---|---|\n";
         for (mix, reports) in &self.mixes {
             for (name, is_restart) in [("restart", true), ("delete", false)] {
@@ -65,18 +60,15 @@ impl Run {
             }
         }
         text += &row("all", "both", &Figures::of(self.reports()));
-        text += "\n*Exact*: every object ended as the plan says first. *Order-dependent*: the plan says that the order \
-            of events decides, and names \
-                 the\nend that came among others; what share of predictions says so, whichever end came, is in \
-                     brackets. *Wrong*: an end that \
-                 the\nplan does not name.\n\n";
+        text += "\n*Exact*: every object ended as the plan says first. *Order-dependent*: the plan says that the order of\n\
+            events decides, and the end is another one that it names; in brackets, the share of all predictions that say\n\
+            so, whichever end came. *Wrong*: an end that the plan doesn't name.\n\n";
         text += &self.sweeps();
         text += &self.what_graphs_are();
         let _ = write!(
             text,
-            "\nWritten by\n\n```console\n$ GRAPHS={graphs} SEED={seed} ROUNDS={rounds} MIX={} \
-                FIDELITY=docs/fidelity.md \\\n    cargo test --test \
-             cluster -- --ignored --nocapture random_graphs\n```\n",
+            "\nWritten by\n\n```console\n$ GRAPHS={graphs} SEED={seed} ROUNDS={rounds} MIX={} FIDELITY=docs/fidelity.md \\\n    \
+             cargo test --test cluster -- --ignored --nocapture random_graphs\n```\n",
             mixes.join(","),
         );
         text
@@ -88,11 +80,9 @@ impl Run {
         let same: Vec<&&Report> = restarts.iter().filter(|report| report.as_a_sweep == Some(true)).collect();
         let exact = same.iter().filter(|report| report.verdict == Verdict::Exact).count();
         format!(
-            "A sweep is foretold to come to the same end as the start of a collector for {} of {} graphs; the real one \
-                came to it with\n\
-             {exact} of these. Where the two differ, the collector does not look at something that a sweep looks at \
-                 (R8.10), or the order\n\
-             of events decides.\n\n",
+            "For {} of {} graphs, kubectl-gc predicts the same end for a sweep as for the start of a collector; the real\n\
+             collector reached it for {exact} of these. They differ where the collector doesn't look at something that a\n\
+             sweep looks at (R8.10), or where the order of events decides.\n\n",
             same.len(),
             restarts.len(),
         )
@@ -101,14 +91,10 @@ impl Run {
     fn what_graphs_are(&self) -> String {
         let about = self.mixes.iter().map(|(mix, _)| match mix {
             Mix::Full => {
-                "* *full*: built-in and custom kinds of both scopes, several owners, cycles, references bent in every \
-                    way, all kinds of \
-                 finalizers,\n  objects that are terminating already, pods in their grace period, two namespaces.\n"
+                "* *full*: built-in and custom kinds of both scopes, several owners, cycles, references that are wrong in\n\
+                 \x20 every way, all kinds of finalizers, terminating objects, Pods in their grace period, two namespaces.\n"
             }
-            Mix::Legal => {
-                "* *legal*: the same with references as they ought to be: none is bent, none leads into \
-                another namespace.\n"
-            }
+            Mix::Legal => "* *legal*: the same with valid references only.\n",
             Mix::OrderFree => "* *order-free*: nothing that makes an end depend on the order of events by rule.\n",
         });
         about.collect()
@@ -118,7 +104,7 @@ impl Run {
 fn row(mix: &str, name: &str, figures: &Figures) -> String {
     let Figures { predictions, objects, changed, exact, describe, possible, wrong, order_dependent, .. } = figures;
     let share = order_dependent.map_or_else(String::new, |depend| {
-        format!(" ({depend} told so, {:.1} %)", 100.0 * depend as f64 / (*predictions).max(1) as f64)
+        format!(" ({depend} say so, {:.1} %)", 100.0 * depend as f64 / (*predictions).max(1) as f64)
     });
     format!(
         "| {mix} | {name} | {predictions} | {objects} | {changed} | {exact} | {describe}{share} | {} |\n",
