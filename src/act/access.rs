@@ -1,7 +1,7 @@
-//! May the user do what is about to be done? The API server says so beforehand, so that nothing is found forbidden
+//! Asks the API server whether the user may do what is about to be done, so that nothing turns out to be forbidden
 //! half-way.
 //!
-//! Only what the *user* sends is asked about: a cascade runs with the collector's rights.
+//! This checks only what the *user* sends: a cascade runs with the collector's rights.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,57 +18,57 @@ use crate::{
 
 use super::request::send_with_retry;
 
-/// Where such a question is sent.
+/// The path of a SelfSubjectAccessReview.
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-/// How many questions are asked at once.
+/// How many reviews are sent at once.
 const AT_ONCE: usize = 16;
 
-/// One thing that the user is about to do.
+/// One request that the user is about to make.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Access {
-    /// As RBAC writes it: `delete`, `patch`, `get`, `create`.
+    /// In RBAC's words: `delete`, `patch`, `get`, `create`.
     pub verb: &'static str,
     pub resource: ResourceId,
-    /// A part of the resource that has rights of its own (`status`); mostly empty.
+    /// A subresource with rights of its own (`status`); usually empty.
     pub subresource: &'static str,
     /// Empty for cluster scope.
     pub namespace: String,
-    /// Empty where it has no name yet: what is to be created.
+    /// Empty for an object that is yet to be created.
     pub name: String,
 }
 
-/// What may not be done, and why.
+/// A request that is denied, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denied {
     pub access: Access,
-    /// The authorizer's own words; often none.
+    /// The authorizer's own words; often empty.
     pub reason: String,
 }
 
-/// What came of the questions.
+/// The answers of all reviews.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdicts {
     /// In the order of [`Access`].
     pub denied: Vec<Denied>,
-    /// Why it could not be found out, where it could not. What is to be done may turn out to be forbidden then.
+    /// Why a review failed, if one did. The requests it was about may turn out to be forbidden.
     pub unknown: Option<String>,
 }
 
-/// What the user may not do of this. Whoever may do something with a whole resource of a namespace is not asked about
-/// each object of it.
+/// Returns which of these requests the user may not make. Several objects of one resource and namespace are reviewed
+/// together first, and one by one only if that is denied.
 pub async fn review(connection: &Connection, resources: &Resources, wanted: &BTreeSet<Access>) -> Verdicts {
     let mut groups: BTreeMap<Access, Vec<&Access>> = BTreeMap::new();
     for access in wanted {
         groups.entry(Access { name: String::new(), ..access.clone() }).or_default().push(access);
     }
-    // One object alone is asked about by its name right away.
+    // Review a single object by name right away.
     let (single, many): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, members)| members.len() == 1);
     let mut verdicts = Verdicts::default();
     let mut open: Vec<&Access> = single.into_iter().flat_map(|(_, members)| members).collect();
     for ((_, members), answer) in ask_all(connection, resources, many, |(whole, _)| whole).await {
         match answer {
             Ok(Answered { allowed: true, .. }) => {}
-            // Perhaps some of them by name.
+            // Some may be allowed by name.
             Ok(_) => open.extend(members),
             Err(failure) => verdicts.unknown = Some(failure.in_full()),
         }
@@ -98,7 +98,7 @@ async fn ask_all<T>(
     answers.buffer_unordered(AT_ONCE).collect().await
 }
 
-/// The part of a SelfSubjectAccessReview that answers.
+/// The part of a SelfSubjectAccessReview with the answer.
 #[derive(Debug, Default, Deserialize)]
 struct Answered {
     #[serde(default)]
@@ -126,15 +126,15 @@ async fn ask(connection: &Connection, resources: &Resources, access: &Access) ->
             "name": access.name,
         }},
     });
-    // To ask twice does no harm.
+    // A review may be sent twice: it changes nothing.
     let answer = send_with_retry(connection, &Method::POST, REVIEWS, Some(&body)).await?;
     let review: Review = serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()))?;
     Ok(review.status)
 }
 
 impl Verdicts {
-    /// All that may not be done, as an error names it: `delete pods web-1 in namespace shop (why)`. None where all may
-    /// be done.
+    /// Everything that is denied, as errors name it: `delete pods web-1 in namespace shop (why)`. None if nothing is
+    /// denied.
     pub fn forbidden(&self, resources: &Resources) -> Option<String> {
         let describe = |Denied { access, reason }: &Denied| {
             let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
@@ -146,7 +146,7 @@ impl Verdicts {
 }
 
 impl Access {
-    /// As an error names it: `delete pods web-1 in namespace shop`.
+    /// As errors name it: `delete pods web-1 in namespace shop`.
     pub fn describe(&self, resources: &Resources) -> String {
         let resource = resources.get(self.resource);
         let mut describe = format!("{} {}", self.verb, resource.full_name());
@@ -181,8 +181,7 @@ mod tests {
         Access { verb: "delete", resource: ResourceId(0), subresource: "", namespace, name }
     }
 
-    /// What is denied by a server that allows these names (an empty one: the whole resource), and what it was asked
-    /// about.
+    /// What a server denies that allows these names (an empty name: the whole resource), and which names were reviewed.
     async fn asked(allowed: &'static [&'static str], names: &[&str]) -> (Vec<String>, Vec<String>) {
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
         let seen = log.clone();

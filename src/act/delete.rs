@@ -1,4 +1,4 @@
-//! Deleting targets: one DELETE after the other, and what the API server made of each.
+//! Deletes targets one after the other, and classifies the API server's answers.
 
 use std::pin::pin;
 
@@ -13,56 +13,56 @@ use crate::{
 
 use super::request::{RequestError, delete_options, send_with_retry};
 
-/// What a DELETE asks for.
+/// The options of a DELETE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deletion {
-    /// What becomes of the dependents.
+    /// What happens to the dependents.
     pub propagation: Propagation,
-    /// `gracePeriodSeconds`; unset leaves it to the pods.
+    /// `gracePeriodSeconds`; if unset, each pod's own applies.
     pub grace: Option<i64>,
-    /// The API server goes through everything, admission included, and stores nothing.
+    /// The API server runs everything, including admission, but stores nothing.
     pub dry_run: bool,
 }
 
 impl Deletion {
-    /// With this policy, and nothing else.
+    /// A delete with this policy and no other options.
     pub fn by(propagation: Propagation) -> Self {
         Deletion { propagation, grace: None, dry_run: false }
     }
 }
 
-/// A target, and what came of its DELETE.
+/// A target and the result of its DELETE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
     pub target: Identity,
     pub answered: Answered,
-    /// What the answer says of the target as it is stored: nothing where it was only tried, or is not known.
+    /// The target's stored state, according to the answer; none for a dry run or if the state is unknown.
     pub seen: Option<ObjectEvent>,
 }
 
-/// What came of one DELETE.
+/// The result of one DELETE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answered {
-    /// It was removed at once.
+    /// The API server removed it at once.
     Removed,
-    /// It is marked for deletion, and is still there.
+    /// It has a deletionTimestamp and still exists.
     Accepted,
-    /// It was gone before, by an earlier target's cascade or somebody else's doing. No error: that is what was wanted.
+    /// It was already gone, through an earlier target's cascade or another client. Not an error: that was the goal.
     GoneBefore,
-    /// It was gone before, and another object has its name by now, which was not touched (R1.6).
+    /// It was already gone. Another object has its name now, and was not touched (R1.6).
     Replaced,
-    /// The API server doesn't do it: forbidden, or denied by admission. Its own words.
+    /// The API server refused: forbidden, or denied by admission. In its own words.
     Refused { reason: String },
-    /// The server's answer got lost, or makes no sense: whether it is deleted is not known. Why.
+    /// The answer was lost or makes no sense: unknown whether the target is deleted. Why.
     Unsure { reason: String },
-    /// It did not reach the server, or the server could not do it: nothing was deleted. Why.
+    /// The request didn't reach the server, or the server could not do it: nothing was deleted. Why.
     Failed { reason: String },
-    /// It was not sent any more, because an earlier one failed or everything was called off.
+    /// Not sent, because an earlier DELETE failed or the user called it off.
     NotSent,
 }
 
 impl Answered {
-    /// Whether the target is not, or perhaps not, on its way out.
+    /// Whether the target is not on its way out, or may not be.
     pub fn failed(&self) -> bool {
         match self {
             Answered::Removed | Answered::Accepted | Answered::GoneBefore | Answered::Replaced => false,
@@ -72,19 +72,18 @@ impl Answered {
 }
 
 impl Answered {
-    /// Whether the target is on its way out, or gone, or may be.
+    /// Whether the target is gone or on its way out, or may be.
     pub fn may_be_done(&self) -> bool {
         matches!(self, Answered::Unsure { .. }) || !self.failed()
     }
 }
 
-/// Deletes these objects one after the other, each by the uid it has in the snapshot, so that nothing is deleted which
-/// has taken the name of one meanwhile. `describe` is called after each answer. Returns what happened to each, in the
-/// order of the targets.
+/// Deletes these objects one after the other, each by its uid in the snapshot, so that a new object with the same name
+/// survives. Calls `describe` after each answer, and returns one result per target, in their order.
 ///
-/// After the first that fails no other is sent: what was foretold was foretold of all of them. The same as soon as
-/// `called_off` is done; a DELETE that is under way is brought to its end before. A future that is dropped half-way
-/// leaves it unknown whether the last was done.
+/// Stops after the first failure, because the prediction assumed that all targets are deleted, and as soon as
+/// `called_off` is done; a DELETE under way is finished first. If the future is dropped half-way, it is unknown whether
+/// the last DELETE was done.
 pub async fn delete(
     connection: &Connection,
     snapshot: &Snapshot,
@@ -112,10 +111,10 @@ pub async fn delete(
     all
 }
 
-/// An object that is to be deleted.
+/// An object to delete.
 struct Target {
     identity: Identity,
-    /// As it is seen once it is gone.
+    /// The event that reports it as gone.
     gone: ObjectEvent,
 }
 
@@ -150,7 +149,7 @@ impl Target {
                 Ok(answer) => return self.accepted(resource, &answer),
                 Err(undone) => undone,
             };
-        // The uid is another, or something else is in the way: the words for it differ from kind to kind.
+        // 409: the name has another uid, or something else blocks the delete. The messages differ from kind to kind.
         let gone = match undone.failure.status() {
             Some(StatusCode::CONFLICT) => self.is_replaced(connection, &path).await,
             _ => undone.failure.proves_absence().then_some(Answered::GoneBefore),
@@ -161,7 +160,7 @@ impl Target {
         }
     }
 
-    /// Whether the target is gone, and something else has its name; none where it is still there, or nobody says.
+    /// `GoneBefore` or `Replaced` if the target is gone; none if it still exists or that is unknown.
     async fn is_replaced(&self, connection: &Connection, path: &str) -> Option<Answered> {
         match send_with_retry(connection, &Method::GET, path, None).await {
             Ok(answer) => {
@@ -172,7 +171,7 @@ impl Target {
         }
     }
 
-    /// What an answer that is a success says: a Status, or the object as it is now, or as it was last.
+    /// Reads a successful answer: a Status, or the object in its current or its last state.
     fn accepted(&self, resource: &Resource, answer: &Answer) -> (Answered, Option<ObjectEvent>) {
         let object = match answer.read_object() {
             Ok(object) => object,
@@ -186,11 +185,11 @@ impl Target {
     }
 }
 
-/// Whether an object is still there that a DELETE was answered with. Some kinds are answered with what they were last
+/// Whether the object in a DELETE's answer still exists. Some kinds are answered with the last state of the object
 /// (R1.5).
 fn stays(resource: &Resource, object: &RawObject<'_>) -> bool {
     let held = !object.finalizers.is_empty() || object.grace.is_some_and(|seconds| seconds > 0);
-    // Its spec.finalizers hold it.
+    // A Namespace stays until its `spec.finalizers` are empty.
     let namespace = KindRules::of(resource).own_delete == OwnDelete::Namespace;
     object.deleted.is_some() && (held || namespace)
 }

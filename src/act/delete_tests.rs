@@ -1,4 +1,4 @@
-//! Deletes of a server that answers as the API server may.
+//! Deletes against a server that answers as the API server may.
 
 use std::{
     future,
@@ -14,7 +14,7 @@ use crate::{
     server::Propagation,
 };
 
-/// Pods of these names, and a Namespace.
+/// A snapshot with pods of these names and a Namespace.
 fn snapshot(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
     let namespaces =
         Resource { version: "v1".into(), plural: "namespaces".into(), kind: "Namespace".into(), ..Resource::default() };
@@ -34,7 +34,7 @@ fn snapshot(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
     (builder.build(), ids)
 }
 
-/// The answer with an object that is, or was, there.
+/// An answer with an object in its current or last state.
 fn object(name: &str, rest: &Value) -> Say {
     let mut metadata = json!({"name": name, "namespace": "shop", "uid": format!("u-{name}"), "resourceVersion": "9"});
     metadata.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
@@ -45,7 +45,7 @@ fn status(code: u16, message: &str) -> Say {
     say(code, json!({"kind": "Status", "code": code, "message": message, "details": {"name": "x"}}).to_string())
 }
 
-/// Deletes pods of these names; says what came of each, and what was sent.
+/// Deletes pods of these names; returns the results, and what was sent.
 async fn deleted(
     names: &[&str],
     deletion: Deletion,
@@ -56,7 +56,7 @@ async fn deleted(
     let connection = serve(move |asked: &RecordedRequest| {
         let name = asked.url.rsplit('/').next().unwrap_or_default();
         if asked.method == "GET" {
-            // After a conflict.
+            // The GET after a conflict.
             let uid = if name == "replaced" { "u-new".to_owned() } else { format!("u-{name}") };
             return match name {
                 "vanished" => status(404, "not found"),
@@ -103,7 +103,7 @@ async fn answers_are_told_apart() {
             &json!({"deletionTimestamp": "2026-01-01T00:00:00Z",
             "deletionGracePeriodSeconds": 30}),
         ),
-        // Kinds that are answered with what they were last.
+        // Kinds that are answered with their last state.
         "last" => object(name, &json!({})),
         "killed" => object(
             name,
@@ -115,7 +115,7 @@ async fn answers_are_told_apart() {
         "replaced" | "vanished" => status(409, "the UID in the precondition does not match the UID in record"),
         "passing" if before == 0 => refuse(503),
         "passing" => say(200, r#"{"kind":"Status"}"#),
-        // Done, and the answer got lost.
+        // Done, and the answer was lost.
         "lost" if before == 0 => Say { status: 0, ..refuse(503) },
         "lost" => status(404, "not found"),
         other => panic!("{other}"),

@@ -1,8 +1,8 @@
-//! Following a plan that is being carried out, until it is over.
+//! Follows a plan that is being carried out, until the cascade is over.
 //!
-//! How does a client know that a cascade is over? The collector doesn't say. What tells is the state: once nothing has
-//! moved for a moment, everybody's next steps are played on from what is there, as a plan plays them
-//! ([`PlanTracker::judge`]). Where that would change nothing of what was touched, it is over, as foretold or otherwise.
+//! The collector doesn't announce the end of a cascade. So once nothing has moved for a moment, all next steps are
+//! simulated from the current state, as a plan simulates them ([`PlanTracker::judge`]). If that changes nothing that
+//! was touched, the cascade is over, as predicted or otherwise.
 
 use std::{
     pin::pin,
@@ -23,41 +23,40 @@ use crate::{
 
 use super::{delete::Sent, look::Poller};
 
-/// The state is judged once nothing of the plan has moved for this long. Events of one resource overtake those of
-/// another by less.
+/// The state is judged once nothing of the plan has moved for this long. Events of different resources overtake each
+/// other by less.
 const QUIET: Duration = Duration::from_millis(500);
-/// And judged again after pauses that double up to this one, as long as nothing moves.
+/// While nothing moves, the pauses between judgements double up to this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// How long nothing may move before it is called over where it came out otherwise.
+/// How long nothing may move before an outcome that differs from the prediction is final.
 const OTHERWISE: Duration = Duration::from_secs(2);
-/// The same where everything is as foretold and something more was to come of it, which doesn't: a plan knows better
-/// what the collector has seen.
+/// The same if everything is as predicted, but the simulation still expects more, which doesn't come: the plan knows
+/// better what the collector has seen.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// When nothing has moved for this long, what is waited for is told, and told again.
+/// After how long without movement a waiting event is sent, and sent again.
 const WAITING: Duration = Duration::from_secs(10);
-/// Progress is not told more often.
+/// The least time between two progress events.
 const BETWEEN_TOLD: Duration = Duration::from_millis(100);
-/// News is taken in together that comes within this time: where anything is gone, that costs as much as the snapshot is
-/// large.
+/// Events that arrive within this time are applied together: if any object is gone, applying them costs time
+/// proportional to the snapshot's size.
 const TOGETHER: Duration = Duration::from_millis(100);
-/// What a judgement finds missing leads to more that is missing, but not for ever.
+/// How often a judgement may ask for more reads, because what it reads may call for further reads.
 const ROUNDS: usize = 8;
 
-/// What a follower is told on the way.
+/// An event for the caller.
 #[derive(Clone, Debug)]
 pub enum FollowEvent {
-    /// It got on.
+    /// Something moved.
     Progress(Progress),
     /// Nothing has moved for a while.
     Waiting {
         progress: Progress,
         /// For how long.
         quiet: Duration,
-        /// What is waited for, as far as it is known: what holds up whatever is still there.
+        /// What blocks the objects that are still there, as far as it is known.
         blockers: Vec<Blocker>,
     },
-    /// What happens to a resource is not told any more, or was not told for a while. Objects that matter are asked for
-    /// one by one.
+    /// A watch ended or missed events. Objects that matter are read one by one.
     LostWatch {
         /// `pods`, `deployments.apps`.
         resource: String,
@@ -68,34 +67,34 @@ pub enum FollowEvent {
 /// How following ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ended {
-    /// Everything is in an end that was foretold. What is left, was to be left.
+    /// Every object ended as predicted. Only what was meant to stay is left.
     AsPlanned,
-    /// It came out otherwise, and nothing more happens; nothing is stuck.
+    /// It ended differently, and nothing more happens; nothing is stuck.
     Otherwise,
-    /// It came out otherwise, and something is left that nobody is known to finish: [`Followed::blockers`].
+    /// It ended differently, and something is left that no known controller will finish: [`Followed::blockers`].
     Stuck,
-    /// The time is up, and it is not over.
+    /// The timeout passed before it was over.
     TimedOut,
-    /// It was called off, and is not over. What was deleted stays deleted, and the collector goes on.
+    /// The user called it off before it was over. What was deleted stays deleted, and the collector goes on.
     CalledOff,
 }
 
-/// What came of a plan.
+/// The result of following a plan.
 #[derive(Clone, Debug)]
 pub struct Followed {
     pub ended: Ended,
     pub progress: Progress,
-    /// What is not in an end that was foretold: as yet, where it is not over.
+    /// Objects that did not end as predicted; if it is not over, that have not yet.
     pub otherwise: Vec<UnexpectedOutcome>,
-    /// How many objects are marked for deletion and still there.
+    /// How many terminating objects are left.
     pub left: usize,
-    /// What holds them.
+    /// What blocks them.
     pub blockers: Vec<Blocker>,
-    /// What went besides.
+    /// Objects that were deleted although the plan didn't contain them.
     pub outside: Vec<UnplannedObject>,
-    /// How many objects went meanwhile that have nothing to do with it.
+    /// How many unrelated objects were deleted meanwhile.
     pub unrelated: usize,
-    /// Where not everything could be seen.
+    /// Watches that missed something.
     pub lost: Vec<LostWatch>,
 }
 
@@ -103,21 +102,21 @@ pub struct Followed {
 #[derive(Clone, Copy)]
 pub struct Following<'c> {
     pub connection: &'c Connection,
-    /// Begun before the plan was made.
+    /// Started before the plan was made.
     pub watches: &'c Watches,
-    /// What is taken for granted of others, as in the plan.
+    /// What is assumed of other controllers, as in the plan.
     pub assume: Assume,
-    /// How long at most; none: to the end.
+    /// The longest time to follow; none: to the end.
     pub timeout: Option<Duration>,
-    /// How long nothing may move before it is called over where something is left that nobody is known to finish: a
-    /// controller that nobody knows of may be about to.
+    /// How long nothing may move before it is over although something is left that no known controller will finish: an
+    /// unknown controller may be about to.
     pub patience: Duration,
 }
 
-/// Follows a plan to its end. `snapshot` is the one that it was made on, and has taken in nothing since; it takes in
-/// everything from now on, so that **ids change**. `sent` is what came of the targets' DELETEs.
+/// Follows a plan to its end. `snapshot` is the one that the plan was made on, without later events; events are applied
+/// to it from now on, so **its ids change**. `sent` are the results of the targets' DELETEs.
 ///
-/// Ends as soon as it is over, at the latest when `called_off` is done or the time is up.
+/// Ends as soon as it is over, and at the latest when `called_off` is done or the timeout passes.
 pub async fn follow(
     following: Following<'_>,
     snapshot: &mut Snapshot,
@@ -149,7 +148,7 @@ pub async fn follow(
     let mut called_off = pin!(called_off);
     let ended = {
         let limited = async {
-            // A time that no clock will ever show is none.
+            // A deadline beyond the clock's range is no deadline.
             match timeout.and_then(|limit| begun.checked_add(limit)) {
                 Some(end) => timeout_at(end.into(), over).await.unwrap_or(Ended::TimedOut),
                 None => over.await,
@@ -174,28 +173,28 @@ struct Follower<'f> {
     last_moved: Instant,
     last_told: Option<Instant>,
     last_waiting: Instant,
-    /// Something moved that was not told yet.
+    /// Something moved since the last progress event.
     untold: bool,
     judgement: TrackerVerdict,
     lost: Vec<LostWatch>,
 }
 
 impl Follower<'_> {
-    /// What the DELETEs themselves were answered is seen already.
+    /// Applies the answers to the DELETEs.
     fn begin(&mut self, sent: &[Sent]) {
         let seen = sent.iter().filter_map(|sent| sent.seen.clone()).collect();
         self.apply_events(WatchUpdates { seen, lost: Vec::new() });
-        // Nobody knows of these.
+        // The state of these targets is unknown.
         let unsure = sent.iter().filter(|sent| sent.seen.is_none()).map(|sent| sent.target.uid.clone());
         self.looker.ask(unsure);
     }
 
-    /// Takes in what has come.
+    /// Applies new events.
     fn apply_events(&mut self, news: WatchUpdates) {
         let WatchUpdates { mut seen, lost } = news;
         seen.retain(|one| !self.course.is_gone(&one.object.uid));
         let mut moved = false;
-        // What came and went between two looks was never known.
+        // An object that came and went between two looks was never in the snapshot.
         let is_news = |snapshot: &Snapshot, one: &ObjectEvent| {
             snapshot.is_news(one) || (one.gone && snapshot.find(one).is_none())
         };
@@ -255,7 +254,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Judges the state, and reads what that rests on.
+    /// Judges the state, and reads what the judgement needs.
     async fn judge(&mut self) {
         for _ in 0..ROUNDS {
             let graph = self.course.graph(self.snapshot);
@@ -267,7 +266,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Reads what the judgement found missing. Says whether that was anything new.
+    /// Reads what the judgement found missing. Returns whether that was anything new.
     async fn fetch(&mut self) -> bool {
         let needs = &self.judgement.needs;
         let look_ups: Vec<_> =
@@ -284,7 +283,7 @@ impl Follower<'_> {
         !look_ups.is_empty() || self.snapshot.facts.len() != before
     }
 
-    /// How it has ended if nothing moves for so long, counted from the last movement; none where more is to come.
+    /// How it ends, and how long after the last movement; none if more is expected.
     fn over(&self) -> Option<(Ended, Duration)> {
         let TrackerVerdict { arrived, certain, more, more_outside, left, .. } = self.judgement;
         let lasting = if left == 0 { QUIET } else { self.patience };
@@ -299,8 +298,8 @@ impl Follower<'_> {
         Some((if stuck { Ended::Stuck } else { Ended::Otherwise }, lasting.max(OTHERWISE)))
     }
 
-    /// Before it is called over, what the watches may be late with is asked for: whatever is not where it was to be,
-    /// and what is left.
+    /// Before it is over, reads what the watches may be late with: objects that did not end as predicted, and what is
+    /// left. Returns whether nothing moved.
     async fn sure(&mut self, watches: &Watches) -> bool {
         self.apply_events(watches.news());
         let before = self.last_moved;
@@ -310,7 +309,7 @@ impl Follower<'_> {
         self.last_moved == before
     }
 
-    /// Asks for objects that nothing else is heard of.
+    /// Reads objects that no watch reports.
     async fn look(&mut self) {
         self.looker.due(self.snapshot, || self.course.outstanding(), self.last_moved.elapsed());
         let seen = self.looker.look(self.connection, self.snapshot).await;
@@ -337,7 +336,7 @@ impl Follower<'_> {
 
     async fn conclude(mut self, ended: Ended) -> Followed {
         if matches!(ended, Ended::TimedOut | Ended::CalledOff) {
-            // What is read by now is enough: nobody is to wait any longer.
+            // Judge by what is known: the caller wants no further wait.
             let graph = self.course.graph(self.snapshot);
             self.judgement = self.course.judge(&SimContext::new(self.snapshot, &graph, self.assume));
         }

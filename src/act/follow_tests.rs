@@ -1,4 +1,4 @@
-//! Following by way of watches that say nothing: whatever decides is asked for before it is told.
+//! Following with watches that report nothing: whatever decides the result is read before.
 
 use std::{
     future,
@@ -25,10 +25,10 @@ use crate::{
     simulate::{Assume, Request, SimContext},
 };
 
-/// How long nothing may move where something is left.
+/// How long nothing may move while something is left.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A pod without a node that somebody's finalizer holds, from a list.
+/// A listed pod without a node, kept by a finalizer.
 fn held() -> RawObject<'static> {
     RawObject {
         namespace: "shop".into(),
@@ -54,7 +54,7 @@ fn snapshot() -> Snapshot {
     builder.build()
 }
 
-/// Follows the delete of the held object, whose DELETE was answered like this, while the server answers GETs like that.
+/// Follows the delete of that pod, with this answer to its DELETE and these answers to GETs.
 async fn followed(
     answered: Answered,
     get: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static,
@@ -110,7 +110,7 @@ async fn what_is_left_is_looked_at_before_it_is_told() {
     assert_eq!((followed.ended, followed.left, asked), (Ended::AsPlanned, 1, 1), "{followed:#?}");
 }
 
-/// Somebody has removed the finalizer, and the watch doesn't tell.
+/// The finalizer was removed, but the watch doesn't report it.
 #[tokio::test]
 async fn what_a_watch_does_not_tell_is_seen() {
     let (followed, _) = followed(Answered::Accepted, gone).await;
@@ -119,7 +119,7 @@ async fn what_a_watch_does_not_tell_is_seen() {
     assert_eq!((otherwise.predicted[0], otherwise.actual), (OutcomeKind::Terminating, OutcomeKind::Deleted));
 }
 
-/// The answer to the DELETE got lost: whether it was done is asked at once.
+/// The answer to the DELETE was lost: the object is read at once.
 #[tokio::test]
 async fn what_is_not_known_of_a_delete_is_asked() {
     let unsure = || Answered::Unsure { reason: "connection reset".to_owned() };
@@ -136,8 +136,8 @@ async fn what_is_not_known_of_a_delete_is_asked() {
     assert_eq!(asked, 2, "at once, and before it is told");
 }
 
-/// A watch that is late tells of an owner which is gone by the word of its DELETE. Whoever depends on it is still to
-/// go.
+/// A late event reports an owner whose DELETE already said that it is gone: it stays gone, and its dependent is still
+/// to be deleted.
 #[tokio::test]
 async fn what_is_late_brings_nothing_back() {
     let event = r#"{"type":"MODIFIED","object":{"metadata":{"name":"held","namespace":"shop","uid":"u-held","resourceVersion":"6"}}}"#;

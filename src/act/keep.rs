@@ -1,20 +1,20 @@
-//! What is kept of what a delete would take: references are cut before anything is deleted, a guard stands in for them,
-//! and it goes again when nobody is left who would take the object back.
+//! Keeps objects that a delete would remove: cuts their references before anything is deleted, puts a guard in their
+//! place, and removes the guard when no controller is left that would adopt the objects.
 //!
-//! Living controllers adopt what matches their selector and has no controller, within milliseconds (R9.3). Were the
-//! references merely dropped, a ReplicaSet that is about to die would take back its pod before its own delete, and the
-//! pod would go with it. So the one PATCH that drops them puts a *guard* in their place: a reference of the object to
-//! itself, as its controller.
+//! Living controllers adopt objects that match their selector and have no controller, within milliseconds (R9.3). If
+//! the references were only dropped, a ReplicaSet that is about to be deleted would adopt its pod again before its own
+//! delete, and the pod would be deleted with it. So the one PATCH that drops the references puts a *guard* in their
+//! place: a reference of the object to itself, as its controller.
 //!
-//! * Controllers leave alone what has a controller (R9.5).
-//! * To the collector the object has an owner that is there (R4.2, row 1): it lives for as long as it carries the
-//!   guard, even if somebody adds a reference to a dying owner meanwhile. It blocks nobody, not even its own foreground
-//!   deletion (R5.13).
-//! * Whoever is interrupted in between leaves an object that lives. A command removes the guard.
+//! * Controllers leave objects alone that have a controller (R9.5).
+//! * For the collector, the object has an owner that exists (R4.2, row 1): it lives as long as it has the guard, even
+//!   if another client adds a reference to a dying owner. The guard blocks nothing, not even the object's own
+//!   foreground deletion (R5.13).
+//! * After an interruption, the object lives. One command removes the guard.
 //!
-//! The guard goes once the former owners, and whoever else might adopt the object and goes, are terminating or gone: a
-//! controller that is terminating adopts nothing, and looks up on the API server whether it is, after it has seen an
-//! object without a controller.
+//! The guard is removed once the former owners, and all other controllers in the delete that might adopt the object,
+//! are terminating or gone. A terminating controller adopts nothing: before it adopts an object without a controller,
+//! it asks the API server whether it is terminating itself.
 
 use std::time::{Duration, Instant};
 
@@ -32,32 +32,31 @@ use crate::{
 
 use super::update::{self, Change, Step, UpdateError, Updater, get, is_terminating, references};
 
-/// So many times an object is read and patched again that somebody else writes to.
+/// How often an object is read and patched again while other clients write to it.
 const TRIES: u32 = 30;
-/// So many objects are cut side by side.
+/// How many objects are cut at once.
 const AT_ONCE: usize = 8;
-/// So many times all are looked at again, until nobody has put anything back.
+/// How often all objects are checked again, until no other client has put references back.
 const PASSES: u32 = 5;
-/// Between two looks at owners that are not terminating yet.
+/// The pause between two checks of owners that are not terminating yet.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// An object whose references are cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DetachedObject {
     pub object: ObjectId,
-    /// What it has lost.
+    /// The references that it lost.
     pub loses: Vec<Reference>,
-    /// Its references as they were, to be put back.
+    /// Its references before the cut, to be put back.
     before: Value,
-    /// Its references as they are now.
+    /// Its current references.
     now: Value,
-    /// It has itself as its controller for now. Where another controller stays, nobody else adopts it.
+    /// Whether it is its own controller for now. It isn't if it keeps another controller: then no one adopts it.
     pub guarded: bool,
 }
 
 impl DetachedObject {
-    /// The command that takes the guard from it; none where it has none. `kubectl` is how kubectl is called for this
-    /// cluster.
+    /// The command that removes the guard; none without a guard. `kubectl` is how to call kubectl for this cluster.
     pub fn release_command(&self, snapshot: &Snapshot, kubectl: &Kubectl) -> Option<ShellCommand> {
         let uid = snapshot.text(snapshot.object(self.object).uid);
         let place =
@@ -71,18 +70,18 @@ impl DetachedObject {
     }
 }
 
-/// What became of an object whose guard was to go.
+/// What happened to an object whose guard was to be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Released {
-    /// It lives, without the guard and without any reference to what dies.
+    /// It lives, without the guard and without references to owners that are deleted.
     Free,
-    /// It keeps the guard, because this object is still there, lives, and would take it back.
+    /// It keeps the guard, because this object still lives and would adopt it.
     Guarded(ObjectId),
-    /// It is gone, or being deleted: somebody else has done that.
+    /// It is gone or terminating: another client deleted it.
     Lost,
 }
 
-/// Why something could not be kept. Nothing is deleted then.
+/// Why an object could not be kept. Nothing is deleted then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{object}{place} can't be kept: {why}{}", describe(.left))]
 pub struct KeepError {
@@ -91,7 +90,8 @@ pub struct KeepError {
     /// ` in namespace …`; empty for cluster scope.
     pub place: String,
     pub why: KeepFailure,
-    /// What was cut before, and could not be put back: the object, why, and the command that takes the guard from it.
+    /// Objects that were cut before and could not be put back: the object, and why, with the command that removes its
+    /// guard.
     pub left: Vec<(String, String)>,
 }
 
@@ -103,23 +103,23 @@ fn describe(left: &[(String, String)]) -> String {
     format!("; these objects have lost their owner references and are kept:{}", describe.collect::<String>())
 }
 
-/// What is wrong with one object.
+/// Why one object could not be kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeepFailure {
-    /// It isn't there any more, or another has its name.
+    /// It no longer exists, or another object has its name.
     #[error("it no longer exists; plan again")]
     Gone,
-    /// Somebody deletes it already.
+    /// Another client is deleting it.
     #[error("somebody else is deleting it")]
     Terminating,
-    /// Its references are others than those that were planned with.
+    /// Its references differ from those that the plan was made with.
     #[error("its owner references have changed since the plan ({0}); plan again")]
     Changed(String),
-    /// Somebody keeps writing to it, or puts back what was cut.
+    /// Another client keeps writing to it, or puts the references back.
     #[error("another client keeps changing its owner references; find and stop that client first")]
     Unstable,
-    /// The API server says no, or nothing.
+    /// The API server refused or didn't answer.
     #[error("{doing} it failed: {reason}")]
     Failed {
         /// `reading`, `patching`
@@ -129,11 +129,11 @@ pub enum KeepFailure {
     },
 }
 
-/// Cuts references, and puts guards in their place, before anything is deleted. Afterwards every object has been seen
-/// with what it is to have. May be done again after it was interrupted.
+/// Cuts references and puts guards in their place, before anything is deleted. On success, every object has been read
+/// with its wanted references. May be repeated after an interruption.
 ///
 /// # Errors
-/// When one of them can't be cut. What was cut until then is put back.
+/// The first object that can't be cut. What was cut before is put back.
 pub async fn cut(connection: &Connection, snapshot: &Snapshot, cuts: &[Cut]) -> Result<Vec<DetachedObject>, KeepError> {
     let objects: Vec<KeptObject<'_>> = cuts.iter().map(|cut| KeptObject::of(connection, snapshot, cut)).collect();
     let mut done: Vec<Option<DetachedObject>> = vec![None; cuts.len()];
@@ -153,9 +153,8 @@ pub async fn cut(connection: &Connection, snapshot: &Snapshot, cuts: &[Cut]) -> 
     Err(objects[place].error(why, put_back(connection, snapshot, &done).await))
 }
 
-/// Looks at every object once, several at a time, and cuts what is not cut. Says which of them had to be written to, if
-/// any, or what went wrong with the first that can't be; nothing more is begun then, and what is under way comes to its
-/// end.
+/// Reads every object once, several at a time, and cuts those that are not cut. Returns the first that had to be
+/// written to, if any, or the first that failed; after a failure, writes under way are finished and no others begun.
 async fn pass(
     objects: &[KeptObject<'_>],
     done: &mut [Option<DetachedObject>],
@@ -170,7 +169,7 @@ async fn pass(
                 Ok((written, detached)) => {
                     written_to = written_to.or(written.then_some(place));
                     match &mut done[place] {
-                        // What it had at first is what is put back.
+                        // Keep `before`: it is what has to be put back.
                         Some(known) => known.now = detached.now,
                         unknown => *unknown = Some(detached),
                     }
@@ -185,8 +184,8 @@ async fn pass(
     Ok(written_to)
 }
 
-/// Puts references back as they were, where nothing is deleted after all. Says of which objects that failed, and what
-/// can be done.
+/// Puts references back as they were, because nothing is deleted after all. Returns the objects for which that failed,
+/// and what to do about it.
 pub async fn put_back(
     connection: &Connection,
     snapshot: &Snapshot,
@@ -206,12 +205,12 @@ pub async fn put_back(
     left
 }
 
-/// Takes away the guards, and references to dying owners that somebody has added meanwhile, once nobody is left who
-/// would take the objects back. `plan` says who goes. Waits for that up to `patience`; where it takes longer, the guard
-/// stays.
+/// Removes the guards, and references to dying owners that other clients added meanwhile, once no controller is left
+/// that would adopt the objects. `plan` says which objects are deleted. Waits for that up to `patience`; an object that
+/// takes longer keeps its guard.
 ///
 /// # Errors
-/// The first object that could not be read or patched; those after it keep their guards, too, and can be released
+/// The first object that could not be read or patched. Those after it keep their guards, too, and can be released
 /// again.
 pub async fn release(
     connection: &Connection,
@@ -243,7 +242,7 @@ pub async fn release(
     Ok(released)
 }
 
-/// One object that is to be kept.
+/// One object to keep.
 struct KeptObject<'a> {
     connection: &'a Connection,
     snapshot: &'a Snapshot,
@@ -274,8 +273,8 @@ impl<'a> KeptObject<'a> {
         KeepError { object: self.name.clone(), place: self.place.clone(), why, left }
     }
 
-    /// Reads it and writes the owner references that `wanted` makes of those it has, until nobody else writes in
-    /// between. `wanted` also sees whether it is terminating.
+    /// Reads the object and writes the owner references that `wanted` returns for the current ones, until no other
+    /// client writes in between. `wanted` also learns whether the object is terminating.
     async fn update<T>(
         &self,
         mut wanted: impl FnMut(&[Value], bool) -> Result<(Vec<Value>, T), KeepFailure>,
@@ -298,9 +297,9 @@ impl<'a> KeptObject<'a> {
         })
     }
 
-    /// Cuts it, unless that is done already. Says whether anything was written.
+    /// Cuts the object, unless that is already done. Returns whether it wrote anything.
     async fn loosen(&self) -> Result<(bool, DetachedObject), KeepFailure> {
-        // A write may have been done although its answer was lost: what was there before it is what was seen first.
+        // If a write was done but its answer lost, the next read shows the new references: keep those read before it.
         let mut before = None;
         let wanted = |live: &[Value], terminating| {
             if terminating {
@@ -319,8 +318,8 @@ impl<'a> KeptObject<'a> {
         Ok((written, DetachedObject { object, loses, before, now: Value::Array(now), guarded }))
     }
 
-    /// The references that it is to have: what it doesn't lose, and the guard, unless another controller stays.
-    /// Says whether it has a guard.
+    /// The wanted references: all that it doesn't lose, and the guard, unless another controller stays. Also returns
+    /// whether the guard is among them.
     fn wanted(&self, live: &[Value]) -> Result<(Vec<Value>, bool), KeepFailure> {
         let owners = &self.snapshot.object(self.cut.object).owners;
         let leaves = self.cut.leaves(owners);
@@ -400,8 +399,8 @@ impl<'a> KeptObject<'a> {
         }
     }
 
-    /// Everybody who goes and would adopt it while they live: its former owners, and controllers in its namespace that
-    /// adopt such objects.
+    /// All objects in the delete that would adopt this one while they live: its former owners, and controllers in its
+    /// namespace that adopt such kinds.
     fn would_take_it_back(&self, plan: &Plan) -> Vec<ObjectId> {
         let object = self.snapshot.object(self.cut.object);
         let resource = self.snapshot.resources.get(object.resource);
@@ -421,7 +420,7 @@ impl<'a> KeptObject<'a> {
         all
     }
 
-    /// Whether an object is there and not terminating.
+    /// Whether an object exists and is not terminating.
     async fn lives(&self, other: ObjectId) -> Result<bool, KeepFailure> {
         let uid = self.snapshot.text(self.snapshot.object(other).uid);
         let found = async { get(self.connection, &self.path(other)?).await };

@@ -1,4 +1,4 @@
-//! Cutting, putting back and releasing against a server that gets in the way.
+//! Cutting, putting back and releasing, against a server that interferes.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use crate::{
     simulate::{Assume, Cut, Request, SimContext},
 };
 
-/// What a server holds, by path, and what was written to it.
+/// A server's objects by path, and a log of writes.
 #[derive(Default)]
 struct Store {
     objects: BTreeMap<String, Value>,
@@ -31,7 +31,7 @@ struct Store {
 }
 
 impl Store {
-    /// Puts an object there, or changes it as somebody else would.
+    /// Creates an object, or changes it as another client would.
     fn put(&mut self, path: &str, mut object: Value) {
         self.version += 1;
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());
@@ -74,7 +74,7 @@ fn name_of(url: &str) -> &str {
     url.rsplit('/').next().unwrap_or_default()
 }
 
-/// Owners by uid; a controller with a star.
+/// The names of an object's owners; a controller with a star.
 fn owners_of(object: &Value) -> String {
     let owners = object["metadata"]["ownerReferences"].as_array().into_iter().flatten();
     let describe = owners.map(|owner| {
@@ -103,7 +103,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// `first` may answer in the store's stead.
+    /// `first` may answer instead of the store.
     async fn new(first: impl Fn(&RecordedRequest, &mut Store) -> Option<Say> + Send + Sync + 'static) -> Self {
         let mut builder =
             SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods(), sets()], Vec::new()));
@@ -168,12 +168,12 @@ impl Scene {
         released.into_iter().map(|(_, released)| released).collect()
     }
 
-    /// Somebody else changes what is there.
+    /// Changes the store as another client would.
     fn change(&self, change: impl FnOnce(&mut Store)) {
         change(&mut self.store.lock().unwrap());
     }
 
-    /// What was written so far, sorted: objects are cut side by side.
+    /// All writes so far, sorted: objects are cut in parallel.
     fn log(&self) -> Vec<String> {
         let mut log = std::mem::take(&mut self.store.lock().unwrap().log);
         log.sort();
@@ -199,13 +199,13 @@ async fn what_is_cut_has_itself_as_controller_until_it_is_released() {
          '[{\"op\":\"test\",\"path\":\"/metadata/ownerReferences/0/uid\",\"value\":\"a\"},{\"op\":\"remove\",\
              \"path\":\"/metadata/ownerReferences/0\"}]'"
     );
-    // What was done before an interruption is not done again.
+    // What was done before an interruption is not repeated.
     scene.cut().await.unwrap();
     assert_eq!(scene.log(), [] as [String; 0]);
     let set = scene.snapshot.by_uid(scene.snapshot.strings.find("r").unwrap()).unwrap();
     assert_eq!(scene.release(&detached).await, [Released::Guarded(set), Released::Guarded(set)]);
     assert_eq!(scene.owners(), ["a*", "b*"]);
-    // Terminating is enough: who is terminating adopts nothing. What came in meanwhile goes with the guard.
+    // An owner that is terminating adopts nothing, so the guard can go; references added meanwhile go with it.
     scene.change(|store| {
         store.put(SET, json!({"metadata": {"name": "r", "uid": "r", "deletionTimestamp": "2026-01-01T00:00:00Z"}}));
         let guard = store.objects[&path("b")]["metadata"]["ownerReferences"][0].clone();
@@ -231,7 +231,7 @@ async fn released_is_what_is_there() {
 #[tokio::test]
 async fn who_is_overtaken_reads_again() {
     let scene = Scene::new(|asked, store| {
-        // Somebody writes to it between the look and the patch, once.
+        // Another client writes to it between the read and the patch, once.
         if asked.method == "PATCH" && asked.before == 0 {
             let object = store.objects[&asked.url].clone();
             store.put(&asked.url, object);
@@ -243,7 +243,7 @@ async fn who_is_overtaken_reads_again() {
     assert_eq!(scene.log(), ["a: a*", "b: b*", "conflict", "conflict"]);
 }
 
-/// The write was done, and its answer was lost: that is seen, and what was there before can be put back.
+/// A write was done and its answer lost: the next read shows it, and the former references can be put back.
 #[tokio::test]
 async fn an_answer_that_gets_lost() {
     let scene = Scene::new(|asked, store| {
@@ -259,7 +259,7 @@ async fn an_answer_that_gets_lost() {
     assert_eq!(scene.owners(), ["r*", "r*"]);
 }
 
-/// Whatever is wrong with the second, the first has its owners back.
+/// If the second object fails for any reason, the first gets its owners back.
 #[tokio::test]
 async fn nothing_stays_cut_if_something_can_not_be() {
     type Spoil = fn(&mut Value);
@@ -300,7 +300,7 @@ async fn nothing_stays_cut_if_something_can_not_be() {
     }
 }
 
-/// What can't be put back either is told, with what has become of it and the way back.
+/// Objects that can't be put back are reported, with their state and the command to restore them.
 #[tokio::test]
 async fn what_can_not_be_put_back() {
     let scene = Scene::new(|asked, _| match (asked.method.as_str(), name_of(&asked.url)) {
@@ -318,7 +318,7 @@ async fn what_can_not_be_put_back() {
     assert_eq!(scene.owners(), ["a*", "r*"]);
 }
 
-/// Somebody who writes the whole list each time it changes: nothing can be kept from them, and nothing may be deleted.
+/// A client that rewrites the whole list after each change: nothing can be kept, so nothing may be deleted.
 #[tokio::test]
 async fn somebody_who_puts_everything_back() {
     let scene = Scene::new(|asked, store| {
@@ -335,7 +335,7 @@ async fn somebody_who_puts_everything_back() {
     assert_eq!(scene.owners()[1], "r*", "the other one is put back");
 }
 
-/// What is under way may be awaited anywhere.
+/// All futures can be sent to another thread.
 #[tokio::test]
 async fn everything_can_be_sent_to_another_thread() {
     fn sendable<T: Send>(what: T) -> T {
@@ -348,7 +348,7 @@ async fn everything_can_be_sent_to_another_thread() {
     sendable(release(&scene.connection, &scene.snapshot, &scene.plan, &detached, Duration::ZERO)).await.unwrap();
 }
 
-/// Where another controller stays, nobody adopts it.
+/// If another controller stays, no other adopts the object.
 #[tokio::test]
 async fn another_controller_is_guard_enough() {
     let scene = Scene::new(|_, _| None).await;

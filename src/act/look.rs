@@ -1,4 +1,4 @@
-//! Asking for objects one by one, where watches don't tell of them.
+//! Reads objects one by one where no watch reports them.
 
 use std::{
     collections::BTreeSet,
@@ -12,22 +12,22 @@ use crate::{
     model::{Identity, ObjectEvent, ObjectId, RawObject, RecheckResult, ResourceId, Snapshot},
 };
 
-/// How often objects are asked for that nobody watches.
+/// How often unwatched objects are read.
 const UNWATCHED: Duration = Duration::from_secs(3);
-/// From when on, and how often, objects are asked for that are watched: a line may be dead without anybody noticing.
+/// After how long without movement, and how often, watched objects are read: a connection may be dead unnoticed.
 const SILENT: Duration = Duration::from_secs(10);
-/// So many at a time: fewer than make it worth to list them.
+/// How many objects are read per round: few enough that a list would cost more.
 const AT_A_TIME: usize = 100;
 
-/// What is to be asked for.
+/// Decides which objects to read, and reads them.
 pub(super) struct Poller {
-    /// What is watched, by the resource as objects have it: in these namespaces, or (`None`) in all.
+    /// The watched namespaces of each resource (`None`: all), by the resource that objects have.
     watched: FxHashMap<ResourceId, Vec<Option<String>>>,
-    /// Uids to ask for.
+    /// Uids to read next.
     wanted: BTreeSet<String>,
     last: Instant,
     last_silent: Instant,
-    /// Whether there is anything that nobody watches.
+    /// Whether there may be outstanding objects that no watch covers.
     blind: bool,
 }
 
@@ -41,13 +41,13 @@ impl Poller {
         Poller { watched, wanted: BTreeSet::new(), last: now, last_silent: now, blind: true }
     }
 
-    /// These are asked for next.
+    /// Reads these next.
     pub(super) fn ask(&mut self, uids: impl IntoIterator<Item = String>) {
         self.wanted.extend(uids);
     }
 
-    /// A watch has lost track: everything of it that matters is asked for, and if it is not watched any more, from now
-    /// on again and again.
+    /// A watch missed events: reads everything outstanding that it covered, and keeps polling that if it is no longer
+    /// watched.
     pub(super) fn lose(&mut self, snapshot: &Snapshot, lost: &LostWatch, outstanding: Vec<&Identity>) {
         let resource = snapshot.resources.picked(lost.resource);
         if !lost.watched {
@@ -60,7 +60,7 @@ impl Poller {
         self.wanted.extend(lost.map(|identity| identity.uid.clone()));
     }
 
-    /// Adds what it is time to ask for again: what nobody watches, and after a while without movement some of all.
+    /// Adds what is due: unwatched objects, and after a while without movement up to [`AT_A_TIME`] of all.
     pub(super) fn due<'c>(
         &mut self,
         snapshot: &Snapshot,
@@ -96,7 +96,7 @@ impl Poller {
         self.watched.get(&object.resource).is_some_and(|namespaces| namespaces.iter().any(in_it))
     }
 
-    /// When something may be due; none if nothing is until something moves, or stops to.
+    /// When something may be due; none until something moves or stops moving.
     pub(super) fn next(&self) -> Option<Instant> {
         if !self.wanted.is_empty() {
             return Some(Instant::now());
@@ -104,7 +104,7 @@ impl Poller {
         self.blind.then(|| self.last + UNWATCHED)
     }
 
-    /// Asks for what is wanted, as many as are asked for at a time. What can't be answered says nothing.
+    /// Reads up to [`AT_A_TIME`] of the wanted objects. Failed reads yield no events.
     pub(super) async fn look(&mut self, connection: &Connection, snapshot: &Snapshot) -> Vec<ObjectEvent> {
         let mut ids: Vec<ObjectId> = Vec::new();
         while ids.len() < AT_A_TIME
@@ -124,12 +124,12 @@ fn find(snapshot: &Snapshot, uid: &str) -> Option<ObjectId> {
     snapshot.by_uid(snapshot.strings.find(uid)?)
 }
 
-/// What a look says, as a watch would have told it.
+/// The events by which a watch would have reported this result.
 fn sightings(snapshot: &Snapshot, id: ObjectId, again: RecheckResult) -> Vec<ObjectEvent> {
     let object = snapshot.object(id);
     let resource = object.resource;
     let text = |symbol| snapshot.text(symbol).to_owned().into();
-    // It carries no version: no later one tells of this uid.
+    // It needs no resourceVersion: no later event can be about this uid.
     let gone = || ObjectEvent {
         resource,
         object: RawObject {

@@ -1,7 +1,7 @@
-//! All that writes to a cluster, and nothing else does.
+//! Everything that writes to a cluster; no other module does.
 //!
-//! Every write says which object it means by its uid, so that it never hits another that has taken the name meanwhile,
-//! and every error says what was written by then and is still there.
+//! Every write names its object's uid, so that it never hits a new object with the same name. Every error says what was
+//! already written and is still there.
 
 mod access;
 mod delete;

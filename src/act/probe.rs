@@ -1,4 +1,4 @@
-//! Does a garbage collector run? A throw-away object that only a collector can finish tells.
+//! Checks whether a garbage collector is running, with a test object whose deletion only a collector can finish.
 
 use std::{
     future,
@@ -23,12 +23,12 @@ use super::{
     request::{RequestError, delete_options, once, send_with_retry},
 };
 
-/// The first pauses between two looks; a collector that is awake takes less.
+/// The first pauses between two reads; a running collector is usually faster.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// The longest pause between two looks.
+/// The longest pause between two reads.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// What came of a probe.
+/// The result of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Probe {
     /// A collector finished the object.
@@ -36,59 +36,59 @@ pub enum Probe {
         /// How long it took, from the DELETE on.
         after: Duration,
     },
-    /// None did: there is no collector, or it is far behind or stuck. The object was removed again.
+    /// No collector finished it: none is running, or it is far behind or stuck. The object was removed again.
     NotCollected {
-        /// How long was waited, from the DELETE on.
+        /// How long the probe waited, from the DELETE on.
         waited: Duration,
-        /// What the object was called.
+        /// The object's name.
         name: String,
     },
 }
 
-/// Why a probe says nothing. But for [`ProbeError::Left`], nothing of it is left in the cluster.
+/// Why a probe has no result. Except for [`ProbeError::Left`], it left nothing in the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
-    /// The object could not be created: forbidden, a quota, a namespace that is missing or being deleted.
+    /// The object could not be created: forbidden, a quota, or a namespace that is missing or being deleted.
     #[error("cannot create the test ConfigMap in namespace {namespace}: {reason}; {}", what_to_do(.reason))]
     Refused {
-        /// Where.
+        /// The namespace.
         namespace: String,
         /// The server's own words.
         reason: String,
     },
-    /// The object was created, and then it could not be deleted or looked at.
+    /// The object was created, but could not be deleted or read.
     #[error(
         "cannot probe in namespace {namespace}: {doing} the test ConfigMap {name} failed: {reason}; it was \
          removed; try again, or use -n to choose a namespace in which you may create, get and delete ConfigMaps"
     )]
     Failed {
-        /// Where.
+        /// The namespace.
         namespace: String,
-        /// What the object was called.
+        /// The object's name.
         name: String,
         /// What failed: deleting, watching.
         doing: &'static str,
         /// The server's own words.
         reason: String,
     },
-    /// The API server removes at once what is deleted in the foreground: its own part of garbage collection is turned
-    /// off (R1.10, S15). Whether a collector runs doesn't show then; foreground and orphan deletion don't work either
-    /// way.
+    /// The API server removed the object at once, although it was deleted in the foreground: its own part of garbage
+    /// collection is turned off (R1.10, S15). The probe can't show whether a collector runs; foreground and orphan
+    /// deletion don't work either way.
     #[error(
         "the API server does not use the garbage collector: it removed a ConfigMap at once that was deleted in \
          the foreground; check whether it runs with --enable-garbage-collector=false"
     )]
     NotHeld,
-    /// The probe was called off.
+    /// The user called the probe off.
     #[error(
         "the probe was interrupted before a collector reacted; its ConfigMap {name} was removed from namespace \
          {namespace}"
     )]
     CalledOff {
-        /// Where.
+        /// The namespace.
         namespace: String,
-        /// What the object was called.
+        /// The object's name.
         name: String,
     },
     /// The object could not be removed again.
@@ -97,20 +97,20 @@ pub enum ProbeError {
          {command}"
     )]
     Left {
-        /// Where.
+        /// The namespace.
         namespace: String,
-        /// What it is called.
+        /// The object's name.
         name: String,
-        /// What the probe would have said otherwise.
+        /// What the probe found.
         found: String,
-        /// Why it is, or may be, still there.
+        /// Why the object exists, or may exist.
         reason: String,
-        /// What removes it, in plain kubectl.
+        /// The plain kubectl command that removes it.
         command: ShellCommand,
     },
 }
 
-/// What helps where an object can't be created.
+/// What to do if the object can't be created.
 fn what_to_do(reason: &str) -> &'static str {
     let says = |words: &str| reason.contains(words);
     if says("being terminated") || says("not found") {
@@ -122,23 +122,24 @@ fn what_to_do(reason: &str) -> &'static str {
     }
 }
 
-/// Finds out whether a garbage collector runs: creates a throw-away ConfigMap, deletes it in the foreground (which only
-/// a collector finishes, R1.10), and waits until it is gone, up to `patience`.
+/// Checks whether a garbage collector is running: creates a test ConfigMap, deletes it in the foreground (which only a
+/// collector finishes, R1.10), and waits up to `patience` until it is gone.
 ///
-/// Nothing is left behind, whatever comes of it: an object that no collector took is deleted again in the background
-/// (R1.21). Only a future that is dropped half-way leaves it; whoever may have to stop calls [`probe_until`]. Needs
-/// create, get and delete on ConfigMaps.
+/// Leaves nothing behind: if no collector finishes the object, the probe deletes it again in the background (R1.21).
+/// Only a future that is dropped half-way leaves it: use [`probe_until`] to be able to stop. Needs create, get and
+/// delete on ConfigMaps.
 ///
 /// # Errors
-/// When the object can't be created, deleted or watched, or can't be removed again.
+/// When the object can't be created, deleted, read, or removed again.
 pub async fn probe(connection: &Connection, namespace: &str, patience: Duration) -> Result<Probe, ProbeError> {
     probe_until(connection, namespace, patience, future::pending()).await
 }
 
-/// Like [`probe`], but stops waiting as soon as `called_off` is done (an interrupt, say), and removes its object first.
+/// Like [`probe`], but stops waiting as soon as `called_off` is done (e.g. by an interrupt), and removes its object
+/// first.
 ///
 /// # Errors
-/// As [`probe`]'s, and [`ProbeError::CalledOff`].
+/// Those of [`probe`], and [`ProbeError::CalledOff`].
 pub async fn probe_until(
     connection: &Connection,
     namespace: &str,
@@ -147,7 +148,7 @@ pub async fn probe_until(
 ) -> Result<Probe, ProbeError> {
     let thrown = Throwaway::create(connection, namespace).await?;
     let found = {
-        // Once it is created, nothing is given up without removing it.
+        // From here on, every way out removes the object.
         let (watching, called_off) = (pin!(thrown.watch(patience)), pin!(called_off));
         match select(watching, called_off).await {
             Either::Left((found, _)) => found,
@@ -157,11 +158,11 @@ pub async fn probe_until(
     thrown.conclude(found).await
 }
 
-/// What was seen of the object.
+/// What the probe saw of the object.
 enum Found {
-    /// It is gone, by a collector's work.
+    /// It is gone: a collector finished it.
     Collected(Duration),
-    /// It is there, but a collector let go of it: something else holds it.
+    /// It still exists, but a collector removed its finalizer: another finalizer keeps it.
     Released(Duration),
     NotCollected(Duration),
     NotHeld,
@@ -172,7 +173,7 @@ enum Found {
     },
 }
 
-/// The throw-away object.
+/// The test object.
 struct Throwaway<'c> {
     connection: &'c Connection,
     namespace: &'c str,
@@ -181,10 +182,10 @@ struct Throwaway<'c> {
     uid: String,
 }
 
-/// What an answer says of the object.
+/// The object's state, according to an answer.
 enum State {
     Gone,
-    /// It is there, and whether the collector has yet to finish it.
+    /// It still exists; `held`: with the collector's finalizer.
     There {
         held: bool,
     },
@@ -193,7 +194,7 @@ enum State {
 impl<'c> Throwaway<'c> {
     async fn create(connection: &'c Connection, namespace: &'c str) -> Result<Self, ProbeError> {
         let refused = |reason: String| ProbeError::Refused { namespace: namespace.to_owned(), reason };
-        // The name is made up here and not by the server: should its answer get lost, it is still known what to remove.
+        // Choose the name here, not on the server: if the answer is lost, the probe still knows what to remove.
         let name = format!("kubectl-gc-probe-{:016x}", RandomState::new().hash_one(namespace));
         let resource = config_maps();
         let Some(path) = path::of_object(&resource, namespace, &name) else {
@@ -202,7 +203,7 @@ impl<'c> Throwaway<'c> {
         let all = path::of_resource(&resource, Some(namespace));
         let mut thrown = Throwaway { connection, namespace, name, path, uid: String::new() };
         let created = match send_with_retry(connection, &Method::POST, &all, Some(&object(&thrown.name))).await {
-            // Only an earlier try can have taken such a name.
+            // Only an earlier try of this request can have taken such a name.
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => thrown.get().await.map_err(unsure),
             created => created,
         };
@@ -220,7 +221,7 @@ impl<'c> Throwaway<'c> {
         }
     }
 
-    /// Removes what a create has left that failed, and may have been done for all that.
+    /// Removes what a failed create may have left after all.
     async fn undo(&mut self, unsure: bool) -> Result<(), Still> {
         if !unsure {
             return Ok(());
@@ -241,16 +242,17 @@ impl<'c> Throwaway<'c> {
         Ok(send_with_retry(self.connection, &Method::GET, &self.path, None).await?)
     }
 
-    /// Deletes it in the foreground and waits for a collector.
+    /// Deletes the object in the foreground and waits for a collector.
     async fn watch(&self, patience: Duration) -> Found {
         let begun = Instant::now();
         let options = delete_options(&Deletion::by(Propagation::Foreground), &self.uid);
         let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
         match deleted.map_err(Failure::from).and_then(|answer| self.state(&answer)) {
             Ok(State::There { held: true }) => {}
-            // It would stay with the collector's finalizer, had the server added that.
+            // A server that uses the garbage collector would have kept it, with the collector's finalizer.
             Ok(_) => return Found::NotHeld,
-            // Also where it is gone already, because the answer to an earlier try got lost: nobody saw how it went.
+            // Also if it is already gone because an earlier try's answer was lost: unknown whether a collector finished
+            // it.
             Err(failure) => return Found::Failed { doing: "deleting", failure },
         }
         let mut pause = FIRST_PAUSE;
@@ -258,7 +260,7 @@ impl<'c> Throwaway<'c> {
         loop {
             tokio::time::sleep(pause.min(patience.saturating_sub(begun.elapsed()))).await;
             looks += 1;
-            // Whether there is time left is asked before the look: what it sees is what was so when time was up.
+            // Check the deadline before the read: the last read then happens after it.
             let last = begun.elapsed() >= patience;
             let answer = once(self.connection, &Method::GET, &self.path, None).await;
             match self.state_or_gone(answer) {
@@ -266,28 +268,28 @@ impl<'c> Throwaway<'c> {
                 Ok(State::There { held: false }) => return Found::Released(begun.elapsed()),
                 Ok(State::There { held: true }) if last => return Found::NotCollected(begun.elapsed()),
                 Ok(State::There { held: true }) => {}
-                // What may pass is waited for like the collector.
+                // Retry failures that may pass until the deadline.
                 Err(failure) if last || retry::pause_after(&failure, 1, true).is_none() => {
                     return Found::Failed { doing: "watching", failure };
                 }
                 Err(_) => {}
             }
-            // A second of short pauses, then longer ones: nobody is kept waiting, and the server is left alone.
+            // Short pauses for the first second, then longer ones: fast for the user, easy on the server.
             if looks >= 10 {
                 pause = (pause * 3 / 2).min(LONGEST_PAUSE);
             }
         }
     }
 
-    /// What an answer to a request about it says.
+    /// The object's state, according to a successful answer.
     fn state(&self, answer: &Answer) -> Result<State, Failure> {
         let object = answer.read_object()?;
-        // A Status has no uid: what was deleted is gone. With another uid, somebody else took its name.
+        // A Status has no uid: the object is gone. With another uid, the name belongs to a new object.
         let held = object.finalizers.iter().any(|finalizer| finalizer == FOREGROUND_FINALIZER);
         Ok(if object.uid == self.uid { State::There { held } } else { State::Gone })
     }
 
-    /// The same of a request that may not find it any more.
+    /// The same for a request that may find no object.
     fn state_or_gone(&self, answer: Result<Answer, Failure>) -> Result<State, Failure> {
         match answer {
             Ok(answer) => self.state(&answer),
@@ -296,7 +298,7 @@ impl<'c> Throwaway<'c> {
         }
     }
 
-    /// Deletes it in the background, which takes it from the collector again (R1.21).
+    /// Deletes the object in the background, which also removes the collector's finalizer (R1.21).
     async fn remove(&self) -> Result<(), Still> {
         let options = delete_options(&Deletion::by(Propagation::Background), &self.uid);
         let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
@@ -309,7 +311,7 @@ impl<'c> Throwaway<'c> {
         }
     }
 
-    /// Removes what is left of it, and tells what was found.
+    /// Removes what is left of the object, and returns what was found.
     async fn conclude(self, found: Found) -> Result<Probe, ProbeError> {
         let describe = match found {
             Found::Collected(after) => return Ok(Probe::Collected { after }),
@@ -361,15 +363,15 @@ impl<'c> Throwaway<'c> {
     }
 }
 
-/// Why it is still there, or may be.
+/// Why the object exists, or may exist.
 enum Still {
-    /// For this reason, it could not be deleted.
+    /// It could not be deleted, for this reason.
     Unremoved(String),
-    /// It is deleted, and waits for a finalizer that it was not created with.
+    /// It is terminating, and another client has added a finalizer.
     Held,
 }
 
-/// A failure after which the object may be there.
+/// A failure after which the object may exist.
 fn unsure(failure: Failure) -> RequestError {
     RequestError { failure, unsure: true }
 }
@@ -393,7 +395,7 @@ fn config_maps() -> Resource {
     }
 }
 
-/// It says of itself what it is, to whoever comes across it.
+/// The test object. Its data explains it to anyone who finds it.
 fn object(name: &str) -> Value {
     json!({
         "apiVersion": "v1",

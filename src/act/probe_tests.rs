@@ -1,4 +1,4 @@
-//! Probes of a server that plays a collector, or doesn't, or gets in the way.
+//! Probes of a server that acts as a collector, doesn't, or interferes.
 
 use std::{
     sync::{Arc, Mutex},
@@ -13,21 +13,21 @@ use crate::cluster::{
     testing::{RecordedRequest, Say, json as say, serve},
 };
 
-/// For what does not come, however long it is waited for.
+/// For events that never come.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// For what comes, on a busy machine, too.
+/// For events that come, even on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
-/// The one ConfigMap of a server, and all that was asked.
+/// The one ConfigMap of a server, and a log of requests.
 #[derive(Default)]
 struct Store {
     object: Option<Value>,
     log: Vec<String>,
-    /// How many looks a deleted object survives; none: there is no collector.
+    /// How many reads a deleted object survives; none: no collector runs.
     looks: Option<usize>,
-    /// A finalizer that a webhook adds to what is deleted.
+    /// A finalizer that a webhook adds to a deleted object.
     adds: Option<&'static str>,
-    /// The API server's part of garbage collection is off.
+    /// The API server's part of garbage collection is turned off.
     unheld: bool,
 }
 
@@ -114,7 +114,7 @@ fn is_terminating(object: &Value) -> bool {
 
 type Shared = Arc<Mutex<Store>>;
 
-/// A server with this store; `first` may answer in its stead.
+/// A server with this store; `first` may answer instead of it.
 async fn server(
     store: Store,
     first: impl Fn(&RecordedRequest, &mut Store) -> Option<Say> + Send + Sync + 'static,
@@ -203,7 +203,7 @@ async fn what_refuses_the_object_is_said() {
 
 #[tokio::test]
 async fn a_lost_answer_leaves_nothing_behind() {
-    // The create was done, and its answer got lost: the next try finds its own object.
+    // The create was done and its answer lost: the next try finds its own object.
     let lost = |asked: &RecordedRequest, store: &mut Store| {
         (asked.method == "POST" && asked.before == 0).then(|| {
             store.answer(asked);
@@ -214,7 +214,7 @@ async fn a_lost_answer_leaves_nothing_behind() {
     assert!(matches!(probe(&connection, "shop", LONG).await, Ok(Probe::Collected { .. })));
     assert_eq!(is_left_clean(&store), ["create", "create", "look", "Foreground", "look"]);
 
-    // Then the quota is used up, by the object itself.
+    // The lost create has used up the quota itself.
     let quota = |asked: &RecordedRequest, store: &mut Store| match (asked.method.as_str(), asked.before) {
         ("POST", 0) => {
             store.answer(asked);
@@ -228,7 +228,7 @@ async fn a_lost_answer_leaves_nothing_behind() {
     assert!(matches!(error, ProbeError::Refused { .. }), "{error:?}");
     assert_eq!(is_left_clean(&store), ["create", "look", "Background"]);
 
-    // The delete was done, and a collector was faster than the second try: it is gone, but nobody saw how.
+    // The delete was done, and a collector finished before the second try: the object is gone, but unknown how.
     let taken = |asked: &RecordedRequest, store: &mut Store| {
         (asked.method == "DELETE" && asked.before == 0).then(|| {
             store.object = None;

@@ -1,4 +1,4 @@
-//! Sending one write until there is an answer or no use in trying further.
+//! Sends one write until it is answered or retrying is pointless.
 
 use http::{Method, Request, header};
 use serde_json::{Value, json};
@@ -8,17 +8,17 @@ use crate::cluster::{Answer, Connection, Failure, retry};
 use super::delete::Deletion;
 
 pub(super) const JSON: &str = "application/json";
-/// A list of operations, of which the first that can't be done undoes all.
+/// A JSON patch: operations that take effect together or not at all.
 pub(super) const JSON_PATCH: &str = "application/json-patch+json";
 
-/// An object of which what is missing stays as it is.
+/// A merge patch: fields that it doesn't contain stay as they are.
 pub(super) const MERGE_PATCH: &str = "application/merge-patch+json";
 
-/// A request that came to nothing.
+/// A request that failed.
 pub(super) struct RequestError {
     /// Why the last try failed.
     pub failure: Failure,
-    /// Whether a try may have been done for all that, because its answer got lost.
+    /// Whether a try may have taken effect after all, because its answer was lost.
     pub unsure: bool,
 }
 
@@ -28,11 +28,9 @@ impl From<RequestError> for Failure {
     }
 }
 
-/// Sends a request, with a body in JSON where there is one, as often as [`retry`] says. Anything but a success is a
-/// failure.
+/// Sends a request, with an optional JSON body, as often as [`retry`] says. Any answer but a success is a failure.
 ///
-/// A try before the last may have been done, although no answer came: only what may be done twice is to be sent like
-/// this.
+/// An earlier try may have taken effect without an answer: use this only for requests that may be done twice.
 pub(super) async fn send_with_retry(
     connection: &Connection,
     method: &Method,
@@ -42,8 +40,7 @@ pub(super) async fn send_with_retry(
     send_with_retry_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
 }
 
-/// Sends a request like [`send_with_retry`], with a body of this content type, and an answer in one of the accepted
-/// forms.
+/// Like [`send_with_retry`], with a body of this content type, and an answer in one of the accepted media types.
 pub(super) async fn send_with_retry_as(
     connection: &Connection,
     method: &Method,
@@ -60,7 +57,7 @@ pub(super) async fn send_with_retry_as(
             Err(failure) => failure,
         };
         unsure |= may_have_been_done(&failure);
-        // Whoever writes has read before: the server is there.
+        // Every write follows a read: the server exists.
         match retry::pause_after(&failure, tried, true) {
             Some(pause) => tokio::time::sleep(pause).await,
             None => return Err(RequestError { failure, unsure }),
@@ -68,7 +65,7 @@ pub(super) async fn send_with_retry_as(
     }
 }
 
-/// Sends a request once. Anything but a success is a failure.
+/// Sends a request once. Any answer but a success is a failure.
 pub(super) async fn once(
     connection: &Connection,
     method: &Method,
@@ -95,7 +92,7 @@ pub(super) async fn once_as(
     if answer.status.is_success() { Ok(answer) } else { Err(answer.refusal().into()) }
 }
 
-/// Whether a request that failed like this may have been done: it reached the server, and that did not refuse it.
+/// Whether the request may have taken effect despite this failure: it reached the server, which did not refuse it.
 fn may_have_been_done(failure: &Failure) -> bool {
     match failure {
         Failure::Refused(refusal) => !refusal.status.is_client_error(),
@@ -104,7 +101,7 @@ fn may_have_been_done(failure: &Failure) -> bool {
     }
 }
 
-/// The body of a DELETE that means the object with this uid and no other (R1.6).
+/// The body of a DELETE of the object with this uid and no other (R1.6).
 pub(super) fn delete_options(deletion: &Deletion, uid: &str) -> Value {
     let mut options = json!({
         "apiVersion": "v1",
@@ -130,8 +127,7 @@ mod tests {
 
     const POD: &str = "/api/v1/namespaces/shop/pods/a";
 
-    /// A server that has too much to do says when it wants to be asked again, and what it has not done is sent once
-    /// more then.
+    /// An overloaded server says when to retry. What it did not do is sent again then.
     #[tokio::test]
     async fn a_busy_server_is_given_the_time_it_wants() {
         for method in [Method::DELETE, Method::PATCH, Method::POST] {
@@ -150,7 +146,7 @@ mod tests {
         }
     }
 
-    /// Something that may have been done is told as such, and a refusal is final.
+    /// A request that may have taken effect is reported as such, and a refusal is final.
     #[tokio::test]
     async fn what_came_of_it_is_known_or_said_to_be_not() {
         let lost = serve(|asked| if asked.before == 0 { refuse(0) } else { refuse(409) }).await;

@@ -1,5 +1,5 @@
-//! Writes that name the object (uid) and the version (resourceVersion) that they were decided on: where either is
-//! another by now, nothing is written (409), and the object is read again.
+//! Writes that name the uid and the resourceVersion they were decided on: if either has changed, the API server writes
+//! nothing (409), and the object is read again.
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::cluster::{Answer, Connection, Failure, retry};
 
 use super::request::{JSON, JSON_PATCH, MERGE_PATCH, once_as};
 
-/// The object that an answer holds.
+/// The object in an answer.
 pub(super) fn read(answer: &Answer) -> Result<Value, Failure> {
     let object: Value = serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()))?;
     match uid(&object).is_empty() {
@@ -17,7 +17,7 @@ pub(super) fn read(answer: &Answer) -> Result<Value, Failure> {
     }
 }
 
-/// GETs what is at a path: an object, or verifiably none.
+/// GETs an object by its path; none only if the server says that it doesn't exist.
 pub(super) async fn get(connection: &Connection, path: &str) -> Result<Option<Value>, Failure> {
     match connection.get(path, JSON).await {
         Ok(answer) => read(&answer).map(Some),
@@ -26,22 +26,20 @@ pub(super) async fn get(connection: &Connection, path: &str) -> Result<Option<Va
     }
 }
 
-/// Its uid; empty if it has none.
+/// The object's uid; empty if it has none.
 pub(super) fn uid(object: &Value) -> &str {
     object["metadata"]["uid"].as_str().unwrap_or_default()
 }
 
-/// Whether it is being deleted.
 pub(super) fn is_terminating(object: &Value) -> bool {
     !object["metadata"]["deletionTimestamp"].is_null()
 }
 
-/// Its owner references.
 pub(super) fn references(object: &Value) -> &[Value] {
     object["metadata"]["ownerReferences"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The body of a merge patch of an object's metadata that means this object in this version.
+/// The body of a merge patch that changes an object's metadata only if uid and version match.
 pub(super) fn metadata_patch(uid: &str, version: Option<&str>, mut metadata: Value) -> Value {
     metadata["uid"] = json!(uid);
     if let Some(version) = version {
@@ -50,16 +48,16 @@ pub(super) fn metadata_patch(uid: &str, version: Option<&str>, mut metadata: Val
     json!({ "metadata": metadata })
 }
 
-/// What is to be written to an object.
+/// A change to an object.
 pub(super) enum Change {
-    /// These owner references, and no others.
+    /// Replaces all owner references.
     References(Vec<Value>),
-    /// This status, with nothing left of the one before.
+    /// Replaces the whole status.
     Status(Value),
 }
 
 impl Change {
-    /// The content type and the body of the PATCH that means the object as it was read.
+    /// The content type and body of a PATCH that takes effect only if the object is still as it was read.
     fn patch(&self, there: &Value) -> (&'static str, Value) {
         let (uid, version) = (&there["metadata"]["uid"], &there["metadata"]["resourceVersion"]);
         match self {
@@ -67,7 +65,7 @@ impl Change {
                 let body = json!({ "ownerReferences": references });
                 (MERGE_PATCH, metadata_patch(uid.as_str().unwrap_or_default(), version.as_str(), body))
             }
-            // A merge would keep what the status there has besides.
+            // A merge patch would keep fields of the old status.
             Change::Status(status) => {
                 let operations = json!([
                     {"op": "test", "path": "/metadata/uid", "value": uid},
@@ -79,55 +77,55 @@ impl Change {
         }
     }
 
-    /// Whether somebody else has written since the object was read.
+    /// Whether another client has written since the object was read.
     fn conflicts(&self, failure: &Failure) -> bool {
         match failure.status() {
             Some(StatusCode::CONFLICT) => true,
-            // A `test` failed.
+            // A `test` operation failed.
             Some(StatusCode::UNPROCESSABLE_ENTITY) => matches!(self, Change::Status(_)),
             _ => false,
         }
     }
 }
 
-/// What an object that was read needs.
+/// What to do with an object that was read.
 pub(super) enum Step<T> {
     /// Nothing: this is the result.
     Done(T),
-    /// This change, and then this is the result.
+    /// Write this change; this is the result then.
     Write(Change, T),
 }
 
-/// Why an object was not updated. `E` is what the caller stops for.
+/// Why an object was not updated. `E` is the caller's reason to stop.
 pub(super) enum UpdateError<E> {
-    /// It isn't there any more, or another has its name.
+    /// It no longer exists, or another object has its name.
     Gone,
     /// It can't be read.
     Reading(Failure),
-    /// It can't be written: the last answer.
+    /// It can't be written. The last answer.
     Writing(Failure),
-    /// Somebody else wrote to it each time: the last answer.
+    /// Other clients wrote to it before each try. The last answer.
     Unstable(Failure),
-    /// The caller has stopped.
+    /// The caller stopped.
     Stopped(E),
 }
 
-/// One object that is read and written until nobody else writes in between.
+/// Reads and writes one object until no other client writes in between.
 pub(super) struct Updater<'a> {
     pub connection: &'a Connection,
     /// The object's own path.
     pub path: &'a str,
-    /// The path and query that changes are sent to.
+    /// The path and query of the PATCH.
     pub url: &'a str,
     pub uid: &'a str,
-    /// How many conflicts in a row are too many.
+    /// How many conflicts to give up after.
     pub tries: u32,
 }
 
 impl Updater<'_> {
-    /// Asks `step` what the object needs, and writes that, again and again while others write in between, or while
-    /// failures pass. Where an answer was lost, the object tells whether the write was done: `step` sees it then.
-    /// `there` is the object if it has just been read.
+    /// Asks `step` what the object needs, and writes that; repeats while other clients write in between or failures are
+    /// transient. If an answer is lost, `step` sees at the next read whether the write was done. `there` is the object
+    /// if it has just been read.
     pub(super) async fn update<T, E>(
         &self,
         mut there: Option<Value>,

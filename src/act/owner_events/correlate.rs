@@ -1,4 +1,5 @@
-//! Which invalid reference becomes an event of its own, and which only increases a count: client-go's correlator.
+//! Decides which invalid reference gets its own event, and which only increases a count, as client-go's correlator
+//! does.
 
 use std::num::NonZeroUsize;
 
@@ -8,40 +9,40 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::Identity;
 
-/// How many objects are remembered; those that came last.
+/// How many objects are remembered: the most recent.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(4096).expect("more than none");
-/// How many events of one object are remembered.
+/// How many events are remembered per object.
 const EVENTS: usize = 64;
-/// From so many different messages about one object on, they are combined.
+/// From this many different messages about one object on, they share one event.
 const DIFFERENT: usize = 10;
-/// A message that comes later than this many seconds after the last about the object is the first again.
+/// After this many seconds without a message about the object, messages are counted from one again.
 const LONG_AGO: i64 = 600;
-/// How many events about one object are written at once.
+/// How many events about one object may be written at once.
 const BURST: f64 = 25.0;
-/// After how many seconds there may be one more.
+/// After how many seconds one more is allowed.
 const ONE_MORE_AFTER: f64 = 300.0;
 
-/// An event as it is to be.
+/// An event to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub name: String,
     pub message: String,
-    /// How often it has been so, from one.
+    /// How often it has happened, from one.
     pub count: u64,
     pub first: Timestamp,
     pub last: Timestamp,
-    /// Whether it stands for several different messages.
+    /// Whether it combines several different messages.
     pub combined: bool,
 }
 
-/// What was recorded of each object, as far as memory allows.
+/// What was recorded of each object, up to the limits above.
 #[derive(Debug)]
 pub(super) struct Correlator(LruCache<Identity, History>);
 
 /// What was recorded of one object.
 #[derive(Debug)]
 struct History {
-    /// By message; those that are combined are one event, whatever they say.
+    /// By message; none for the event that combines different messages.
     events: FxHashMap<Option<String>, Entry>,
     different: FxHashSet<String>,
     /// How many events may be written now.
@@ -54,8 +55,8 @@ impl Correlator {
         Correlator(LruCache::new(REMEMBERED))
     }
 
-    /// Takes a message about an object. Returns the event as it is to be now; none where there are too many. It is a
-    /// new event if it counts one, and otherwise one that should be there.
+    /// Records a message about an object, and returns the event to write; none over the limit. The event is new if its
+    /// count is one; otherwise, it should already exist.
     pub(super) fn take(&mut self, about: &Identity, message: &str, now: Timestamp) -> Option<Entry> {
         let new =
             || History { events: FxHashMap::default(), different: FxHashSet::default(), tokens: BURST, last: now };
@@ -91,7 +92,7 @@ impl History {
         if self.different.len() < DIFFERENT {
             return false;
         }
-        // It need not know them all to know that there are too many.
+        // A few are enough to know that there are too many.
         if let Some(any) = self.different.iter().next().cloned() {
             self.different.remove(&any);
         }
@@ -99,7 +100,7 @@ impl History {
     }
 
     fn takes_token(&mut self, now: Timestamp) -> bool {
-        // A clock that was put back brings nothing.
+        // A clock that was set back adds no tokens.
         let passed = now.duration_since(self.last).as_secs_f64().max(0.0);
         self.tokens = (self.tokens + passed / ONE_MORE_AFTER).min(BURST);
         self.last = now;
@@ -111,7 +112,7 @@ impl History {
     }
 }
 
-/// The object's name and a moment. Some names are none that an event could begin with (`system:node`); its uid is then.
+/// The object's name and a timestamp. If an event's name can't begin with that name (`system:node`), its uid.
 fn event_name(about: &Identity, now: Timestamp) -> String {
     let nanoseconds = now.as_nanosecond();
     let name = format!("{}.{nanoseconds:x}", about.name);
@@ -122,7 +123,7 @@ fn event_name(about: &Identity, now: Timestamp) -> String {
     if is_subdomain(&by_uid) { by_uid } else { format!("invalid.{nanoseconds:x}") }
 }
 
-/// Whether most kinds of objects may be named like this (RFC 1123).
+/// Whether this is a name that most kinds allow (RFC 1123).
 fn is_subdomain(name: &str) -> bool {
     let label = |label: &str| {
         let inside = label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
@@ -185,7 +186,7 @@ mod tests {
             again,
             Entry { count: 2, last: at(30), message: "(combined from similar events): 11".to_owned(), ..combined }
         );
-        // After ten minutes of silence they are different again.
+        // After ten minutes of silence, messages are separate events again.
         assert!(!correlator.take(&pod("a"), "12", at(631)).unwrap().combined);
     }
 
@@ -201,7 +202,7 @@ mod tests {
         assert_eq!(describe(&mut correlator, 1), None);
         assert_eq!(describe(&mut correlator, -100), None);
         assert_eq!(correlator.take(&pod("b"), "why", at(1)).map(|entry| entry.count), Some(1));
-        // What is not told counts.
+        // Events over the limit still count.
         assert_eq!(describe(&mut correlator, 301), Some(28));
         assert_eq!(describe(&mut correlator, 302), None);
     }

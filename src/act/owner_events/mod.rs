@@ -1,4 +1,4 @@
-//! The collector's events about owners in other namespaces (R3.7), in its own words.
+//! Writes the collector's events about owners in other namespaces (R3.7), with the collector's text.
 
 mod correlate;
 
@@ -16,11 +16,11 @@ use crate::{
 use self::correlate::{Correlator, Entry};
 use super::request::{JSON, MERGE_PATCH, once_as, send_with_retry};
 
-/// The collector's name: whoever looks for its events finds these, too.
+/// The collector's component name: searches for its events find these, too.
 const COMPONENT: &str = "garbage-collector-controller";
 const REASON: &str = "OwnerRefInvalidNamespace";
 
-/// Writes the events, and remembers what it has written.
+/// Writes the events, and remembers which it has written.
 pub struct OwnerEventRecorder {
     connection: Connection,
     events: Resource,
@@ -28,7 +28,6 @@ pub struct OwnerEventRecorder {
 }
 
 impl OwnerEventRecorder {
-    /// Nothing was recorded so far.
     pub fn new(connection: Connection) -> Self {
         let events = Resource {
             version: "v1".to_owned(),
@@ -40,11 +39,11 @@ impl OwnerEventRecorder {
         OwnerEventRecorder { connection, events, correlator: Mutex::new(Correlator::new()) }
     }
 
-    /// Records that the dependent refers to an owner that is in another namespace. `owner` is what the reference says:
-    /// its own namespace doesn't matter. What was recorded before only counts more.
+    /// Records that the dependent refers to an owner in another namespace; a repetition only increases the event's
+    /// count. `owner` is what the reference says: its `namespace` is ignored.
     ///
     /// # Errors
-    /// When the event could not be written, with the reason. Nothing hangs on it, and nothing is to be stopped by it.
+    /// Why the event could not be written. Callers may go on: nothing depends on the event.
     pub async fn record(&self, dependent: &Identity, owner: &Identity) -> Result<(), String> {
         self.record_at(dependent, owner, Timestamp::now()).await
     }
@@ -57,12 +56,12 @@ impl OwnerEventRecorder {
     }
 
     async fn write(&self, dependent: &Identity, entry: &Entry) -> Result<(), Failure> {
-        // An event about something outside of namespaces has to be in one, too.
+        // An event about a cluster-scoped object needs a namespace, too.
         let namespace = if dependent.namespace.is_empty() { "default" } else { dependent.namespace.as_str() };
         if let Some(path) = path::of_object(&self.events, namespace, &entry.name).filter(|_| entry.count > 1) {
             let more = json!({"count": entry.count, "lastTimestamp": time(entry.last), "message": entry.message});
             match once_as(&self.connection, &Method::PATCH, &path, Some((MERGE_PATCH, &more)), JSON).await {
-                // It has expired: it is made anew, and goes on counting.
+                // It has expired: create it again, with its count.
                 Err(failure) if failure.status() == Some(StatusCode::NOT_FOUND) => {}
                 done => return done.map(drop),
             }
@@ -70,14 +69,14 @@ impl OwnerEventRecorder {
         let event = event(dependent, namespace, entry);
         let events = path::of_resource(&self.events, Some(namespace));
         match send_with_retry(&self.connection, &Method::POST, &events, Some(&event)).await.map_err(Failure::from) {
-            // A try whose answer got lost has made it.
+            // An earlier try, whose answer was lost, has created it.
             Err(failure) if failure.status() == Some(StatusCode::CONFLICT) => Ok(()),
             done => done.map(drop),
         }
     }
 }
 
-/// The collector's words.
+/// The collector's text.
 fn message(dependent: &Identity, owner: &Identity) -> String {
     let Identity { api_version, kind, name, uid, .. } = owner;
     let namespace = &dependent.namespace;
@@ -116,7 +115,7 @@ fn event(dependent: &Identity, namespace: &str, entry: &Entry) -> Value {
 
 /// Whole seconds, as everywhere in the API.
 fn time(time: Timestamp) -> String {
-    // Whatever has a time has its second.
+    // Never fails: a valid time has a valid second.
     Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
 }
 

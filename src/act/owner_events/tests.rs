@@ -19,7 +19,7 @@ fn at(second: i64) -> Timestamp {
 
 type Log = Arc<Mutex<Vec<(String, Value)>>>;
 
-/// A server that has every event that was made, or whose events expire, and what it was asked.
+/// A server that has every event created so far, or whose events expire, and a log of its requests.
 async fn server(expire: bool) -> (OwnerEventRecorder, Log) {
     let log = Log::default();
     let seen = log.clone();

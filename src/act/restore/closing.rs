@@ -1,4 +1,4 @@
-//! References that close a circle of owners: they are added when all of the circle is there.
+//! References that close a circle of owners: added once all objects of the circle exist.
 
 use std::convert::Infallible;
 
@@ -12,17 +12,17 @@ use crate::{
 
 use super::{Mode, Run, managed_fields::manager, owners::Stop};
 
-/// How often a reference is added to an object that others write to.
+/// How often to try to add a reference to an object that other clients write to.
 const TRIES: u32 = 5;
 
 impl Run<'_> {
-    /// Adds them all. What can't be added is told with its object.
+    /// Adds all these references. Failures are recorded with their object.
     pub(super) async fn close_circles(&mut self) {
         if self.mode != Mode::Apply {
             return;
         }
         for (item, reference) in &self.plan.closing {
-            // What somebody else has created is left alone.
+            // Leave objects alone that other clients have created.
             if !self.is_restored(*item) {
                 continue;
             }
@@ -63,7 +63,7 @@ impl Run<'_> {
         })
     }
 
-    /// The references that there are with one more, which comes where it was in the archive.
+    /// The current references with one more, inserted at its place in the archive.
     fn in_order(&self, item: ItemId, index: usize, written: &Value, mut current: Vec<Value>) -> Vec<Value> {
         let archived = &self.item(item).archived.references;
         let named = |reference: &Value, names: &Value| {

@@ -1,4 +1,4 @@
-//! One object's turn: what is there already is compared, and what isn't is created, its status with it.
+//! Restores one object: compares it if it exists; otherwise creates it and its status.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -22,11 +22,11 @@ use super::{
     owners::{References, Stop},
 };
 
-/// How long a refusal that passes by itself is waited for.
+/// How long to wait while a temporary refusal lasts.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(250);
-/// How often a status is put back that others write beside.
+/// How often to try to restore a status while other clients write to the object.
 const STATUS_TRIES: u32 = 5;
 
 impl Run<'_> {
@@ -44,7 +44,7 @@ impl Run<'_> {
             .into());
         }
         let Some(resource) = self.resource(&place.api_version, &place.kind) else {
-            // Its definition would be created before it.
+            // Its CRD would be created before it.
             if self.mode != Mode::Apply && it.needs.iter().any(|need| self.is_to_be_created(*need)) {
                 return Ok(Restored::absent(Outcome::WouldBeCreated));
             }
@@ -63,7 +63,7 @@ impl Run<'_> {
         if self.mode == Mode::ClientDryRun
             || self.mode == Mode::ServerDryRun && it.needs.iter().any(|need| self.is_to_be_created(*need))
         {
-            // What would be in a namespace that isn't there can't be judged.
+            // The server can't judge an object whose namespace doesn't exist yet.
             let references = self.references(item).await?;
             return Ok(Restored { detached: references.detached, ..Restored::absent(Outcome::WouldBeCreated) });
         }
@@ -80,7 +80,7 @@ impl Run<'_> {
             .map_err(|failure| Stop::Failed(format!("it is not known whether it exists: {}", failure.in_full())))
     }
 
-    /// What is there in an object's place.
+    /// Compares the archived object with the one that exists in its place.
     async fn compare(&self, item: ItemId, resource: &Resource, path: &str, there: &Value) -> Result<Restored, Stop> {
         let archived = &self.item(item).archived;
         let uid = update::uid(there).to_owned();
@@ -118,7 +118,7 @@ impl Run<'_> {
         let (sent, references) = self.post(item, &url).await?;
         let there = match sent {
             Ok(there) => there,
-            // Somebody was faster, or an earlier try was done whose answer got lost.
+            // Another client was faster, or an earlier try succeeded and its answer was lost.
             Err(failure) => match self.get(path).await {
                 Ok(Some(there)) if is_copy_of(&there, &it.archived.uid) => there,
                 Ok(Some(there)) => return self.compare(item, resource, path, &there).await,
@@ -138,11 +138,10 @@ impl Run<'_> {
         Ok(Restored { uid, detached: references.detached, unfinished, ..Restored::absent(Outcome::Created) })
     }
 
-    /// Sends a new object, again and again while what refuses it passes by itself: what came of it, and the references
-    /// it was last sent with.
+    /// Creates an object, and retries while a temporary refusal lasts. Returns the result, and the references of the
+    /// last try.
     ///
-    /// Its owners are looked at before each try: one that has gone while a refusal was waited for would take the new
-    /// object along.
+    /// Owners are read before each try: the collector would delete an object whose owner has gone while this waited.
     async fn post(&self, item: ItemId, url: &str) -> Result<(Result<Value, Failure>, References), Stop> {
         let it = self.item(item);
         let until = Instant::now() + PATIENCE;
@@ -171,15 +170,15 @@ impl Run<'_> {
         unreachable!("no try is without an end")
     }
 
-    /// Whether an object that a restore has created is still without its status. Where that is no subresource, it came
-    /// with the rest.
+    /// Whether an object that a restore created is still without its status. If the status is no subresource, it was
+    /// created with the rest.
     fn lacks_status(&self, item: ItemId, resource: &Resource, there: &Value) -> bool {
         let status = self.item(item).status.as_ref();
         resource.has_status && status.is_some_and(|status| there["status"] != *status) && !has_written_status(there)
     }
 
-    /// Whether an object that a restore has created is still without a reference that closes a circle. The owner may
-    /// not be there yet, so it goes by its name.
+    /// Whether an object that a restore created is still without a reference that closes a circle. Compares by name,
+    /// because the owner may not exist yet.
     fn lacks_references(&self, item: ItemId, there: &Value) -> bool {
         let written: Vec<&Value> = there["metadata"]["ownerReferences"].as_array().into_iter().flatten().collect();
         let mut closing = self.plan.closing.range((item, 0)..=(item, usize::MAX));
@@ -191,7 +190,7 @@ impl Run<'_> {
         })
     }
 
-    /// Puts back the status of an object that a restore has created, unless somebody has written one since. The error
+    /// Restores the status of an object that a restore created, unless another client has written one since. The error
     /// says why not.
     async fn put_status(&self, item: ItemId, resource: &Resource, path: &str, there: Value) -> Result<(), String> {
         let Some(status) = &self.item(item).status else { return Ok(()) };
@@ -211,8 +210,8 @@ impl Run<'_> {
     }
 }
 
-/// What the server took without keeping it: fields that a definition, or this version of Kubernetes, doesn't have. What
-/// it, or a webhook, has changed or added is how this cluster wants its objects.
+/// What the server dropped: fields that the CRD, or this version of Kubernetes, doesn't have. Changes by the server or
+/// a webhook are not reported: that is how this cluster wants its objects.
 fn not_kept(item: &Item, resource: &Resource, references: &[Value], there: &Value) -> Option<String> {
     let differences = differences(&item.archived.place, &item.archived.whole, references, there);
     let lost = differences.into_iter().filter(|it| it.archived.is_some() && it.live.is_none());
@@ -224,8 +223,8 @@ fn not_kept(item: &Item, resource: &Resource, references: &[Value], there: &Valu
     (!lost.is_empty()).then(|| format!("the server dropped {}", lost.join(", ")))
 }
 
-/// Whether a refusal passes by itself: what admission looks for is made by controllers, a moment after the namespace or
-/// the quota.
+/// Whether a refusal is temporary: controllers create what admission looks for a moment after the namespace or the
+/// quota.
 fn passes(failure: &Failure) -> bool {
     let Failure::Refused(refusal) = failure else { return false };
     let says = |words: &str| refusal.message.contains(words);
@@ -233,7 +232,7 @@ fn passes(failure: &Failure) -> bool {
         && (says("error looking up service account") || says("status unknown for quota"))
 }
 
-/// A kind is known to discovery a moment before it is served.
+/// Discovery lists a kind a moment before it is served.
 fn is_unserved(failure: &Failure) -> bool {
     failure.is_missing_api()
 }

@@ -1,4 +1,4 @@
-//! Waiting until the kinds are served whose definitions were created.
+//! Waits until the kinds of newly created CRDs are served.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use crate::{act::update, cluster::path, model::Resource, restore::ItemId};
 
 use super::{Mode, Run};
 
-/// How long a definition may take to be established, and its kind to be served.
+/// How long a CRD may take to be established, and its kind to be served.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// The pause between two looks.
+/// The pause between two reads.
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Run<'_> {
-    /// Waits until the kinds are served that this step has defined, and learns what is served then. A definition that
-    /// isn't established in time says so, and so does one of which the server doesn't say whether its kind is served;
-    /// whatever is of its kind fails in its own turn.
+    /// Waits until the kinds of the CRDs in this step are served, and updates the served resources. A CRD that isn't
+    /// established in time is recorded as unfinished, and so are all if discovery fails; objects of their kinds then
+    /// fail in their own turn.
     pub(super) async fn await_definitions(&mut self, step: &[ItemId]) {
         let of_definition =
             |item: &ItemId| self.item(*item).archived.place.is("apiextensions.k8s.io", "CustomResourceDefinition");
@@ -36,7 +36,7 @@ impl Run<'_> {
         loop {
             match self.connection.discover().await {
                 Ok((resources, _)) => (self.resources, self.undiscovered) = (resources, None),
-                // That was tried as often as is any use. What was served before goes on.
+                // Discovery has its own retries. Keep the resources that were served before.
                 Err(error) => return self.not_discovered(&definitions, &error.to_string()),
             }
             let served = definitions.iter().all(|definition| self.is_served(*definition));
@@ -47,8 +47,7 @@ impl Run<'_> {
         }
     }
 
-    /// The server doesn't say any more what it serves: these definitions, and what is of their kinds, are left
-    /// unfinished.
+    /// Discovery failed: records these CRDs as unfinished, and why objects of their kinds will fail.
     fn not_discovered(&mut self, definitions: &[ItemId], why: &str) {
         for definition in definitions {
             if let Some(state) = &mut self.states[*definition] {
@@ -89,7 +88,8 @@ impl Run<'_> {
         }
     }
 
-    /// Whether discovery knows every version that a definition serves. One that isn't established is not waited for.
+    /// Whether discovery knows every version that a CRD serves. True for a CRD that isn't established: don't wait for
+    /// it.
     fn is_served(&self, definition: ItemId) -> bool {
         let established = self.states[definition].as_ref().is_some_and(|state| state.unfinished.is_empty());
         let is_known = |it: &Resource| self.resource(&it.api_version(), &it.kind).is_some();

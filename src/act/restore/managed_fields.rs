@@ -1,20 +1,20 @@
-//! What managed fields say of objects that a restore has created.
+//! What managed fields reveal about restored objects.
 
 use serde_json::Value;
 
-/// The manager of fields that are restored: with the uid of the archived object, so that an object which a restore has
-/// created is known to be that one's copy, and no other's.
+/// The field manager of a restore. It contains the archived object's uid, so that a restored object is recognized as
+/// the copy of that object and no other.
 pub(super) fn manager(archived_uid: &str) -> String {
     format!("kubectl-gc-restore:{archived_uid}")
 }
 
-/// Whether a restore has created it, of the archived object with this uid.
+/// Whether a restore created this object from the archived object with this uid.
 pub(super) fn is_copy_of(object: &Value, archived_uid: &str) -> bool {
     let manager = manager(archived_uid);
     fields(object).any(|entry| entry["manager"] == *manager && subresource(entry).is_empty())
 }
 
-/// Whether anybody has written its status since it was created.
+/// Whether a client has written the object's status since its creation.
 pub(super) fn has_written_status(object: &Value) -> bool {
     fields(object).any(|entry| subresource(entry) == "status")
 }

@@ -1,7 +1,7 @@
-//! Bringing back what was archived, step by step, as a [`RestorePlan`] has it.
+//! Restores archived objects step by step, following a [`RestorePlan`].
 //!
-//! Everything may be done again: what an earlier run has created is known by the manager of its fields, which holds the
-//! archived object's uid, and what it left undone is done. Nothing that is there is ever changed but by that.
+//! A restore may be repeated: it recognizes objects that an earlier run created by their field manager, which contains
+//! the archived object's uid, and completes what that run left undone. It changes no other existing object.
 
 mod closing;
 mod create;
@@ -26,23 +26,23 @@ use crate::{
 
 use self::owners::Stop;
 
-/// How many objects of one step are brought back at once.
+/// How many objects of one step are restored at once.
 const AT_ONCE: usize = 16;
 
 /// What is sent to the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Everything.
+    /// All requests.
     Apply,
-    /// What would be created is sent, for the server to judge it, and not to be done.
+    /// Reads, and creates with `dryRun`: the server checks them and stores nothing.
     ServerDryRun,
-    /// Only reading.
+    /// Only reads.
     ClientDryRun,
 }
 
-/// Brings back what a plan has, or only finds out what would come of it. `resources` is what the server serves now, and
-/// `describe` hears of each object as soon as its turn is over. Whatever goes wrong on the way is the outcome of the
-/// objects that it happened to: what was created by then is told in any case.
+/// Restores the objects of a plan, or only finds out what would happen. `resources` are those that the server serves
+/// now; `describe` is called for each object as soon as it is done. Every error is the outcome of the object it
+/// happened to, so that all results so far are always returned.
 pub async fn restore(
     connection: &Connection,
     plan: &RestorePlan,
@@ -83,19 +83,19 @@ pub async fn restore(
     run.states.into_iter().map(|state| state.unwrap_or_else(unplaced)).collect()
 }
 
-/// One run, as far as it has come.
+/// The state of one run.
 struct Run<'a> {
     connection: &'a Connection,
     plan: &'a RestorePlan,
     resources: Resources,
-    /// Why it is not known what is served by now, where that could not be found out after definitions were created.
+    /// Why discovery failed after CRDs were created, if it did.
     undiscovered: Option<String>,
     mode: Mode,
-    /// What came of each object; none before its turn.
+    /// The result of each object; none before its turn.
     states: Vec<Option<Restored>>,
     /// Namespaces that are neither in the archive nor in the cluster.
     missing_namespaces: FxHashSet<String>,
-    /// Until when controllers are given time to make owners anew; from the first such owner on.
+    /// How long controllers may take to recreate owners; set at the first such owner.
     remade_by: OnceLock<Instant>,
 }
 
@@ -104,27 +104,27 @@ impl Run<'_> {
         &self.plan.items[item]
     }
 
-    /// Whether what needs an object may go on.
+    /// Whether objects that need this one may be restored.
     fn is_available(&self, item: ItemId) -> bool {
         let state = self.states[item].as_ref();
         state.is_some_and(|state| state.uid.is_some() || state.outcome == Outcome::WouldBeCreated)
     }
 
-    /// The uid that an object has now; none before its turn, or where it could not be brought back.
+    /// The object's current uid; none before its turn, or if it could not be restored.
     fn uid_of(&self, item: ItemId) -> Option<&str> {
         self.states[item].as_ref()?.uid.as_deref()
     }
 
-    /// The resource that an object's apiVersion and kind mean, where they are served.
+    /// The resource with this apiVersion and kind, if it is served.
     fn resource(&self, api_version: &str, kind: &str) -> Option<&Resource> {
         match self.resources.map(api_version, kind) {
-            // In whatever case an owner reference writes it; an object's own kind is exact.
+            // `map` ignores case, as for owner references; an object's own kind is exact.
             Mapping::Served(id) => Some(self.resources.get(id)),
             Mapping::ListKind { .. } | Mapping::Unmappable | Mapping::Undiscovered => None,
         }
     }
 
-    /// Why nothing can be sent to objects of a kind: it isn't served, or nobody knows.
+    /// Why objects of a kind can't be restored: it isn't served, or that is unknown.
     fn unserved(&self, place: &Place) -> String {
         let Place { api_version, kind, .. } = place;
         match &self.undiscovered {
@@ -133,7 +133,7 @@ impl Run<'_> {
         }
     }
 
-    /// One object's turn.
+    /// Restores one object.
     async fn bring(&self, item: ItemId) -> Restored {
         self.try_to_bring(item).await.unwrap_or_else(|stop| {
             Restored::absent(match stop {

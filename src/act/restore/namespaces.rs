@@ -1,4 +1,4 @@
-//! The namespaces that an archive has objects of, and doesn't hold itself.
+//! Namespaces of archived objects that are not in the archive themselves.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::{act::update, cluster::path, restore::Item};
 use super::{AT_ONCE, Run};
 
 impl Run<'_> {
-    /// Finds out which of them are not there: nothing in those can be created. Where that can't be told, each object
-    /// finds out itself.
+    /// Finds the namespaces that don't exist: nothing can be created in them. If a namespace can't be read, creating
+    /// its objects shows whether it exists.
     pub(super) async fn look_for_namespaces(&mut self) {
         let Some(resource) = self.resource("v1", "Namespace") else { return };
         let is_namespace = |item: &&Item| item.archived.place.is("", "Namespace");

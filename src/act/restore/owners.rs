@@ -1,5 +1,5 @@
-//! The owners of an object that is about to be created. One look at each decides: a reference that leads nowhere would
-//! have the collector delete the object at once (R4.4).
+//! The owners of an object that is about to be created. Each is read once before: the collector would delete an object
+//! with a dangling reference at once (R4.4).
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use crate::{
 
 use super::{Mode, Run};
 
-/// How long controllers are given to make anew what others belong to: they have just been restored themselves.
+/// How long controllers may take to recreate owners: they have just been restored themselves.
 const REMADE_WITHIN: Duration = Duration::from_secs(10);
-/// The pause between two looks for it.
+/// The pause between two reads.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Why an object is not brought back.
+/// Why an object is not restored.
 pub(super) enum Stop {
     /// For this reason.
     Failed(String),
-    /// This one is needed and could not be brought back.
+    /// It needs this object, which could not be restored.
     Blocked(ItemId),
 }
 
@@ -33,24 +33,24 @@ impl From<String> for Stop {
     }
 }
 
-/// What an object's references become.
+/// The references to create an object with.
 pub(super) struct References {
-    /// As they are to be written.
+    /// As they will be written.
     pub written: Vec<Value>,
-    /// Those that would lead nowhere.
+    /// Those that would dangle.
     pub detached: Vec<Detached>,
 }
 
-/// What is where a reference leads to.
+/// The object that a reference points to.
 enum Found {
     There(Value),
     NotThere(String),
 }
 
 impl Run<'_> {
-    /// What the references of an object become that is about to be created, without those that close a circle.
+    /// The references to create an object with, without those that close a circle.
     pub(super) async fn references(&self, item: ItemId) -> Result<References, Stop> {
-        // Whatever has to be waited for is waited for first: after that each owner is looked at once.
+        // Wait first for all owners that controllers recreate: after that, each owner is read once.
         self.await_remade(item).await?;
         let mut found = References { written: Vec::new(), detached: Vec::new() };
         for index in 0..self.item(item).owners.len() {
@@ -65,7 +65,7 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// What one reference becomes, or why it would lead nowhere.
+    /// The new form of one reference, or why it would dangle.
     pub(super) async fn reference(&self, item: ItemId, index: usize) -> Result<Result<Value, String>, Stop> {
         let reference = &self.item(item).archived.references[index];
         let owner = self.item(item).owners[index];
@@ -73,10 +73,10 @@ impl Run<'_> {
             Owner::Archived(owner) if !self.is_available(owner) => return Err(Stop::Blocked(owner)),
             Owner::Archived(owner) => match self.uid_of(owner) {
                 Some(uid) => Some(uid),
-                // It would be created, and nobody knows its uid yet.
+                // It would be created, so it has no uid yet.
                 None => return Ok(Ok(reference.written.clone())),
             },
-            // Whichever its controller has made.
+            // Any object that its controller has created.
             Owner::LeftOut(_) => None,
             Owner::Elsewhere => Some(reference.uid.as_str()),
         };
@@ -90,7 +90,7 @@ impl Run<'_> {
                 );
                 return Err(Stop::Failed(describe));
             }
-            // It would be made anew as soon as its controller is there.
+            // Its controller would recreate it once it is restored.
             Found::NotThere(_) if matches!(owner, Owner::LeftOut(_)) && self.mode != Mode::Apply => {
                 return Ok(Ok(reference.written.clone()));
             }
@@ -104,7 +104,7 @@ impl Run<'_> {
             };
         }
         if is_terminating(&there) {
-            // The collector takes the dependents of what it deletes.
+            // The collector deletes the dependents of a deleted owner.
             return Err(Stop::Failed(format!(
                 "its owner {place} is being deleted: run this again when that is deleted"
             )));
@@ -112,7 +112,7 @@ impl Run<'_> {
         Ok(Ok(reference.with_uid(uid)))
     }
 
-    /// Gives controllers time to make the owners anew that they make.
+    /// Waits until controllers have recreated the owners that are left to them.
     async fn await_remade(&self, item: ItemId) -> Result<(), Stop> {
         let references = self.item(item).archived.references.iter().zip(&self.item(item).owners);
         for (reference, _) in references.filter(|(_, owner)| matches!(owner, Owner::LeftOut(_))) {
@@ -131,13 +131,13 @@ impl Run<'_> {
         let Some(resource) = self.resource(&place.api_version, &place.kind) else {
             return match self.undiscovered {
                 None => Ok(Found::NotThere(self.unserved(place))),
-                // It may well be there.
+                // It may exist.
                 Some(_) => Err(Stop::Failed(format!("its owner {place}: {}; run this again", self.unserved(place)))),
             };
         };
         let namespace = if resource.namespaced { place.namespace.as_str() } else { "" };
         let Some(path) = path::of_object(resource, namespace, &place.name) else {
-            // An owner in a namespace can't own what is in none (R4.2); and some names stand for no object.
+            // A namespaced object can't own a cluster-scoped one (R4.2), and some names are invalid.
             return Ok(Found::NotThere(format!("{}/{} cannot be its owner", place.kind, place.name)));
         };
         match update::get(self.connection, &path).await {
@@ -149,8 +149,8 @@ impl Run<'_> {
         }
     }
 
-    /// The references that an object would have now, going by what is known of its owners: for a comparison with one
-    /// that is there.
+    /// The references that an object should have now, with its owners' current uids where known: to compare with an
+    /// existing object.
     pub(super) fn mapped(&self, item: ItemId, own_uid: &str) -> Vec<Value> {
         let archived = &self.item(item).archived;
         let owners = archived.references.iter().zip(&self.item(item).owners);
@@ -165,7 +165,7 @@ impl Run<'_> {
         mapped.collect()
     }
 
-    /// Whether an object was created by a restore, this run or one before.
+    /// Whether a restore created the object, in this run or an earlier one.
     pub(super) fn is_restored(&self, item: ItemId) -> bool {
         let state = self.states[item].as_ref();
         state.is_some_and(|state| matches!(state.outcome, Outcome::Created | Outcome::AlreadyBack))

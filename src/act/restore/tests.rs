@@ -1,4 +1,4 @@
-//! What goes wrong on the way, with a server that does it.
+//! Restores against a server that interferes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +14,7 @@ use crate::{
     restore::ToDo,
 };
 
-/// Objects by their paths, and every request: method and path.
+/// Objects by path, and a log of all requests: method and path.
 #[derive(Default)]
 struct Store {
     objects: BTreeMap<String, Value>,
@@ -85,7 +85,7 @@ fn manager_of(query: &str) -> String {
     query.trim_start_matches("fieldManager=").to_owned()
 }
 
-/// A shop that owns a ConfigMap, in a namespace that is there.
+/// A shop that owns a ConfigMap, in an existing namespace.
 fn objects() -> Vec<Value> {
     let owner = json!([{"apiVersion": "acme.io/v1", "kind": "Shop", "name": "main", "uid": "old-shop"}]);
     vec![
@@ -114,7 +114,7 @@ fn resources() -> Resources {
     Resources::new(known.resources.into_iter().chain([shops]).collect(), known.preferred_versions)
 }
 
-/// Restores the shop on a server that holds these; `first` may answer in its stead.
+/// Restores the shop on a server with these objects; `first` may answer instead of it.
 async fn run(
     there: Vec<(&str, Value)>,
     first: impl Fn(&RecordedRequest, &mut Store) -> Option<Say> + Send + Sync + 'static,
@@ -140,7 +140,7 @@ async fn run_of(
     let plan = RestorePlan::new(objects, false).unwrap();
     let mut heard = Vec::new();
     let restored = restore(&connection.await, &plan, resources, Mode::Apply, &mut |item, _| heard.push(item)).await;
-    // Within a step in any order.
+    // Objects of one step may come in any order.
     let mut rest = heard.as_slice();
     for step in &plan.steps {
         let (describe, later) = rest.split_at(step.len());
@@ -152,7 +152,7 @@ async fn run_of(
     (restored, store)
 }
 
-/// Everything is back: what was created in this run, and what was there from an earlier one.
+/// Everything is restored: objects created in this run, and those from an earlier one.
 #[track_caller]
 fn is_back(restored: &[Restored], store: &Store, outcomes: [Outcome; 2]) {
     assert!(restored.iter().all(Restored::is_fine), "{restored:?}\n{:?}", store.log);
@@ -189,12 +189,12 @@ async fn an_answer_that_got_lost_is_found_again() {
 
 #[tokio::test]
 async fn what_an_interrupted_run_left_undone_is_done() {
-    // Created, and its status not yet written.
+    // Created, but its status is not written yet.
     let entry = json!([{"manager": "kubectl-gc-restore:old-shop"}]);
     let half = json!({"metadata": {"name": "main", "uid": "half", "resourceVersion": "5", "managedFields": entry}});
     let (restored, store) = run(vec![(SHOP, half.clone())], |_, _| None).await;
     is_back(&restored, &store, [Outcome::AlreadyBack, Outcome::Created]);
-    // What somebody has written since stays.
+    // A status that another client has written since stays.
     let mut written = half;
     written["status"] = json!({"ready": false});
     written["metadata"]["managedFields"] =
@@ -218,7 +218,7 @@ async fn only_a_copy_of_this_very_object_is_known_as_one() {
 
 #[tokio::test]
 async fn whoever_writes_beside_is_not_overwritten() {
-    // A controller adds something between the create and the status.
+    // A controller writes to it between the create and the status.
     let (restored, store) = run(vec![], |asked, store| {
         if asked.method == "PATCH" && asked.before == 0 {
             let shop = store.objects.get_mut(SHOP).unwrap();
@@ -230,7 +230,7 @@ async fn whoever_writes_beside_is_not_overwritten() {
     .await;
     is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
     assert_eq!(store.objects[SHOP]["metadata"]["finalizers"], json!(["acme.io/operator"]));
-    // One that never stops is given up, and told.
+    // If the writes never stop, the restore gives up and reports it.
     let (restored, _) = run(vec![], |asked, _| (asked.method == "PATCH").then(|| status(422, "the test failed"))).await;
     assert_eq!(restored[0].outcome, Outcome::Created);
     assert!(restored[0].unfinished[0].starts_with("its status could not be restored: 422"), "{restored:?}");
@@ -239,7 +239,7 @@ async fn whoever_writes_beside_is_not_overwritten() {
 
 #[tokio::test]
 async fn somebody_who_is_faster_is_left_alone() {
-    // Between the look and the create.
+    // Another client creates it between the read and the create.
     let (restored, store) = run(vec![], |asked, store| {
         if asked.method == "POST" && asked.url.contains("/shops?") {
             let other = json!({"apiVersion": "acme.io/v1", "kind": "Shop", "spec": {"size": 3},
@@ -271,7 +271,7 @@ async fn what_passes_by_itself_is_waited_for() {
 #[tokio::test]
 async fn an_owner_that_goes_or_cannot_be_seen_keeps_its_dependents_from_being_created() {
     let describe = async |owner: fn(&RecordedRequest, &mut Store) -> Option<Say>| {
-        // Once it is created, the owner is looked at only for its dependent.
+        // Once the owner is created, it is read only for its dependent.
         let (restored, store) =
             run(
                 vec![],
@@ -315,7 +315,7 @@ async fn a_namespace_that_is_not_there_is_told_before_anything_is_sent() {
             .all(|it| matches!(&it.outcome, Outcome::Failed(why) if why.starts_with("namespace shop does not exist")))
     );
     assert_eq!(store.log, [""; 0]);
-    // Whoever may not look at namespaces may still create what is in them.
+    // A user who may not read namespaces may still create objects in them.
     let (restored, store) =
         run(vec![], |asked, _| asked.url.ends_with("/namespaces/shop").then(|| status(403, "not you"))).await;
     is_back(&restored, &store, [Outcome::Created, Outcome::Created]);
@@ -337,7 +337,7 @@ async fn an_owner_that_goes_while_a_refusal_is_waited_for_keeps_its_dependent_fr
             "{restored:?}"
         );
     }
-    // An owner that is not in the archive is dropped, and told.
+    // A reference to an owner that isn't in the archive is dropped and reported.
     let mut objects = objects();
     objects.remove(0);
     let there = vec![(SHOP, json!({"metadata": {"uid": "old-shop"}}))];
@@ -422,7 +422,7 @@ async fn a_server_that_does_not_say_what_it_serves_leaves_definitions_unfinished
     assert!(failed(0).starts_with("it is not known whether the server serves acme.io/v1 Shop: "), "{}", failed(0));
     assert_eq!(restored[1].outcome, Outcome::Blocked(0));
     assert_eq!(restored[3].outcome, Outcome::Created, "{:?}", store.log);
-    // Its owner may well be there: it is not torn from it.
+    // Its owner may exist: the reference is not dropped.
     assert!(
         failed(4).starts_with("its owner Shop/another in namespace shop: it is not known whether the server serves"),
         "{}",
@@ -437,7 +437,7 @@ async fn a_status_that_is_no_subresource_comes_with_the_rest() {
         let all = known.iter().map(|(_, it)| Resource { has_status: it.has_status && it.kind != "Shop", ..it.clone() });
         Resources::new(all.collect(), known.preferred_versions().to_vec())
     };
-    // A webhook adds to it.
+    // A webhook adds a field.
     let (restored, store) = run_of(objects(), resources(), vec![], |asked, store| {
         let created = asked.method == "POST" && asked.url.contains("/shops?");
         created.then(|| {
@@ -450,12 +450,12 @@ async fn a_status_that_is_no_subresource_comes_with_the_rest() {
     .await;
     assert!(restored.iter().all(Restored::is_fine), "{restored:?}");
     assert!(!store.log.iter().any(|request| request.starts_with("PATCH")), "{:?}", store.log);
-    // Later somebody has another.
+    // Later, another client changes it.
     let there = store.objects[SHOP].clone();
     let (restored, store) = run_of(objects(), resources(), vec![(SHOP, there)], |_, _| None).await;
     assert_eq!((restored[0].outcome.clone(), restored[0].unfinished.len()), (Outcome::AlreadyBack, 0));
     assert!(!store.log.iter().any(|request| request.starts_with("PATCH")), "{:?}", store.log);
-    // Or the kind has no such field.
+    // The kind may have no such field.
     let (restored, _) = run_of(objects(), resources(), vec![], |_, _| None).await;
     assert_eq!(restored[0].unfinished, ["the server dropped status"]);
 }

@@ -1,5 +1,5 @@
-//! What the collector's rules ask for, asked of the API server. Every write says which object in which version it
-//! means, so that it hits nothing that has changed since it was decided on.
+//! Sends what the collector's rules ask for to the API server. Every write names uid and resourceVersion, so that it
+//! fails if the object has changed since the decision.
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -22,27 +22,27 @@ use super::{
     state::{Place, Shared, State},
 };
 
-/// How often something is tried in a row with the version that was just read, before it is taken up anew later: each
-/// conflict means that somebody else has written.
+/// How often a write is tried in a row with the version just read; after that, the item is queued again. Each conflict
+/// means that another client has written.
 const VERSIONED_TRIES: u32 = 6;
 
-/// What a worker remembers of the item it works on.
+/// What a worker remembers of its item.
 #[derive(Debug)]
 pub(super) struct WorkItem {
     node: NodeId,
-    /// The coordinates under which the item was taken up; once it was read, with the namespace that it really is in.
+    /// The coordinates under which the item was queued; once it is read, with its real namespace.
     coordinates: Coordinates,
-    /// The resourceVersions that were read, which `Stored::version` counts.
+    /// The resourceVersions that were read; `Stored::version` is an index into them.
     versions: Vec<String>,
-    /// The item as it was read last.
+    /// The item as it was last read.
     item: Option<Stored<'static>>,
-    /// Whether that is all of it: what was only observed lacks finalizers.
+    /// Whether that is the whole item: an observed item lacks finalizers.
     whole: bool,
-    /// Whether the item must be asked for, whatever is known of it.
+    /// Whether the item must be read, even if it was observed.
     distrusts: bool,
-    /// Why the last question brought no answer.
+    /// Why the last request brought no answer.
     pub trouble: Option<String>,
-    /// Whether that will not change unless what is served does (R3.13): it was foretold, and nothing is wrong with it.
+    /// Whether only a change of the served resources can help (R3.13): that was predicted, and is no error.
     pub unmappable: bool,
 }
 
@@ -65,7 +65,7 @@ impl WorkItem {
         self.coordinates
     }
 
-    /// Whatever is known of the item, it is asked for.
+    /// Makes the next request read the item, even if it was observed.
     pub(super) fn read_anew(self) -> Self {
         WorkItem { distrusts: true, ..self }
     }
@@ -75,21 +75,21 @@ impl WorkItem {
         failure
     }
 
-    /// The resourceVersion that a `Stored` stands for.
+    /// The resourceVersion with this number in a `Stored`.
     fn version(&self, number: u32) -> Option<&str> {
         self.versions.get(number as usize).map(String::as_str)
     }
 }
 
-/// One write of an item, with its body.
+/// One write to an item, with its body.
 pub(super) enum Write<'a> {
-    /// With DeleteOptions.
+    /// DeleteOptions.
     Delete(&'a Value),
-    /// With what is to be merged into the item.
+    /// A merge patch.
     Patch(&'a Value),
 }
 
-/// What a write led to.
+/// The result of a write.
 pub(super) enum Sent {
     Done,
     /// The item has another uid or version by now. Nothing was written.
@@ -97,14 +97,14 @@ pub(super) enum Sent {
     Failed(Trouble),
 }
 
-/// What is at a place.
+/// The object at a place.
 enum Found {
     Object(Box<RawObject<'static>>),
     Nothing,
 }
 
 impl Shared {
-    /// Does what a worker is asked for, and says what the API server answered.
+    /// Does what a worker's examination asks for, and returns the API server's answer.
     pub(super) async fn answer(&self, worked: &mut WorkItem, ask: &Ask) -> Answer<'static> {
         (worked.trouble, worked.unmappable) = (None, false);
         match ask {
@@ -115,8 +115,8 @@ impl Shared {
         }
     }
 
-    /// The item. What was observed of it will do for a start, because whatever is written names the version it was
-    /// decided on; after that, and where nothing was, it is asked for.
+    /// Reads the item. At first, the observed item is enough, because every write names the version it was decided on.
+    /// Later, or if it was not observed, GETs it.
     async fn item(&self, worked: &mut WorkItem, coordinates: &Coordinates) -> Answer<'static> {
         worked.coordinates = *coordinates;
         if worked.versions.is_empty() && !worked.distrusts {
@@ -148,7 +148,7 @@ impl Shared {
         }
     }
 
-    /// What an owner reference of the item leads to (§3.4).
+    /// The state of the owner that a reference of the item names (§3.4).
     async fn owner(&self, worked: &mut WorkItem, reference: &Reference) -> Result<OwnerState, Failure> {
         let (coordinates, place) = {
             let state = self.lock();
@@ -159,7 +159,7 @@ impl Shared {
             let coordinates = Coordinates::named_by(reference, namespace);
             (coordinates, state.place(&coordinates))
         };
-        // A list kind has no path, in whatever namespace it is looked for: nothing is remembered of that.
+        // A list kind has no path in any namespace: don't record an absence.
         let is_somewhere = matches!(place, Place::At { .. });
         let (there, namespaced) = self.look(worked, place).await?;
         let mut state = self.lock();
@@ -176,8 +176,8 @@ impl Shared {
         Ok(OwnerState::Dangling)
     }
 
-    /// GETs what is at a place, and says whether the place is in a namespace. Only the server's word that there is no
-    /// such object counts as absence; that there is no such path counts as well where that is trusted (R3.16).
+    /// GETs the object at a place, and returns whether the place is in a namespace. Only the server's statement that
+    /// the object doesn't exist proves absence; a missing API path does so only if missing APIs are trusted (R3.16).
     async fn look(&self, worked: &mut WorkItem, place: Place) -> Result<(Found, bool), Failure> {
         let trusts = self.settings.trust_missing_apis;
         let missing = "its API path is not served, which does not prove that the object is gone";
@@ -216,9 +216,9 @@ impl Shared {
         }
     }
 
-    /// DELETEs the item (R4.1). Where the rules drop the version because somebody else keeps writing to the item
-    /// (R4.2), it is the version that was read last, all the same: who adds an owner right after that would not be
-    /// heard otherwise.
+    /// DELETEs the item (R4.1). If the rules drop the version because other clients keep writing to the item (R4.2),
+    /// this still sends the version that was read last: otherwise, an owner that is added after that read would be
+    /// ignored.
     async fn delete(&self, worked: &mut WorkItem, options: &DeleteOptions, reason: &Reason) -> Answer<'static> {
         let Some(propagation) = options.propagation else { return Answer::Failed(Failure::Unknown) };
         let (path, uid) = {
@@ -236,7 +236,7 @@ impl Shared {
                 body["preconditions"]["resourceVersion"] = json!(version);
             }
             match self.send(worked, &path, Write::Delete(&body), What::Deleted(propagation), reason).await {
-                // What has become of it is observed: the rules don't go by this answer.
+                // The item's new state arrives as an event: the rules don't use this answer.
                 Sent::Done => return Answer::Deleted(DeleteAnswer::Removed),
                 Sent::Conflict => {
                     if options.version.is_some() {
@@ -256,11 +256,11 @@ impl Shared {
         Answer::Deleted(DeleteAnswer::Conflict)
     }
 
-    /// PATCHes the item. What the patch makes of the item that was read is what is sent, under its version: what the
-    /// collector's own patch makes of it is known, and nothing else may come of it.
+    /// PATCHes the item. Applies the collector's patch to the item that was read, and sends the result under that
+    /// version, so that the effect is exactly that of the collector's own patch.
     async fn patch(&self, worked: &mut WorkItem, patch: &Patch, reason: &Reason) -> Answer<'static> {
         let Some(item) = worked.item.clone() else { return Answer::Failed(Failure::Unknown) };
-        // A terminating object that loses its last finalizer is answered with that state all the same.
+        // With `true`, an object that loses its last finalizer counts as updated, not as removed.
         let after = match server::patch(&item, patch, true) {
             PatchAnswer::Updated(after) => after,
             PatchAnswer::Invalid => {
@@ -302,8 +302,8 @@ impl Shared {
         }
     }
 
-    /// Drops the references to an owner from one of its dependents (§6), by what was seen of it, or, if that is
-    /// old, by what is there.
+    /// Drops the references to an owner from one of its dependents (§6): from the observed dependent, or after a
+    /// conflict from the one that is there.
     pub(super) async fn free(&self, dependent: NodeId, patch: &Patch, reason: &Reason) -> Answer<'static> {
         let Some(mut worked) = WorkItem::new(&self.lock(), dependent) else { return Answer::NotFound };
         worked.distrusts = false;
@@ -327,7 +327,7 @@ impl Shared {
         Answer::Patched(PatchAnswer::Conflict)
     }
 
-    /// Sends a write of the item. After it, and after a conflict, what was seen of the item is old.
+    /// Sends a write to the item. After that, and after a conflict, the observed item is outdated.
     pub(super) async fn send(
         &self,
         worked: &mut WorkItem,
@@ -371,7 +371,7 @@ impl Shared {
         Answer::Failed(worked.fails(failure, trouble.in_full()))
     }
 
-    /// What was seen of the item is old.
+    /// Marks the observed item as outdated.
     fn distrust(&self, worked: &mut WorkItem) {
         worked.distrusts = true;
         self.lock().live.distrust(worked.node);
@@ -380,7 +380,7 @@ impl Shared {
     fn written(&self, worked: &WorkItem, what: What, reason: &Reason) {
         let object = self.change(|state| {
             state.moved = Some(std::time::Instant::now());
-            // It is another now than was seen.
+            // The write has changed it since it was observed.
             state.live.distrust(worked.node);
             state.named(&worked.coordinates)
         });
@@ -388,7 +388,7 @@ impl Shared {
     }
 }
 
-/// The patch that makes of an item what it is to be: only what differs, and under which uid and version that is meant.
+/// The patch that turns an item into `after`: only the differences, and the uid and version they apply to.
 fn body(state: &State, worked: &WorkItem, item: &Stored<'_>, after: &Stored<'_>) -> Value {
     let mut metadata = json!({});
     if after.owners != item.owners {

@@ -1,5 +1,5 @@
-//! When what failed comes again: the pauses of the controller's own queues (R2.9), which double from item to item up to
-//! a quarter of an hour. What is told about an item that changes doesn't wait for them.
+//! When failed items are retried: after the pauses of the controller's own queues (R2.9), which double with each
+//! failure of an item, up to 1000 seconds. An event about an item queues it at once.
 
 use std::{
     collections::BTreeSet,
@@ -12,10 +12,10 @@ use crate::graph::NodeId;
 
 /// The first pause.
 const FIRST: Duration = Duration::from_millis(5);
-/// The longest.
+/// The longest pause.
 const LONGEST: Duration = Duration::from_secs(1000);
 
-/// Items that wait for their next try, and how often each has failed.
+/// Items that wait to be retried, and how often each has failed.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     failures: FxHashMap<NodeId, u32>,
@@ -24,7 +24,7 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
-    /// An item failed once more. The earliest of its next tries counts.
+    /// An item failed once more. If it is already due earlier, that stays.
     pub(super) fn failed(&mut self, node: NodeId, now: Instant) {
         let failures = self.failures.entry(node).or_default();
         let pause = FIRST.saturating_mul(1 << (*failures).min(30)).min(LONGEST);
@@ -39,7 +39,7 @@ impl Backoff {
         self.due.insert((at, node));
     }
 
-    /// An item succeeded, or is done with.
+    /// An item succeeded, or needs no more work.
     pub(super) fn forget(&mut self, node: NodeId) {
         self.failures.remove(&node);
     }
@@ -49,7 +49,7 @@ impl Backoff {
         self.failures.get(&node).copied().unwrap_or(0)
     }
 
-    /// Takes the items whose time has come.
+    /// Takes the items that are due.
     pub(super) fn take_due(&mut self, now: Instant) -> Vec<NodeId> {
         let mut taken = Vec::new();
         while let Some((_, node)) = self.due.first().filter(|(at, _)| *at <= now).copied() {
@@ -65,15 +65,14 @@ impl Backoff {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// Something has changed that all may have been waiting for: everybody's pauses begin anew, and the next try of
-    /// each is now.
+    /// The cause of all failures may be gone: resets all pauses, and makes every item due now.
     pub(super) fn hasten(&mut self, now: Instant) {
         self.failures.clear();
         self.due = std::mem::take(&mut self.due).into_iter().map(|(_, node)| (now, node)).collect();
         self.at.values_mut().for_each(|at| *at = now);
     }
 
-    /// Items have other numbers from now on; those that are not named are gone.
+    /// Items get these new numbers; those without one are gone.
     pub(super) fn renumber(&mut self, numbers: &FxHashMap<NodeId, NodeId>) {
         let renumbered = |node: &NodeId| numbers.get(node).copied();
         self.failures =

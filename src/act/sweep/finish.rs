@@ -1,12 +1,12 @@
-//! Taking the last finalizer from a terminating object, which removes it (R1.22).
+//! Takes the last finalizer from a terminating object, which removes it (R1.22).
 //!
-//! A PATCH that does so is not safe where somebody else does the same: the API server carries it out in two steps, and
-//! the second deletes whatever has the name by then, whichever uid and version the PATCH was meant for
-//! (`STORE:deleteWithoutFinalizers`, which takes preconditions from a PUT only). Two collectors at once, and somebody
-//! who creates an object of that name anew, lose the new one: seen live. A DELETE with Background takes the collector's
-//! finalizers as well (R1.21), and its uid holds to the very end. It can't name a version, which would make it fail
-//! always (R1.7); but nobody can add a finalizer to a terminating object, and this one was read a moment ago without
-//! any other.
+//! A PATCH is not safe here if another client does the same: the API server carries it out in two steps, and the second
+//! deletes whatever object has the name by then, whichever uid and version the PATCH names
+//! (`STORE:deleteWithoutFinalizers`, which takes preconditions from a PUT only). Seen on a real cluster: with two
+//! collectors at work, an object that is created again under the name is lost. A DELETE with Background removes the
+//! collector's finalizers as well (R1.21), and the API server checks its uid to the very end. It can't name a version,
+//! because it would then always fail (R1.7); but no one can add a finalizer to a terminating object, and the last read
+//! showed no other.
 
 use http::StatusCode;
 
@@ -23,9 +23,9 @@ use super::{
 };
 
 impl Shared {
-    /// Removes an object by a DELETE that takes its last finalizer, if that does it. None where a PATCH has to: a pod
-    /// in its grace period and a Namespace, on which a second DELETE does nothing (R1.17, R1.25), and where DELETE is
-    /// refused to us.
+    /// Removes an object by a DELETE that takes its last finalizer. None if a PATCH has to do it: for a pod in its
+    /// grace period or a Namespace, on which a second DELETE has no effect (R1.17, R1.25), and if the DELETE is
+    /// refused.
     pub(super) async fn finish(
         &self,
         worked: &mut WorkItem,
@@ -47,8 +47,7 @@ impl Shared {
         match self.send(worked, path, Write::Delete(&body), What::Finalized, reason).await {
             Sent::Done => Some(Answer::Patched(PatchAnswer::Removed)),
             Sent::Conflict => Some(Answer::Patched(PatchAnswer::Conflict)),
-            // What admission or a role has against a DELETE it may not have against the PATCH, which is what the
-            // original sends.
+            // Admission or RBAC may refuse a DELETE, but allow the PATCH that the collector sends.
             Sent::Failed(trouble)
                 if trouble
                     .status()

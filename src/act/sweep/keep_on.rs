@@ -1,5 +1,5 @@
-//! Sweeping for as long as somebody wants it: every deletable resource is followed, what is served is looked at again
-//! and again, and one resource that can't be read holds up nobody else (R2.5, R2.6).
+//! A sweep that runs until it is stopped: watches every deletable resource, repeats discovery, and works on although
+//! some resources can't be read (R2.5, R2.6).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,50 +25,50 @@ use crate::{
 use super::{Settings, SweepObserver, Sweeper};
 use crate::act::owner_events::OwnerEventRecorder;
 
-/// How long the first lists are waited for before work begins without those that are missing (R2.6).
+/// How long to wait for the first lists; then work begins without the missing ones (R2.6).
 const FIRST_LISTS: Duration = Duration::from_secs(30);
-/// What is known of the picture is told once it has not changed for so long.
+/// The sync status is reported once it has not changed for this long.
 const SETTLED: Duration = Duration::from_millis(300);
-/// And after so long at the latest.
+/// And after this long at the latest.
 const LATEST: Duration = Duration::from_secs(5);
-/// How long work under way may take to come to its end.
+/// How long work under way may take to finish.
 const TO_STOP: Duration = Duration::from_secs(15);
 
 /// How many events about owners may wait to be written.
 const MOST_EVENTS: usize = 10_000;
 
-/// What a look at what is served brings.
+/// The result of a discovery.
 type Discovered = Result<(Resources, Vec<Gap>), ConnectError>;
 
-/// How often there is a sign of life.
+/// How often [`WatchObserver::alive`] is called.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// How complete the picture is.
+/// Which resources the sweep knows all objects of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SyncStatus {
-    /// How many resources all is known of.
+    /// How many resources are synced.
     pub synced: usize,
-    /// What isn't known, and why: resources, and group versions of which nobody says what they serve.
+    /// What is not synced, and why: resources, and group versions that could not be discovered.
     pub missing: Vec<(String, String)>,
 }
 
-/// Is told how a sweep that keeps on gets on.
+/// Receives the progress of a sweep that keeps running.
 pub trait WatchObserver: Send {
-    /// The picture, when work begins and whenever that changes.
+    /// The sync status, when work begins and whenever it changes.
     fn picture(&mut self, picture: &SyncStatus);
-    /// What is served could not be found out this time.
+    /// A discovery failed.
     fn undiscovered(&mut self, why: &str);
-    /// So much was told by the API server and taken in, and so much is still waiting to be.
+    /// `news` events were applied in this time; `waiting` more are queued.
     fn took_in(&mut self, news: usize, waiting: usize, took: Duration);
-    /// It goes on; so many objects are known, and so many owners are only named.
+    /// A sign of life, with the number of known objects, and of virtual nodes.
     fn alive(&mut self, objects: usize, only_named: usize);
 }
 
-/// Sweeps until `ends` is done, and then brings to its end what was begun. `connection` is what writes and look-ups go
-/// through; lists and watches go through the other.
+/// Sweeps until `ends` is done, and then finishes the work under way. `connection` carries writes and look-ups,
+/// `reading` lists and watches.
 ///
 /// # Errors
-/// When nobody says what is served in the beginning. Later on, that is tried again.
+/// When the first discovery fails. Later ones are tried again.
 pub async fn keep_sweeping(
     connection: Connection,
     reading: Connection,
@@ -106,7 +106,7 @@ pub async fn keep_sweeping(
         }
         keeping.tell(observer);
         for complaint in keeping.sweeper.complaints() {
-            // Where there are too many, some are left out: they are only told to be read.
+            // If too many wait, drop the event: it is only information.
             drop(invalid.try_send(complaint));
         }
         if heartbeat <= Instant::now() {
@@ -140,13 +140,12 @@ pub async fn keep_sweeping(
     }
     recording.abort();
     drop(keeping.monitors);
-    // Whoever waits for a server that doesn't answer isn't waited for: each write says exactly what it means, and can
-    // be done again.
+    // Don't wait for workers whose server doesn't answer: each write names uid and version, and can be repeated.
     drop(timeout(TO_STOP, keeping.sweeper.stop()).await);
     Ok(())
 }
 
-/// Writes an event for each. That one could not be written stops nobody.
+/// Writes an event for each invalid reference. A failed write stops nothing.
 async fn record(recorder: OwnerEventRecorder, mut to_record: Receiver<(Identity, Identity)>) {
     while let Some((dependent, owner)) = to_record.recv().await {
         drop(recorder.record(&dependent, &owner).await);
@@ -158,20 +157,20 @@ struct Keeping {
     monitors: Monitors,
     followed: BTreeMap<MonitorId, Followed>,
     gaps: Vec<Gap>,
-    /// What is served, as it was told last.
+    /// The served resources that the sweeper got last.
     served: Vec<Resource>,
     working: bool,
     last_told: Option<SyncStatus>,
-    /// When the picture began to differ from what was told last, and when it changed last.
+    /// When the status began to differ from the last report, when it changed last, and the status.
     changed: Option<(Instant, Instant, SyncStatus)>,
 }
 
 struct Followed {
     kind: KindId,
     resource: Resource,
-    /// Whether it was ever listed.
+    /// Whether it was ever listed completely.
     listed: bool,
-    /// Why it can't be read for now.
+    /// Why it can't be read at present.
     failing: Option<String>,
 }
 
@@ -184,7 +183,7 @@ impl Followed {
             MonitorEvent::Listed(_) => {
                 live.end_list(self.kind);
                 if working && !self.listed {
-                    // Something was missing until now: whatever has to do with it is looked at again.
+                    // Its objects were missing until now: examine again everything that depends on them.
                     live.begin_sweep();
                 } else if working {
                     live.forget_absences();
@@ -201,10 +200,10 @@ impl Followed {
 }
 
 impl Keeping {
-    /// Follows what is served and is not followed yet, and lets go of what isn't served any more. What could not be
-    /// discovered is followed on.
+    /// Starts to watch newly served resources, and stops watching those that are no longer served. Resources of
+    /// undiscovered group versions stay watched.
     fn serve(&mut self, resources: Resources, gaps: Vec<Gap>) {
-        // A server that comes up may know of nothing yet.
+        // A server that is starting may not serve anything yet.
         if resources.is_empty() {
             return;
         }
@@ -233,7 +232,7 @@ impl Keeping {
         }
         let served: Vec<Resource> = resources.iter().map(|(_, resource)| resource.clone()).collect();
         if served != self.served || gaps != self.gaps {
-            // What can't be read any more is still served, as far as anybody knows.
+            // A resource that can no longer be read may still be served.
             self.sweeper.serve(resources, &gaps);
             (self.served, self.gaps) = (served, gaps);
         }
@@ -272,7 +271,7 @@ impl Keeping {
         picture
     }
 
-    /// Tells of the picture once work has begun, and whenever it has changed and settled.
+    /// Reports the sync status once work has begun, and whenever it has changed and settled.
     fn tell(&mut self, observer: &mut dyn WatchObserver) {
         if !self.working {
             return;
@@ -297,7 +296,7 @@ impl Keeping {
         }
     }
 
-    /// When it has to be looked at next, although nothing happens.
+    /// When to wake up even without events.
     fn wakes(&self, heartbeat: Instant) -> Instant {
         match &self.changed {
             Some((since, last, _)) => heartbeat.min(*last + SETTLED).min(*since + LATEST),

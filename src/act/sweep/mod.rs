@@ -1,13 +1,16 @@
-//! The collector's work, done from here: the rules that plans are played by ([`crate::collector`]), with the API
-//! server's own answers.
+//! Does the collector's work from here: by the rules that plans simulate ([`crate::collector`]), with the API server's
+//! own answers.
 //!
-//! What this does differently from the original, and only this: every write names the uid and the resourceVersion of
-//! what it was decided on (also a DELETE after conflicts, which the original repeats by the uid alone, R4.2); a path
-//! that isn't served is no proof that an object is gone, unless that is asked for (R3.16); what is switched to
-//! non-blocking is what was just read, not what was observed some time before (§4.3); a finalizer is only taken from
-//! the object with the right uid (R4.10), and the last one by a DELETE (`finish`); of several references with one uid,
-//! all count and not only the last (R3.10, R3.22); and absence is cached only if a live look-up found it. An item isn't
-//! asked for before it is examined if it was observed: the write that follows fails if it has changed since.
+//! It differs from the real collector only in this:
+//!
+//! * Every write names the uid and the resourceVersion that it was decided on, even a DELETE after conflicts, which the
+//!   collector repeats with the uid alone (R4.2).
+//! * A path that isn't served doesn't prove that an object is gone, unless the settings say so (R3.16).
+//! * Unblocking changes the references that were just read, not those observed some time before (§4.3).
+//! * A finalizer is only taken from the object with the right uid (R4.10), and the last one by a DELETE (`finish`).
+//! * Of several references with one uid, all count, not only the last (R3.10, R3.22).
+//! * Absence is cached only if a live look-up found it.
+//! * An observed item isn't read before it is examined: the write that follows fails if it has changed since.
 
 mod asking;
 mod backoff;
@@ -41,42 +44,40 @@ pub use observer::{CompletedWrite, Failed, QueueName, SweepObserver, What, Write
 
 use state::{ItemFailure, Served, Shared};
 
-/// How often it is looked whether all workers have ended.
+/// How often to check whether all workers have ended.
 const UNTIL_STOPPED: Duration = Duration::from_millis(5);
 
-/// How to sweep.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How many items of each queue are worked on at once.
     pub workers: usize,
-    /// Whether an API path that isn't there is taken for the absence of an object (R3.16), as the original does.
+    /// Whether a missing API path proves that an object is gone (R3.16), as it does for the collector.
     pub trust_missing_apis: bool,
-    /// What is written to.
+    /// Which objects may be written to.
     pub limit: Limit,
 }
 
-/// A collector at work. It ends when this is dropped.
+/// A running collector. Dropping it stops the workers.
 pub struct Sweeper {
     shared: Arc<Shared>,
     begun: Instant,
     tasks: Vec<JoinHandle<()>>,
 }
 
-/// How a sweep stands.
+/// The state of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SweepStatus {
-    /// Nothing is queued or worked on.
+    /// Whether nothing is queued or worked on.
     pub idle: bool,
-    /// Objects that are tried again and again in vain, and why; but for those whose references nobody can look up, as
-    /// long as nobody serves what they name (R3.13).
+    /// Objects that fail again and again, and why; without those whose references can't be mapped to a served resource,
+    /// as long as that is so (R3.13).
     pub failing: Vec<(Identity, String)>,
-    /// For how long nothing has been written or has come to its end.
+    /// How long ago something was last written or finished.
     pub quiet: Duration,
 }
 
 impl Sweeper {
-    /// Workers that have nothing to do yet ([`Sweeper::begin`]). Must be called within a tokio runtime, which they run
-    /// on.
+    /// Workers that wait for [`Sweeper::begin`]. Must be called within a tokio runtime, which runs them.
     pub fn new(connection: Connection, settings: Settings, observer: Arc<dyn SweepObserver>) -> Self {
         let shared = Arc::new(Shared::new(connection, settings, observer));
         let mut tasks = vec![tokio::spawn(work::timer(shared.clone()))];
@@ -88,8 +89,8 @@ impl Sweeper {
         Sweeper { shared, begun: Instant::now(), tasks }
     }
 
-    /// What is served from now on, but for these group versions, of which it isn't known. What could not be looked up
-    /// before is tried anew.
+    /// Sets the served resources; `gaps` are the group versions that could not be discovered. Failed look-ups are
+    /// repeated at once.
     pub fn serve(&self, resources: Resources, gaps: &[Gap]) {
         let undiscovered = gaps.iter().map(|gap| gap.resource.clone()).collect();
         self.shared.change(|state| {
@@ -100,28 +101,28 @@ impl Sweeper {
         });
     }
 
-    /// Tells the graph something.
+    /// Changes the graph, and wakes the workers.
     pub fn tell<T>(&self, tell: impl FnOnce(&mut Live) -> T) -> T {
         self.shared.change(|state| tell(&mut state.live))
     }
 
-    /// The number of a resource, under which what is seen of it is told.
+    /// The number of a resource, under which its objects are reported.
     pub fn kind(&self, resource: &Resource) -> KindId {
         self.shared.lock().live.kind(resource)
     }
 
-    /// How many objects are known, and how many owners are only named.
+    /// How many objects are known, and how many virtual nodes.
     pub fn known(&self) -> (usize, usize) {
         let state = self.shared.lock();
         (state.live.objects(), state.live.only_named())
     }
 
-    /// An object is seen.
+    /// Reports an object to the graph.
     pub fn see(&self, kind: KindId, object: &RawObject<'_>) {
         self.tell(|live| live.see(kind, object));
     }
 
-    /// The workers begin, with all that a sweep may have to do with.
+    /// Starts the workers, with everything that a sweep may have to examine queued.
     pub fn begin(&self) {
         self.shared.change(|state| {
             state.live.begin_sweep();
@@ -129,8 +130,8 @@ impl Sweeper {
         });
     }
 
-    /// Dependents that name an owner in another namespace, and what they call it, since this was asked last (R3.7).
-    /// What may not be written to is not complained of, either.
+    /// Takes the dependents that name an owner in another namespace, each with that reference (R3.7), since the last
+    /// call. Objects outside the limit are left out.
     pub fn complaints(&self) -> Vec<(Identity, Identity)> {
         let mut state = self.shared.lock();
         let complaints = std::mem::take(&mut state.live.complaints);
@@ -140,11 +141,10 @@ impl Sweeper {
         complaints.iter().map(named).collect()
     }
 
-    /// How it stands.
     pub fn standing(&self) -> SweepStatus {
         let state = self.shared.lock();
         let named = |node| state.live.identity(node).map(|coordinates| state.named(&coordinates));
-        // Of an owner that is only referred to, those tell that refer to it.
+        // A virtual node's dependents report its failure.
         let counts =
             |node: NodeId, failing: &ItemFailure| !failing.unmappable && state.live.known(node) == Known::Observed;
         let failing = state.failing.iter().filter(|(node, failing)| counts(**node, failing));
@@ -158,7 +158,7 @@ impl Sweeper {
         }
     }
 
-    /// Ends it in good order: no item is begun any more, and those that are worked on are brought to their end.
+    /// Stops in good order: no further items are begun, and those under way are finished.
     pub async fn stop(&self) {
         self.shared.stop();
         while !self.tasks.iter().all(JoinHandle::is_finished) {

@@ -1,17 +1,15 @@
-//! What whoever sweeps tells on the way.
+//! What a sweep reports while it works.
 
 use std::time::Duration;
 
 use crate::{collector::Reason, model::Identity, server::Propagation};
 
-/// One of the two queues of the collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueName {
     ToDelete,
     ToOrphan,
 }
 
-/// A write that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompletedWrite {
     pub object: Identity,
@@ -22,28 +20,28 @@ pub struct CompletedWrite {
 /// What a write did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
-    /// A DELETE by this policy.
+    /// A DELETE with this propagation policy.
     Deleted(Propagation),
-    /// References were dropped.
+    /// References were removed.
     Stripped,
-    /// References were switched to non-blocking.
+    /// References were made non-blocking.
     Unblocked,
-    /// A finalizer of the collector was taken away.
+    /// A finalizer of the collector was removed.
     Finalized,
 }
 
 /// Why a write was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WriteFailure {
-    /// There was nothing any more to write to.
+    /// The object no longer exists.
     Gone,
-    /// The object has changed meanwhile.
+    /// The object has changed in between.
     Conflict,
-    /// It was refused, or there was no answer.
+    /// The API server refused, or didn't answer.
     Failed,
 }
 
-/// Something could not be done, or not be found out.
+/// Something that could not be done or read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Failed {
     pub object: Identity,
@@ -51,25 +49,23 @@ pub struct Failed {
     pub why: String,
     /// How often in a row.
     pub times: u32,
-    /// Whether it is tried again; otherwise it would come out in the same way for ever (L3).
+    /// Whether it is tried again; otherwise, it would always fail in the same way (L3).
     pub retried: bool,
 }
 
-/// Is told what happens. It is called from within the work, and must not take long.
+/// Receives what happens. Called during the work: implementations must return quickly.
 pub trait SweepObserver: Send + Sync {
-    /// So many items were added to a queue, which has so many now.
+    /// `added` items were added to a queue, which now has `depth`.
     fn queued(&self, _queue: QueueName, _added: u64, _depth: usize) {}
-    /// An item is taken up that has waited for so long. The work lasts until what is returned is dropped.
+    /// A worker takes an item that has waited this long. The work lasts until the returned value is dropped.
     fn begun(&self, _queue: QueueName, _waited: Duration) -> Box<dyn Send> {
         Box::new(())
     }
-    /// An item is tried again after a back-off.
+    /// An item will be tried again after a pause.
     fn retried(&self, _queue: QueueName) {}
-    /// Something was written.
     fn written(&self, _written: &CompletedWrite) {}
-    /// Something was to be written, and was not.
+    /// A write failed.
     fn not_written(&self, _what: What, _reason: &Reason, _why: WriteFailure) {}
-    /// Something failed.
     fn failed(&self, _failed: &Failed) {}
 }
 

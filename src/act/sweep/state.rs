@@ -1,4 +1,5 @@
-//! What all workers share: the collector's picture and queues, what waits for its next try, and what is served.
+//! The state that all workers share: the collector's graph and queues, items that wait to be retried, and the served
+//! resources.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -22,18 +23,18 @@ use super::{
     observer::{Failed, QueueName, SweepObserver},
 };
 
-/// What is served, as far as it is known.
+/// The served resources, as far as they are known.
 #[derive(Debug, Default)]
 pub(super) struct Served {
     pub resources: Resources,
-    /// Group versions of which it isn't.
+    /// Group versions that could not be discovered.
     pub undiscovered: FxHashSet<String>,
 }
 
-/// Where something is to be asked for.
+/// Where to look an object up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The path of the object, and whether it is in a namespace.
+    /// The object's path, and whether it is in a namespace.
     At {
         path: String,
         namespaced: bool,
@@ -49,26 +50,26 @@ pub(super) enum Place {
 #[derive(Clone, Debug)]
 pub(super) struct ItemFailure {
     pub why: String,
-    /// Whether that is as it has to be ([`WorkItem::unmappable`]).
+    /// Whether the failure is expected ([`WorkItem::unmappable`]).
     pub unmappable: bool,
 }
 
-/// What is changed by everybody.
+/// The mutable part of the state, behind a lock.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub live: Live,
     pub served: Arc<Served>,
-    /// Items of `to_delete` that failed.
+    /// Failed items of `to_delete`.
     pub backoff: Backoff,
-    /// The same of `to_orphan`.
+    /// Failed items of `to_orphan`.
     pub orphan_backoff: Backoff,
-    /// Items that failed for a reason that only passes when something changes.
+    /// The last failure of each item that has not succeeded since.
     pub failing: FxHashMap<NodeId, ItemFailure>,
     /// Whether workers may begin.
     pub working: bool,
-    /// Whether everything is to end.
+    /// Whether workers are to end.
     pub stopped: bool,
-    /// When something was written or came to its end last.
+    /// When something was last written or finished.
     pub moved: Option<Instant>,
     /// Since when items wait in either queue.
     queued: FxHashMap<NodeId, Instant>,
@@ -76,7 +77,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Where an owner is looked for that somebody in `namespace` calls by these coordinates, or an item.
+    /// Where to look up an item, or an owner that an object in `namespace` refers to by these coordinates.
     pub(super) fn place(&self, coordinates: &Coordinates) -> Place {
         let Served { resources, undiscovered } = &*self.served;
         let (api_version, kind) = (self.live.text(coordinates.api_version), self.live.text(coordinates.kind));
@@ -96,7 +97,7 @@ impl State {
         }
     }
 
-    /// An object by all its names, in words that outlast symbols.
+    /// An object's identity as text, which stays valid when symbols change.
     pub(super) fn named(&self, coordinates: &Coordinates) -> Identity {
         let text = |symbol: Symbol| self.live.text(symbol).to_owned();
         Identity {
@@ -108,7 +109,7 @@ impl State {
         }
     }
 
-    /// Takes over what the graph wants to have tried again, and what is due.
+    /// Schedules the items that the graph wants retried, and queues those that are due.
     fn catch_up(&mut self, now: Instant) {
         for node in std::mem::take(&mut self.live.to_retry) {
             self.backoff.failed(node, now);
@@ -124,7 +125,7 @@ impl State {
         }
     }
 
-    /// Takes the next item of a queue, and says for how long it has waited.
+    /// Takes the next item of a queue, and returns how long it has waited.
     pub(super) fn take(&mut self, queue: QueueName) -> Option<(NodeId, Duration)> {
         let node = match queue {
             QueueName::ToDelete => self.live.to_delete.take(),
@@ -138,13 +139,13 @@ impl State {
         [self.backoff.next(), self.orphan_backoff.next()].into_iter().flatten().min()
     }
 
-    /// Lets go of what is gone, where that is worth it.
+    /// Drops removed nodes from memory, if there are enough of them.
     fn compact(&mut self) {
         if !self.live.is_worth_compacting() {
             return;
         }
         let numbers = self.live.compact();
-        // Nothing is queued, or it would not have been worth it.
+        // The queues are empty, or compacting would not be worth it.
         self.queued.clear();
         self.backoff.renumber(&numbers);
         self.orphan_backoff.renumber(&numbers);
@@ -160,9 +161,9 @@ pub(super) struct Shared {
     pub settings: Settings,
     pub observer: Arc<dyn SweepObserver>,
     state: Mutex<State>,
-    /// There may be something to do in a queue, or everything is to end.
+    /// Signals that a queue may have items, or that workers are to end.
     work: [Notify; 2],
-    /// The next try may be earlier than was thought.
+    /// Signals that the next item may be due earlier.
     pub timer: Notify,
 }
 
@@ -173,12 +174,12 @@ impl Shared {
         Shared { connection, settings, observer, state, work: [Notify::new(), Notify::new()], timer: Notify::new() }
     }
 
-    /// The state, for reading.
+    /// Locks the state for reading.
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state, and wakes whoever has something to do then.
+    /// Changes the state, and wakes workers that may have something to do.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.lock();
         let before = state.next_due();
@@ -208,7 +209,7 @@ impl Shared {
         outcome
     }
 
-    /// Says that an item failed, and whether it is tried again.
+    /// Reports that an item failed, and whether it is tried again.
     pub(super) fn failed(&self, node: NodeId, worked: &WorkItem, why: String, retried: bool) {
         let failed = self.change(|state| {
             state.failing.insert(node, ItemFailure { why: why.clone(), unmappable: worked.unmappable });
@@ -222,14 +223,14 @@ impl Shared {
         self.observer.failed(&failed);
     }
 
-    /// Ends everything.
+    /// Ends all workers.
     pub(super) fn stop(&self) {
         self.change(|state| state.stopped = true);
         self.work.iter().for_each(Notify::notify_waiters);
         self.timer.notify_one();
     }
 
-    /// Tells when there may be something to do in a queue, or everything is to end.
+    /// Signals that a queue may have items, or that workers are to end.
     pub(super) fn work(&self, queue: QueueName) -> &Notify {
         let [to_delete, to_orphan] = &self.work;
         match queue {

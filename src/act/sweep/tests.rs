@@ -1,4 +1,4 @@
-//! Sweeps of a server that answers as the API server may.
+//! Sweeps against a server that answers as the API server may.
 
 use std::{
     collections::BTreeSet,
@@ -17,9 +17,9 @@ use crate::{
     model::{RawReference, Resource},
 };
 
-/// All that was written, and nothing more is for so long: the tries of a sweeper double from five milliseconds on.
+/// How long to wait for further writes: a sweeper's pauses double from five milliseconds on.
 const QUIET: Duration = Duration::from_millis(300);
-/// A busy machine is no reason for a test to fail.
+/// Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A reference to a pod.
@@ -27,7 +27,7 @@ fn to(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "name": name, "uid": format!("u-{name}"), "blockOwnerDeletion": true})
 }
 
-/// A pod as it is, in this version.
+/// A pod in this version.
 fn pod(name: &str, version: u32, owners: &[Value], rest: &Value) -> Value {
     let mut metadata = json!({
         "name": name,
@@ -40,7 +40,7 @@ fn pod(name: &str, version: u32, owners: &[Value], rest: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata})
 }
 
-/// A kind outside of all namespaces. Its list is not complete.
+/// A cluster-scoped kind, whose list never ends.
 fn regions() -> Resource {
     Resource {
         group: "acme.io".to_owned(),
@@ -51,12 +51,10 @@ fn regions() -> Resource {
     }
 }
 
-/// A reference to a region.
 fn to_region(name: &str) -> Value {
     json!({"apiVersion": "acme.io/v1", "kind": "Region", "name": name, "uid": format!("u-{name}")})
 }
 
-/// A region as it is.
 fn region(name: &str, owners: &[Value]) -> Value {
     let metadata = json!({"name": name, "uid": format!("u-{name}"), "resourceVersion": "9", "ownerReferences": owners});
     json!({"apiVersion": "acme.io/v1", "kind": "Region", "metadata": metadata})
@@ -71,7 +69,7 @@ fn there(object: &Value) -> Say {
     say(200, object.to_string())
 }
 
-/// What the API server says of an object that isn't there, which names it.
+/// The API server's answer about an object that doesn't exist, with its name.
 fn gone() -> Say {
     say(
         404,
@@ -84,7 +82,7 @@ fn conflict() -> Say {
     say(409, json!({"kind": "Status", "code": 409, "reason": "Conflict", "details": {"name": "x"}}).to_string())
 }
 
-/// What was written: the method, the name, and the body.
+/// All writes: method, name and body.
 type Writes = Arc<Mutex<Vec<(String, String, Value)>>>;
 
 /// A sweeper that has seen these pods, and what it writes to the server.
@@ -98,7 +96,7 @@ fn settings() -> Settings {
 }
 
 impl Scene {
-    /// `answer` is asked with the name of what is asked for. What it lets be deleted is gone.
+    /// `answer` gets the name in the request's path. Objects whose DELETE it lets succeed are gone afterwards.
     async fn begin(
         seen: impl IntoIterator<Item = Value>,
         settings: Settings,
@@ -136,7 +134,7 @@ impl Scene {
         Scene { sweeper, writes }
     }
 
-    /// Waits until there are so many writes, and then whether there are more.
+    /// Waits for this many writes, and checks that no more follow.
     async fn writes(&self, count: usize) -> Vec<(String, String, Value)> {
         let enough = async {
             while self.writes.lock().unwrap().len() < count {
@@ -150,7 +148,7 @@ impl Scene {
         writes
     }
 
-    /// Waits until something fails in vain, and says of what and why.
+    /// Waits until objects fail, and returns their names and why.
     async fn fails(&self) -> Vec<(String, String)> {
         let failing = async {
             loop {
@@ -165,7 +163,7 @@ impl Scene {
     }
 }
 
-/// Tells a sweeper of a pod as the API server writes it.
+/// Reports an object to a sweeper as the API server writes it.
 fn see(sweeper: &Sweeper, kind: KindId, object: &Value) {
     let metadata = &object["metadata"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned().into();
@@ -214,7 +212,7 @@ async fn a_delete_names_what_it_was_decided_on() {
     assert_eq!(writes[0].2["propagationPolicy"], "Background");
 }
 
-/// Who writes meanwhile may have given it an owner that is there.
+/// Another client may have added an owner that exists.
 #[tokio::test]
 async fn a_conflict_is_looked_at_again() {
     let (lost, saved) = (pod("lost", 7, &[to("owner")], &none()), pod("lost", 8, &[to("owner"), to("solid")], &none()));
@@ -241,8 +239,8 @@ async fn a_conflict_is_looked_at_again() {
     );
 }
 
-/// R4.2: somebody keeps writing to it, without touching its owners. The original repeats a DELETE by the uid alone
-/// then.
+/// R4.2: another client keeps writing to the object without changing its owners. The real collector would repeat the
+/// DELETE by uid alone.
 #[tokio::test]
 async fn no_delete_goes_by_the_uid_alone() {
     let lost = |version| pod("lost", version, &[to("owner")], &none());
@@ -264,7 +262,7 @@ async fn no_delete_goes_by_the_uid_alone() {
     assert_eq!(different.len(), versions.len(), "each by what was read last: {versions:#?}");
 }
 
-/// Forbidden is not absent, and nor is a path that doesn't exist or a server that is unwell.
+/// Forbidden is not absent, and neither is a missing API path or a failing server.
 #[tokio::test]
 async fn what_is_not_known_to_be_gone_is_not_acted_on() {
     for (status, observer) in
@@ -280,7 +278,7 @@ async fn what_is_not_known_to_be_gone_is_not_acted_on() {
         assert!(failing[0].0 == "lost" && failing[0].1.contains(observer), "{status}: {failing:?}");
         scene.writes(0).await;
     }
-    // Trusted is only what says that the path isn't there.
+    // Only a 404 for the path is trusted.
     for (status, writes) in [(404, 1), (403, 0)] {
         let lost = pod("lost", 7, &[to("owner")], &none());
         let trusting = Settings { trust_missing_apis: true, ..settings() };
@@ -293,7 +291,7 @@ async fn what_is_not_known_to_be_gone_is_not_acted_on() {
     }
 }
 
-/// Another object may have the name of an owner: that is no answer but this one's.
+/// The answer may be about another object with the owner's name: without a uid, it proves nothing.
 #[tokio::test]
 async fn an_owner_without_a_uid_is_no_answer() {
     let lost = pod("lost", 7, &[to("owner")], &none());
@@ -306,7 +304,7 @@ async fn an_owner_without_a_uid_is_no_answer() {
     scene.writes(0).await;
 }
 
-/// A server that has too much to do says when to come back.
+/// An overloaded server says when to retry.
 #[tokio::test]
 async fn a_busy_server_is_given_its_time() {
     let begun = Instant::now();
@@ -322,9 +320,8 @@ async fn a_busy_server_is_given_its_time() {
     assert_eq!(writes[0], writes[1]);
 }
 
-/// The last finalizer goes with a DELETE, whose uid holds to the very end; where that is refused to us, with the PATCH
-/// of the original.
-/// R1.7, R1.47, R4.10.
+/// A DELETE takes the last finalizer, because the API server checks its uid to the very end; if the DELETE is refused,
+/// the collector's PATCH does it (R1.7, R1.47, R4.10).
 #[tokio::test]
 async fn the_last_finalizer_goes_by_the_uid() {
     for refused in [false, true] {
@@ -344,7 +341,7 @@ async fn the_last_finalizer_goes_by_the_uid() {
     }
 }
 
-/// Finalizers of others are none of its business, even if nobody has seen them before.
+/// A sweep leaves other finalizers alone, even those it has not observed.
 #[tokio::test]
 async fn finalizers_of_others_stay() {
     let seen = pod("owner", 7, &[], &waiting(&[]));
@@ -362,11 +359,10 @@ async fn finalizers_of_others_stay() {
     );
 }
 
-/// What is switched to non-blocking is what is there now: what somebody wrote since it was seen is not taken back
-/// (§4.3).
+/// Unblocking starts from the current references, so that it reverts no write made since the observation (§4.3).
 #[tokio::test]
 async fn unblocking_takes_nothing_back() {
-    // A circle, in which both wait for each other.
+    // A circle: each waits for the other.
     let owner = pod("owner", 3, &[to("item")], &waiting(&[]));
     let seen = pod("item", 7, &[to("owner")], &none());
     let (now, late) = (pod("item", 8, &[to("owner"), to("late")], &none()), pod("late", 1, &[], &waiting(&[])));
@@ -393,7 +389,8 @@ async fn unblocking_takes_nothing_back() {
     assert_eq!(writes[1].2, json!({"metadata": {"uid": "u-item", "resourceVersion": "8", "ownerReferences": freed}}));
 }
 
-/// What a sweep is limited to is all that it writes to; what else has to be done keeps it from finishing.
+/// A sweep writes only to objects within its limit. An owner keeps its finalizer while a dependent outside the limit
+/// needs work.
 #[tokio::test]
 async fn limits_hold() {
     let orphaning = json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["orphan"]});
@@ -430,9 +427,9 @@ async fn limits_hold() {
     }
 }
 
-/// R3.2: what no list has shown is known by what its first dependent calls it, and taken to be where that is. A sweep
-/// looks for its owners from where it really is: a cluster-scoped object has none in a namespace, and is left alone
-/// (L3).
+/// R3.2: an object that no list has shown gets the coordinates by which its first dependent names it, with the
+/// dependent's namespace. A sweep looks for its owners from its real scope: a cluster-scoped object has none in a
+/// namespace, and is left alone (L3).
 #[tokio::test]
 async fn a_cluster_scoped_object_is_not_in_its_dependents_namespace() {
     let hub = region("hub", &[to("never")]);
@@ -446,7 +443,7 @@ async fn a_cluster_scoped_object_is_not_in_its_dependents_namespace() {
     scene.await.writes(0).await;
 }
 
-/// Nor is it within the limits of a sweep of that namespace, whatever has become of its owners.
+/// Such an object isn't within the limit of that namespace either, even if its owners are gone.
 #[tokio::test]
 async fn a_limit_to_a_namespace_holds_for_what_nobody_has_shown() {
     for (limit, writes) in [(Limit::Namespace("shop".to_owned()), 0), (Limit::None, 2)] {
@@ -465,8 +462,8 @@ async fn a_limit_to_a_namespace_holds_for_what_nobody_has_shown() {
     }
 }
 
-/// Where a path doesn't exist, nothing is absent outside of all namespaces: what is in none can't be owned by something
-/// that is (L3), whoever was looked at before.
+/// A missing API path in a namespace proves no absence for a cluster-scoped object: it can't have a namespaced owner
+/// (L3), whichever object was examined first.
 #[tokio::test]
 async fn an_absence_in_a_namespace_says_nothing_of_other_scopes() {
     let list = json!({"apiVersion": "v1", "kind": "PodList", "name": "never", "uid": "u-never"});

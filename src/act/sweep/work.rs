@@ -1,4 +1,4 @@
-//! The workers: each takes an item, examines it by the rules, asking as they ask, and says what came of it.
+//! The workers: each takes an item, examines it by the rules, sends what they ask for, and records the result.
 
 use std::{
     sync::Arc,
@@ -21,7 +21,7 @@ use super::{
 /// How many dependents of one owner are freed at once.
 const FREED_AT_ONCE: usize = 16;
 
-/// Takes items of one queue until everything ends.
+/// Works on items of one queue until the sweep ends.
 pub(super) async fn worker(shared: Arc<Shared>, queue: QueueName) {
     while let Some((node, waited)) = next(&shared, queue).await {
         let _under_way = shared.observer.begun(queue, waited);
@@ -32,7 +32,7 @@ pub(super) async fn worker(shared: Arc<Shared>, queue: QueueName) {
     }
 }
 
-/// Brings items back whose time has come.
+/// Queues items again when they are due.
 pub(super) async fn timer(shared: Arc<Shared>) {
     loop {
         let (due, stopped) = shared.change(|state| {
@@ -55,7 +55,7 @@ pub(super) async fn timer(shared: Arc<Shared>) {
     }
 }
 
-/// Waits for an item; none once everything ends.
+/// Waits for an item; none once the sweep ends.
 async fn next(shared: &Shared, queue: QueueName) -> Option<(NodeId, Duration)> {
     loop {
         let mut woken = std::pin::pin!(shared.work(queue).notified());
@@ -98,8 +98,8 @@ async fn examine(shared: &Shared, node: NodeId) {
     };
     let again = match finish {
         Finish::Forget => false,
-        // Where others call it by other names, it is looked for there, the later the more often that was in vain
-        // (R3.18).
+        // If dependents refer to it by other coordinates, it is looked up there next, after a pause that doubles with
+        // each failure (R3.18).
         Finish::Absent(coordinates) => shared.change(|state| {
             state.live.absent(node, coordinates);
             let again = state.live.to_retry.contains(&node);
@@ -143,7 +143,7 @@ async fn orphan(shared: &Shared, node: NodeId) {
     finished(shared, QueueName::ToOrphan, node, worked, finish != Finish::Forget);
 }
 
-/// The work on an item is done, or is to be tried again after a pause.
+/// Finishes an item, or schedules its next try.
 fn finished(shared: &Shared, queue: QueueName, node: NodeId, mut worked: WorkItem, again: bool) {
     if let Some(why) = worked.trouble.take() {
         shared.failed(node, &worked, why, again);
