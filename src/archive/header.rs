@@ -1,4 +1,4 @@
-//! What an archive says of itself.
+//! The header of an archive.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::{
 
 use super::FORMAT;
 
-/// Where the objects of an archive are from, what they were archived for, and what is not among them.
+/// Where the objects of an archive are from, why they were archived, and what is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Header {
@@ -17,31 +17,31 @@ pub struct Header {
     pub format: u32,
     /// The version of that program.
     pub kubectl_gc: String,
-    /// When it was begun, as in `2026-01-31T08:00:00Z`.
+    /// When archiving began, such as `2026-01-31T08:00:00Z`.
     pub time: String,
-    /// The kubeconfig's context; empty where there is none.
+    /// The kubeconfig's context; empty if there is none.
     pub context: String,
     /// `host:port` of the API server.
     pub server: String,
-    /// The targets whose delete it was written for.
+    /// The targets of the delete that it was written for.
     pub targets: Vec<ObjectName>,
-    /// How they were, or are to be, deleted: `Background`, `Foreground` or `Orphan`.
+    /// The delete's propagation policy: `Background`, `Foreground` or `Orphan`.
     pub propagation: String,
-    /// How many objects it holds; counted when it is saved.
+    /// The number of objects; counted when the archive is saved.
     pub objects: usize,
-    /// What could not be read when it was found out what would go: something may be missing because of it.
+    /// What could not be read when the delete was predicted: dependents may be missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<Gap>,
-    /// What would have gone, and was gone already when it was to be archived.
+    /// Objects in the prediction that were already gone when they were to be archived.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<ObjectName>,
-    /// What goes and is not archived.
+    /// Objects that will be deleted and are not archived.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
 }
 
 impl Header {
-    /// For an archive of this cluster that is begun at a time, as in `2026-01-31T08:00:00Z`.
+    /// A header for an archive of this cluster, begun at `time`, such as `2026-01-31T08:00:00Z`.
     pub fn new(snapshot: &Snapshot, time: String) -> Self {
         let (context, server) = match &snapshot.origin {
             Origin::Cluster { context, server } => (context.clone(), server.clone()),
@@ -52,13 +52,13 @@ impl Header {
     }
 }
 
-/// An object by all of its names.
+/// An object's full identity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectName {
     pub api_version: String,
     pub kind: String,
-    /// Absent for cluster scope.
+    /// None for cluster scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     pub name: String,
@@ -77,11 +77,11 @@ impl From<ObjectJson<'_>> for ObjectName {
     }
 }
 
-/// Objects that go, too, and that nobody would want back.
+/// Objects that are deleted, too, but not worth restoring.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LeftOut {
-    /// As in `events` or `certificates.cert-manager.io`.
+    /// Such as `events` or `certificates.cert-manager.io`.
     pub resource: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,

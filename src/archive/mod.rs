@@ -1,14 +1,14 @@
-//! Archives: files that hold whole objects, so that what is deleted can be brought back.
+//! Archives: files with whole objects, from which deleted objects can be restored.
 //!
 //! ```text
-//! header   what an archive says of itself          yaml   one object as YAML that every reader takes alike
-//! order    in which order objects can be created   write  a file that is there complete, or not at all
-//! read     a file that is believed as a whole, or not at all
+//! header   the header of an archive                  yaml   one object as YAML that all parsers read alike
+//! order    the order in which objects are created    write  writes a complete file, or none
+//! read     reads a verified file, or nothing
 //! ```
 //!
-//! An archive is YAML for kubectl, a document for each object, between two comments that are for this tool: the first
-//! says what it is, the last how many objects there are and what everything before it sums up to. `docs/archive.md` is
-//! its description.
+//! An archive is YAML for kubectl, with one document per object, between two comments for this tool. The first
+//! describes the archive; the last has the number of objects and a checksum of everything before it. `docs/archive.md`
+//! describes the format.
 
 mod error;
 mod header;
@@ -24,22 +24,22 @@ pub use header::{Header, LeftOut, ObjectName};
 pub use read::{Archive, Objects};
 pub use write::{ArchiveWriter, Saved};
 
-/// The format that is written, and the newest that is read.
+/// The format that this version writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;
 
 /// The beginning of the first line.
 const TITLE: &str = "# kubectl gc archive: whole objects, ";
-/// What stands before the header, in JSON, on the first line that begins so.
+/// The beginning of the header line, followed by JSON.
 const HEADER: &str = "# kubectl-gc-archive: ";
 /// The line before each object.
 const SEPARATOR: &str = "---";
-/// What stands before the sum, in JSON, on the last line.
+/// The beginning of the last line, followed by JSON.
 const END: &str = "# kubectl-gc-archive-end: ";
 
-/// What the last line says.
+/// The content of the last line.
 #[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct End {
     objects: usize,
-    /// Of everything before this line, unpacked, in hexadecimal digits.
+    /// Of everything before this line, uncompressed, in hexadecimal.
     sha256: String,
 }

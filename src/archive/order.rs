@@ -1,10 +1,10 @@
-//! The order in which archived objects can be created one after the other: that of a restore.
+//! The order in which archived objects can be created one after the other, which is that of a restore.
 
 use rustc_hash::FxHashMap;
 
 use crate::restore::{self, Need};
 
-/// What decides an object's place.
+/// What decides an object's position.
 #[derive(Clone, Debug)]
 pub(super) struct ArchiveEntry {
     pub uid: String,
@@ -13,13 +13,13 @@ pub(super) struct ArchiveEntry {
     pub rank: u8,
 }
 
-/// How early a kind is to be created, which is the same for whoever creates it with kubectl and for a restore.
+/// How early a kind must be created; the same for a restore and for kubectl.
 pub(super) fn rank(api_version: &str, kind: &str) -> u8 {
     restore::rank(api_version.split_once('/').map_or("", |(group, _)| group), kind)
 }
 
-/// The indices in an order in which every object comes after its owners among them; apart from that by rank, and as
-/// they were given. A circle of owners is opened at one of them.
+/// Indices in creation order: every object after its owners; apart from that by rank, then in the given order. A circle
+/// of owners is opened at one of its objects.
 pub(super) fn creatable(objects: &[ArchiveEntry]) -> Vec<usize> {
     let by_uid: FxHashMap<&str, usize> =
         objects.iter().enumerate().map(|(index, object)| (object.uid.as_str(), index)).collect();

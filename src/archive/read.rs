@@ -1,4 +1,4 @@
-//! Reading an archive: all of it is held against its sum before the first object is believed.
+//! Reads an archive. The checksum of the whole file is verified before any object is used.
 
 use std::{
     fs::File,
@@ -17,10 +17,10 @@ use super::{ArchiveError, END, End, FORMAT, HEADER, Header, SEPARATOR, TITLE, wr
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// No object is longer than this; what is was not written here, and is not read into memory either.
+/// The longest line and object, in bytes. Anything longer was not written by this tool, and is not read into memory.
 const LONGEST: u64 = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 
-/// An archive that is complete and unchanged.
+/// A complete, unchanged archive.
 #[derive(Debug)]
 pub struct Archive {
     path: PathBuf,
@@ -29,11 +29,11 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Reads a file from its first to its last byte, and believes it only if it is what was written.
+    /// Opens an archive, and verifies the whole file.
     ///
     /// # Errors
-    /// What is wrong with it: see [`ArchiveError`]. Nothing of a file that is cut off, changed or longer than it was is
-    /// ever used.
+    /// What is wrong with the file: see [`ArchiveError`]. Nothing of a truncated, changed or extended file is ever
+    /// used.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         let shown = || path.display().to_string();
         let unreadable = |source: io::Error| match source.kind() {
@@ -42,7 +42,7 @@ impl Archive {
         };
         let file = File::open(path).map_err(unreadable)?;
         if !file.metadata().map_err(unreadable)?.is_file() {
-            // A second look must show the same, which a pipe can't.
+            // The file is read twice, which a pipe doesn't allow.
             return Err(ArchiveError::NotAnArchive { path: shown(), found: "it is not a file" });
         }
         let mut scan = Scan::new(path, &file)?;
@@ -53,15 +53,14 @@ impl Archive {
         Ok(Archive { path: path.to_owned(), file, header })
     }
 
-    /// What it says of itself.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Its objects, one after the other, in an order in which they can be created. Can be asked for again.
+    /// Its objects, in an order in which they can be created. Each call starts at the first.
     ///
     /// # Errors
-    /// What the system says.
+    /// The operating system's error.
     pub fn objects(&self) -> Result<Objects<'_>, ArchiveError> {
         let mut scan = Scan::new(&self.path, &self.file)?;
         scan.header()?;
@@ -69,7 +68,7 @@ impl Archive {
     }
 }
 
-/// The objects of an archive. After an error there are no more.
+/// The objects of an archive. Ends after the first error.
 pub struct Objects<'a> {
     scan: Scan<'a>,
     done: bool,
@@ -88,7 +87,7 @@ impl Iterator for Objects<'_> {
     }
 }
 
-/// A file from its start on, wherever others are in it.
+/// A reader from the file's start on, with its own position.
 struct FromStart<'a> {
     file: &'a File,
     at: u64,
@@ -105,19 +104,19 @@ impl Read for FromStart<'_> {
     }
 }
 
-/// One passage through the file.
+/// One pass over the file.
 struct Scan<'a> {
     path: &'a Path,
     from: Box<dyn BufRead + 'a>,
     packed: bool,
-    /// Of all lines but the last.
+    /// Of all lines before the current one.
     sum: Sha256,
     line: Vec<u8>,
     /// The number of `line`, from 1.
     number: usize,
     /// How many objects were begun.
     objects: usize,
-    /// What the header says.
+    /// The number of objects in the header.
     expected: Option<usize>,
 }
 
@@ -136,7 +135,7 @@ impl<'a> Scan<'a> {
     }
 
     fn cut_off(&self) -> ArchiveError {
-        // Of the last one that was begun, nobody knows how much is there.
+        // The last object that was begun may be incomplete.
         ArchiveError::CutOff { path: self.shown(), objects: self.objects.saturating_sub(1), expected: self.expected }
     }
 
@@ -144,7 +143,7 @@ impl<'a> Scan<'a> {
         ArchiveError::NotAnArchive { path: self.shown(), found }
     }
 
-    /// Reads the next line. Without the line break that ends it, a line is none.
+    /// Reads the next line. A line without its line break is cut off.
     fn advance(&mut self) -> Result<(), ArchiveError> {
         self.line.clear();
         let read = (&mut self.from).take(LONGEST).read_until(b'\n', &mut self.line);
@@ -165,7 +164,7 @@ impl<'a> Scan<'a> {
         ArchiveError::Line { path: self.shown(), line: self.number + 1, why: "it is too long for an object".to_owned() }
     }
 
-    /// The JSON of a line that begins like this.
+    /// The JSON after this beginning, if the line has it.
     fn line_of(&self, beginning: &str) -> Option<&[u8]> {
         self.line.strip_prefix(beginning.as_bytes())
     }
@@ -174,10 +173,10 @@ impl<'a> Scan<'a> {
         ArchiveError::Line { path: self.shown(), line: self.number, why: error.to_string() }
     }
 
-    /// Reads up to the first object, or to the end where there is none.
+    /// Reads up to the first object, or to the end line if there is none.
     fn header(&mut self) -> Result<Header, ArchiveError> {
         match self.advance() {
-            // Whatever is there of the first line tells what else it may be.
+            // Even an incomplete first line may show that this is no archive.
             Err(cut_off @ ArchiveError::CutOff { .. }) => return Err(self.other_file().unwrap_or(cut_off)),
             read => read?,
         }
@@ -199,7 +198,7 @@ impl<'a> Scan<'a> {
         header.ok_or_else(|| self.not_an_archive("it has no header"))
     }
 
-    /// What is wrong with a file whose first line is not that of an archive, or of a part of one.
+    /// The error for a file whose first line isn't an archive's, or the beginning of one.
     fn other_file(&self) -> Option<ArchiveError> {
         let alike = self.line.len().min(TITLE.len());
         match self.line.as_slice() {
@@ -210,7 +209,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// A header of a format that this version knows.
+    /// Parses a header, if this version knows its format.
     fn checked_header(&self, json: &[u8]) -> Result<Header, ArchiveError> {
         let any: Value = serde_json::from_slice(json).map_err(|error| self.makes_no_sense(&error))?;
         let format = any.get("format").and_then(Value::as_u64).unwrap_or(0);
@@ -225,12 +224,12 @@ impl<'a> Scan<'a> {
         self.line.strip_suffix(b"\n").is_some_and(|line| line == SEPARATOR.as_bytes())
     }
 
-    /// Passes an object by. Says whether there was one; where there was none, the end has proved to be right.
+    /// Skips an object. Returns false at the end line, after verifying it.
     fn skip_object(&mut self) -> Result<bool, ArchiveError> {
         self.lines_of_object(|_| ())
     }
 
-    /// Reads an object, or proves the end to be right.
+    /// Reads an object; none at the end line, after verifying it.
     fn object(&mut self) -> Result<Option<Value>, ArchiveError> {
         let (mut bytes, lines_before) = (Vec::new(), self.number);
         if !self.lines_of_object(|line| bytes.extend_from_slice(line))? {
@@ -253,7 +252,7 @@ impl<'a> Scan<'a> {
         Ok(Some(object))
     }
 
-    /// Hands over the lines of the object that is next, and stops at the beginning of the one after it.
+    /// Passes the lines of the next object to `each`, and stops at the object after it. Returns false at the end line.
     fn lines_of_object(&mut self, mut each: impl FnMut(&[u8])) -> Result<bool, ArchiveError> {
         if !self.at_object() {
             return self.end().map(|()| false);
@@ -274,7 +273,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Holds the last line against what came before it, and proves that it is the last.
+    /// Verifies the end line against everything before it, and that nothing follows.
     fn end(&mut self) -> Result<(), ArchiveError> {
         let Some(json) = self.line_of(END) else { return Err(self.cut_off()) };
         let end: End = serde_json::from_slice(json).map_err(|error| self.makes_no_sense(&error))?;

@@ -1,4 +1,4 @@
-//! What is written comes back as it was, to every reader; and nothing else is ever believed.
+//! Every parser reads back exactly what was written, and nothing else is ever used.
 
 use std::{fs, io::Write as _, path::PathBuf};
 
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Texts that some reader of YAML takes for something else, or doesn't take at all.
+/// Texts that some YAML parser reads as something else, or not at all.
 const TEXTS: [&str; 58] = [
     "",
     " ",
@@ -70,7 +70,7 @@ const TEXTS: [&str; 58] = [
     "trail ",
 ];
 
-/// The same for characters, one by one.
+/// The same for single characters.
 const CHARACTERS: &str = "\0\u{1}\u{7}\u{8}\u{b}\u{1b}\u{7f}\u{80}\u{85}\u{9f}\u{a0}\u{ad}\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}\u{fffd}\u{200b}🦀\u{10ffff}é日";
 
 fn object(name: &str, data: &Value) -> Value {
@@ -83,7 +83,7 @@ fn object(name: &str, data: &Value) -> Value {
     })
 }
 
-/// As it comes back.
+/// The object as an archive returns it.
 fn kept(mut object: Value) -> Value {
     for field in ["managedFields", "resourceVersion"] {
         object["metadata"].as_object_mut().unwrap().remove(field);
@@ -228,7 +228,7 @@ fn an_empty_archive_is_one() {
     assert_eq!(read(&path).unwrap(), Vec::<Value>::new());
 }
 
-/// A few bytes may stand for any number of them: those are not all taken in.
+/// A few compressed bytes may expand to any length: reading stops at the limit.
 #[test]
 fn what_is_longer_than_any_object_is_not_read() {
     let folder = TempDir::new().unwrap();
@@ -243,7 +243,7 @@ fn what_is_longer_than_any_object_is_not_read() {
     }
 }
 
-/// Wherever a file is cut off, and whichever byte is changed, nothing of it is believed.
+/// If the file is cut off anywhere, or any byte is changed, nothing of it is used.
 #[test]
 fn parts_are_never_believed() {
     for name in ["a.yaml", "a.yaml.gz"] {
@@ -266,7 +266,7 @@ fn parts_are_never_believed() {
             }
         }
         for position in 0..whole.len() {
-            // What a gzip header says of time, system and the like changes nothing.
+            // Time, system and the like in a gzip header don't matter.
             if name == "a.yaml.gz" && (3..10).contains(&position) {
                 continue;
             }
@@ -339,7 +339,7 @@ fn what_is_added_taken_out_or_not_an_archive_is_refused() {
     );
     assert!(matches!(Archive::open(&folder.path().join("none")), Err(ArchiveError::NotFound { .. })));
 
-    // Whoever sums up correctly may still write what is no object.
+    // A correct checksum doesn't make an invalid object valid.
     let head = &text[..=first];
     let head = head.replace("\"objects\":2}", "\"objects\":1}");
     for (object, why) in [
@@ -414,7 +414,7 @@ fn nothing_is_ever_replaced() {
         let link = folder.path().join("link.yaml");
         assert!(describe(&link).starts_with("DIR/link.yaml already exists (a symbolic link): "));
     }
-    // What comes in the way while objects are read stays as it is, too.
+    // A file that appears while objects are collected stays as it is, too.
     let late = folder.path().join("late.yaml");
     let mut writer = ArchiveWriter::create(&late).unwrap();
     fs::write(&late, "somebody's").unwrap();
@@ -434,7 +434,7 @@ fn what_was_saved_can_be_added_to() {
     assert!(!path.exists(), "nothing is to be seen before it is saved");
     writer.save(&header()).unwrap();
     assert_eq!(read(&path).unwrap().len(), 1);
-    // Anew, and something else.
+    // A changed object, with the same uid.
     let mut newer = a;
     newer["data"] = json!({"new": "er"});
     writer.add(newer.clone()).unwrap();
@@ -451,7 +451,7 @@ fn what_was_saved_can_be_added_to() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "somebody's");
 }
 
-/// Only one object of a name could be brought back.
+/// Only one object of a name can be restored.
 #[test]
 fn what_takes_the_place_of_another_replaces_it() {
     let folder = TempDir::new().unwrap();
@@ -468,7 +468,7 @@ fn what_takes_the_place_of_another_replaces_it() {
     writer.add(successor.clone()).unwrap();
     writer.save(&header()).unwrap();
     assert_eq!(read(&path).unwrap(), [kept(successor.clone()), kept(b.clone())]);
-    // And by an archive that is gone on with.
+    // The same with an archive that is continued.
     let (mut resumed, known) = ArchiveWriter::resume(&path).unwrap();
     assert_eq!((resumed.len(), known.objects), (2, 2));
     resumed.add(a.clone()).unwrap();
@@ -507,7 +507,7 @@ fn what_is_no_object_is_not_taken() {
     assert!(writer.is_empty());
 }
 
-/// Any value that JSON can hold, not too large.
+/// Any JSON value, up to a moderate size.
 fn any_value() -> impl Strategy<Value = Value> {
     let text = || {
         prop_oneof![

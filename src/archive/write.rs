@@ -1,5 +1,4 @@
-//! Writing an archive: objects are collected in a nameless file, and appear under the archive's name all at once, or
-//! never.
+//! Writes an archive: collects objects in an unnamed file, and creates the archive under its name atomically.
 
 use std::{
     collections::BTreeMap,
@@ -20,27 +19,27 @@ use super::{
     yaml,
 };
 
-/// How names end, and whether what is in the file is compressed.
+/// The allowed endings of names, and whether the file is compressed.
 const ENDINGS: [(&str, bool); 4] = [(".yaml", false), (".yml", false), (".yaml.gz", true), (".yml.gz", true)];
-/// The end of names of files that are not complete yet.
+/// The ending of the names of incomplete files.
 const PART: &str = ".part";
 
-/// An archive in the making. Until [`save`](Self::save), nothing is to be seen of it, and a process that is killed
-/// leaves nothing; in the midst of saving, it may leave a file `.NAME.….part`, which the next archive of that name
-/// clears away.
+/// An archive that is being written. Nothing appears on disk until [`save`](Self::save), and a killed process leaves
+/// nothing. If it is killed while saving, it may leave a file `.NAME.….part`, which the next archive of that name
+/// removes.
 ///
-/// What was saved can be added to and saved again: the file is then replaced by the longer one, never by a part of it.
+/// After a save, more objects can be added and saved: that atomically replaces the file by the longer one.
 #[derive(Debug)]
 pub struct ArchiveWriter {
     path: PathBuf,
-    /// Holds the texts of the objects; it has no name, and goes with the process.
+    /// The text of all objects, in an unnamed file that ends with the process.
     spool: BufWriter<File>,
     spooled: u64,
     entries: Vec<Entry>,
     by_uid: FxHashMap<String, usize>,
-    /// By group, kind, namespace and name: there can be one object of each at a time.
+    /// By group, kind, namespace and name: only one object can have them at a time.
     by_place: FxHashMap<[String; 4], usize>,
-    /// The file that is at the path since it was saved.
+    /// The file at the path, once saved.
     saved: Option<File>,
 }
 
@@ -49,25 +48,25 @@ struct Entry {
     standing: ArchiveEntry,
     api_version: String,
     kind: String,
-    /// Where its text is in the spool.
+    /// Where its text begins in the spool.
     start: u64,
     length: u64,
 }
 
-/// What is in a file now.
+/// The content of a saved file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
-    /// The uids of its objects, in its order.
+    /// The uids of its objects, in their order.
     pub uids: Vec<String>,
-    /// How many there are of each kind, by apiVersion and kind.
+    /// How many objects of each kind, by apiVersion and kind.
     pub kinds: BTreeMap<(String, String), usize>,
-    /// How long the file is.
+    /// The size of the file.
     pub bytes: u64,
 }
 
 impl ArchiveWriter {
-    /// Checks that a file can be written at the path, and that there is none: what is wrong shows before anything is
-    /// read of a cluster.
+    /// Checks that a file can be written at the path, and that none exists, so that errors appear before anything is
+    /// read from a cluster.
     ///
     /// # Errors
     /// [`ArchiveError::Name`], `Exists`, `IsFolder`, `NoFolder`, `Unwritable`.
@@ -75,7 +74,7 @@ impl ArchiveWriter {
         let path = path.to_owned();
         let shown = || path.display().to_string();
         let unwritable = |source| ArchiveError::Unwritable { path: shown(), source };
-        // A link's target is not looked at: a name is either free or not.
+        // Don't follow links: a link counts as an existing file.
         if let Ok(found) = fs::symlink_metadata(&path) {
             return Err(match found.is_dir() {
                 true => ArchiveError::IsFolder { path: shown() },
@@ -96,11 +95,10 @@ impl ArchiveWriter {
         Ok(ArchiveWriter { path, spool, spooled: 0, entries, by_uid, by_place, saved: None })
     }
 
-    /// Goes on with an archive that is complete: what is in it stays in it, and the file is replaced once more is
-    /// saved.
+    /// Continues a complete archive: its objects stay, and the next save replaces the file.
     ///
     /// # Errors
-    /// What is wrong with the archive; `Unwritable`.
+    /// Those of [`Archive::open`]; `Unwritable`.
     pub fn resume(path: &Path) -> Result<(Self, Header), ArchiveError> {
         let archive = Archive::open(path)?;
         let unwritable = |source| ArchiveError::Unwritable { path: path.display().to_string(), source };
@@ -115,12 +113,12 @@ impl ArchiveWriter {
         Ok((writer, archive.header().clone()))
     }
 
-    /// Takes an object as the API server gave it. Of what that said nothing is left out but `managedFields`; its
-    /// `resourceVersion`, with which nothing can be created, becomes a comment. An object that is known already, by its
-    /// uid, is replaced, and so is one whose place it has taken: only one of them can be brought back.
+    /// Adds an object as the API server returned it, without `managedFields`. Its `resourceVersion` becomes a comment,
+    /// because it must not be set on create. Replaces an object with the same uid, or with the same group, kind,
+    /// namespace and name: only one of them can be restored.
     ///
     /// # Errors
-    /// [`ArchiveError::NoObject`] for what lacks what makes it an object; `Unwritable`.
+    /// [`ArchiveError::NoObject`] if it lacks apiVersion, kind, name or uid; `Unwritable`.
     pub fn add(&mut self, mut object: Value) -> Result<(), ArchiveError> {
         let text_at = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (api_version, kind) = (text_at("/apiVersion"), text_at("/kind"));
@@ -163,26 +161,25 @@ impl ArchiveWriter {
         Ok(())
     }
 
-    /// Whether an object of this uid was taken.
+    /// Whether an object with this uid was added.
     pub fn contains(&self, uid: &str) -> bool {
         self.by_uid.contains_key(uid)
     }
 
-    /// How many objects were taken.
+    /// How many objects were added.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether no object was taken.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Writes all objects that were taken, and returns when they are safe: on the disk, under the archive's name. The
-    /// first time, that must still be free; from then on, the file that was saved is replaced by the new one.
+    /// Writes all objects, and returns once they are safely on disk under the archive's name. The first save requires
+    /// that the name is free; later ones replace the saved file.
     ///
     /// # Errors
-    /// `Exists`, `NotOurs`, `Unwritable`; what was at the path before is then still there.
+    /// `Exists`, `NotOurs`, `Unwritable`. The file that was at the path before is still there.
     pub fn save(&mut self, header: &Header) -> Result<Saved, ArchiveError> {
         if self.saved.as_ref().is_some_and(|saved| !is_at(saved, &self.path)) {
             return Err(ArchiveError::NotOurs { path: self.path.display().to_string() });
@@ -200,7 +197,7 @@ impl ArchiveWriter {
         })?;
         let bytes = file.metadata().map_err(|source| self.unwritable(source))?.len();
         self.saved = Some(file);
-        // The name is on the disk when the folder is.
+        // The file's name is on disk once its folder is synced.
         #[cfg(unix)]
         File::open(folder_of(&self.path))
             .and_then(|folder| folder.sync_all())
@@ -212,15 +209,15 @@ impl ArchiveWriter {
         Ok(Saved { kinds, uids: order.iter().map(|index| standings[*index].uid.clone()).collect(), bytes })
     }
 
-    /// The whole archive in a file that does not have its name yet; the system keeps it, whatever happens then.
+    /// Writes the whole archive to a file with a temporary name, and syncs it to disk.
     fn write_part(&mut self, header: &Header, order: &[usize]) -> io::Result<NamedTempFile> {
         self.spool.flush()?;
-        // For nobody but its owner from the first byte on: there may be Secrets in it.
+        // Created readable by its owner only: it may contain Secrets.
         let part = tempfile::Builder::new()
             .prefix(&part_prefix(&self.path))
             .suffix(PART)
             .tempfile_in(folder_of(&self.path))?;
-        // Says that it isn't a left-over. Where nothing can be locked, nothing is cleared away, either.
+        // The lock shows that the file is in use. Where locks don't work, `clear_away` removes nothing either.
         let _ = part.as_file().try_lock();
         let mut to = BufWriter::new(part);
         if ending(&self.path) == Some(true) {
@@ -262,20 +259,20 @@ impl ArchiveWriter {
     }
 }
 
-/// JSON as it may stand in a comment, which YAML ends at line breaks that JSON doesn't mind.
+/// JSON for a comment: it escapes line breaks that JSON allows, but that would end the comment in YAML.
 fn one_line(value: &impl serde::Serialize) -> io::Result<String> {
     let mut line = String::new();
     for c in serde_json::to_string(value)?.chars() {
         match c {
             ' '..='~' => line.push(c),
-            // Outside of ASCII there are only texts, in which escapes may stand.
+            // Outside ASCII there are only strings, which may contain escapes.
             c => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| line.push_str(&format!("\\u{unit:04x}"))),
         }
     }
     Ok(line)
 }
 
-/// Sums up what passes.
+/// Writes on, and computes the checksum.
 struct Summed<'w> {
     to: &'w mut dyn Write,
     sum: Sha256,
@@ -293,12 +290,12 @@ impl Write for Summed<'_> {
     }
 }
 
-/// As `sha256sum` writes it.
+/// In the format of `sha256sum`.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether a path's file is compressed; `None` if its name doesn't say that it is an archive.
+/// Whether a path's file is compressed; `None` if its name isn't an archive's.
 fn ending(path: &Path) -> Option<bool> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     ENDINGS
@@ -311,7 +308,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// What is at the archive's name already, for whoever runs the same command again.
+/// Describes the existing file, for users who run the same command twice.
 fn describe(path: &Path, found: &fs::Metadata) -> Option<String> {
     if found.is_symlink() {
         return Some("a symbolic link".to_owned());
@@ -323,14 +320,13 @@ fn describe(path: &Path, found: &fs::Metadata) -> Option<String> {
     Some(format!("a complete archive with {} objects, of {}", archive.header().objects, archive.header().time))
 }
 
-/// How the name of a file begins that is not complete yet. Names may be 255 bytes long, of which some are left for the
-/// rest.
+/// The prefix of temporary names. Names may have 255 bytes: leave room for the rest.
 fn part_prefix(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     format!(".{}.", &name[..name.floor_char_boundary(200)])
 }
 
-/// Removes what killed runs for the same name have left. What is being written is locked.
+/// Removes files that killed runs left for the same name. A file in use is locked.
 fn clear_away(path: &Path) {
     let Ok(entries) = fs::read_dir(folder_of(path)) else { return };
     let prefix = part_prefix(path);
@@ -343,13 +339,13 @@ fn clear_away(path: &Path) {
             && entry.file_type().is_ok_and(|kind| kind.is_file())
             && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok())
         {
-            // What can't be removed is in nobody's way.
+            // Ignore errors: a file that can't be removed does no harm.
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// Whether a file is what is at a path.
+/// Whether this file is the one at the path.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -357,7 +353,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().ok().zip(fs::symlink_metadata(path).ok()).is_some_and(same)
 }
 
-/// Whether a file is what is at a path, as far as can be told.
+/// Whether this file is the one at the path, as far as its metadata shows.
 #[cfg(not(unix))]
 fn is_at(file: &File, path: &Path) -> bool {
     let same = |(one, other): (fs::Metadata, fs::Metadata)| {

@@ -1,26 +1,25 @@
-//! Objects as YAML that every reader takes for the same object.
+//! Writes objects as YAML that every parser reads as the same object.
 //!
-//! Readers differ in what an unquoted text is: to kubectl's, `on` is true, `012` is ten, `1_000` a thousand. Therefore
-//! only what is beyond doubt stands unquoted, and the rest as in JSON, with everything escaped that YAML does not take
-//! as it is.
+//! Parsers differ about unquoted text: for kubectl's, `on` is true, `012` is ten, and `1_000` a thousand. So only
+//! unambiguous text is unquoted. All other text is quoted as in JSON, and characters that YAML doesn't allow are
+//! escaped.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Longer keys have to be announced, says YAML (`? key`).
+/// YAML requires longer keys to be written as `? key`.
 const LONGEST_KEY: usize = 1000;
 
-/// Words that some reader takes for something else than a text.
+/// Words that some parser doesn't read as text.
 const WORDS: [&str; 12] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
 
-/// One object in block style, its keys in the order in which they come. The value is not deeper than `serde_json` reads
-/// (128).
+/// Writes one object in block style, with its keys in their order. `serde_json` limits its depth (128).
 pub(super) fn write(value: &Value, out: &mut String) {
     block(value, 0, out);
 }
 
-/// A value that begins on a line of its own.
+/// Writes a value at the current position; further lines get this indent.
 fn block(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -68,7 +67,7 @@ fn block(value: &Value, indent: usize, out: &mut String) {
             out.push('\n');
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) | Value::Array(_) => {
-            // These are written as in JSON: a scalar, {} or [].
+            // As in JSON: a scalar, {} or [].
             let _ = writeln!(out, "{value}");
         }
     }
@@ -78,7 +77,7 @@ fn pad(indent: usize, out: &mut String) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
 
-/// A text, unquoted only where nobody can take it for anything else.
+/// Writes a text, unquoted only if every parser reads that as this text.
 fn text(text: &str, out: &mut String) {
     if is_plain(text) {
         out.push_str(text);
@@ -94,8 +93,8 @@ fn is_plain(text: &str) -> bool {
         && !WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// As in JSON, and escaped whatever YAML doesn't take as it is: controls, line breaks of any alphabet, marks of byte
-/// order, no characters.
+/// Quotes as in JSON, and escapes what YAML doesn't allow: control characters, Unicode line breaks, byte order marks
+/// and noncharacters.
 pub(super) fn quoted(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
