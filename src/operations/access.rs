@@ -1,13 +1,13 @@
-//! What the user must be allowed to do.
+//! Checks the user's permissions.
 
 use crate::{act::Verdicts, model::Resources};
 
 use super::OperationError;
 
-/// Returns a note where it could not be found out whether the user may.
+/// Fails if the user lacks permissions; returns a note if that could not be checked.
 ///
 /// # Errors
-/// All that the API server would forbid. `done` says what was not done because of it.
+/// All requests that the API server would forbid. `done` says what was not done because of that.
 pub(super) fn require_allowed(
     verdicts: Verdicts,
     resources: &Resources,

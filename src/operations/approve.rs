@@ -1,4 +1,4 @@
-//! The loop that plans, shows, asks and catches up, until what was agreed to is what would happen now.
+//! The loop that plans, shows, asks and catches up, until the approved plan is what would happen now.
 
 #[cfg(test)]
 mod tests;
@@ -10,16 +10,16 @@ use super::{
     question::{Answer, Question, Terminal},
 };
 
-/// So often a plan may change while the user looks at it.
+/// How often a plan may change while the user looks at it.
 pub const ROUNDS: usize = 20;
 
-/// What a user is asked to agree to.
+/// A change that a user is asked to approve.
 pub trait Proposal {
     type Plan;
-    /// What of a plan the user agrees to: a plan with another one is shown and asked about again.
+    /// The part of a plan that the user approves: if it changes, the plan is shown again, and asked about again.
     type Fingerprint: PartialEq;
 
-    /// Plans on what is known now; `None` where its objects don't exist any more.
+    /// Plans on the current snapshot; `None` if its objects no longer exist.
     ///
     /// # Errors
     /// Why nothing can be planned.
@@ -27,70 +27,70 @@ pub trait Proposal {
 
     fn fingerprint(&self, plan: &Self::Plan) -> Self::Fingerprint;
 
-    /// Whether there is nothing to agree to: nothing to do, or a gate that forbids it.
+    /// Whether there is nothing to approve: nothing to do, or a gate forbids it.
     fn is_settled(&self, plan: &Self::Plan) -> bool;
 
     /// # Errors
-    /// Why it can't be done, or may not.
+    /// Why it is impossible or forbidden.
     fn check(&mut self, _plan: &Self::Plan, _notes: &mut Vec<String>) -> Result<(), OperationError> {
         Ok(())
     }
 
-    /// Begins an archive, and writes what would go. Returns what to say about it.
+    /// Begins an archive, and writes the objects that would be deleted. Returns lines to print.
     ///
     /// # Errors
-    /// What can't be archived.
+    /// Objects that can't be archived.
     fn begin_archive(&mut self, _plan: &Self::Plan, _now: &jiff::Zoned) -> Result<Vec<String>, OperationError> {
         Ok(Vec::new())
     }
 
-    /// Writes what a begun archive lacks. Returns whether it lacked anything, which took time.
+    /// Writes objects that a begun archive lacks. Returns whether there were any: that took time.
     ///
     /// # Errors
-    /// What can't be archived.
+    /// Objects that can't be archived.
     fn complete_archive(&mut self, _plan: &Self::Plan) -> Result<bool, OperationError> {
         Ok(false)
     }
 
-    /// The question took time: what was archived before has to be read again.
+    /// Called after the question, which took time: archived objects must be read again.
     fn time_has_passed(&mut self) {}
 
-    /// What goes on while the user thinks; `None` where carrying it out reads everything again.
+    /// The watched cluster; `None` if carrying out the plan reads everything again.
     fn world(&mut self) -> Option<&mut dyn World>;
 
-    /// Whether missed events of this resource may change the plan.
+    /// Whether events of this resource that were missed may change the plan.
     fn concerns(&self, _resource: ResourceId) -> bool {
         true
     }
 }
 
-/// A cluster that is watched while a plan is looked at.
+/// A cluster that is watched while the user looks at a plan.
 pub trait World {
-    /// Forgets what no watch keeps up to date. Returns whether there was any.
+    /// Drops facts that no watch keeps up to date. Returns whether there were any.
     fn forget(&mut self) -> bool;
 
-    /// Applies what has happened. Returns whether anything has.
+    /// Applies new events. Returns whether anything has changed.
     fn catch_up(&mut self) -> bool;
 
-    /// Every watch that has missed events so far, with the resource's full name.
+    /// Every watch that has missed events so far, with its resource's full name.
     fn missed(&self) -> Vec<(LostWatch, String)>;
 
     /// Reads all known objects of a resource again. Returns whether any has changed.
     fn recheck_all(&mut self, resource: ResourceId) -> bool;
 }
 
-/// How a plan is shown and asked about.
+/// Shows plans and asks about them.
 pub trait View<P: Proposal> {
-    /// Shows a plan; `again` where another one was shown before.
+    /// Shows a plan; `again` if another one was shown before.
     ///
     /// # Errors
-    /// What can't be printed.
+    /// Output errors.
     fn show(&mut self, proposal: &P, plan: &P::Plan, again: bool) -> Result<(), OperationError>;
 
     fn question(&self, proposal: &P, plan: &P::Plan) -> Question;
 }
 
-/// What the flags say beforehand.
+/// The flags that decide in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// `--yes`
@@ -98,32 +98,32 @@ pub struct Policy {
     pub missed: OnMissed,
 }
 
-/// What missed events mean: objects that nobody has seen may have been created.
+/// What to do about missed events: objects may have been created without being seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnMissed {
-    /// Read the known objects again, say so, and go on.
+    /// Read the known objects again, add a note, and go on.
     Recheck,
     /// Stop; the error names the flag that would allow it, if there is one.
     Refuse { unless: Option<&'static str> },
 }
 
-/// How the question ended.
+/// The result of the approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval<Plan> {
-    /// This is to be carried out now.
+    /// Carry this out now.
     Approved(Plan),
-    /// There is nothing to agree to.
+    /// There is nothing to approve.
     Settled(Plan),
-    /// What was to be planned for doesn't exist; `shown`: it did when a plan was shown.
+    /// The targets no longer exist; `shown`: they did when a plan was shown.
     Gone { shown: bool },
-    /// The user did not say yes.
+    /// The user didn't say yes.
     Declined,
 }
 
-/// Plans, shows what has not been shown, checks, asks, archives and catches up, until nothing has changed since.
+/// Plans, shows new plans, checks, asks, archives and catches up, until nothing changes any more.
 ///
 /// # Errors
-/// Why it can't be done, and [`OperationError::Unsettled`] where the plan never stops changing.
+/// Why it can't be done; [`OperationError::Unsettled`] if the plan never stops changing.
 pub fn approve<P: Proposal>(
     proposal: &mut P,
     view: &mut dyn View<P>,
@@ -139,7 +139,7 @@ pub fn approve<P: Proposal>(
         let fingerprint = proposal.fingerprint(&plan);
         if shown.as_ref() != Some(&fingerprint) {
             view.show(proposal, &plan, shown.is_some())?;
-            // A yes is for the plan that was shown.
+            // The yes was for the plan that was shown before.
             agreed = policy.yes;
             shown = Some(fingerprint);
         }
@@ -153,15 +153,15 @@ pub fn approve<P: Proposal>(
                 return Ok(Approval::Declined);
             }
             (agreed, took_time) = (true, true);
-            // The question may have taken minutes: read everything again that no watch keeps up to date.
+            // The question may have taken minutes: drop everything that no watch keeps up to date.
             forgot = proposal.world().is_some_and(World::forget);
             proposal.time_has_passed();
         }
-        // What was forgotten decides what goes: it is read before anything is archived.
+        // The dropped facts decide what is deleted: read them again before archiving.
         if !forgot {
             took_time |= proposal.complete_archive(&plan)?;
         }
-        // Without a pause there is no reason to look: a busy cluster always has news, and it rarely matters.
+        // Without a pause, don't look for events: a busy cluster always has some, and they rarely matter.
         if !(took_time && (catch_up(proposal, policy.missed, &mut missed, notes)? || forgot)) {
             return Ok(Approval::Approved(plan));
         }
@@ -190,7 +190,8 @@ fn ask<P: Proposal>(
     }
 }
 
-/// Applies what has happened meanwhile. Returns whether anything has; `seen` watches that missed events are dealt with.
+/// Applies new events. Returns whether anything has changed. The first `seen` watches in [`World::missed`] are already
+/// dealt with.
 fn catch_up<P: Proposal>(
     proposal: &mut P,
     policy: OnMissed,

@@ -1,4 +1,4 @@
-//! Writing what a delete of the targets would remove, without deleting it.
+//! Archives the objects that a delete of the targets would remove, without deleting them.
 
 use crate::{
     archive::Saved,
@@ -16,7 +16,7 @@ use super::{
     predict::{PlanOptions, PlanResult, predict},
 };
 
-/// While an archive is written, some of what goes may be replaced; so often it is planned again then.
+/// How often to plan again because objects were replaced while the archive was written.
 const ROUNDS: usize = 4;
 
 /// How to archive.
@@ -27,7 +27,7 @@ pub struct ArchiveConfig {
     pub allow_incomplete: bool,
 }
 
-/// What was archived.
+/// The result of archiving.
 pub struct Archived {
     pub plan: Plan,
     pub goes: Goes,
@@ -37,7 +37,7 @@ pub struct Archived {
 /// Archives everything that a delete of the session's targets would remove.
 ///
 /// # Errors
-/// What can't be archived; nothing is written then.
+/// Objects that can't be archived; nothing is written then.
 pub fn archive(
     session: &mut LiveSession,
     archiving: &mut Archiving,
@@ -62,8 +62,8 @@ pub fn archive(
     Ok(Archived { plan, goes, saved })
 }
 
-/// Reads again what is gone: another object may have taken its name, and may go in its place. Returns whether anything
-/// has changed.
+/// Reads missing objects again: another object may have taken the name, and may be deleted instead. Returns whether
+/// anything has changed.
 fn recheck(session: &mut LiveSession, plan: &Plan, gone: &[ObjectId], path: &str) -> Result<bool, OperationError> {
     if let Some(target) = plan.request.targets.iter().find(|target| gone.contains(target)) {
         return Err(OperationError::Moved { object: placed(&session.snapshot, *target), path: path.to_owned() });

@@ -1,8 +1,8 @@
 //! From a plan to an archive, for every command that writes one.
 //!
-//! [`begin`](Archiving::begin) before anything is read, [`take`](Archiving::take) once it is known what goes, and
-//! [`save`](Archiving::save) before anything is deleted. Whoever finds out later that more goes takes that as well, and
-//! saves again: what is at the file's name is always complete.
+//! Call [`begin`](Archiving::begin) before anything is read, [`take`](Archiving::take) once the plan is known, and
+//! [`save`](Archiving::save) before anything is deleted. If more objects turn out to be deleted, take those and save
+//! again: the file is complete at all times.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -21,21 +21,20 @@ use crate::{
 
 use super::{LiveSession, OperationError};
 
-/// All that goes with a delete.
+/// All objects that a delete removes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Goes {
-    /// What a snapshot has of it: see [`removed`].
+    /// Those in the snapshot: see [`removed`].
     pub objects: Vec<ObjectId>,
-    /// What goes besides with the Namespaces among these: resources that no snapshot has, in the namespaces of these
-    /// names.
+    /// Other contents of deleted Namespaces: resources that no snapshot contains, each with the namespace's name.
     pub unlisted: Vec<(Symbol, ResourceId)>,
-    /// What could not be read, and may hold more of it.
+    /// Unread resources that may contain more of them.
     pub hidden: Vec<Gap>,
 }
 
 impl Goes {
     /// # Errors
-    /// Where what could not be read may hold more that goes, unless that is allowed.
+    /// If unread resources may contain more objects that will be deleted, unless that is allowed.
     pub fn require_complete(&self, path: &str, allowed: bool) -> Result<(), OperationError> {
         match gaps::describe(&self.hidden).filter(|_| !allowed) {
             None => Ok(()),
@@ -47,7 +46,7 @@ impl Goes {
     }
 }
 
-/// All that goes with the delete that was planned.
+/// All objects that the planned delete removes.
 pub fn goes(stage: &SimContext<'_>, plan: &Plan) -> Goes {
     let snapshot = stage.snapshot;
     let objects = removed(stage, plan);
@@ -61,22 +60,22 @@ pub fn goes(stage: &SimContext<'_>, plan: &Plan) -> Goes {
     Goes { objects, unlisted, hidden }
 }
 
-/// An archive in the making, and what is to be said of it.
+/// An archive that is being written, and notes about it.
 #[derive(Debug)]
 pub struct Archiving {
     path: String,
     writer: ArchiveWriter,
     time: String,
-    /// By uid: what was gone before it could be read.
+    /// By uid: objects that were gone before they could be read.
     gone: BTreeMap<String, ObjectName>,
     left_out: Vec<LeftOut>,
     hidden: Vec<Gap>,
-    /// The uids of what was read since it was last said that time has passed.
+    /// The uids of objects read since [`grow_stale`](Self::grow_stale).
     fresh: FxHashSet<String>,
 }
 
 impl Archiving {
-    /// Finds out whether an archive can be written there.
+    /// Checks whether an archive can be written there.
     ///
     /// # Errors
     /// Why not: see [`ArchiveWriter::create`].
@@ -96,11 +95,11 @@ impl Archiving {
         })
     }
 
-    /// Goes on with the archive that is there, if it is one, and complete: a command that was cut short is given again.
-    /// What it says of itself comes with it. Where nothing is there, begins.
+    /// Continues the archive at the path, if it is complete, and returns its header: an interrupted command may be
+    /// repeated. Begins a new one if there is no file.
     ///
     /// # Errors
-    /// As [`begin`](Self::begin); what is there and no archive that can be believed is never replaced.
+    /// Those of [`begin`](Self::begin). A file that is no complete archive is never replaced.
     pub fn begin_or_resume(path: &Path) -> Result<(Self, Option<Header>), OperationError> {
         let exists = match Self::begin(path) {
             Err(OperationError::Archive(error)) if matches!(*error, ArchiveError::Exists { .. }) => error,
@@ -113,7 +112,7 @@ impl Archiving {
         Ok((Archiving { path, writer, time, gone, left_out, hidden, fresh: FxHashSet::default() }, Some(header)))
     }
 
-    /// Whether it has all of this, as it is now.
+    /// Whether it contains the current state of all these objects.
     pub fn has(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> bool {
         objects.iter().all(|id| {
             let uid = snapshot.text(snapshot.object(*id).uid);
@@ -121,27 +120,25 @@ impl Archiving {
         })
     }
 
-    /// Time has passed: what was read may be otherwise by now, and is read again when it is taken the next time.
+    /// Time has passed: the next [`take`](Self::take) reads the objects again.
     pub fn grow_stale(&mut self) {
         self.fresh.clear();
     }
 
-    /// How many objects it has.
+    /// How many objects it contains.
     pub fn size(&self) -> usize {
         self.writer.len()
     }
 
-    /// Where it is, or will be.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Reads all of this that was not taken yet, or not lately, whole, and says which of it verifiably is not there any
-    /// more: it went, or another has taken its name. What that changes about what goes is for the caller to find out.
+    /// Reads all these objects whole that were not read lately. Returns those that verifiably don't exist any more, or
+    /// were replaced; the caller must find out how that changes the plan.
     ///
     /// # Errors
-    /// [`OperationError::NotArchived`] names everything that can't be read. Nothing is to be saved then, and nothing
-    /// deleted.
+    /// [`OperationError::NotArchived`] names everything that can't be read. Nothing may be saved or deleted then.
     pub fn take(&mut self, session: &LiveSession, goes: &Goes) -> Result<Vec<ObjectId>, OperationError> {
         let snapshot = &session.snapshot;
         let (mut gone, mut failures) = (Vec::new(), Vec::new());
@@ -182,7 +179,7 @@ impl Archiving {
         Ok(gone)
     }
 
-    /// Objects of a resource that no snapshot has. Events tell of what was, and nobody would bring them back.
+    /// Archives objects of a resource that no snapshot contains. Events are left out: they only record the past.
     fn take_unlisted(
         &mut self,
         session: &LiveSession,
@@ -215,7 +212,7 @@ impl Archiving {
         Ok(Ok(()))
     }
 
-    /// Writes all that was taken so far. It is on the disk when this returns.
+    /// Writes all objects taken so far. They are on disk when this returns.
     ///
     /// # Errors
     /// See [`ArchiveWriter::save`].
@@ -232,7 +229,7 @@ impl Archiving {
         Ok(self.writer.save(&header)?)
     }
 
-    /// What is told of an archive besides what is in it.
+    /// Notes about objects that are not in the archive.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.gone.is_empty() {
@@ -253,7 +250,7 @@ impl Archiving {
     }
 }
 
-/// An object as an error names it.
+/// An object as errors name it.
 pub fn placed(snapshot: &Snapshot, id: ObjectId) -> String {
     let namespace = snapshot.object(id).namespace;
     let place =

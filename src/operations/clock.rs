@@ -9,17 +9,16 @@ pub trait Clock {
     /// The time of day, in seconds since 1970.
     fn now(&self) -> i64;
 
-    /// The time since this clock began.
+    /// The time since this clock was started.
     fn elapsed(&self) -> Duration;
 
     fn sleep(&self, time: Duration);
 }
 
-/// The time of this machine.
+/// The clock of this machine.
 pub struct SystemClock(Instant);
 
 impl SystemClock {
-    /// Begins now.
     pub fn start() -> Self {
         SystemClock(Instant::now())
     }

@@ -1,13 +1,13 @@
-//! The loop that simulates until nothing is missing.
+//! Repeats a simulation until no reads are missing.
 
-/// So often what is missing is read: each time may reveal another level of owners.
+/// The limit on rounds: each may reveal another level of owners.
 pub const ROUNDS: usize = 32;
 
-/// Simulates, has `learn` read what the result lacks, and simulates again while that taught anything, `rounds` times at
-/// most.
+/// Simulates, lets `learn` read what the result lacks, and simulates again while that brings anything new, at most
+/// `rounds` times.
 ///
 /// # Errors
-/// The first of either.
+/// The first error of either.
 pub fn complete<S: ?Sized, T, E>(
     rounds: usize,
     state: &mut S,
@@ -27,7 +27,7 @@ pub fn complete<S: ?Sized, T, E>(
 mod tests {
     use super::*;
 
-    /// How often it is simulated where there is something to learn so many times.
+    /// How often it simulates if `to_learn` rounds of reads bring something new.
     fn simulations(rounds: usize, to_learn: usize) -> usize {
         let mut simulated = 0;
         let mut left = to_learn;

@@ -1,4 +1,4 @@
-//! Everything that keeps a command from being done.
+//! All errors of commands.
 
 use std::path::PathBuf;
 
@@ -13,10 +13,10 @@ use crate::{
 
 use super::targets::TargetError;
 
-/// Why a command could not be done. [`kind`](Self::kind) groups them, [`hint`](Self::hint) says what to do about it.
+/// Why a command failed. [`kind`](Self::kind) groups the errors, [`hint`](Self::hint) says what to do about one.
 #[derive(Debug, thiserror::Error)]
 pub enum OperationError {
-    /// Flags or arguments that make no sense, alone or together.
+    /// Invalid flags or arguments, alone or together.
     #[error("{0}")]
     Usage(String),
     #[error(transparent)]
@@ -25,29 +25,29 @@ pub enum OperationError {
     Dump(Box<DumpError>),
     #[error(transparent)]
     Target(Box<TargetError>),
-    /// The namespace that was asked for is not in the dump.
+    /// The requested namespace is not in the dump.
     #[error("no namespace {namespace:?} in the dump, which contains {}", .known.join(", "))]
     NamespaceNotInDump { namespace: String, known: Vec<String> },
-    /// The namespace that was asked for is not in the cluster.
+    /// The requested namespace is not in the cluster.
     #[error("there is no namespace {0:?} in the cluster")]
     NamespaceNotFound(String),
-    /// The API server refuses this delete, whoever sends it.
+    /// The API server refuses this delete to every user.
     #[error("the API server refuses to delete {object}: {why}")]
     Refused { object: String, why: &'static str },
-    /// The API server would forbid the user to do this.
+    /// The user lacks permissions.
     #[error("nothing was {done}: you may not {what}")]
     Forbidden { done: &'static str, what: String },
-    /// What `--keep` asks for is impossible: one line for each object.
+    /// `--keep` asks for something impossible: one line for each object.
     #[error("{}", .0.join("\n"))]
     Unkeepable(Vec<String>),
-    /// Something can't be kept, and nothing was deleted.
+    /// Something can't be kept; nothing was deleted.
     #[error("nothing was deleted: {0}")]
     Keep(#[from] KeepError),
-    /// What could not be read may change what is deleted.
+    /// Unread objects may change what is deleted.
     #[error("nothing was deleted: something that could not be read may change which objects are deleted.{}",
         incomplete(*uncertain, unseen))]
     Incomplete { uncertain: usize, unseen: Vec<String> },
-    /// Dependents may be among what could not be read.
+    /// Unread resources may contain dependents.
     #[error("nothing was changed: these could not be read and may contain dependents of the objects to be swept: {}",
         named(.0))]
     UnseenDependents(Vec<String>),
@@ -57,31 +57,31 @@ pub enum OperationError {
     /// The plan never stops changing.
     #[error("nothing was changed: the plan changed {rounds} times while it was shown")]
     Unsettled { rounds: usize },
-    /// Another object has the name of one that was to be deleted.
+    /// Another object has the name of a target.
     #[error("nothing was deleted: {object} was replaced by another object with the same name")]
     Replaced { object: String },
-    /// A target is gone or replaced while it is archived.
+    /// A target was deleted or replaced while it was archived.
     #[error(
         "{object} was deleted or replaced since the cluster was read: nothing was written to {path}; run this \
          again"
     )]
     Moved { object: String, path: String },
-    /// A question, and nobody to answer it.
+    /// There is a question, but no terminal.
     #[error("nothing was changed: there is no terminal for the question")]
     NoTerminal,
-    /// An archive could not be written, or can't be trusted.
+    /// An archive could not be written or used.
     #[error(transparent)]
     Archive(Box<ArchiveError>),
-    /// The archive that is there is of other objects.
+    /// The existing archive contains other objects.
     #[error("{}: nothing was deleted: it is an archive of other objects", .0.display())]
     OtherArchive(PathBuf),
-    /// What an archive holds can't be restored.
+    /// An archive's objects can't be restored.
     #[error("{0}")]
     Malformed(String),
-    /// Something that goes can't be archived.
+    /// Objects to be deleted can't be archived.
     #[error("{}", not_archived(path, failures))]
     NotArchived { path: String, failures: Vec<(String, String)> },
-    /// What could not be read may hold something that goes.
+    /// Unread resources may contain objects that will be deleted.
     #[error("{path} was not written: {what}. The archive could lack deleted objects that could not be read")]
     MayLack { path: String, what: String },
     #[error("{path}: cannot be written: {source}")]
@@ -91,7 +91,7 @@ pub enum OperationError {
     /// The output could not be printed.
     #[error("cannot show what would happen: {0}")]
     Print(std::io::Error),
-    /// The output is no document.
+    /// The output can't be serialized.
     #[error("cannot write the output as a document: {0}")]
     Document(serde_json::Error),
     #[error(transparent)]
@@ -101,24 +101,24 @@ pub enum OperationError {
     Runtime(std::io::Error),
 }
 
-/// What kind of thing went wrong: what the user can do about it depends on this.
+/// Groups errors by what the user can do about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The command line makes no sense: change it.
+    /// The command line is invalid: change it.
     Usage,
     /// The source can't be reached or read.
     Source,
-    /// What was named doesn't exist, or is not what was meant.
+    /// The named objects don't exist, or are not those that were meant.
     NotFound,
     /// The API server refuses it, or would.
     Refused,
-    /// Too little is known to do it safely.
+    /// Too much is unknown to do it safely.
     Unknown,
-    /// The cluster changes meanwhile: try again.
+    /// The cluster changed in between: try again.
     Changed,
-    /// Nobody agreed to it.
+    /// The user was not asked.
     Unanswered,
-    /// A local file, port or stream.
+    /// A local file, port or stream failed.
     Local,
 }
 
@@ -148,7 +148,7 @@ impl OperationError {
         }
     }
 
-    /// What to do about it, where the message doesn't say so itself. It follows the message's last punctuation.
+    /// What to do about it, if the message doesn't say so. It follows the message's last punctuation.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Incomplete { .. } => " Make them readable, or use --allow-incomplete.",
@@ -190,7 +190,7 @@ fn incomplete(uncertain: usize, unseen: &[String]) -> String {
     why
 }
 
-/// Objects that can't be archived, those with the same reason together.
+/// Objects that can't be archived, grouped by reason.
 fn not_archived(path: &str, failures: &[(String, String)]) -> String {
     const NAMED: usize = 10;
     let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -216,7 +216,7 @@ fn not_archived(path: &str, failures: &[(String, String)]) -> String {
 mod tests {
     use super::*;
 
-    /// As a command prints it.
+    /// The error as a command prints it.
     fn printed(error: &OperationError) -> String {
         format!("{error}{}", error.hint().unwrap_or_default())
     }

@@ -1,5 +1,4 @@
-//! How a diagnosis comes about: what it rests on is read, and on a live cluster nothing is said that wasn't so at every
-//! look.
+//! Makes a diagnosis: reads what it depends on, and on a live cluster reports only findings that every look confirms.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -22,19 +21,17 @@ use super::{
     complete::{ROUNDS, complete},
 };
 
-/// What is wrong has to last this long before it is told: a collector and controllers that work deal with most within
-/// moments, and what they have not got round to yet is no finding.
+/// How long a problem must last before it is reported: a working collector and controllers resolve most within moments.
 const LASTS: Duration = Duration::from_secs(5);
-/// And so long where the collector, or a controller, is seen at work on other things: what it should deal with may be
-/// next in its queue.
+/// The same while the collector or a controller is working on other objects: this one may be next in its queue.
 const LASTS_WHILE_BUSY: Duration = Duration::from_secs(20);
-/// Looks are this far from each other.
+/// The pause between two looks.
 const BETWEEN: Duration = Duration::from_millis(2500);
 
-/// What tells one suspicion from another, from look to look: the code, the cause, and who suffers.
+/// Identifies a finding from look to look: its code, its cause, and the uid of an affected object.
 type Suspicion = (Code, String, Symbol);
 
-/// An object, wherever it is in a snapshot that takes in what changes.
+/// An object by its identity, to find it again in a changing snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
     pub coordinate: Coordinate,
@@ -42,14 +39,14 @@ pub struct Named {
 }
 
 impl Named {
-    /// The name of an object of a snapshot.
+    /// The identity of an object in a snapshot.
     pub fn of(snapshot: &Snapshot, id: ObjectId) -> Self {
         let object = snapshot.object(id);
         let coordinate = Coordinate { resource: object.resource, namespace: object.namespace, name: object.name };
         Named { coordinate, uid: object.uid }
     }
 
-    /// The object, if it is there. Where several have its uid, it is the one of its name.
+    /// The object, if it exists. If several have its uid, the one with its name.
     pub fn find(&self, snapshot: &Snapshot) -> Option<ObjectId> {
         match snapshot.look_up(self.coordinate) {
             Presence::Present(id) if snapshot.object(id).uid == self.uid => Some(id),
@@ -58,7 +55,7 @@ impl Named {
     }
 }
 
-/// An examination of what a session has read.
+/// An examination of a session's objects.
 pub struct Examination<'s> {
     session: &'s mut Session,
     clock: &'s dyn Clock,
@@ -70,16 +67,16 @@ pub struct Examination<'s> {
     made: Vec<RecreatedDependent>,
 }
 
-/// What is asked about: nothing else is looked at again, or waited for.
+/// The scope of an examination: nothing else is read again or waited for.
 #[derive(Clone, Debug, Default)]
 pub struct ExaminationScope {
     pub limit: Limit,
-    /// Only findings of these codes; all where there is none.
+    /// Report only these codes; empty: all.
     pub only: Vec<Code>,
 }
 
 impl<'s> Examination<'s> {
-    /// Begins. `kubectl` is how remedies call it, `probed` what a throw-away object told of the collector.
+    /// `kubectl` is how to call kubectl in remedies, `probed` the result of a probe.
     pub fn new(
         session: &'s mut Session,
         clock: &'s dyn Clock,
@@ -88,12 +85,12 @@ impl<'s> Examination<'s> {
         probed: Option<Probed>,
     ) -> Self {
         let events = session.owner_events();
-        // A dump says nothing of where it is from.
+        // In a dump, the origin is unknown.
         let kubectl = if session.is_live() { kubectl } else { Kubectl::default() };
         Examination { session, clock, events, probed, kubectl, asked, fresh: FxHashSet::default(), made: Vec::new() }
     }
 
-    /// The stories of these objects, those of them that are there at the last look, and what is wrong with them.
+    /// Explains these objects, as far as they exist at the last look, with their findings.
     pub fn explained(mut self, named: &[Named]) -> Explained {
         let ids =
             |snapshot: &Snapshot| -> Vec<ObjectId> { named.iter().filter_map(|named| named.find(snapshot)).collect() };
@@ -111,8 +108,7 @@ impl<'s> Examination<'s> {
         self.with_case(|case| explain(case, &objects, &diagnosis.findings))
     }
 
-    /// What is wrong. On a live cluster whatever is suspected is looked at again, and again after a while: what passes
-    /// is not told.
+    /// The findings. On a live cluster, looks again several times, and leaves out problems that pass.
     pub fn diagnosis(&mut self) -> Diagnosis {
         let diagnosis = self.look();
         if !self.session.is_live() || diagnosis.findings.is_empty() {
@@ -129,7 +125,7 @@ impl<'s> Examination<'s> {
             let now = suspicions(&self.session.snapshot, &diagnosis.findings);
             lasting.retain(|suspicion| now.contains(suspicion));
             let still = in_the_way(&self.session.snapshot, &diagnosis.findings);
-            // Where the collector gets on with something, what is left of it is none of its failures.
+            // If the collector is resolving some of a problem, the rest of it is no finding.
             let gone = first.iter().filter(|suspicion| !lasting.contains(*suspicion));
             let done = others.iter().filter(|other| !still.contains(*other));
             let worked_on: FxHashSet<(Code, &str)> = gone
@@ -147,14 +143,14 @@ impl<'s> Examination<'s> {
         }
     }
 
-    /// The same without what has not lasted.
+    /// The same findings, without the affected objects for which they didn't last.
     fn only(&mut self, diagnosis: Diagnosis, lasting: &FxHashSet<Suspicion>) -> Diagnosis {
         let snapshot = &self.session.snapshot;
         for finding in &diagnosis.findings {
             let suffers = finding.objects.iter().map(|id| snapshot.object(*id).uid);
             self.fresh.extend(suffers.filter(|uid| !lasting.contains(&(finding.code, finding.cause.clone(), *uid))));
         }
-        // An object may suffer from one thing for long, and from another only now.
+        // An object may have one problem for long, and another only now.
         for (_, _, uid) in lasting {
             self.fresh.remove(uid);
         }
@@ -170,7 +166,7 @@ impl<'s> Examination<'s> {
         diagnosis
     }
 
-    /// One look: everything is read that findings rest on, and every object that they speak of is looked at once.
+    /// One look: reads everything that findings depend on, and reads every object in them again, once.
     fn look(&mut self) -> Diagnosis {
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
         let look = |this: &mut Self| {
@@ -198,7 +194,7 @@ impl<'s> Examination<'s> {
         diagnosis
     }
 
-    /// Works on what has been read so far.
+    /// Runs `work` on what has been read so far.
     fn with_case<T>(&self, work: impl FnOnce(&Case<'_>) -> T) -> T {
         let snapshot = &self.session.snapshot;
         let graph = OwnerGraph::new(snapshot);
@@ -212,12 +208,12 @@ impl<'s> Examination<'s> {
         work(&Case { stage: &stage, projection: &projection, now, live, fresh, limit, made, kubectl, events, probed })
     }
 
-    /// Reads what is wanted. Says whether that made a difference.
+    /// Reads what is wanted. Returns whether that made a difference.
     fn read(&mut self, wanted: &ReadsNeeded) -> bool {
         let moved = self.session.confirm(&wanted.needs.absences);
         let unread: Vec<ObjectId> =
             wanted.setters.iter().copied().filter(|id| self.session.snapshot.facts.setters(*id).is_none()).collect();
-        // An absence that turned out to be none may have moved objects to other ids.
+        // If an absence was wrong, objects may have other ids now.
         if moved {
             return true;
         }
@@ -226,7 +222,7 @@ impl<'s> Examination<'s> {
         self.session.fetch(&wanted.needs) || describe
     }
 
-    /// Looks at every one of some objects that wasn't looked at yet. Says whether anything had changed.
+    /// Reads objects again that were not yet read again in this look. Returns whether any had changed.
     fn recheck(&mut self, mut objects: Vec<ObjectId>, looked_at: &mut FxHashSet<Symbol>) -> bool {
         let snapshot = &self.session.snapshot;
         objects.sort_unstable();
@@ -236,13 +232,13 @@ impl<'s> Examination<'s> {
     }
 }
 
-/// The latest time that anything of a dump tells: it was taken then, or later.
+/// The latest timestamp in a dump, which was taken then or later.
 fn latest(snapshot: &Snapshot) -> Option<i64> {
     snapshot.objects().flat_map(|(_, object)| [object.created, object.deleted]).flatten().max()
 }
 
-/// The other parties of findings, each with what it is told of. The collector deals with many one by one: an owner may
-/// wait for long.
+/// The related objects of findings, each with code and cause. The collector works on many one by one: an owner may wait
+/// for long.
 fn in_the_way(snapshot: &Snapshot, findings: &[Finding]) -> FxHashSet<Suspicion> {
     let of = |finding: &Finding| -> Vec<Suspicion> {
         finding.related.iter().map(|id| (finding.code, finding.cause.clone(), snapshot.object(*id).uid)).collect()

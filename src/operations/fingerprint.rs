@@ -1,4 +1,4 @@
-//! What of a plan somebody agrees to: if any of this is different, it is another plan.
+//! The part of a plan that a user approves: if any of it differs, it is another plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,7 @@ use crate::{
     simulate::State,
 };
 
-/// What becomes of each object, and happens because of it, by uid and in whichever order; and what has to be typed for
-/// it.
+/// Outcomes and effects by uid, in any order, and what has to be typed to approve them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanFingerprint {
     ends: BTreeMap<String, End>,
@@ -27,7 +26,7 @@ struct End {
 }
 
 impl PlanFingerprint {
-    /// Of a plan on this snapshot, to be agreed to like this; ids don't matter.
+    /// The fingerprint of a plan on this snapshot, with this consent; it doesn't depend on ids.
     pub fn of(snapshot: &Snapshot, plan: &Plan, consent: Consent) -> Self {
         let uid = |object: ObjectId| snapshot.text(snapshot.object(object).uid).to_owned();
         let end = |outcome: &Outcome| {

@@ -1,4 +1,4 @@
-//! A cluster that is open: reading on, writing, and following what comes of it.
+//! An open cluster: further reads, writes, and following their effects.
 
 use std::{
     future,
@@ -21,31 +21,31 @@ use crate::{
 
 use super::session::{Session, Source};
 
-/// How long what is on its way is waited for: on a healthy line events take milliseconds.
+/// How long to wait for events under way: on a healthy connection, they take milliseconds.
 const ON_ITS_WAY: Duration = Duration::from_millis(100);
 
-/// How long nothing may move before what nobody is known to finish is called stuck: operators take their time.
+/// How long nothing may move before something that no known controller will finish is stuck: operators take time.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// And at most so long where there is a time-out, half of which is waited.
+/// The same with a timeout, of which it is half: at most this long.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often it is looked whether a sweep goes on in vain, and for how long that has to be so.
+/// How often to check whether only failing objects are left, and how long that must last.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 const IN_VAIN: Duration = Duration::from_secs(10);
-/// How long the work of a sweep that is under way may take to come to its end.
+/// How long a sweep's work under way may take to finish.
 const TO_STOP: Duration = Duration::from_secs(15);
 
-/// Whether somebody has pressed Ctrl-C. None before anybody wants to know: then it ends the process, as ever.
+/// Whether the user has pressed Ctrl-C. Unset until a command listens: until then, Ctrl-C ends the process.
 static INTERRUPTED: OnceLock<watch::Receiver<bool>> = OnceLock::new();
 
-/// An open connection, and what drives it.
+/// An open connection, and its runtime.
 pub struct Cluster {
     pub runtime: Runtime,
     pub connection: Connection,
     pub(super) watches: Option<Watches>,
 }
 
-/// A cluster's objects: only this can write.
+/// A session on a cluster: only this can write.
 pub type LiveSession = Session<Cluster>;
 
 impl Source for Cluster {
@@ -88,7 +88,7 @@ impl Source for Cluster {
 }
 
 impl Cluster {
-    /// From now on the first Ctrl-C stops what is under way in good order; the second ends the process.
+    /// From now on, the first Ctrl-C stops the work under way in good order; the second ends the process.
     fn hear_interrupts(&self) {
         INTERRUPTED.get_or_init(|| {
             let (heard, receiver) = watch::channel(false);
@@ -110,7 +110,7 @@ impl Cluster {
     }
 }
 
-/// The watches of what the snapshot has listed, begun if there are none yet.
+/// The watches of everything that the snapshot lists, started if there are none yet.
 fn watching<'a>(
     watches: &'a mut Option<Watches>,
     runtime: &Runtime,
@@ -122,7 +122,7 @@ fn watching<'a>(
 }
 
 impl LiveSession {
-    /// Runs what needs the connection and the snapshot to its end.
+    /// Runs work that needs the connection and the snapshot.
     pub fn run<T>(&self, work: impl AsyncFnOnce(&Connection, &Snapshot) -> T) -> T {
         self.source.runtime.block_on(work(&self.source.connection, &self.snapshot))
     }
@@ -132,28 +132,28 @@ impl LiveSession {
         self.source.hear_interrupts();
     }
 
-    /// Begins to watch everything that was listed, from where the lists ended: nothing is listed again.
+    /// Starts to watch everything that was listed, from where the lists ended, so that nothing is listed again.
     pub fn watch(&mut self) {
         self.source.watches(&self.snapshot);
     }
 
-    /// Applies what watches have reported so far. Returns whether anything that is kept has changed: **ids may change
-    /// then**, and whatever was built on the snapshot has to be built again.
+    /// Applies the events that watches have reported so far. Returns whether the snapshot has changed: **ids may change
+    /// then**, and everything derived from the snapshot must be built again.
     ///
-    /// The latest events may not have arrived; [`Session::recheck`] is sure of the objects that it is given. What was
-    /// missed is in [`LiveSession::lost`].
+    /// The latest events may not have arrived yet; [`Session::recheck`] makes sure for single objects.
+    /// [`LiveSession::lost`] has the watches that missed events.
     pub fn catch_up(&mut self) -> bool {
         self.source.runtime.block_on(async { tokio::time::sleep(ON_ITS_WAY).await });
         let seen = self.source.watches(&self.snapshot).seen();
         self.snapshot.apply_events(seen)
     }
 
-    /// Which watches have missed events since [`LiveSession::watch`].
+    /// The watches that have missed events since [`LiveSession::watch`].
     pub fn lost(&self) -> Vec<LostWatch> {
         self.source.watches.as_ref().map(Watches::lost).unwrap_or_default()
     }
 
-    /// Asks with a throw-away object whether a collector runs.
+    /// Checks with a test object whether a collector is running.
     ///
     /// # Errors
     /// Why that could not be found out.
@@ -164,16 +164,16 @@ impl LiveSession {
         })
     }
 
-    /// Deletes these objects one after the other ([`delete`]). An interrupt stops it after the one that is under way.
+    /// Deletes these objects one after the other ([`delete`]). An interrupt stops it after the current one.
     pub fn delete(&self, targets: &[ObjectId], deletion: &Deletion, observer: &mut dyn FnMut(&Sent)) -> Vec<Sent> {
         self.run(async |connection, snapshot| {
             delete(connection, snapshot, targets, deletion, interrupted(), observer).await
         })
     }
 
-    /// Follows a plan to its end ([`follow`]), for so long at most. An interrupt ends it.
+    /// Follows a plan to its end ([`follow`]), at most until the timeout. An interrupt ends it.
     ///
-    /// The plan was made on the snapshot as it is now: between [`LiveSession::catch_up`] and this, it must not change.
+    /// The plan was made on the current snapshot: it must not change between [`LiveSession::catch_up`] and this.
     pub fn follow(
         &mut self,
         course: PlanTracker,
@@ -189,25 +189,25 @@ impl LiveSession {
     }
 }
 
-/// What came of a sweep.
+/// The result of a sweep.
 pub struct SweepResult {
     pub followed: Followed,
-    /// What was tried in vain to its end, and why.
+    /// Objects that still fail at the end, and why.
     pub failing: Vec<(Identity, String)>,
 }
 
 /// How to sweep.
 pub struct SweepSettings {
     pub settings: Settings,
-    /// Requests a second, and how many at once after a pause.
+    /// Requests per second, and the most at once after a pause.
     pub rate: (f64, u32),
     pub assume: Assume,
     pub timeout: Option<Duration>,
 }
 
 impl LiveSession {
-    /// Does the collector's work from the state that the plan was made on, and follows what comes of it until nothing
-    /// is left to do, or nothing that is left can be done. An interrupt ends it.
+    /// Does the collector's work, starting from the state that the plan was made on, and follows it until nothing is
+    /// left to do, or only objects are left that fail. An interrupt ends it.
     ///
     /// Between [`LiveSession::catch_up`] and this, the snapshot must not change.
     pub fn sweep(
@@ -254,14 +254,14 @@ impl LiveSession {
             let followed = follow(following, snapshot, course, &[], ends, observer).await;
             listening.abort();
             let failing = sweeper.standing().failing;
-            // Whoever waits for a server that doesn't answer isn't waited for.
+            // Don't wait for workers whose server doesn't answer.
             drop(tokio::time::timeout(TO_STOP, sweeper.stop()).await);
             SweepResult { followed, failing }
         })
     }
 }
 
-/// Done when nothing has got on for some time but what is tried again and again in vain.
+/// Done when for some time nothing has moved, and only failing objects are left.
 async fn in_vain(sweeper: &Sweeper) {
     loop {
         tokio::time::sleep(BETWEEN_LOOKS).await;
@@ -272,16 +272,15 @@ async fn in_vain(sweeper: &Sweeper) {
     }
 }
 
-/// How long nothing may move before what nobody is known to finish is called stuck.
+/// How long nothing may move before something that no known controller will finish is stuck.
 fn patience(timeout: Option<Duration>) -> Duration {
     timeout.map_or(PATIENCE, |timeout| (timeout / 2).clamp(PATIENCE, LONGEST_PATIENCE))
 }
 
-/// Done when somebody has pressed Ctrl-C since [`LiveSession::hear_interrupts`]; from the second time on, the process
-/// ends at once.
+/// Done when the user has pressed Ctrl-C since [`LiveSession::hear_interrupts`]. The second time ends the process.
 pub(super) async fn interrupted() {
     match INTERRUPTED.get() {
-        // Who is heard once is heard until the end.
+        // An interrupt stays set until the process ends.
         Some(heard) => drop(heard.clone().wait_for(|heard| *heard).await),
         None => future::pending::<()>().await,
     }

@@ -1,6 +1,6 @@
-//! The use cases: what a command does between its checked arguments and its view.
+//! The use cases: what a command does between its checked arguments and its output.
 //!
-//! No command-line parser and no terminal: questions, progress and time are inputs.
+//! They know no command-line parser and no terminal: questions, progress and time are inputs.
 
 mod access;
 pub mod approve;
@@ -30,7 +30,7 @@ pub use session::{DumpSession, Session, Source};
 mod tests {
     use std::{fs, path::Path};
 
-    /// Questions, progress and time are inputs here: no file names what parses a command line or drives a terminal.
+    /// No file names anything that parses a command line or drives a terminal.
     #[test]
     fn no_command_line_and_no_terminal() {
         let forbidden = [

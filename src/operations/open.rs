@@ -1,4 +1,4 @@
-//! Opening: from checked configuration to a snapshot and the objects that are meant.
+//! Opens a source: from checked configuration to a snapshot and the targets.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -18,11 +18,12 @@ use super::{
 /// How much of a cluster a command has to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadScope {
-    /// The namespace of the targets and what is cluster-scoped; everything for targets that are cluster-scoped.
+    /// The targets' namespace and everything cluster-scoped; everything if a target is cluster-scoped.
     Namespace,
-    /// Everything, because a dependent in the wrong place can decide an outcome.
+    /// Everything, because a dependent in the wrong namespace can decide an outcome.
     Everything,
-    /// Everything, and the facts of what the API server asks and passes requests on to ([`read_whole`]).
+    /// Everything, with the facts of webhooks, APIServices and the like, on which the API server depends
+    /// ([`read_whole`]).
     Diagnosis,
 }
 
@@ -30,13 +31,13 @@ pub enum ReadScope {
 #[derive(Clone)]
 pub struct ClusterConfig {
     pub options: ConnectionOptions,
-    /// The namespace that replaces the kubeconfig's.
+    /// Replaces the kubeconfig's namespace.
     pub namespace: Option<String>,
-    /// Is informed of every list and request.
+    /// Receives every list and request.
     pub progress: Option<Arc<dyn Progress>>,
 }
 
-/// Where objects are read from.
+/// The source of objects.
 #[derive(Clone)]
 pub enum SourceConfig {
     Cluster(Box<ClusterConfig>),
@@ -50,17 +51,17 @@ pub enum SourceConfig {
 /// Which objects a command is about.
 #[derive(Clone, Debug, Default)]
 pub struct TargetConfig {
-    /// `None`: no target was named.
+    /// `None` if no target was named.
     pub query: Option<TargetQuery>,
-    /// The namespace that was asked for; `None` with `all_namespaces`.
+    /// The requested namespace; `None` with `all_namespaces`.
     pub namespace: Option<String>,
     pub all_namespaces: bool,
-    /// Whether targets that verifiably don't exist are left out, rather than an error.
+    /// Whether to leave out targets that verifiably don't exist, instead of failing.
     pub ignore_not_found: bool,
 }
 
 impl TargetConfig {
-    /// No targets: the namespace, or everything.
+    /// No targets: the whole namespace, or everything.
     pub fn scope(namespace: Option<String>) -> Self {
         TargetConfig { all_namespaces: namespace.is_none(), namespace, ..TargetConfig::default() }
     }
@@ -82,14 +83,14 @@ impl TargetConfig {
     }
 }
 
-/// A source whose resources are known, and none of whose lists was read if it is a cluster.
+/// A source whose resources are known. Of a cluster, no lists have been read yet.
 pub enum Opening {
     Cluster(Discovered),
     Dump(Snapshot),
 }
 
 impl Opening {
-    /// Connects and discovers, or reads files.
+    /// Connects to the cluster and discovers its resources, or reads files.
     ///
     /// # Errors
     /// Why the source can't be used.
@@ -107,10 +108,10 @@ impl Opening {
         }
     }
 
-    /// Reads what a command on these targets needs. Resolves types before it reads any list.
+    /// Reads what a command on these targets needs. Resolves types before any list is read.
     ///
     /// # Errors
-    /// Whatever leaves nothing to show. What can't be read is a gap of the snapshot.
+    /// Why nothing can be shown. Resources that can't be read become gaps of the snapshot.
     pub fn read(self, targets: &TargetConfig, scope: ReadScope) -> Result<Box<Session>, OperationError> {
         Ok(match self {
             Opening::Cluster(discovered) => Box::new(discovered.read(targets, scope)?),
@@ -118,7 +119,7 @@ impl Opening {
         })
     }
 
-    /// What is served, and where that comes from: of a cluster without any list.
+    /// A snapshot with the resources and the origin; of a cluster, without any objects.
     pub fn into_snapshot(self) -> Snapshot {
         match self {
             Opening::Dump(snapshot) => snapshot,
@@ -131,7 +132,7 @@ impl Opening {
     }
 }
 
-/// A cluster of which discovery was read.
+/// A cluster after discovery.
 pub struct Discovered {
     pub cluster: Cluster,
     pub resources: Resources,
@@ -150,7 +151,7 @@ impl Discovered {
     /// As [`Opening::read`].
     ///
     /// # Errors
-    /// Whatever leaves nothing to show.
+    /// Why nothing can be shown.
     pub fn read(self, targets: &TargetConfig, scope: ReadScope) -> Result<LiveSession, OperationError> {
         let Discovered { cluster, resources, gaps } = self;
         let query = targets.typed(&resources)?;
@@ -211,7 +212,7 @@ fn read_dump(snapshot: Snapshot, targets: &TargetConfig) -> Result<DumpSession, 
     Ok(Session { snapshot, namespace: targets.namespace.clone(), targets: found, source: Dump })
 }
 
-/// The uids that only the server can select.
+/// The uids of objects that only the server can select.
 fn select(
     cluster: &Cluster,
     resources: &Resources,
@@ -228,14 +229,14 @@ fn select(
     selections.into_iter().map(select).collect()
 }
 
-/// What has to be read of a cluster to look at these targets where they are.
+/// What to read of a cluster for these targets.
 fn scope_of(query: Option<&TypedQuery>, resources: &Resources, namespace: &str) -> Scope {
     let elsewhere =
         |query: &TypedQuery| query.any_cluster_scoped(resources) || query.own_namespaces().any(|own| own != namespace);
     if query.is_some_and(elsewhere) { Scope::Everything } else { Scope::Namespace(namespace.to_owned()) }
 }
 
-/// A namespace that verifiably doesn't exist is a typing error; an empty answer would hide it.
+/// Fails if the namespace verifiably doesn't exist: an empty result would hide the typing error.
 fn require_live_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), OperationError> {
     let absent = match snapshot.resources.by_group_kind("", "Namespace") {
         Some(resource) if snapshot.covers(resource, None) => !snapshot

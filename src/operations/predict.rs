@@ -1,4 +1,4 @@
-//! What a delete would do: `plan`, `delete` and `archive` share this.
+//! Predicts a delete, for `plan`, `delete` and `archive`.
 
 use rustc_hash::FxHashSet;
 
@@ -20,7 +20,7 @@ use super::{
     targets::{KeepQuery, KeepTargets, TargetError},
 };
 
-/// What is asked of a delete beside its targets and its policy. Types are looked up before anything is read.
+/// Options of a delete other than its targets and policy. Types are resolved before anything is read.
 #[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
     keep: Vec<KeepQuery>,
@@ -28,10 +28,10 @@ pub struct PlanOptions {
 }
 
 impl PlanOptions {
-    /// Of each `--keep`, each type of `--deny`, and `--max`.
+    /// The values of `--keep`, `--deny` and `--max`.
     ///
     /// # Errors
-    /// A type that isn't served, and what can't be understood.
+    /// A type that isn't served, and invalid values.
     pub fn of(
         resources: &Resources,
         keep: &[String],
@@ -52,26 +52,26 @@ impl PlanOptions {
     }
 }
 
-/// What a delete would do, and all that there is to tell about it.
+/// What a delete would do, with everything to report about it.
 #[derive(Debug)]
 pub struct PlanResult {
     pub plan: Plan,
     /// What the other policies would do.
     pub instead: Vec<(Propagation, Summary)>,
-    /// What deleted Namespaces reach besides what has an outcome, counted where that can be asked.
+    /// What deleted Namespaces contain in addition to the outcomes, counted if possible.
     pub unlisted_contents: Vec<UnlistedContents>,
-    /// The gates that it runs into.
+    /// The gates that the delete violates.
     pub gate_violations: Vec<GateViolation>,
-    /// What is kept, and what that costs; none where nothing was asked to be kept.
+    /// What is kept, and at what cost; none without `--keep`.
     pub kept: Option<Kept>,
-    /// What was to be kept, and would not go anyway.
+    /// Objects to keep that would not be deleted anyway.
     pub notes: Vec<String>,
 }
 
-/// The plan and what the other policies would do, with everything read that they turn out to rest on.
+/// Plans the delete, and summarizes the other policies. Reads everything that the results depend on.
 ///
 /// # Errors
-/// A target that the API server refuses to delete, and what can't be kept.
+/// A target that the API server refuses to delete, and objects that can't be kept.
 pub fn predict(
     session: &mut Session,
     request: &Request,
@@ -104,7 +104,7 @@ pub fn predict(
 /// What deleting each root in the session's scope would do, the worst first.
 ///
 /// # Errors
-/// What could not be read although it was there.
+/// Resources that could not be read.
 pub fn blast_radius(
     session: &mut Session,
     propagation: Propagation,
@@ -120,8 +120,8 @@ pub fn blast_radius(
     Ok(rows)
 }
 
-/// Refuses to orphan what orphaning doesn't save: what is in a Namespace, and the instances of a definition, go all the
-/// same (R1.25, R1.26). A plan tells it as a note; a delete does nothing like that.
+/// Refuses Orphan for Namespaces and CRDs: their contents are deleted with any policy (R1.25, R1.26). A plan only adds
+/// a note; a delete refuses.
 ///
 /// # Errors
 /// One line for each such target.
@@ -141,7 +141,7 @@ pub fn refuse_orphaning_in_vain(snapshot: &Snapshot, plan: &Plan) -> Result<(), 
     if describe.is_empty() { Ok(()) } else { Err(OperationError::Unkeepable(describe)) }
 }
 
-/// The objects that are to be kept, by what asks for them.
+/// The objects to keep, by the `--keep` that selects them.
 struct KeepSelection(Vec<(String, KeepTargets)>);
 
 impl KeepSelection {
@@ -149,7 +149,7 @@ impl KeepSelection {
         let mut wanted = Vec::with_capacity(asked.keep.len());
         for query in &asked.keep {
             let keep_targets = session.keep_targets(query, &request.targets)?;
-            // Whether this delete would take it or another has: who asks for it by its name is to know that it is too
+            // It is terminating already, through this delete or another: a user who names it must learn that it is too
             // late.
             let is_late = |object: &&ObjectId| session.snapshot.object(**object).terminating();
             let late: Vec<String> = keep_targets
@@ -166,7 +166,7 @@ impl KeepSelection {
         Ok(KeepSelection(wanted))
     }
 
-    /// All of them, each once.
+    /// All objects, each once.
     fn objects(&self) -> Vec<ObjectId> {
         let mut seen = FxHashSet::default();
         let all = self
@@ -177,7 +177,7 @@ impl KeepSelection {
         all.filter(|object| seen.insert(*object)).collect()
     }
 
-    /// What is asked for and is no matter of this delete.
+    /// Notes about objects that this delete doesn't affect.
     fn notes(&self, session: &Session, kept: &[ObjectId]) -> Vec<String> {
         let kept: FxHashSet<ObjectId> = kept.iter().copied().collect();
         let mut notes = Vec::new();
@@ -194,7 +194,7 @@ impl KeepSelection {
     }
 }
 
-/// A plan, and what the other policies would do with the same kept as far as possible.
+/// A plan, and summaries of the other policies, which keep the same objects as far as possible.
 struct SimulationResult {
     keeping: KeepPlan,
     instead: Vec<(Propagation, Summary)>,

@@ -1,14 +1,14 @@
-//! Questions, and what an answer means.
+//! Questions and their answers.
 
 /// Where questions are asked.
 pub trait Terminal {
-    /// Whether there is anybody to ask.
+    /// Whether a user can answer.
     fn can_ask(&self) -> bool;
 
-    /// Asks, and returns the line that was typed; an empty one where input has ended.
+    /// Asks, and returns the typed line; an empty one at the end of input.
     fn ask(&mut self, preface: &str, prompt: &str) -> String;
 
-    /// Says something while a question is open.
+    /// Prints a line while a question is open.
     fn say(&mut self, line: &str);
 
     fn now(&self) -> jiff::Zoned;
@@ -17,13 +17,13 @@ pub trait Terminal {
 /// What is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// Stands above the question; may be empty.
+    /// Printed above the question; may be empty.
     pub preface: String,
-    /// Stands before the answer.
+    /// Printed before the answer.
     pub prompt: String,
-    /// What has to be typed; `None`: yes.
+    /// The word to type; `None`: yes.
     pub word: Option<String>,
-    /// What is typed to archive first; `None`: that isn't offered.
+    /// What to type to archive first; `None` if that isn't offered.
     pub archive: Option<&'static str>,
 }
 
@@ -37,7 +37,7 @@ pub enum Answer {
 }
 
 impl Question {
-    /// What a line means: anything that was not asked for is a no.
+    /// The meaning of a line: no, unless it is an expected answer.
     pub fn judge(&self, line: &str) -> Answer {
         let line = line.trim();
         match &self.word {

@@ -1,4 +1,4 @@
-//! Bringing back what an archive holds: planned, agreed to and carried out.
+//! A restore from an archive: planned, approved and carried out.
 
 use std::collections::BTreeSet;
 
@@ -15,26 +15,26 @@ use super::{
     live::Cluster,
 };
 
-/// A restore that is being decided on.
+/// A restore that is being approved.
 pub struct Restore {
     pub cluster: Cluster,
-    /// What is served before anything is created.
+    /// The resources that are served before anything is created.
     pub resources: Resources,
     pub gaps: Vec<Gap>,
     pub plan: RestorePlan,
 }
 
 impl Restore {
-    /// Connects and discovers.
+    /// Connects to the cluster and discovers its resources.
     ///
     /// # Errors
-    /// Why there is no cluster to restore to.
+    /// Why the cluster can't be used.
     pub fn open(cluster: &ClusterConfig, plan: RestorePlan) -> Result<Self, OperationError> {
         let Discovered { cluster, resources, gaps } = Discovered::connect(cluster)?;
         Ok(Restore { cluster, resources, gaps, plan })
     }
 
-    /// Restores, or finds out what that would do. `step` is called after each object.
+    /// Restores the objects, or only finds out what would happen. Calls `step` after each.
     pub fn carry_out(&self, mode: Mode, step: &mut dyn FnMut()) -> Vec<Restored> {
         let mut step = |_: usize, _: &Restored| step();
         let restored = restore(&self.cluster.connection, &self.plan, self.resources.clone(), mode, &mut step);
@@ -42,9 +42,9 @@ impl Restore {
     }
 
     /// # Errors
-    /// All that the API server would forbid.
+    /// All requests that the API server would forbid.
     fn require_allowed(&self, foreseen: &[Restored]) -> Result<Option<String>, OperationError> {
-        // What the archive itself defines is served by the time it is needed.
+        // Kinds that archived CRDs define are served once they are needed.
         let served = self.resources.iter().map(|(_, resource)| resource.clone());
         let defined = self.plan.items.iter().flat_map(Item::defines);
         let resources = Resources::new(served.chain(defined).collect(), self.resources.preferred_versions().to_vec());
@@ -54,7 +54,7 @@ impl Restore {
     }
 }
 
-/// How many objects would be created, and how many of an earlier restore completed.
+/// How many objects would be created, and how many objects of an earlier restore completed.
 pub fn to_write(foreseen: &[Restored]) -> (usize, usize) {
     (
         foreseen.iter().filter(|restored| restored.outcome == Outcome::WouldBeCreated).count(),
@@ -74,19 +74,18 @@ impl Proposal for Restore {
 
     fn fingerprint(&self, _: &Vec<Restored>) {}
 
-    /// Nothing will be written.
+    /// Nothing would be written.
     fn is_settled(&self, foreseen: &Vec<Restored>) -> bool {
         to_write(foreseen) == (0, 0)
     }
 
-    /// Every object is read again right before it is created.
+    /// None: every object is read again right before it is created.
     fn world(&mut self) -> Option<&mut dyn World> {
         None
     }
 }
 
-/// What will be sent: whether each object is there, and, for what was foreseen of it, the object and what is patched
-/// beside it.
+/// The requests of a restore: a get of each object, and depending on the prediction its create and its patches.
 fn wanted(plan: &RestorePlan, resources: &Resources, foreseen: &[Restored]) -> BTreeSet<Access> {
     let mut wanted = BTreeSet::new();
     for (id, (item, restored)) in plan.items.iter().zip(foreseen).enumerate() {
@@ -100,7 +99,7 @@ fn wanted(plan: &RestorePlan, resources: &Resources, foreseen: &[Restored]) -> B
             wanted.insert(Access { verb, resource, subresource, namespace, name });
         };
         want("get", "");
-        // Where it can't be told whether it is there, it may have to be created.
+        // If it is unknown whether it exists, it may have to be created.
         let create = matches!(restored.outcome, Outcome::WouldBeCreated | Outcome::Failed(_) | Outcome::Blocked(_));
         let closes = plan.closing.range((id, 0)..=(id, usize::MAX)).next().is_some();
         if create {
@@ -163,7 +162,7 @@ mod tests {
                 "patch rich.acme.io/status in namespace shop",
             ]
         );
-        // One of a circle is patched when the other is there.
+        // In a circle, one object is patched once the other exists.
         let circle = RestorePlan::new([object("Plain", &["Rich"]), object("Rich", &["Plain"])], false).unwrap();
         let closes = if circle.closing.contains(&(0, 0)) { "plain" } else { "rich" };
         let patches = |foreseen: &[Restored]| -> Vec<String> {
@@ -171,7 +170,7 @@ mod tests {
         };
         let closed = format!("patch {closes}.acme.io in namespace shop");
         assert!(patches(&[absent(), absent()]).contains(&closed));
-        // What an earlier run has done is not done again.
+        // What an earlier run has done is not repeated.
         let back = |to_do| Restored { to_do, ..Restored::absent(Outcome::AlreadyBack) };
         assert_eq!(patches(&[back(ToDo::default()), back(ToDo::default())]), [""; 0]);
         let left = back(ToDo { status: true, references: true });

@@ -1,4 +1,4 @@
-//! What was read, and what it can be completed from.
+//! What was read, and the source for further reads.
 
 use rustc_hash::FxHashSet;
 
@@ -10,7 +10,7 @@ use crate::{
 
 use super::targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError};
 
-/// What a use case works on. `&mut LiveSession` is a `&mut Session`, too; only the former can write:
+/// The input of every use case. A `&mut LiveSession` is also a `&mut Session`; only the former can write:
 ///
 /// ```
 /// fn write(session: &mut kubectl_gc::operations::LiveSession) {
@@ -24,20 +24,20 @@ use super::targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError};
 /// ```
 pub struct Session<S: ?Sized = dyn Source> {
     pub snapshot: Snapshot,
-    /// The namespace that is looked at; `None` for all of them.
+    /// The namespace to work on; `None`: all.
     pub namespace: Option<String>,
-    /// The targets, or `None` when none were named.
+    /// The targets; `None` if none were named.
     pub targets: Option<Vec<ObjectId>>,
     pub(super) source: S,
 }
 
-/// What can be read beyond the lists. A dump has nothing more: it keeps the defaults.
+/// Reads beyond the lists. A dump has no more to read: it keeps the defaults.
 pub trait Source {
     fn is_live(&self) -> bool {
         false
     }
 
-    /// From now on, an API path that doesn't exist proves that its objects don't exist (R3.16).
+    /// From now on, a missing API path proves that its objects don't exist (R3.16).
     fn trust_missing_apis(&mut self) {}
 
     fn look_up(&self, _snapshot: &mut Snapshot, _coordinates: &[Coordinate]) {}
@@ -46,7 +46,7 @@ pub trait Source {
 
     fn fetch_setters(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) {}
 
-    /// Reads objects again. Returns whether any changed: **ids may change then**.
+    /// Reads objects again. Returns whether any has changed: **ids may change then**.
     fn recheck(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) -> bool {
         false
     }
@@ -59,13 +59,13 @@ pub trait Source {
         Ok(Vec::new())
     }
 
-    /// How many objects a namespace has of a resource; `None` where that is unknown.
+    /// How many objects of a resource a namespace contains; `None` if unknown.
     fn count(&self, _resource: &Resource, _namespace: &str) -> Option<u64> {
         None
     }
 }
 
-/// Files: all that there is was read.
+/// Files, which have been read completely.
 pub struct Dump;
 
 /// A dump: nothing can be written.
@@ -84,14 +84,14 @@ impl<S: Source + ?Sized> Session<S> {
         self.source.trust_missing_apis();
     }
 
-    /// The namespace that is looked at, as a symbol of the snapshot.
+    /// The session's namespace, as a symbol of the snapshot.
     pub fn namespace_symbol(&mut self) -> Option<Symbol> {
         let namespace = self.namespace.as_deref()?;
         Some(self.snapshot.strings.intern(namespace))
     }
 
-    /// The one namespace of these objects; `None` where they are cluster-scoped. Objects of several namespaces: the
-    /// namespace that is looked at.
+    /// The namespace of these objects; `None` if they are cluster-scoped. If they are in several, the session's
+    /// namespace.
     pub fn namespace_of(&self, objects: &[ObjectId]) -> Option<String> {
         let mut namespaces: Vec<Symbol> =
             objects.iter().map(|object| self.snapshot.object(*object).namespace).collect();
@@ -103,18 +103,18 @@ impl<S: Source + ?Sized> Session<S> {
         }
     }
 
-    /// Looks at the targets' namespace from now on.
+    /// Limits the session to the targets' namespace.
     pub fn narrow_namespace(&mut self) {
         if let Some(targets) = &self.targets {
             self.namespace = self.namespace_of(targets);
         }
     }
 
-    /// The objects that `--keep` names or describes: looked for in the targets' namespace if that is one, and
-    /// otherwise where targets would be. Looks up what no list covers.
+    /// The objects that `--keep` names or describes. Looks for names in the targets' namespace if there is only one,
+    /// otherwise where it would look for targets; and looks up names that no list covers.
     ///
     /// # Errors
-    /// What doesn't exist, or could not be read.
+    /// Objects that don't exist, or could not be read.
     pub fn keep_targets(&mut self, query: &KeepQuery, targets: &[ObjectId]) -> Result<KeepTargets, TargetError> {
         let mut namespaces: Vec<Symbol> =
             targets.iter().map(|target| self.snapshot.object(*target).namespace).collect();
@@ -133,11 +133,11 @@ impl<S: Source + ?Sized> Session<S> {
         query.resolve(&self.snapshot, &choice, within.as_deref())
     }
 
-    /// Reads what a simulation lacked. Returns whether anything is known now that was not known before.
+    /// Reads what a simulation lacked. Returns whether anything new is known.
     pub fn fetch(&mut self, needs: &Needs) -> bool {
         let known = |snapshot: &Snapshot| (snapshot.facts.len(), snapshot.len(), snapshot.confirmed_absent().count());
         let before = known(&self.snapshot);
-        // A coordinate that was asked for without an answer would have none now, either.
+        // A look-up that failed before would fail again.
         let coordinates: Vec<Coordinate> =
             needs.look_ups.iter().copied().filter(|coordinate| !self.snapshot.was_looked_up(*coordinate)).collect();
         if !coordinates.is_empty() {
@@ -150,13 +150,13 @@ impl<S: Source + ?Sized> Session<S> {
         known(&self.snapshot) != before
     }
 
-    /// Reads who set the finalizers of these objects.
+    /// Reads which field managers set the finalizers of these objects.
     pub fn fetch_setters(&mut self, objects: &[ObjectId]) {
         self.source.fetch_setters(&mut self.snapshot, objects);
     }
 
-    /// Looks up objects that the lists lack: lists are old as soon as they are read (R8.7). Returns whether any exists
-    /// or is unknown after all.
+    /// Looks up objects that the lists lack, because lists are outdated as soon as they are read (R8.7). Returns
+    /// whether any exists after all, or is unknown.
     pub fn confirm(&mut self, absences: &FxHashSet<Coordinate>) -> bool {
         let coordinates: Vec<Coordinate> =
             absences.iter().copied().filter(|coordinate| !self.snapshot.was_looked_up(*coordinate)).collect();
@@ -188,7 +188,7 @@ impl<S: Source + ?Sized> Session<S> {
         })
     }
 
-    /// Counts what a plan deletes without naming it.
+    /// Counts objects that a plan deletes without naming them.
     pub fn count(&self, mut unlisted_contents: Vec<UnlistedContents>) -> Vec<UnlistedContents> {
         for of_namespace in &mut unlisted_contents {
             let namespace = self.snapshot.text(self.snapshot.object(of_namespace.namespace).name);

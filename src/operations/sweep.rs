@@ -1,4 +1,4 @@
-//! One pass of the collector's work: planned, agreed to, carried out and followed.
+//! One pass of a sweep: planned, approved, carried out and followed.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::{
     live::{SweepResult, SweepSettings},
 };
 
-/// What a sweep takes for granted.
+/// The assumptions of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct SweepRules {
     pub assume: Assume,
@@ -28,13 +28,13 @@ pub struct SweepRules {
 }
 
 impl SweepRules {
-    /// Who owns whom, to a sweep: without `trust_missing_apis` it is stricter than the collector (R3.16).
+    /// The owner graph of a sweep: without `trust_missing_apis`, it is stricter than the collector's (R3.16).
     pub fn graph(&self, snapshot: &Snapshot) -> OwnerGraph {
         let graph = OwnerGraph::new(snapshot);
         if self.trust_missing_apis { graph } else { graph.doubting_missing_apis() }
     }
 
-    /// What a pass over these objects would do (`None`: over all), with everything read that it depends on.
+    /// What a pass over these objects would do (`None`: over all). Reads everything that the result depends on.
     pub fn simulate(&self, session: &mut Session, limit: Option<&[ObjectId]>) -> Plan {
         let request = Request::only_collect(Start::Sweep);
         let request = match limit {
@@ -46,7 +46,8 @@ impl SweepRules {
             Ok::<_, std::convert::Infallible>(play(&SimContext::new(&session.snapshot, &graph, self.assume), &request))
         };
         let learn = |session: &mut Session, plan: &Plan| Ok(learn(session, &plan.needs));
-        // One order of events finds nearly all that is missing; all orders are played once nothing is.
+        // Simulating one order of events finds nearly all missing reads; all orders are explored once nothing is
+        // missing.
         let Ok(plan) = complete(
             ROUNDS,
             session,
@@ -60,13 +61,13 @@ impl SweepRules {
     }
 }
 
-/// Reads what is needed, and looks up what the lists lack. Returns whether that taught anything.
+/// Reads what is needed, and looks up objects that the lists lack. Returns whether anything new was learned.
 fn learn(session: &mut Session, needs: &Needs) -> bool {
     let moved = session.confirm(&needs.absences);
     session.fetch(needs) || moved
 }
 
-/// The objects that may be touched: the targets, or those of the namespace; `None`: all.
+/// The objects that may be written to: the targets, or all of the namespace; `None`: all.
 pub fn limit(session: &Session) -> Option<Vec<ObjectId>> {
     if let Some(targets) = &session.targets {
         return Some(targets.clone());
@@ -81,19 +82,19 @@ pub fn limit(session: &Session) -> Option<Vec<ObjectId>> {
 pub struct SweepLoad {
     /// How many objects are worked on at once.
     pub workers: usize,
-    /// Requests a second; zero: no limit.
+    /// Requests per second; zero: no limit.
     pub qps: f64,
-    /// How many requests may come at once after a pause.
+    /// The most requests at once after a pause.
     pub burst: u32,
-    /// How long one pass may take; `None`: to its end.
+    /// How long the pass may take; `None`: no limit.
     pub timeout: Option<Duration>,
 }
 
-/// A pass that is being decided on.
+/// A pass that is being approved.
 pub struct SweepPass {
     pub session: LiveSession,
     pub rules: SweepRules,
-    /// The uids that the pass is limited to, if targets were named: ids change, uids don't.
+    /// The uids of the targets, if any were named: ids change, uids don't.
     targets: Option<Vec<String>>,
 }
 
@@ -101,7 +102,7 @@ pub struct SweepPass {
 #[derive(Debug)]
 pub struct SweepPlan {
     pub plan: Plan,
-    /// The objects that may be touched; `None`: all.
+    /// The objects that may be written to; `None`: all.
     pub limit: Option<Vec<ObjectId>>,
 }
 
@@ -109,20 +110,20 @@ impl SweepPass {
     /// Reads the cluster.
     ///
     /// # Errors
-    /// Why there is nothing to plan on.
+    /// Why the cluster can't be read.
     pub fn open(cluster: &ClusterConfig, targets: &TargetConfig, rules: SweepRules) -> Result<Self, OperationError> {
         let mut session = Discovered::connect(cluster)?.read(targets, ReadScope::Everything)?;
         if rules.trust_missing_apis {
             session.trust_missing_apis();
         }
-        // Watch from where the lists ended: nothing is missed.
+        // Watch from where the lists ended, so that no event is missed.
         session.watch();
         let uid = |target: &ObjectId| Identity::of(&session.snapshot, *target).uid;
         let targets = session.targets.as_ref().map(|targets| targets.iter().map(uid).collect());
         Ok(SweepPass { session, rules, targets })
     }
 
-    /// Sweeps, and follows that until nothing is left to do.
+    /// Sweeps, and follows the sweep until nothing is left to do.
     pub fn carry_out(
         &mut self,
         plan: &SweepPlan,
@@ -154,8 +155,8 @@ impl Proposal for SweepPass {
     type Plan = SweepPlan;
     type Fingerprint = PlanFingerprint;
 
-    /// Refuses where dependents may be among what could not be read: freeing or deleting an owner of them would have
-    /// them collected.
+    /// Refuses if unread resources may contain dependents: the collector would delete them once their owner is deleted
+    /// or freed.
     fn plan(&mut self, _notes: &mut Vec<String>) -> Result<Option<SweepPlan>, OperationError> {
         let snapshot = &self.session.snapshot;
         let existing = |uid: &String| snapshot.by_uid(snapshot.strings.find(uid)?);
@@ -173,7 +174,6 @@ impl Proposal for SweepPass {
         PlanFingerprint::of(&self.session.snapshot, &plan.plan, Consent::Yes)
     }
 
-    /// There is nothing to do.
     fn is_settled(&self, plan: &SweepPlan) -> bool {
         plan.plan.outcomes.is_empty()
     }
@@ -182,7 +182,7 @@ impl Proposal for SweepPass {
         Some(&mut self.session)
     }
 
-    /// What the collector doesn't watch has neither owners nor dependents.
+    /// Resources that the collector doesn't watch have neither owners nor dependents.
     fn concerns(&self, resource: ResourceId) -> bool {
         self.session.snapshot.resources.not_watched(resource).is_none()
     }

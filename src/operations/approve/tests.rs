@@ -1,4 +1,4 @@
-//! The loop with a world, a user and a clock that are scripted.
+//! The loop with a scripted cluster and user.
 
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 
@@ -7,13 +7,13 @@ use crate::model::well_known;
 
 type Log = Rc<RefCell<Vec<String>>>;
 
-/// A plan is a word: `gate…` must not be done.
+/// A plan is a word; a gate forbids `gate…`.
 struct Fake {
     log: Log,
-    /// One plan a round; the last one stays. `None`: the targets are gone.
+    /// One plan per round; the last one stays. `None`: the targets are gone.
     plans: VecDeque<Option<&'static str>>,
     check: Result<(), &'static str>,
-    /// Whether the archive lacks something, by round; nothing after that.
+    /// Whether the archive lacks something, per round; after that, no.
     lacks: VecDeque<bool>,
     world: Option<FakeWorld>,
     concerned: bool,
@@ -23,7 +23,7 @@ struct Fake {
 struct FakeWorld {
     log: Log,
     forgets: bool,
-    /// Whether something has changed, by look; nothing after that.
+    /// Whether something has changed, per look; after that, no.
     changes: VecDeque<bool>,
     missed: Vec<(LostWatch, String)>,
 }
@@ -89,7 +89,7 @@ impl Proposal for Fake {
     }
 }
 
-/// Shows, asks, and answers as scripted; no answers: no terminal.
+/// Shows, asks, and answers as scripted; without answers, there is no terminal.
 struct User {
     log: Log,
     answers: Option<VecDeque<&'static str>>,
@@ -113,7 +113,7 @@ impl Terminal for User {
 
     fn ask(&mut self, _: &str, prompt: &str) -> String {
         self.log.borrow_mut().push(format!("ask {prompt}"));
-        // The input of a script that has no more answers has ended.
+        // When the script has no more answers, the input has ended.
         self.answers.as_mut().and_then(VecDeque::pop_front).unwrap_or_default().to_owned()
     }
 
@@ -126,7 +126,7 @@ impl Terminal for User {
     }
 }
 
-/// A trial: what is scripted, and what came of it.
+/// A scripted run.
 struct Trial {
     fake: Fake,
     answers: Option<Vec<&'static str>>,
@@ -177,7 +177,7 @@ impl Trial {
         self
     }
 
-    /// What happened, in order, and how it ended.
+    /// All steps in order, and the result.
     fn run(&mut self) -> (String, Result<Approval<&'static str>, String>) {
         let log = self.fake.log.clone();
         let answers = self.answers.clone().map(VecDeque::from);
@@ -223,7 +223,7 @@ fn another_plan_is_shown_and_asked_about_again() {
     assert_eq!(changed.run(), happened("show A, ask A, look, show B again, ask B, look", Approval::Approved("B")));
     let mut refused = trial(&["A", "B"]).answers(&["y", "n"]).changes(&[true]);
     assert_eq!(refused.run(), happened("show A, ask A, look, show B again, ask B", Approval::Declined));
-    // The flag is a yes to whatever it is.
+    // The flag approves every plan.
     let mut flag = trial(&["A", "B"]).yes().changes(&[true]);
     assert_eq!(flag.run(), happened("show A, look, show B again", Approval::Approved("B")));
     let mut gone = trial(&["A", "B"]).answers(&["y"]).changes(&[true]);
@@ -235,7 +235,7 @@ fn another_plan_is_shown_and_asked_about_again() {
 fn the_same_plan_is_not_asked_about_again() {
     let mut same = trial(&["A"]).answers(&["y"]).changes(&[true]);
     assert_eq!(same.run(), happened("show A, ask A, look", Approval::Approved("A")));
-    // What was forgotten is read again before anything is archived.
+    // Dropped facts are read again before anything is archived.
     let mut forgotten = trial(&["A"]).answers(&["y"]);
     forgotten.world().forgets = true;
     forgotten.fake.lacks = VecDeque::from([true]);
@@ -283,7 +283,7 @@ fn what_cannot_be_done_is_not_asked_about() {
     assert_eq!(forbidden.run(), ("show A".to_owned(), Err("you may not".to_owned())));
 }
 
-/// A dependent that was created while a watch was lost is in no plan: it would be collected with its owner.
+/// No plan contains a dependent that was created while a watch was lost: it would be deleted with its owner.
 #[test]
 fn missed_events_stop_it_unless_that_is_allowed() {
     let why = "nothing was changed: new pods may have been missed since they were listed (410 Gone); try again";
@@ -291,7 +291,7 @@ fn missed_events_stop_it_unless_that_is_allowed() {
     assert_eq!(sweep.run(), ("show A, look".to_owned(), Err(why.to_owned())));
     let mut delete = trial(&["A"]).yes().missing(OnMissed::Refuse { unless: Some("--allow-incomplete") });
     assert_eq!(delete.run().1, Err(format!("{why}, or use --allow-incomplete")));
-    // Once is enough: what was missed is dealt with when it is looked at the second time.
+    // A missed event is dealt with once, at the second look.
     let mut allowed = trial(&["A", "A", "B"]).answers(&["y", "y"]).missing(OnMissed::Recheck).changes(&[false, true]);
     allowed.fake.lacks = VecDeque::from([false, true]);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The archive that is written before anything is deleted.
+//! The archive that is written before a delete.
 
 use std::path::{Path, PathBuf};
 
@@ -16,18 +16,18 @@ use super::super::{
     archiving::{Archiving, goes},
 };
 
-/// What goes, whole, in a file.
+/// An archive of all objects that will be deleted.
 pub struct Archived {
     path: PathBuf,
     archiving: Archiving,
-    /// What it was written for, where it was there already.
+    /// The header of the archive that existed before, if any.
     resumed: Option<Header>,
-    /// Whether what was taken is on the disk.
+    /// Whether everything taken so far is on disk.
     saved: bool,
 }
 
 impl Archived {
-    /// Finds out whether an archive can be written there, or gone on with.
+    /// Checks whether an archive can be written there, or continued.
     ///
     /// # Errors
     /// Why not.
@@ -36,22 +36,21 @@ impl Archived {
         Ok(Archived { path: path.to_owned(), archiving, resumed, saved: false })
     }
 
-    /// Where it is, or will be.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether there was such an archive before.
+    /// Whether this continues an existing archive.
     pub fn resumed(&self) -> bool {
         self.resumed.is_some()
     }
 
     /// # Errors
-    /// Where the archive that is there was written for the delete of something else: nothing is added to that.
+    /// If the existing archive was written for the delete of other objects: nothing is added to it.
     pub fn check(&self, snapshot: &Snapshot, targets: &[ObjectId]) -> Result<(), OperationError> {
         let Some(resumed) = &self.resumed else { return Ok(()) };
         let here = Header::new(snapshot, String::new());
-        // The same name is not the same object: what was archived of that one would be lost.
+        // The same name is not enough: adding another object of that name would replace the archived one.
         let named = |target: &ObjectId| {
             let uid = snapshot.text(snapshot.object(*target).uid);
             resumed.targets.iter().any(|known| known.uid == uid)
@@ -62,10 +61,10 @@ impl Archived {
         Err(OperationError::OtherArchive(self.path.clone()))
     }
 
-    /// Takes what it lacks of all that goes, and saves it. Says whether there was anything to take.
+    /// Archives objects that will be deleted and are not in it yet, and saves. Returns whether there were any.
     ///
     /// # Errors
-    /// What can't be archived, or written: nothing is to be deleted then.
+    /// Objects that can't be archived or written: nothing may be deleted then.
     pub fn complete(
         &mut self,
         session: &LiveSession,
@@ -87,12 +86,12 @@ impl Archived {
         Ok(true)
     }
 
-    /// Time has passed since it was made complete.
+    /// Time has passed: objects must be read again.
     pub fn grow_stale(&mut self) {
         self.archiving.grow_stale();
     }
 
-    /// What is in it, and what is not.
+    /// Lines about what it contains, and what not.
     pub fn describe(&self) -> Vec<String> {
         let mut describe =
             vec![format!("Archived {} in {}.", count(self.archiving.size(), "object", "objects"), self.path.display())];

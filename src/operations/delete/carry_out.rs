@@ -1,4 +1,4 @@
-//! The delete itself: the requests that the user sends, and following what comes of them.
+//! Carries out a delete: sends the user's requests, and follows their effects.
 
 use std::time::Duration;
 
@@ -14,17 +14,17 @@ use super::{
     Delete,
 };
 
-/// How long former owners may take to let go of what is kept.
+/// How long to wait for the former owners of kept objects.
 const UNTIL_RELEASED: Duration = Duration::from_secs(60);
 
-/// What came of a delete.
+/// The result of a delete.
 pub struct Done {
     pub sent: Vec<Sent>,
     pub followed: Option<Followed>,
     pub took: Duration,
-    /// What was kept, and is as it is to be.
+    /// Objects that were kept, and need nothing more.
     pub kept: Vec<Identity>,
-    /// What is to be told of what is kept and is not as it is to be.
+    /// Messages about kept objects that need more work.
     pub unfinished: Vec<String>,
 }
 
@@ -32,18 +32,18 @@ pub struct Done {
 pub struct CarryOut<'a> {
     /// Whether to follow the cascade.
     pub wait: bool,
-    /// How long to follow; `None`: to the end.
+    /// How long to follow; `None`: no limit.
     pub timeout: Option<Duration>,
-    /// How kubectl is called for this cluster.
+    /// How to call kubectl for this cluster.
     pub kubectl: &'a Kubectl,
     pub clock: &'a dyn Clock,
 }
 
 impl Delete {
-    /// Removes references from what is kept, sends the DELETEs, and follows the cascade.
+    /// Removes references from kept objects, sends the DELETEs, and follows the cascade.
     ///
     /// # Errors
-    /// What can't be kept; nothing was deleted then.
+    /// Objects that can't be kept; nothing was deleted then.
     pub fn carry_out(
         &mut self,
         plan: &Plan,
@@ -58,7 +58,7 @@ impl Delete {
         session.hear_interrupts();
         let detached = session.run(async |connection, snapshot| cut(connection, snapshot, &plan.request.cuts).await)?;
         let sent = session.delete(&plan.request.targets, &deletion, &mut |_| ());
-        // Where an answer got lost, the delete may have been done: what is kept stays detached then.
+        // If an answer was lost, the delete may have been done: kept objects stay detached then.
         if !sent.iter().any(|sent| sent.answered.may_be_done()) {
             let left = session.run(async |connection, snapshot| put_back(connection, snapshot, &detached).await);
             let unfinished = left.into_iter().map(|(object, why)| format!("{object} {why}")).collect();
@@ -70,7 +70,7 @@ impl Delete {
     }
 }
 
-/// Takes the guards from what was kept. Says of what, and what is to be told of the rest.
+/// Removes the guards from kept objects. Returns the objects that are done, and messages about the others.
 fn release(
     session: &LiveSession,
     plan: &Plan,

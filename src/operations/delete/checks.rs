@@ -1,4 +1,4 @@
-//! What has to be clear before a delete: that the plan says it all, and that the user may do it.
+//! Checks before a delete: that the plan is complete, and that the user has the permissions.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::{
 use super::super::{LiveSession, OperationError, access::require_allowed};
 
 /// # Errors
-/// Where something that could not be read may change what goes, unless that is allowed.
+/// If unread objects may change what is deleted, unless that is allowed.
 pub(super) fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), OperationError> {
     let missing = Incomplete::of(snapshot, plan);
     if allowed || !missing.matters() {
@@ -23,20 +23,19 @@ pub(super) fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Resul
 }
 
 /// # Errors
-/// Where the API server would forbid any of this, all of which is told at once.
+/// All requests that the API server would forbid.
 pub(super) fn allowed(session: &LiveSession, wanted: &BTreeSet<Access>) -> Result<Option<String>, OperationError> {
     let verdicts = session.run(async |connection, snapshot| review(connection, &snapshot.resources, wanted).await);
     require_allowed(verdicts, &session.snapshot.resources, "deleted")
 }
 
-/// What the user sends: a PATCH for each object that is kept, and a DELETE for each target. The cascade is the
-/// collector's.
+/// The user's own requests: a PATCH for each kept object, and a DELETE for each target. The collector does the rest.
 pub(super) fn requests(snapshot: &Snapshot, request: &Request) -> BTreeSet<Access> {
     let kept = request.cuts.iter().map(|cut| access(snapshot, cut.object, "patch"));
     kept.chain(request.targets.iter().map(|target| access(snapshot, *target, "delete"))).collect()
 }
 
-/// The right to do something with one object.
+/// One request for one object.
 fn access(snapshot: &Snapshot, object: ObjectId, verb: &'static str) -> Access {
     let found = snapshot.object(object);
     let (namespace, name) = (snapshot.text(found.namespace).to_owned(), snapshot.text(found.name).to_owned());

@@ -1,4 +1,4 @@
-//! A delete: planned, agreed to, carried out and followed.
+//! A delete: planned, approved, carried out and followed.
 
 mod archived;
 mod carry_out;
@@ -32,39 +32,39 @@ pub struct DeleteConfig {
     pub propagation: Propagation,
     pub grace: Option<i64>,
     pub assume: Assume,
-    /// `--keep`, each as it was typed.
+    /// The values of `--keep`, as typed.
     pub keep: Vec<String>,
     /// The types of `--deny`.
     pub deny: Vec<String>,
     /// `--max`
     pub max: Option<usize>,
-    /// Nothing is written to the cluster, nor to an archive.
+    /// Write nothing to the cluster, nor to an archive.
     pub dry_run: bool,
     /// The archive to write before anything is deleted.
     pub archive: Option<PathBuf>,
     pub allow_incomplete: bool,
-    /// More objects than this have to be counted by whoever deletes them.
+    /// For more objects than this, the user must type their number.
     pub confirm_above: usize,
 }
 
-/// A delete that is being decided on.
+/// A delete that is being approved.
 pub struct Delete {
     pub session: LiveSession,
     pub config: DeleteConfig,
-    /// The archive of everything that goes, if one is wanted.
+    /// The archive of all objects that will be deleted, if one is wanted.
     pub archived: Option<Archived>,
     options: PlanOptions,
     targets: Vec<Target>,
 }
 
-/// What a delete would do, and what has to be typed before it.
+/// What a delete would do, and what the user must type first.
 #[derive(Debug)]
 pub struct DeletePlan {
     pub result: PlanResult,
     pub consent: Consent,
 }
 
-/// An object to delete: ids change, the uid doesn't.
+/// A target by its uid: ids change, uids don't.
 #[derive(Clone, Debug)]
 struct Target {
     uid: Symbol,
@@ -87,29 +87,29 @@ impl Delete {
     pub fn open(cluster: &ClusterConfig, targets: &TargetConfig, config: DeleteConfig) -> Result<Self, OperationError> {
         let path = config.archive.as_deref().filter(|_| !config.dry_run);
         let archived = path.map(Archived::begin).transpose()?;
-        // A command that was cut short may have deleted some of its targets already.
+        // An earlier, interrupted run of this command may have deleted some targets already.
         let resumed = archived.as_ref().is_some_and(Archived::resumed);
         let targets = TargetConfig { ignore_not_found: targets.ignore_not_found || resumed, ..targets.clone() };
         let discovered = Discovered::connect(cluster)?;
         let options = PlanOptions::of(&discovered.resources, &config.keep, &config.deny, config.max)?;
         let mut session = discovered.read(&targets, ReadScope::Everything)?;
         if !config.dry_run {
-            // Watch from where the lists ended: nothing is missed.
+            // Watch from where the lists ended, so that no event is missed.
             session.watch();
         }
         let targets = session.targets.iter().flatten().map(|target| Target::of(&session.snapshot, *target)).collect();
         Ok(Delete { session, config, archived, options, targets })
     }
 
-    /// What each DELETE asks for.
+    /// The options of each DELETE.
     fn deletion(&self, dry_run: bool) -> Deletion {
         Deletion { propagation: self.config.propagation, grace: self.config.grace, dry_run }
     }
 
-    /// The targets that exist.
+    /// The targets that still exist.
     ///
     /// # Errors
-    /// Where another object has taken the name of one: nobody has agreed to delete that.
+    /// If another object has the name of a target: the user has not approved its deletion.
     fn targets_now(&mut self, notes: &mut Vec<String>) -> Result<Vec<ObjectId>, OperationError> {
         let snapshot = &self.session.snapshot;
         let (there, gone): (Vec<Target>, Vec<Target>) =
@@ -125,7 +125,7 @@ impl Delete {
         Ok(found)
     }
 
-    /// What the API server has against the deletes: it runs each of them dry.
+    /// The API server's objections: sends each DELETE as a dry run.
     pub fn server_refusals(&mut self, targets: &[ObjectId]) -> Vec<String> {
         let deletion = self.deletion(true);
         let sent = targets.iter().flat_map(|target| self.session.delete(&[*target], &deletion, &mut |_| ()));

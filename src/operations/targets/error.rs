@@ -1,4 +1,4 @@
-//! What can be wrong with a TARGET, in words that say what to type instead.
+//! Errors of TARGETs. Each says what to type instead.
 
 use std::{fmt, io};
 
@@ -8,14 +8,14 @@ use crate::{
     model::{UnknownType, type_names::did_you_mean},
 };
 
-/// Where in which manifest an object stands.
+/// The position of an object in a manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The file; `-` for standard input.
     pub file: String,
-    /// Which of its documents, from 1.
+    /// The number of the document, from 1.
     pub document: usize,
-    /// Which item of its list, from 1; `None` outside of lists.
+    /// The number of the list item, from 1; `None` outside lists.
     pub item: Option<usize>,
 }
 
@@ -36,25 +36,25 @@ fn name_of(file: &str) -> &str {
     if file == "-" { "standard input" } else { file }
 }
 
-/// Why targets could not be understood or found.
+/// Why targets are invalid or were not found.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// No resource goes by this name.
+    /// No resource has this name.
     #[error(transparent)]
     UnknownType(#[from] UnknownType),
-    /// A manifest of a kind that isn't served.
+    /// A manifest's kind is not served.
     #[error("{place}: no kind {kind:?} is served in {api_version:?}{}", served_as(served))]
     UnknownKind { place: Place, api_version: String, kind: String, served: Vec<String> },
-    /// `TYPE` and nothing more.
+    /// `TYPE` alone.
     #[error("{types:?} is a TYPE without a name: write TYPE/NAME, or add a NAME, -l SELECTOR or --all")]
     NoName { types: String },
     /// `TYPE/NAME` next to `TYPE NAME`.
     #[error("{with_slash:?} and {without:?} cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME")]
     Mixed { with_slash: String, without: String },
-    /// A type that is empty.
+    /// A type is empty.
     #[error("{target:?} lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE")]
     EmptyType { target: String },
-    /// A name that is empty.
+    /// A name is empty.
     #[error("{target:?} lacks a name: write TYPE/NAME or TYPE NAME")]
     EmptyName { target: String },
     /// `a/b/c`
@@ -87,7 +87,7 @@ pub enum TargetError {
     /// Malformed `-l` or `--field-selector`.
     #[error(transparent)]
     Selector(#[from] SelectorError),
-    /// Fields that a snapshot doesn't hold, and no server to ask.
+    /// Fields that a snapshot doesn't contain, without a server to select by them.
     #[error(
         "--field-selector {fields} needs a server: with a dump only metadata.name and metadata.namespace work; \
          or use -l"
@@ -99,7 +99,7 @@ pub enum TargetError {
     /// A manifest that cannot be read.
     #[error("-f {}: {source}", name_of(path))]
     Unreadable { path: String, source: io::Error },
-    /// A manifest that is no text.
+    /// A manifest that is not UTF-8.
     #[error("-f {}: not UTF-8", name_of(path))]
     NotUtf8 { path: String },
     /// A folder without manifests.
@@ -112,13 +112,13 @@ pub enum TargetError {
     /// Malformed JSON or YAML, or metadata of a wrong type.
     #[error("{place}: malformed: {message}")]
     Malformed { place: Place, message: String },
-    /// Something that is no object.
+    /// A document that is no object.
     #[error("{place}: {found} instead of a Kubernetes object")]
     NotAnObject { place: Place, found: &'static str },
-    /// An object without what names it.
+    /// An object without a required field.
     #[error("{place}: the object has no {field}")]
     MissingField { place: Place, field: &'static str },
-    /// An object whose name the server makes up.
+    /// An object whose name the server will generate.
     #[error("{place}: this {kind} has only a generateName: name the object as TYPE/NAME")]
     GeneratedName { place: Place, kind: String },
     /// A manifest that contradicts `-n`.
@@ -129,42 +129,42 @@ pub enum TargetError {
         "{resource} {name:?} cannot be found by name across all namespaces: give its namespace with -n instead of -A"
     )]
     NameInAllNamespaces { resource: String, name: String },
-    /// A name that a dump holds more than once.
+    /// A name that occurs more than once in a dump.
     #[error("{resource} {name:?} exists in {}: choose one with -n", in_namespaces(namespaces))]
     Ambiguous { resource: String, name: String, namespaces: Vec<String> },
     /// No object of this name.
     #[error(transparent)]
     Missing(Box<Missing>),
-    /// Several objects that aren't found, one a line.
+    /// Several objects that were not found, one per line.
     #[error("{}", .0.iter().map(Missing::to_string).collect::<Vec<_>>().join("\n"))]
     AllMissing(Vec<Missing>),
-    /// A selection without objects.
+    /// A selection that matches no objects.
     #[error(transparent)]
     NoMatch(Box<NoMatch>),
-    /// A selection from a list that could not be read.
+    /// A selection from a resource that could not be read.
     #[error("{resource}{} could not be read ({reason}), so they cannot be selected",
         in_namespace(namespace.as_deref()))]
     Unread { resource: String, namespace: Option<String>, reason: String },
 }
 
-/// How certain it is that an object isn't there.
+/// How certain it is that an object doesn't exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// All objects that it could be were read.
+    /// Everything in which it could be was read.
     Absent,
-    /// They could not be read: why.
+    /// It could not be read, for this reason.
     Unread(String),
-    /// The dump holds nothing of its kind and scope.
+    /// The dump contains no objects of its kind and scope.
     NotInDump,
 }
 
-/// What may have been meant.
+/// What the user may have meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
     Nothing,
-    /// The namespace itself doesn't exist.
+    /// The namespace doesn't exist either.
     NoNamespace,
-    /// There are such objects in these namespaces.
+    /// Objects of this name exist in these namespaces.
     Elsewhere(Vec<String>),
     /// Objects of the type with similar names.
     Similar(Vec<String>),
@@ -184,7 +184,7 @@ impl fmt::Display for Hint {
     }
 }
 
-/// An object that isn't found.
+/// An object that was not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Missing {
     /// `plural.group`
@@ -192,7 +192,7 @@ pub struct Missing {
     pub name: String,
     /// `None` for cluster scope, and where all namespaces were searched.
     pub namespace: Option<String>,
-    /// The manifest that names it.
+    /// The manifest that contains it.
     pub place: Option<Place>,
     pub why: Why,
     pub hint: Hint,
@@ -216,7 +216,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// A selection that nothing matches.
+/// A selection that matches nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct NoMatch {
     /// `plural.group` of each type.
@@ -247,7 +247,7 @@ impl fmt::Display for NoMatch {
     }
 }
 
-/// What `-f URL` would do in kubectl.
+/// The command that does what `-f URL` would do in kubectl.
 fn piped(url: &str) -> ShellCommand {
     ShellCommand::new("curl").args(["-sSL", url]).syntax("| kubectl gc … -f -")
 }

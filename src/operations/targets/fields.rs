@@ -7,7 +7,7 @@ use super::SelectorError;
 const NAME: &str = "metadata.name";
 const NAMESPACE: &str = "metadata.namespace";
 
-/// What `--field-selector` says: all of its terms must hold.
+/// The value of `--field-selector`: all terms must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSelector {
     terms: Vec<Term>,
@@ -21,13 +21,13 @@ struct Term {
 }
 
 impl FieldSelector {
-    /// Reads `field=value,field!=value`, in which a backslash escapes `,`, `=` and itself.
+    /// Parses `field=value,field!=value`, in which a backslash escapes `,`, `=` and itself.
     pub fn parse(text: &str) -> Result<FieldSelector, SelectorError> {
         let mut terms = Vec::new();
         let mut start = 0;
         while let Some(rest) = text.get(start..) {
             let end = start + term_length(rest);
-            // Empty terms say nothing, as in kubectl.
+            // Empty terms are ignored, as in kubectl.
             if !text[start..end].is_empty() {
                 terms.push(term(text, start, end)?);
             }
@@ -36,12 +36,12 @@ impl FieldSelector {
         Ok(FieldSelector { terms })
     }
 
-    /// Whether metadata alone can tell.
+    /// Whether metadata alone decides.
     pub fn local(&self) -> bool {
         self.terms.iter().all(|term| [NAME, NAMESPACE].contains(&term.field.as_str()))
     }
 
-    /// Whether an object matches. Only of use where the selector is [`FieldSelector::local`].
+    /// Whether an object matches. Only meaningful if the selector is [`FieldSelector::local`].
     pub fn matches(&self, namespace: &str, name: &str) -> bool {
         self.terms.iter().all(|term| {
             let value = if term.field == NAME { name } else { namespace };
@@ -50,7 +50,7 @@ impl FieldSelector {
     }
 }
 
-/// Up to the next comma that isn't escaped.
+/// The length up to the next comma that isn't escaped.
 fn term_length(text: &str) -> usize {
     let mut escaped = false;
     for (index, char) in text.char_indices() {

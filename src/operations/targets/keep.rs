@@ -1,10 +1,10 @@
-//! `--keep`: which dependents are to survive, as it is typed.
+//! `--keep`: which dependents survive, as typed.
 //!
 //! ```text
 //! pod/a  pod/a,cm/b  pod a b     these objects
-//! pods   pods,cm                 whatever would go of these types
+//! pods   pods,cm                 all dependents of these types
 //! pods -l app=web                the same, with these labels
-//! -l app=web  app=web            whatever would go with these labels
+//! -l app=web  app=web            all dependents with these labels
 //! ```
 
 use rustc_hash::FxHashSet;
@@ -18,31 +18,29 @@ use super::{
     selected_types,
 };
 
-/// What one `--keep` asks for, with its types looked up.
+/// One `--keep`, with its types resolved.
 #[derive(Clone, Debug)]
 pub struct KeepQuery {
-    /// As it was typed.
+    /// As typed.
     pub text: String,
     objects: TypedQuery,
     types: Vec<SelectedType>,
-    /// Of any type where no type is given.
+    /// For all types, if none is given.
     labels: Option<LabelSelector>,
 }
 
-/// The objects that a [`KeepQuery`] means, whether they would go or not.
+/// The objects that a [`KeepQuery`] selects, whether the delete would remove them or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeepTargets {
-    /// Those that it names.
+    /// Objects given by name.
     pub named: Vec<ObjectId>,
-    /// Those that it only describes.
+    /// Objects given by type or labels.
     pub described: Vec<ObjectId>,
 }
 
 impl KeepQuery {
-    /// Reads what was typed.
     ///
-    /// # Errors
-    /// What is nothing of the above, or of a type that isn't served.
+    /// Text in none of these forms, or a type that isn't served.
     pub fn parse(text: &str, resources: &Resources) -> Result<Self, TargetError> {
         let empty = || TargetError::EmptyType { target: text.to_owned() };
         let trimmed = text.trim();
@@ -87,16 +85,16 @@ impl KeepQuery {
         })
     }
 
-    /// Where the named objects would be that no list covers.
+    /// The coordinates of named objects that no list covers.
     pub fn unread(&self, snapshot: &mut Snapshot, choice: &NamespaceChoice) -> Vec<Coordinate> {
         self.objects.unread(snapshot, choice)
     }
 
-    /// The objects meant. `choice` says where those are that are named; what is only described may be in any namespace,
-    /// for so may be what a delete takes.
+    /// The selected objects. `choice` gives the namespace of named objects; objects given by type or labels may be in
+    /// any namespace, as may the dependents of a delete.
     ///
     /// # Errors
-    /// A named object that isn't there, and a type that could not be read: what is not known can't be kept.
+    /// A named object that doesn't exist, or a type that could not be read: unknown objects can't be kept.
     pub fn resolve(
         &self,
         snapshot: &Snapshot,
@@ -129,7 +127,7 @@ impl KeepQuery {
     }
 }
 
-/// What stands behind `-l` or `--selector`, however it is joined to that.
+/// The selector after `-l` or `--selector`, with or without `=` or a space.
 fn selector(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("--selector").or_else(|| text.strip_prefix("-l"))?;
     Some(rest.trim_start().strip_prefix('=').unwrap_or(rest).trim())

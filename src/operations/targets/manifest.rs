@@ -1,4 +1,4 @@
-//! `-f`: the objects that manifests name. Of a manifest only what names an object is read.
+//! `-f`: the objects in manifests. Only the fields that identify an object are read.
 
 use std::{
     fmt, fs,
@@ -14,7 +14,7 @@ use walkdir::WalkDir;
 use super::{NamedTarget, Place, TargetError};
 use crate::model::{Mapping, Resources};
 
-/// An object that a manifest names.
+/// An object in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub place: Place,
@@ -25,7 +25,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The object, its kind looked up.
+    /// The object, with its kind resolved.
     pub(super) fn wanted(self, resources: &Resources) -> Result<NamedTarget, TargetError> {
         let Mapping::Served(id) = resources.map(&self.api_version, &self.kind) else {
             let mut served: Vec<String> = Vec::new();
@@ -44,14 +44,14 @@ impl Entry {
             resource: resources.picked(id),
             namespaced,
             name: self.name,
-            // kubectl lets a namespace stand in a manifest of cluster scope and ignores it.
+            // kubectl allows a namespace in a cluster-scoped manifest, and ignores it.
             namespace: self.namespace.filter(|_| namespaced),
             place: Some(self.place),
         })
     }
 }
 
-/// All objects that the values of `-f` name, in their order.
+/// All objects in the values of `-f`, in order.
 pub(super) fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, TargetError> {
     let mut entries = Vec::new();
     let mut stdin_read = false;
@@ -83,7 +83,7 @@ fn unreadable(path: &str, source: io::Error) -> TargetError {
     TargetError::Unreadable { path: path.to_owned(), source }
 }
 
-/// A file by itself whatever its name, a folder's manifests by theirs.
+/// A file, whatever its name; or the manifests in a folder, by their extensions.
 fn files(path: &str, recursive: bool) -> Result<Vec<String>, TargetError> {
     if !fs::metadata(path).map_err(|source| unreadable(path, source))?.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -108,7 +108,7 @@ fn text(path: &str, bytes: Vec<u8>) -> Result<String, TargetError> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// The objects in a text: JSON, one or more in a row, or YAML documents.
+/// Parses the objects in a text: one or more JSON values in a row, or YAML documents.
 pub(super) fn objects(path: &str, text: &str) -> Result<Vec<Entry>, TargetError> {
     let mut entries = Vec::new();
     let mut number = 0;
@@ -154,7 +154,7 @@ struct Metadata {
     generate_name: Option<String>,
 }
 
-/// What is in the place of an object.
+/// A value where an object is expected.
 #[derive(Debug)]
 enum Node {
     Null,
@@ -163,7 +163,7 @@ enum Node {
 }
 
 impl Node {
-    /// `inherited`: what a typed list says that its items are.
+    /// `inherited`: the apiVersion and kind of items, according to their typed list.
     fn collect(
         self,
         place: Place,
@@ -256,7 +256,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 }
 
-/// `items`, if they are a list. Other kinds may have a field of that name that is something else.
+/// `items`, if it is a list of objects. In other kinds, a field of that name may be something else.
 #[derive(Debug)]
 struct Items(Option<Vec<Node>>);
 

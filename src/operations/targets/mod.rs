@@ -1,10 +1,10 @@
-//! TARGETs: from what was typed to the objects that are meant, as kubectl understands it.
+//! TARGETs: from typed arguments to objects, as in kubectl.
 //!
 //! ```text
-//! parse     arguments to a query        manifest   -f: the objects that files name
+//! parse     arguments to a query        manifest   -f: the objects in files
 //! selector  -l                          fields     --field-selector
 //! keep      --keep
-//! resolve   a query with its types to objects of a snapshot
+//! resolve   a query with resolved types to objects of a snapshot
 //! ```
 
 mod error;
@@ -25,7 +25,7 @@ pub use selector::{LabelSelector, SelectorError};
 
 use crate::model::{ResourceId, Resources};
 
-/// The arguments that name targets, as they were typed.
+/// The arguments that name targets, as typed.
 #[derive(Clone, Debug, Default)]
 pub struct TargetWords {
     /// `TYPE/NAME…`, `TYPE NAME…` or `TYPE[,TYPE…]`
@@ -40,7 +40,7 @@ pub struct TargetWords {
     pub recursive: bool,
 }
 
-/// What was asked for, with types as they were typed.
+/// A query, with types as typed.
 #[derive(Clone, Debug)]
 pub struct TargetQuery {
     form: Form,
@@ -63,14 +63,14 @@ struct TypeName {
     name: String,
 }
 
-/// Which objects of the types are meant.
+/// Which objects of the types to select.
 #[derive(Clone, Debug, Default)]
 struct Selection {
     labels: Option<LabelSelector>,
     fields: Option<FieldSelector>,
 }
 
-/// What was asked for, with its types looked up.
+/// A query with its types resolved.
 #[derive(Clone, Debug)]
 pub struct TypedQuery {
     what: What,
@@ -82,15 +82,15 @@ enum What {
     Selection { types: Vec<SelectedType>, selection: Selection },
 }
 
-/// One object by its name.
+/// One object, by name.
 #[derive(Clone, Debug)]
 struct NamedTarget {
     resource: ResourceId,
     namespaced: bool,
     name: String,
-    /// The namespace that a manifest names; none for cluster scope.
+    /// The namespace in the manifest; none for cluster scope.
     namespace: Option<String>,
-    /// Where the manifest is.
+    /// The manifest's position.
     place: Option<Place>,
 }
 
@@ -98,33 +98,33 @@ struct NamedTarget {
 #[derive(Clone, Debug)]
 struct SelectedType {
     resource: ResourceId,
-    /// Asked for as a part of a category only, so that it may be passed over where it cannot be read.
+    /// Whether only a category contains it: then it may be skipped if it can't be read.
     of_category: bool,
 }
 
-/// Where names without a namespace of their own are looked for.
+/// Where to look for names without a namespace of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamespaceChoice {
     /// `-n`, or the kubeconfig's namespace.
     One(String),
     /// `-A`
     All,
-    /// In a dump without `-n`: a name that is unique in it needs no namespace, and selectors look everywhere.
+    /// A dump without `-n`: a name that is unique in the dump needs no namespace, and selectors search all namespaces.
     WhereverUnique,
 }
 
-/// Something that only a server can select: objects of a resource by other fields than name and namespace.
+/// A selection that only a server can make: by fields other than name and namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSelection {
     pub resource: ResourceId,
-    /// As `labelSelector` takes them.
+    /// In the syntax of the `labelSelector` parameter.
     pub labels: Option<String>,
-    /// As `fieldSelector` takes them.
+    /// In the syntax of the `fieldSelector` parameter.
     pub fields: String,
 }
 
 impl TargetQuery {
-    /// Looks the types up: fails before any list is read.
+    /// Resolves the types, before any list is read.
     pub fn with_types(self, resources: &Resources) -> Result<TypedQuery, TargetError> {
         let what = match self.form {
             Form::Named(names) => What::Objects(
@@ -176,7 +176,7 @@ impl TypedQuery {
         self.resources().any(|resource| !resources.get(resource).namespaced)
     }
 
-    /// The resources of the targets; one may come more than once.
+    /// The resources of the targets, possibly repeated.
     pub fn resources(&self) -> impl Iterator<Item = ResourceId> {
         let (objects, types) = match &self.what {
             What::Objects(objects) => (objects.as_slice(), &[][..]),
@@ -185,7 +185,7 @@ impl TypedQuery {
         objects.iter().map(|wanted| wanted.resource).chain(types.iter().map(|selected| selected.resource))
     }
 
-    /// Namespaces that targets name themselves: manifests do, with `metadata.namespace`. Each comes once.
+    /// The namespaces in the `metadata.namespace` of manifests, each once.
     pub fn own_namespaces(&self) -> impl Iterator<Item = &str> {
         let mut seen = std::collections::BTreeSet::new();
         let objects = match &self.what {
@@ -195,7 +195,7 @@ impl TypedQuery {
         objects.iter().filter_map(|wanted| wanted.namespace.as_deref()).filter(move |namespace| seen.insert(*namespace))
     }
 
-    /// Holds manifests against an explicit `-n`, which they must not contradict.
+    /// Checks that no manifest contradicts an explicit `-n`.
     pub fn check_namespace(&self, explicit: &str) -> Result<(), TargetError> {
         let What::Objects(objects) = &self.what else { return Ok(()) };
         let other = objects.iter().find(|wanted| wanted.namespace.as_deref().is_some_and(|own| own != explicit));
@@ -210,8 +210,8 @@ impl TypedQuery {
         }
     }
 
-    /// What only a server can select: fields other than `metadata.name` and `metadata.namespace`. Empty when a snapshot
-    /// suffices.
+    /// The selections that only a server can make: by fields other than `metadata.name` and `metadata.namespace`. Empty
+    /// if a snapshot suffices.
     pub fn server_selections(&self) -> Vec<ServerSelection> {
         let What::Selection { types, selection } = &self.what else { return Vec::new() };
         let Some(fields) = selection.fields.as_ref().filter(|fields| !fields.local()) else { return Vec::new() };

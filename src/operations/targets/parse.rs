@@ -1,12 +1,11 @@
-//! From the arguments to a query, as the resource builder of kubectl's cli-runtime reads them.
+//! From arguments to a query, as the resource builder of kubectl's cli-runtime does it.
 
 use super::{FieldSelector, Form, LabelSelector, Selection, TargetError, TargetQuery, TargetWords, TypeName, manifest};
 
 impl TargetQuery {
-    /// What the arguments ask for; `None` when they name no target at all. Reads the manifests of `-f`.
+    /// Parses the arguments, and reads the manifests of `-f`; `None` if they name no target.
     pub fn parse(args: &TargetWords) -> Result<Option<TargetQuery>, TargetError> {
-        // As in kubectl an empty selector selects nothing rather than everything: an unset variable must not mean
-        // "all".
+        // As in kubectl, an empty selector selects nothing: an unset variable must not mean "all".
         let labels = given(args.selector.as_deref());
         let fields = given(args.field_selector.as_deref());
         let flag = if labels.is_some() { Some("-l") } else { fields.map(|_| "--field-selector") };

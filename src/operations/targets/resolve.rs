@@ -1,4 +1,4 @@
-//! From a query with its types to the objects of a snapshot.
+//! From a query with resolved types to the objects of a snapshot.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use super::{
 use crate::model::{Coordinate, Object, ObjectId, Origin, Presence, ResourceId, Snapshot, Symbol, nearest::nearest};
 
 impl TypedQuery {
-    /// The objects meant, in the order given, each once.
+    /// The targets, each once, in the given order.
     ///
-    /// `selected` is what a server answered to [`TypedQuery::server_selections`]: the uids of each resource's objects.
+    /// `selected` has the server's answers to [`TypedQuery::server_selections`]: the uids of each resource's objects.
     pub fn resolve(
         &self,
         snapshot: &Snapshot,
@@ -29,7 +29,7 @@ impl TypedQuery {
         Ok(found)
     }
 
-    /// The same, and what verifiably isn't there is left out.
+    /// Like [`resolve`](Self::resolve), without targets that verifiably don't exist.
     pub fn resolve_present(
         &self,
         snapshot: &Snapshot,
@@ -55,7 +55,7 @@ impl TypedQuery {
         Ok(found)
     }
 
-    /// Where the named objects would be that no list covers: asked for one by one, they may be there all the same.
+    /// The coordinates of named objects that no list covers: a look-up of each may still find them.
     pub fn unread(&self, snapshot: &mut Snapshot, choice: &NamespaceChoice) -> Vec<Coordinate> {
         let What::Objects(objects) = &self.what else { return Vec::new() };
         let coordinates = objects.iter().filter_map(|wanted| {
@@ -81,7 +81,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Every missing object is told, not only the first: of a folder of manifests some may be gone already.
+    /// Reports all missing objects, not only the first: some objects of a folder may already be gone.
     fn all_named(&self, objects: &[NamedTarget]) -> Result<Vec<ObjectId>, TargetError> {
         let mut found = Vec::with_capacity(objects.len());
         let mut missing = Vec::new();
@@ -118,7 +118,7 @@ impl<'a> Search<'a> {
         });
         match coordinate.map(|coordinate| self.snapshot.look_up(coordinate)) {
             Some(Presence::Present(id)) => Ok(id),
-            // A look-up of this one object may have said so where the list could not be read.
+            // A look-up of this object may have proved its absence although the list could not be read.
             Some(Presence::Absent) => {
                 Err(self.missing(wanted, Some(namespace).filter(|_| wanted.namespaced), Some(Why::Absent)))
             }
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The one object of this name in any namespace.
+    /// The only object of this name in all namespaces.
     fn wherever(&self, wanted: &NamedTarget) -> Result<ObjectId, TargetError> {
         let found = self.of_name(wanted);
         match found[..] {
@@ -140,13 +140,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The objects of this type and name in every namespace.
+    /// All objects of this type and name, in all namespaces.
     fn of_name(&self, wanted: &NamedTarget) -> Vec<ObjectId> {
         let Some(name) = self.snapshot.strings.find(&wanted.name) else { return Vec::new() };
         self.of_resource(wanted.resource).filter(|(_, object)| object.name == name).map(|(id, _)| id).collect()
     }
 
-    /// The objects of a resource. A dump may hold several with the same coordinate, of which only the first is there.
+    /// The objects of a resource. Of several with the same coordinate in a dump, only the first counts.
     fn of_resource(&self, resource: ResourceId) -> impl Iterator<Item = (ObjectId, &'a Object)> {
         let snapshot = self.snapshot;
         snapshot.objects().filter(move |(id, object)| {
@@ -176,7 +176,7 @@ impl<'a> Search<'a> {
             found.retain(|id| {
                 scope.is_none_or(|scope| self.snapshot.text(self.snapshot.object(*id).namespace) == scope)
             });
-            // The order in which a server lists them.
+            // In the order of a server's lists.
             found.sort_by_key(|id| {
                 let object = self.snapshot.object(*id);
                 (self.snapshot.text(object.namespace), self.snapshot.text(object.name))
@@ -201,7 +201,7 @@ impl<'a> Search<'a> {
         })))
     }
 
-    /// The objects of a resource that a selection chooses, in all namespaces.
+    /// The objects of a resource that a selection matches, in all namespaces.
     pub(super) fn matching(
         &self,
         resource: ResourceId,
@@ -213,7 +213,7 @@ impl<'a> Search<'a> {
             let Some((_, uids)) = answers.iter().find(|(answered, _)| picked(*answered) == picked(resource)) else {
                 return Err(TargetError::FieldNeedsServer { fields: fields.to_string() });
             };
-            // What was created since the snapshot was read is not part of it.
+            // Objects created since the snapshot was read are not in it.
             let known = |uid: &String| self.snapshot.strings.find(uid).and_then(|uid| self.snapshot.by_uid(uid));
             let found = uids.iter().filter_map(known);
             return Ok(found.filter(|id| self.snapshot.object(*id).resource == resource).collect());
@@ -231,7 +231,7 @@ impl<'a> Search<'a> {
             && selection.fields.as_ref().is_none_or(|fields| fields.matches(text(object.namespace), text(object.name)))
     }
 
-    /// The namespace to which a resource is narrowed.
+    /// The namespace to which the search for a resource is limited.
     fn scope(&self, resource: ResourceId) -> Option<&'a str> {
         match self.choice {
             NamespaceChoice::One(namespace) if self.snapshot.resources.get(resource).namespaced => Some(namespace),
@@ -239,7 +239,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Why the list of a resource could not be read; `None` also when nobody tried.
+    /// Why a resource could not be listed; `None` also if no one tried.
     pub(super) fn failure(&self, resource: ResourceId, namespace: Option<&str>) -> Option<String> {
         if self.covers(resource, namespace) {
             return None;
@@ -281,7 +281,7 @@ impl<'a> Search<'a> {
             return Why::Unread(reason);
         }
         if matches!(self.snapshot.origin, Origin::Dump { .. }) {
-            // Where the dump holds some of the kind, the one asked for is what is not among them.
+            // A dump proves absence only for kinds and scopes of which it contains objects.
             let held =
                 |object: &Object| namespace.is_none_or(|namespace| self.snapshot.text(object.namespace) == namespace);
             let some = self.of_resource(resource).any(|(_, object)| held(object));
@@ -321,7 +321,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Whether a namespace verifiably doesn't exist.
+    /// Whether the namespace verifiably doesn't exist.
     fn no_namespace(&self, namespace: &str) -> bool {
         let Some(namespaces) = self.snapshot.resources.by_group_kind("", "Namespace") else { return false };
         let name = self.snapshot.strings.find(namespace);
@@ -344,7 +344,7 @@ impl<'a> Search<'a> {
 }
 
 impl Selection {
-    /// As it is typed.
+    /// As flags.
     pub(super) fn flags(&self) -> String {
         let labels = self.labels.as_ref().map(|labels| format!("-l {}", quoted(&labels.to_string())));
         let fields = self.fields.as_ref().map(|fields| format!("--field-selector {}", quoted(&fields.to_string())));

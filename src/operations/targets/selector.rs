@@ -2,15 +2,15 @@
 
 use std::{collections::BTreeSet, fmt};
 
-/// What is wrong with a selector, and where.
+/// An invalid selector, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{flag} {text:?}: {message}, at character {position}")]
 pub struct SelectorError {
-    /// The flag it was given by.
+    /// The selector's flag.
     pub flag: &'static str,
-    /// All of the selector.
+    /// The whole selector.
     pub text: String,
-    /// Counted in characters, from 1.
+    /// The position in characters, from 1.
     pub position: usize,
     /// What is wrong.
     pub message: String,
@@ -23,7 +23,7 @@ impl SelectorError {
     }
 }
 
-/// What `-l` says: all of its requirements must hold.
+/// The value of `-l`: all requirements must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSelector {
     requirements: Vec<Requirement>,
@@ -48,7 +48,7 @@ enum Test {
 }
 
 impl LabelSelector {
-    /// Reads `key=value,key in (a,b),!key` and the like.
+    /// Parses a selector such as `key=value,key in (a,b),!key`.
     pub fn parse(text: &str) -> Result<LabelSelector, SelectorError> {
         let mut parser = Parser { text, tokens: tokens(text), next: 0 };
         let mut requirements = Vec::new();
@@ -66,7 +66,7 @@ impl LabelSelector {
         }
     }
 
-    /// Whether an object's labels match, given how to look one up.
+    /// Whether an object matches; `label` looks up its labels.
     pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.requirements.iter().all(|Requirement { key, test }| {
             let value = label(key);
@@ -101,7 +101,7 @@ struct Token<'a> {
 
 const SYMBOLS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
 
-/// Always ends in one [`Kind::End`].
+/// Splits the text. The last token is the only [`Kind::End`].
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let space = |char: char| matches!(char, ' ' | '\t' | '\r' | '\n');
     let mut tokens = Vec::new();
@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
         Ok(Requirement { key, test })
     }
 
-    /// One value; nothing at all is the empty value.
+    /// Parses one value, which may be empty.
     fn value(&mut self) -> Result<String, SelectorError> {
         match self.peek().kind {
             Kind::End | Kind::Symbol(",") => Ok(String::new()),
@@ -201,7 +201,7 @@ impl<'a> Parser<'a> {
         Ok(token.text.to_owned())
     }
 
-    /// `(a,b)`, in which a value may be empty.
+    /// Parses `(a,b)`, in which values may be empty.
     fn values(&mut self) -> Result<BTreeSet<String>, SelectorError> {
         let open = self.take();
         if open.kind != Kind::Symbol("(") {
@@ -223,7 +223,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// `[prefix/]name`, as apimachinery's `IsQualifiedName` has it.
+/// Checks `[prefix/]name` by the rules of apimachinery's `IsQualifiedName`.
 fn check_key(key: &str) -> Result<(), String> {
     let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     let label = |label: &str| {

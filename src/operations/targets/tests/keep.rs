@@ -17,7 +17,7 @@ const SHOP: &str = "
     deploy prod/api
 ";
 
-/// `NAMED; DESCRIBED`, or what is wrong.
+/// `NAMED; DESCRIBED`, or the error.
 fn meant(snapshot: &Snapshot, choice: &NamespaceChoice, text: &str) -> String {
     match KeepQuery::parse(text, &resources()).and_then(|query| query.resolve(snapshot, choice, None)) {
         Ok(meant) => format!("{}; {}", show(snapshot, &meant.named), show(snapshot, &meant.described)),
@@ -81,7 +81,7 @@ fn what_is_not_there_or_makes_no_sense_is_told() {
         assert_eq!(meant(&shop, &one("shop"), text), expected, "{text:?}");
     }
     assert!(meant(&shop, &one("shop"), "app=(").contains("-l"), "a selector that is none");
-    // Of a dump without -n, names are enough that are unique in it.
+    // In a dump without -n, unique names are enough.
     let dump = snapshot(dump(), SHOP);
     assert_eq!(meant(&dump, &NamespaceChoice::WhereverUnique, "deploy/api"), "deployments:prod/api; ");
     assert!(meant(&dump, &NamespaceChoice::WhereverUnique, "pod/web-1").contains("choose one with -n"));

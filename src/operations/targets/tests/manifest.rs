@@ -40,7 +40,7 @@ fn manifests_name_objects() {
             "v1:Pod:-/a v1:Secret:-/b",
         ),
         ("apiVersion: apps/v1\nkind: DeploymentList\nitems: [{metadata: {name: a}}]\n", "apps/v1:Deployment:-/a"),
-        // A field of that name means something else in other kinds.
+        // In other kinds, `items` means something else.
         ("apiVersion: x.y/v1\nkind: Menu\nmetadata: {name: a}\nitems: [1, tea, {price: 2}]\n", "x.y/v1:Menu:-/a"),
         ("apiVersion: x.y/v1\nkind: Menu\nmetadata: {name: a}\nitems: {a: b}\n", "x.y/v1:Menu:-/a"),
     ];

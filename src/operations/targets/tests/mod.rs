@@ -1,4 +1,4 @@
-//! What arguments mean, and what is said about those that mean nothing.
+//! What arguments select, and the errors of invalid ones.
 
 mod keep;
 mod manifest;
@@ -9,7 +9,7 @@ mod selectors;
 use super::{NamespaceChoice, TargetError, TargetQuery, TargetWords, TypedQuery};
 use crate::model::{ListRecord, Origin, RawObject, Resources, Snapshot, SnapshotBuilder, well_known};
 
-/// The arguments as a shell would split them, quotes left out.
+/// Splits arguments as a shell would, without quotes.
 fn args(line: &str) -> TargetWords {
     let mut args = TargetWords::default();
     let mut words =
@@ -41,8 +41,8 @@ fn error(line: &str) -> String {
     typed(line).map(|_| ()).unwrap_err().to_string()
 }
 
-/// `TYPE NAMESPACE/NAME labels`, one object a line; a type alone is one of which all that there is was read; `TYPE
-/// !reason` is one that could not be read.
+/// Each line is an object, `TYPE NAMESPACE/NAME labels`; a `TYPE` alone was listed completely; `TYPE !reason` could not
+/// be read.
 fn snapshot(origin: Origin, text: &str) -> Snapshot {
     let mut builder = SnapshotBuilder::new(origin, resources());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -82,7 +82,7 @@ fn one(namespace: &str) -> NamespaceChoice {
     NamespaceChoice::One(namespace.to_owned())
 }
 
-/// `namespace/name` of what a line means, or what is wrong with it.
+/// The `namespace/name` of the objects that a line selects, or the error.
 fn resolve(snapshot: &Snapshot, choice: &NamespaceChoice, line: &str) -> String {
     let found = typed(line).and_then(|query| query.resolve(snapshot, choice, &[]));
     match found {

@@ -1,7 +1,7 @@
 use super::{TargetQuery, args, error, resources, typed};
 use crate::operations::targets::{Form, What};
 
-/// The targets as `TYPE/NAME`, or as types and the selectors.
+/// The targets as `TYPE/NAME`, or the types with their selectors.
 fn parsed(line: &str) -> String {
     match TargetQuery::parse(&args(line)).unwrap_or_else(|error| panic!("{line:?}: {error}")).map(|query| query.form) {
         None => "none".to_owned(),

@@ -178,13 +178,13 @@ fn what_no_list_covers_is_asked_for_by_name() {
     let names: Vec<&str> = unread.iter().map(|coordinate| forbidden.text(coordinate.name)).collect();
     assert_eq!(names, ["key"]);
     assert!(resolve(&forbidden, &one("shop"), "secret/key").contains("forbidden"));
-    // What the look-up finds, the next resolution finds too; what it proves absent is not there.
+    // The next resolution uses the look-up's results: objects found, and absences proved.
     forbidden.confirm_absent(unread[0]);
     assert!(resolve(&forbidden, &one("shop"), "secret/key").contains("not found"));
     assert_eq!(typed("secrets -l a=b").unwrap().unread(&mut forbidden, &one("shop")), []);
 }
 
-/// For whom it is fine that something isn't there; not knowing whether it is there is not the same.
+/// Targets that don't exist can be left out; targets of which that is unknown can't.
 #[test]
 fn what_is_not_there_can_be_left_out() {
     let snapshot = snapshot(cluster(), SHOP);

@@ -57,7 +57,7 @@ fn labels_match_as_in_kubectl() {
             assert_eq!(matches(selector, labels), expected, "{selector:?}");
         }
     }
-    // Words of the grammar are keys and values, too.
+    // Words of the grammar are valid keys and values.
     assert!(matches("in in (in,notin),notin=in", "in=in notin=in"));
 }
 
