@@ -1,4 +1,4 @@
-//! One answer of the API server: in which format it is, what it says, and if it is a refusal, what the refusal says.
+//! One answer of the API server: its format, its content, and the message of a refusal.
 
 use http::StatusCode;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use crate::model::RawObject;
 
 use super::{json, protobuf};
 
-/// Bytes that are not what they should be.
+/// Bytes that can't be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Malformed(pub(crate) String);
@@ -30,11 +30,11 @@ impl From<serde_json::Error> for Malformed {
     }
 }
 
-/// What a page of a list says besides its items.
+/// A page's list metadata.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
     pub resource_version: String,
-    /// The token that asks for the next page, if there is one.
+    /// The `continue` token of the next page, if there is one.
     pub next: Option<String>,
 }
 
@@ -49,12 +49,12 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Whether the body is protobuf; anything else is taken for JSON.
+    /// Whether the body is protobuf; everything else is read as JSON.
     pub(super) fn is_protobuf(&self) -> bool {
         self.content_type.starts_with("application/vnd.kubernetes.protobuf")
     }
 
-    /// Reads a list's metadata item by item, in whichever format it came.
+    /// Reads a list's metadata item by item, in either format.
     pub(super) fn read_list(&self, mut each: impl FnMut(&RawObject<'_>)) -> Result<Page, Malformed> {
         if self.is_protobuf() {
             protobuf::read_list(&self.body, &mut each)
@@ -68,7 +68,7 @@ impl Answer {
         if self.is_protobuf() { protobuf::read_object(&self.body) } else { json::read_object(&self.body) }
     }
 
-    /// What a refusal says; whatever the body is, it is read as far as it goes.
+    /// Reads what a refusal says, as far as its body can be decoded.
     pub(crate) fn refusal(&self) -> Refusal {
         let said = if self.is_protobuf() { Said::from_protobuf(&self.body) } else { Said::from_json(&self.body) };
         let said = said.unwrap_or_else(|| Said { message: first_line(&self.body), ..Said::default() });
@@ -85,10 +85,10 @@ impl Answer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
-    /// The server's own words; empty if it has none.
+    /// The server's message; empty if it sent none.
     pub(crate) message: String,
-    /// Whether it speaks of a named object. A 404 that doesn't means that the path is not served, which says nothing of
-    /// the object (R3.16).
+    /// Whether the refusal names an object. A 404 without a name means that the path is not served, which proves
+    /// nothing about the object (R3.16).
     pub(crate) names_object: bool,
     pub(crate) retry_after: Option<u64>,
 }
@@ -99,7 +99,7 @@ impl std::fmt::Display for Refusal {
             StatusCode::FORBIDDEN => f.write_str("forbidden"),
             StatusCode::UNAUTHORIZED => f.write_str("not authenticated"),
             StatusCode::NOT_FOUND if !self.names_object => f.write_str("no longer served (404 Not Found)"),
-            // A status that http knows displays as "503 Service Unavailable".
+            // http displays the statuses it knows as "503 Service Unavailable".
             status if self.message.is_empty() => {
                 write!(f, "{}", status.to_string().trim_end_matches(" <unknown status code>"))
             }
@@ -156,13 +156,13 @@ impl Said {
     }
 }
 
-/// The first line of a text that was not written for us, cut to a length that fits a message.
+/// The first line of a body that is not a `Status`, cut to a length that fits a message.
 fn first_line(body: &[u8]) -> String {
     const LONGEST: usize = 200;
     let start = &body[..body.len().min(4 * LONGEST)];
     let text = String::from_utf8_lossy(start);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    // Bodies in HTML come from something in between; their mark-up helps nobody.
+    // A proxy or load balancer sent this HTML: its mark-up is useless in a message.
     if line.starts_with('<') {
         return String::new();
     }

@@ -1,5 +1,4 @@
-//! Opening a connection. Nothing is sent yet: whether the server is there shows with the first request, which is
-//! discovery.
+//! Opens a connection. Sends nothing to the server: discovery, the first request, shows whether it answers.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -30,7 +29,7 @@ pub struct Connection {
     default_namespace: String,
     pub(super) fallback_namespace: Option<String>,
     pub(super) limits: Limits,
-    /// Whether an API path that doesn't exist is the absence of what would be there (R3.16).
+    /// Whether a 404 for an API path counts as the absence of its objects (R3.16).
     pub(super) trusts_missing_apis: bool,
     pub(super) rate: Option<Rate>,
     /// Whether the server has answered anything yet.
@@ -39,16 +38,16 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Chooses a server as kubectl does (`--kubeconfig`, else the files of `KUBECONFIG` merged, else `~/.kube/config`,
-    /// else the pod's service account), lets the options override it, and gets the credentials; a credential plugin is
-    /// run once. The server itself is not asked anything yet. Needs a tokio runtime.
+    /// Chooses a server as kubectl does (`--kubeconfig`, else the merged files of `KUBECONFIG`, else `~/.kube/config`,
+    /// else the pod's service account), applies the options, and gets the credentials, running a credential plugin
+    /// once. Sends nothing to the server. Needs a tokio runtime.
     ///
     /// # Errors
-    /// When there is nothing to choose from, what is chosen doesn't exist or makes no sense, or there are no
-    /// credentials.
+    /// No server is configured, the chosen context, cluster or user doesn't exist, a setting is invalid, or there are
+    /// no credentials.
     pub async fn open(options: &ConnectionOptions) -> Result<Connection, ConnectError> {
         let options = options.clone();
-        // Files are read and plugins run here; some wait for a log-in in the browser.
+        // This reads files and runs plugins, some of which wait for a log-in in the browser.
         let opened = tokio::task::spawn_blocking(move || Self::open_now(&options)).await;
         opened.unwrap_or_else(|error| {
             Err(ConnectError::Setting { what: "connecting".to_owned(), reason: error.to_string() })
@@ -94,45 +93,45 @@ impl Connection {
         self
     }
 
-    /// Reports to another as well, which is told after all others.
+    /// Adds another progress reporter, called after the existing ones.
     #[must_use]
     pub fn also_telling(mut self, progress: Arc<dyn Progress>) -> Self {
         self.progress = Arc::new((self.progress, progress));
         self
     }
 
-    /// Sends no more than `qps` requests a second, after `burst` at once; a `qps` of zero is no limit. All clones of
-    /// what is returned share it. Watches don't count: they are few, and have to be there. A request that waits for its
-    /// turn is not late yet.
+    /// Limits the rate to `qps` requests a second, after a burst of `burst`; a `qps` of zero means no limit. All clones
+    /// of the returned connection share the limit. Watches don't count: they are few, and the data depends on them. The
+    /// time that a request waits for its turn doesn't count towards its timeout.
     #[must_use]
     pub fn with_limits(mut self, qps: f64, burst: u32) -> Self {
         self.rate = Rate::new(qps, burst);
         self
     }
 
-    /// Where to read what must not be read cluster-wide; by itself [`Connection::default_namespace`].
+    /// The namespace to list instead if a cluster-wide list is forbidden; [`Connection::default_namespace`] if unset.
     #[must_use]
     pub fn with_fallback_namespace(mut self, namespace: impl Into<String>) -> Self {
         self.fallback_namespace = Some(namespace.into());
         self
     }
 
-    /// Takes an API path that doesn't exist for the absence of what would be there, as the collector does (R3.16).
+    /// Treats a 404 for an API path as the absence of its objects, as the collector does (R3.16).
     pub fn trust_missing_apis(&mut self) {
         self.trusts_missing_apis = true;
     }
 
-    /// The namespace of the kubeconfig's context, or `default`; inside a pod the pod's own.
+    /// The namespace of the kubeconfig's context, or `default`; inside a pod, the pod's own.
     pub fn default_namespace(&self) -> &str {
         &self.default_namespace
     }
 
-    /// Where this connection leads: context, user and server, for messages.
+    /// Context, user and server of this connection, for messages.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// What a snapshot read from here says of its origin.
+    /// The origin to record in a snapshot read from this connection.
     pub fn origin(&self) -> Origin {
         Origin::Cluster { context: self.endpoint.context.clone(), server: self.endpoint.server.clone() }
     }
@@ -144,7 +143,7 @@ impl Connection {
         }
     }
 
-    /// The error that a failure is if nothing else worked, either; `None` if it is only about what was asked for.
+    /// The error for this failure if no request succeeds; `None` if the failure only concerns the requested resource.
     pub(super) fn connect_error(&self, failure: &Failure) -> Option<ConnectError> {
         let endpoint = self.endpoint.clone();
         match failure {
@@ -160,7 +159,7 @@ impl Connection {
     }
 }
 
-/// `host:port`, and the path where there is one (several clusters behind one host).
+/// `host:port`, with the path if there is one (several clusters behind one host).
 fn host_and_port(url: &http::Uri) -> String {
     let port = url.port_u16().unwrap_or(match url.scheme_str() {
         Some("http") => 80,

@@ -1,4 +1,4 @@
-//! How many objects there are of what is never listed.
+//! Counts objects without listing them.
 
 use serde::Deserialize;
 
@@ -6,7 +6,7 @@ use crate::model::Resource;
 
 use super::{Connection, answer::Malformed, failure::Failure, path};
 
-/// Metadata of a list's items, in JSON: it is one item.
+/// A list's metadata, in JSON: the list has only one item.
 const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 #[derive(Default, Deserialize)]
@@ -24,8 +24,8 @@ struct ListMetadata {
 }
 
 impl Connection {
-    /// Counts the objects of a resource in a namespace by reading one of them and how many remain. None where the
-    /// server doesn't say: nothing but a number hangs on it, so that it is no gap.
+    /// Counts the objects of a resource in a namespace: reads one, and adds `remainingItemCount`. None if the server
+    /// doesn't say. That is no gap, because only a printed number depends on it.
     pub async fn count(&self, resource: &Resource, namespace: &str) -> Option<u64> {
         self.try_count(resource, namespace).await.ok().flatten()
     }

@@ -1,4 +1,4 @@
-//! Logging in, as far as it is more than a header that never changes.
+//! Credentials that a plugin issues and renews.
 
 use http::{Request, Response};
 use kube::{
@@ -9,13 +9,13 @@ use tower::{BoxError, Layer as _, ServiceExt as _, util::BoxCloneSyncService};
 
 use super::failure::Failure;
 
-/// Puts the credentials that a plugin gave into a request, and asks the plugin again before they expire.
+/// Adds the plugin's credentials to a request, and runs the plugin again before they expire.
 pub(super) type Authorizer = BoxCloneSyncService<Request<Body>, Response<Request<Body>>, BoxError>;
 
-/// Runs the user's credential plugin, if there is one, and takes it out of the configuration.
+/// Runs the user's credential plugin, if there is one, and removes it from the configuration.
 ///
-/// A client made from a configuration with a plugin runs it three times, and a plugin may take seconds. One that gives
-/// certificates stays in the configuration, because those are needed where connections are made.
+/// A kube client whose configuration contains a plugin runs it three times, and a plugin may take seconds. A plugin
+/// that issues client certificates stays in the configuration, because the TLS connection needs them.
 pub(super) fn take_plugin(config: &mut Config) -> Result<Option<Authorizer>, kube::Error> {
     let user = &config.auth_info;
     let other =
@@ -25,13 +25,13 @@ pub(super) fn take_plugin(config: &mut Config) -> Result<Option<Authorizer>, kub
     }
     let Some(layer) = config.auth_layer()? else { return Ok(None) };
     config.auth_info.exec = None;
-    // The layer goes around anything that answers; this answers with the request as the layer left it.
+    // The layer wraps a service that answers: this one answers with the request itself, as the layer changed it.
     let hand_back =
         tower::service_fn(|request: Request<Body>| async move { Ok::<_, BoxError>(Response::new(request)) });
     Ok(Some(BoxCloneSyncService::new(layer.layer(hand_back))))
 }
 
-/// Puts credentials into a request.
+/// Adds the credentials to a request.
 pub(super) async fn authorize(authorizer: &Authorizer, request: Request<Body>) -> Result<Request<Body>, Failure> {
     match authorizer.clone().oneshot(request).await {
         Ok(response) => Ok(response.into_body()),
@@ -42,7 +42,7 @@ pub(super) async fn authorize(authorizer: &Authorizer, request: Request<Body>) -
     }
 }
 
-/// What went wrong with the credentials, in words. kube prints a failed plugin's output as it is in memory.
+/// Describes an authentication error. kube's own message contains a failed plugin's output in Rust's debug format.
 pub(super) fn explain(error: &AuthError, plugin: Option<&kube::config::ExecConfig>) -> String {
     let name = match plugin.and_then(|plugin| plugin.command.as_deref()) {
         Some(command) => format!("credential plugin {command}"),
@@ -71,7 +71,7 @@ pub(super) fn explain(error: &AuthError, plugin: Option<&kube::config::ExecConfi
 mod tests {
     use crate::cluster::{Connection, ConnectionOptions};
 
-    /// Opens a connection with a plugin that is this script, in a folder of its own.
+    /// Opens a connection with this script as the credential plugin, in its own folder.
     async fn open(script: &str, folder: &std::path::Path) -> Result<Connection, String> {
         let kubeconfig = folder.join("config");
         let settings = format!(

@@ -1,5 +1,5 @@
-//! What a server serves: aggregated discovery, two documents in all, and the older documents, one for each group
-//! version, from servers that don't have it.
+//! Discovers what a server serves: by aggregated discovery (two documents), or from older servers by one document for
+//! each group version.
 
 use futures::StreamExt as _;
 use http::StatusCode;
@@ -16,14 +16,14 @@ use super::{
     path,
 };
 
-/// Asks for aggregated discovery, and takes what there is.
+/// Requests aggregated discovery, or what the server has instead.
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
                       application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
                       application/json";
-/// How many group versions are asked about at once, where each has to be.
+/// The number of group versions to request at once, without aggregated discovery.
 const AT_ONCE: usize = 16;
 
-/// What discovery brought so far, in the server's order.
+/// The discovery results so far, in the server's order.
 #[derive(Debug, Default, PartialEq)]
 struct Found {
     resources: Vec<Resource>,
@@ -31,12 +31,12 @@ struct Found {
     gaps: Vec<Gap>,
 }
 
-/// What one of the two entrances, `/api` and `/apis`, leads to.
+/// The content of `/api` or `/apis`.
 #[derive(Debug, PartialEq)]
 enum Entrance {
-    /// All there is to know.
+    /// Aggregated discovery: complete.
     Aggregated(Found),
-    /// The groups, each with its versions and the preferred one; the resources are yet to be asked for.
+    /// The groups, each with its versions and the preferred one; their resources have to be requested.
     Groups(Vec<Group>),
 }
 
@@ -48,10 +48,10 @@ struct Group {
 }
 
 impl Connection {
-    /// What the server serves, with a gap for each group version that could not be discovered.
+    /// Discovers what the server serves, with a gap for each group version that could not be discovered.
     ///
     /// # Errors
-    /// When the server can't be reached, doesn't accept the credentials, or does not say what it serves at all.
+    /// The server can't be reached, doesn't accept the credentials, or doesn't say what it serves.
     pub async fn discover(&self) -> Result<(Resources, Vec<Gap>), ConnectError> {
         let (core, named) = futures::join!(self.enter("/api"), self.enter("/apis"));
         let mut found = Found::default();
@@ -80,13 +80,13 @@ impl Connection {
     async fn enter(&self, entrance: &str) -> Result<Entrance, Failure> {
         match self.get(entrance, ACCEPT).await {
             Ok(answer) => Ok(read_entrance(&answer)?),
-            // A server may do without the core group, or have nothing else.
+            // A server may have no core group, or only the core group.
             Err(failure) if failure.status() == Some(StatusCode::NOT_FOUND) => Ok(Entrance::Groups(Vec::new())),
             Err(failure) => Err(failure),
         }
     }
 
-    /// Asks each group version for its resources.
+    /// Requests the resources of each group version.
     async fn ask_each(&self, groups: Vec<Group>) -> Found {
         let mut found = Found::default();
         let mut wanted = Vec::new();
@@ -123,7 +123,7 @@ fn gap(group: &str, version: &str, reason: String) -> Gap {
     Gap { resource, namespace: None, reason: reason.into() }
 }
 
-/// The document's kind decides what it is: a server that doesn't know the parameters of the content type ignores them.
+/// Decides by the document's kind: a server that doesn't know the parameters of the content type ignores them.
 fn read_entrance(answer: &Answer) -> Result<Entrance, Malformed> {
     #[derive(Deserialize)]
     struct Kind {
@@ -139,7 +139,7 @@ fn read_entrance(answer: &Answer) -> Result<Entrance, Malformed> {
     }
 }
 
-/// Reads aggregated discovery: `apidiscovery.k8s.io`, `v2` or `v2beta1`, which say the same.
+/// Reads aggregated discovery: `apidiscovery.k8s.io`, `v2` or `v2beta1`, which have the same fields.
 fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
     #[derive(Deserialize)]
     struct Document {
@@ -203,7 +203,7 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
         let mut preferred = None;
         for version in group.versions {
             if version.freshness == "Stale" {
-                // Like client-go: what a stale version lists is what it once served, if anything.
+                // As in client-go: a stale version lists at most the resources that it served in the past.
                 found.gaps.push(gap(
                     &name,
                     &version.version,
@@ -214,7 +214,7 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
             preferred.get_or_insert_with(|| version.version.clone());
             for described in version.resources {
                 let kind = described.response_kind.unwrap_or_default().kind;
-                // Without a kind it is only there to have subresources.
+                // Without a kind, the entry exists only for its subresources.
                 if kind.is_empty() || described.resource.contains('/') {
                     continue;
                 }
@@ -308,7 +308,7 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
         return Err(Malformed(format!("discovery returned {:?}", document.kind)));
     }
     let resources = document.resources.unwrap_or_default();
-    // A slash makes a subresource.
+    // A name with a slash is a subresource.
     let of_status = |described: &Described| described.name.strip_suffix("/status").map(str::to_owned);
     let with_status: FxHashSet<String> = resources.iter().filter_map(of_status).collect();
     let resources =
@@ -336,7 +336,7 @@ mod tests {
     use super::*;
     use crate::cluster::testing::{Say, json, refuse, serve};
 
-    // As v1.36.3 answers, cut down to a few groups and resources.
+    // An answer of v1.36.3, cut down to a few groups and resources.
     const AGGREGATED: &str = include_str!("testdata/discovery-aggregated.json");
     const LEGACY: &str = include_str!("testdata/discovery-legacy.json");
 
@@ -362,7 +362,7 @@ mod tests {
         assert!(gaps.is_empty());
         let (legacy, gaps) = discover(documents(LEGACY), || refuse(404)).await.unwrap();
         assert!(gaps.is_empty());
-        // Only within a group version the order differs.
+        // The order differs only within a group version.
         let sorted = |resources: &Resources| {
             let mut all: Vec<Resource> = resources.iter().map(|(_, resource)| resource.clone()).collect();
             all.sort_by_key(|resource| (resource.api_version(), resource.plural.clone()));

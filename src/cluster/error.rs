@@ -1,18 +1,18 @@
-//! What can go wrong before there is anything to show. What goes wrong with one list, look-up or group version is a
-//! [`Gap`](crate::model::Gap) instead.
+//! Errors that leave nothing to show. If only one list, look-up or group version fails, a [`Gap`](crate::model::Gap) is
+//! recorded instead.
 
 use std::path::PathBuf;
 
-/// Where a connection leads, for messages.
+/// The server and user of a connection, for messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endpoint {
     /// The kubeconfig context; empty inside a pod, or when only `--server` was given.
     pub context: String,
-    /// The kubeconfig user; empty where there is none.
+    /// The kubeconfig user; empty if there is none.
     pub user: String,
     /// `host:port` of the API server.
     pub server: String,
-    /// `host:port` of the proxy in between; empty where there is none.
+    /// `host:port` of the proxy; empty if there is none.
     pub proxy: String,
 }
 
@@ -31,8 +31,7 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
-/// Why there is no connection, or no answer that anything could be built on. Every message says what happened, to what,
-/// and what can be done about it.
+/// Why there is no connection, or no usable answer. Every message says what happened, to what, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -42,10 +41,10 @@ pub enum ConnectError {
         list_paths(.looked_at)
     )]
     NoKubeconfig {
-        /// The files that were looked for.
+        /// The files that were tried.
         looked_at: Vec<PathBuf>,
     },
-    /// A kubeconfig file, or one that it refers to, cannot be used.
+    /// A kubeconfig file, or a file that it names, cannot be used.
     #[error("kubeconfig {}: {reason}", .file.display())]
     Kubeconfig {
         /// The file at fault.
@@ -53,40 +52,40 @@ pub enum ConnectError {
         /// What is wrong with it.
         reason: String,
     },
-    /// No context is chosen.
+    /// No context is selected.
     #[error(
         "the kubeconfig has no current context; give --context, or choose one with kubectl config use-context ({})",
         list_names(.known)
     )]
     NoContext {
-        /// The contexts there are.
+        /// The contexts in the kubeconfig.
         known: Vec<String>,
     },
-    /// The context that was asked for, or that is current, does not exist.
+    /// The requested or current context does not exist.
     #[error("there is no context {context:?} in the kubeconfig ({})", list_names(.known))]
     ContextNotFound {
-        /// The one that was asked for.
+        /// The requested context.
         context: String,
-        /// Those there are.
+        /// The contexts in the kubeconfig.
         known: Vec<String>,
     },
-    /// The cluster that was asked for, or that the context names, does not exist.
+    /// The requested cluster, or the cluster of the context, does not exist.
     #[error("there is no cluster {cluster:?} in the kubeconfig ({})", list_names(.known))]
     ClusterNotFound {
-        /// The one that was asked for.
+        /// The requested cluster.
         cluster: String,
-        /// Those there are.
+        /// The clusters in the kubeconfig.
         known: Vec<String>,
     },
-    /// The user that was asked for does not exist.
+    /// The requested user does not exist.
     #[error("there is no user {user:?} in the kubeconfig ({})", list_names(.known))]
     UserNotFound {
-        /// The one that was asked for.
+        /// The requested user.
         user: String,
-        /// Those there are.
+        /// The users in the kubeconfig.
         known: Vec<String>,
     },
-    /// A setting, wherever it comes from, makes no sense.
+    /// An invalid setting, from any source.
     #[error("{what}: {reason}")]
     Setting {
         /// Which setting: `server "…"`, `--certificate-authority …`.
@@ -94,58 +93,59 @@ pub enum ConnectError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The credentials could not be had: a plugin failed, a token file is missing.
+    /// There are no credentials: a plugin failed, or a token file is missing.
     #[error("no credentials for {endpoint}: {reason}")]
     Credentials {
-        /// For what.
+        /// The server that they are for.
         endpoint: Endpoint,
-        /// What failed, in the plugin's own words where it has any.
+        /// What failed, in the plugin's own words if it printed any.
         reason: String,
     },
     /// The server did not answer.
     #[error("cannot reach {endpoint}: {reason}")]
     Unreachable {
-        /// What was tried.
+        /// The server that was tried.
         endpoint: Endpoint,
-        /// Refused, unresolvable, timed out, a certificate that is not trusted.
+        /// Why: connection refused, name not resolved, timeout, or an untrusted certificate.
         reason: String,
     },
-    /// The server does not know who is asking (401).
+    /// The server rejects the credentials (401).
     #[error(
         "{endpoint} does not accept the credentials (401 Unauthorized); they may have expired: log in again, or choose \
             another --context"
     )]
     Unauthorized {
-        /// What was tried.
+        /// The server that was asked.
         endpoint: Endpoint,
     },
-    /// The server answers, but not with what can be worked with: discovery is refused or garbled.
+    /// The server answers, but discovery is refused or malformed.
     #[error("{endpoint} fails discovery: {reason}")]
     Discovery {
-        /// What was asked.
+        /// The server that was asked.
         endpoint: Endpoint,
-        /// What it says instead.
+        /// What it answered instead.
         reason: String,
     },
-    /// Every single list failed.
+    /// Every list failed.
     #[error(
         "{endpoint} refuses all reads: all {lists} lists failed, the first with: {reason}; ask for permission \
          to list, or choose another namespace or --context"
     )]
     NothingRead {
-        /// What was asked.
+        /// The server that was asked.
         endpoint: Box<Endpoint>,
         /// How many lists were tried.
         lists: usize,
         /// The first failure.
         reason: String,
     },
-    /// One request that the whole command depends on was refused: a selector that the server can't evaluate, say.
+    /// The server refused the one request that the whole command depends on, for example because of an invalid
+    /// selector.
     #[error("cannot list {resource}: {reason}")]
     Refused {
-        /// What was asked for, as `plural.group`.
+        /// The resource, as `plural.group`.
         resource: String,
-        /// The server's own words.
+        /// The server's message.
         reason: String,
     },
 }
@@ -156,7 +156,7 @@ fn list_paths(paths: &[PathBuf]) -> String {
 }
 
 fn list_names(names: &[String]) -> String {
-    /// More names than this help nobody.
+    /// The largest number of names in one message.
     const SHOWN: usize = 10;
     match names {
         [] => "it has none".to_owned(),

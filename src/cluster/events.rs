@@ -1,4 +1,4 @@
-//! The collector's own complaints, which it leaves as events.
+//! Reads the collector's warning events.
 
 use serde::Deserialize;
 
@@ -13,7 +13,7 @@ use super::{
     request::JSON,
 };
 
-/// What is asked for. Events of the core group are all events: those of `events.k8s.io` are the same objects.
+/// The list to read. Events of the core group are all events: those of `events.k8s.io` are the same objects.
 const PATH: &str = "/api/v1/events";
 const COMPLAINTS: &str = "fieldSelector=reason%3DOwnerRefInvalidNamespace";
 
@@ -77,11 +77,11 @@ impl TakePages for Complaints {
 }
 
 impl Connection {
-    /// The collector's complaints about owners in other namespaces (R3.7), in all namespaces, as the server orders
-    /// them. The server picks them: where there are none, this is one request.
+    /// The collector's events about owners in other namespaces (R3.7), from all namespaces, in the server's order. The
+    /// server filters them: if there are none, this takes one request.
     ///
     /// # Errors
-    /// When they cannot be read, with the reason: forbidden, say. Nothing is told in part.
+    /// Why they cannot be read, for example because it is forbidden. There are no partial results.
     pub async fn invalid_owner_events(&self) -> Result<Vec<OwnerEvent>, String> {
         let mut complaints = Complaints::default();
         let read = self.get_pages(PATH, COMPLAINTS, JSON, &mut complaints).await;

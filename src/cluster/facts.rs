@@ -1,4 +1,4 @@
-//! The few things beyond metadata that decide an outcome, read for the objects that a question is about.
+//! Reads the few facts beyond metadata that decide an outcome, for the objects that a command is about.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +22,10 @@ use super::{
     request::{JSON, WHOLE},
 };
 
-/// From how many objects of one kind in one namespace on the whole list is cheaper than asking for each.
+/// For at least this many objects of one kind in one namespace, a list is cheaper than single requests.
 const LIST_FROM: usize = 9;
 
-/// One request, and which objects' facts it is to bring.
+/// One request, and the objects whose facts it reads.
 enum Request<'s> {
     One(ObjectId),
     /// The list of one kind in one namespace.
@@ -41,14 +41,14 @@ type Answers = Vec<(ObjectId, Result<Fact, String>)>;
 
 const FACTLESS: &str = "its spec or status is missing";
 
-/// In which form whole objects are asked for.
+/// The format in which to request whole objects.
 fn form(resource: &Resource) -> &'static str {
     if facts_protobuf::reads(&resource.group, &resource.kind) { WHOLE } else { JSON }
 }
 
 impl Connection {
-    /// Reads the facts of these objects into the snapshot: of those that have any ([`has_facts`]), and that are not
-    /// known yet. What can't be read stays unknown and becomes a gap; so does what is not the same object any more.
+    /// Reads the facts of these objects into the snapshot, if they have any ([`has_facts`]) that are not yet known. If
+    /// an object can't be read or was replaced, its facts stay unknown and a gap is recorded.
     pub async fn fetch_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         self.fetch_pods_of_nodes(snapshot, objects).await;
         let asked = &*snapshot;
@@ -91,7 +91,7 @@ impl Connection {
     }
 }
 
-/// Decides what is asked for one by one and what in lists.
+/// Decides which objects to request one by one and which by lists.
 fn plan<'s>(snapshot: &'s Snapshot, objects: &[ObjectId]) -> Vec<Request<'s>> {
     let mut batches: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();
     for id in objects {
@@ -116,7 +116,7 @@ fn plan<'s>(snapshot: &'s Snapshot, objects: &[ObjectId]) -> Vec<Request<'s>> {
     requests
 }
 
-/// Takes the wanted objects' facts from a list.
+/// Takes the facts of the wanted objects from a list.
 struct FromList<'s> {
     resource: &'s Resource,
     /// By uid.
@@ -151,7 +151,7 @@ impl TakePages for FromList<'_> {
         })
     }
 
-    /// Facts are kept by uid: what came of the first attempt is as true as what comes of the second.
+    /// Keeps the facts: they are stored by uid, so those of the first attempt are still valid.
     fn restart(&mut self) {}
 }
 
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(snapshot.facts.len(), 9);
         let gaps: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
         assert_eq!(gaps, ["pods in namespace shop (p0: deleted since it was listed)"]);
-        // What is known is not asked for again.
+        // Known facts are not requested again.
         connection.fetch_facts(&mut snapshot, &ids[1..]).await;
     }
 }

@@ -1,5 +1,5 @@
-//! The facts of whole objects in protobuf: the few fields that are wanted are found on the wire, and nothing else is
-//! decoded. It says the same as [`crate::model::facts::read_facts`] says of the same objects in JSON.
+//! Reads the facts of whole objects in protobuf. Finds the few needed fields on the wire and decodes nothing else.
+//! Gives the same results as [`crate::model::facts::read_facts`] for the same objects in JSON.
 
 use crate::model::{
     Fact,
@@ -11,7 +11,7 @@ use super::{
     protobuf::{all, at, number, text, text_at},
 };
 
-/// Whether the facts of a kind are read from protobuf; others are asked for in JSON.
+/// Whether facts of this kind are read from protobuf; other kinds are requested in JSON.
 pub(super) fn reads(group: &str, kind: &str) -> bool {
     match group {
         "" => matches!(kind, "Pod" | "PersistentVolume" | "PersistentVolumeClaim" | "Service" | "Namespace"),
@@ -19,7 +19,7 @@ pub(super) fn reads(group: &str, kind: &str) -> bool {
     }
 }
 
-/// Reads an object's facts, for the kinds whose facts are read from protobuf ([`reads`]). `name` is the object's own.
+/// Reads an object's facts, for the kinds that [`reads`] accepts. `name` is the object's own name.
 pub(super) fn read_facts(group: &str, kind: &str, name: &str, object: &[u8]) -> Result<Option<Fact>, Malformed> {
     // All these kinds have metadata 1, spec 2 and status 3.
     let Some(spec) = at(object, &[2])? else { return Ok(None) };
@@ -41,7 +41,7 @@ pub(super) fn read_facts(group: &str, kind: &str, name: &str, object: &[u8]) -> 
     })
 }
 
-/// The server writes unset strings as empty ones.
+/// Reads a string. The server writes unset strings as empty ones.
 fn said(message: &[u8], path: &[u32]) -> Result<Option<String>, Malformed> {
     Ok(text_at(message, path)?.filter(|text| !text.is_empty()))
 }
@@ -99,8 +99,8 @@ fn backend(config: &[u8]) -> Result<Option<Backend>, Malformed> {
     Ok(service.or(said(config, &[3])?.map(Backend::Url)))
 }
 
-/// The true ones of the conditions in a field of a status: type 1, status 2, and reason and message, whose numbers
-/// differ.
+/// The conditions with status True, in a field of a status: type 1, status 2; the numbers of reason and message differ
+/// by kind.
 fn conditions(status: &[u8], field: u32, [reason, message]: [u32; 2]) -> Result<Vec<Condition>, Malformed> {
     let mut conditions = Vec::new();
     for condition in all(status, field) {
@@ -159,7 +159,7 @@ mod tests {
     fn protobuf_and_json_say_the_same() {
         let (object, json) = pod();
         says_the_same("", "Pod", &object, &json);
-        // The server writes what is not set as an empty string.
+        // The server writes unset strings as empty ones.
         let unscheduled = message(&[bytes(2, &bytes(10, b"")), bytes(3, b"")]);
         says_the_same("", "Pod", &unscheduled, &serde_json::json!({"spec": {}, "status": {}}));
 

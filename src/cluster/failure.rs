@@ -1,4 +1,4 @@
-//! How one request can fail, told apart by what follows from it.
+//! How one request can fail, grouped by how the caller has to react.
 
 use std::{error::Error, io, time::Duration};
 
@@ -7,22 +7,22 @@ use super::{
     credentials,
 };
 
-/// Why a request brought nothing. It displays as the reason of a gap.
+/// Why a request failed. Displayed as the reason of a gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The server answered, and not with what was asked for.
+    /// The server answered with an error.
     Refused(Refusal),
-    /// No connection came about: refused, unresolvable, a certificate that is not trusted.
+    /// No connection could be opened: refused, name not resolved, or an untrusted certificate.
     Unconnected(String),
-    /// A connection broke while it was in use.
+    /// An open connection broke.
     Interrupted(String),
-    /// Nothing came for this long.
+    /// Nothing arrived for this long.
     TimedOut(Duration),
     /// The credentials could not be renewed.
     Credentials(String),
-    /// Nothing was asked: no URL stands for the name, or for the namespace.
+    /// Nothing was sent: the name or namespace can't be part of a URL.
     InvalidName,
-    /// The answer makes no sense.
+    /// The answer can't be decoded.
     Malformed(String),
 }
 
@@ -52,8 +52,8 @@ impl From<Refusal> for Failure {
 }
 
 impl Failure {
-    /// The reason at its full length, for an error that speaks of nothing else: the server's words on what is
-    /// forbidden, too.
+    /// The full reason, for an error about this failure alone: also includes the server's message on why it is
+    /// forbidden.
     pub(crate) fn in_full(&self) -> String {
         match self {
             Failure::Refused(refusal)
@@ -65,19 +65,19 @@ impl Failure {
         }
     }
 
-    /// Whether it is the server's word that there is no such object, which a path that is not served is not (R3.16).
+    /// Whether the server says that the object doesn't exist. A 404 for an unserved path doesn't say that (R3.16).
     pub(crate) fn proves_absence(&self) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND &&
             refusal.names_object)
     }
 
-    /// Whether the path that was asked for isn't served (any more).
+    /// Whether the requested path isn't served (any more).
     pub(crate) fn is_missing_api(&self) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND &&
             !refusal.names_object)
     }
 
-    /// The status of the answer, if there was one.
+    /// The status of the answer, if there is one.
     pub(crate) fn status(&self) -> Option<http::StatusCode> {
         match self {
             Failure::Refused(refusal) => Some(refusal.status),
@@ -85,7 +85,7 @@ impl Failure {
         }
     }
 
-    /// Tells apart what an HTTP client reports, which it wraps several times.
+    /// Classifies an error of the HTTP client, which wraps errors several times.
     pub(super) fn of_transport(error: &(dyn Error + 'static)) -> Failure {
         let mut chain = Vec::new();
         let mut kind = None;
@@ -95,7 +95,7 @@ impl Failure {
             next = error.source();
             if let Some(error) = error.downcast_ref::<io::Error>() {
                 kind = Some(error.kind());
-                // What an io::Error wraps is not its source: its source is that one's source.
+                // `source()` of an io::Error skips the error that it wraps.
                 next = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
             }
             if let Some(error) = error.downcast_ref::<kube::client::AuthError>() {

@@ -1,4 +1,4 @@
-//! Reading one object, and making sure that the answer is about the object that was asked for.
+//! Reads one object, and checks that the answer is about that object.
 
 use crate::model::{Coordinate, ObjectId, RawObject, Snapshot};
 
@@ -9,24 +9,24 @@ use super::{
     path,
 };
 
-/// How many objects are asked for at once: enough to hide the latency, few enough not to load the API server.
+/// The number of parallel requests: enough to hide the latency, few enough not to load the API server.
 pub(super) const AT_ONCE: usize = 16;
 
-/// Why an object that a list showed can't be read.
+/// Why a listed object can't be read.
 pub(super) const GONE: &str = "deleted since it was listed";
 
-/// What is now in the place of an object that a snapshot has.
+/// The object that is now at the coordinate of an object in a snapshot.
 pub(super) enum Current<T> {
     /// The same object (equal uid).
     Same(T),
     /// Another object: same coordinate, other uid.
     Replaced(T),
-    /// No object: the API server says so of this very name.
+    /// No object: the API server answered so for this very name.
     Gone,
 }
 
 impl<T> Current<T> {
-    /// What was read of the same object; else the reason of a gap.
+    /// The result if it is the same object; otherwise the reason of a gap.
     pub(super) fn same(self) -> Result<T, String> {
         match self {
             Current::Same(found) => Ok(found),
@@ -55,7 +55,7 @@ impl Connection {
         Ok(read(&answer, metadata)?)
     }
 
-    /// GETs what is now in the place of an object of the snapshot.
+    /// GETs the object that is now at the coordinate of an object in the snapshot.
     pub(super) async fn get_current<T>(
         &self,
         snapshot: &Snapshot,

@@ -1,5 +1,4 @@
-//! Lists and objects in JSON, for servers that don't speak protobuf: streamed over the items, keeping only the
-//! metadata.
+//! Lists and objects in JSON, for servers without protobuf. Streams the items and keeps only their metadata.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -20,7 +19,7 @@ pub(super) fn read_list<'a>(body: &'a [u8], each: &mut impl FnMut(&RawObject<'a>
     })
 }
 
-/// Reads a list of whole objects item by item: the metadata, and all of it.
+/// Reads a list of whole objects item by item: calls `each` with the metadata and the whole object.
 pub(super) fn read_whole_list(
     body: &[u8],
     each: &mut impl FnMut(&RawObject<'_>, &serde_json::Value),
@@ -31,7 +30,7 @@ pub(super) fn read_whole_list(
     })
 }
 
-/// Hands over the items of a list one by one, as whatever type they are asked to be.
+/// Passes on the items of a list one by one, deserialized as `T`.
 pub(super) fn read_items<'a, T: Deserialize<'a>>(
     body: &'a [u8],
     each: &mut impl FnMut(T) -> Result<(), Malformed>,
@@ -120,7 +119,7 @@ where
         f.write_str("items")
     }
 
-    /// An empty list may be written as null.
+    /// An empty list may be null.
     fn visit_unit<E: de::Error>(self) -> Result<(), E> {
         Ok(())
     }
@@ -141,12 +140,12 @@ struct ListMeta {
     next: Option<String>,
 }
 
-/// A string that borrows from the body where it has no escapes. (`Cow` by itself only does so as a direct field.)
+/// A string that borrows from the body unless it has escapes. (`Cow` by itself does so only as a direct field.)
 #[derive(Default, Deserialize)]
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// An object of which only the metadata is looked at.
+/// An object of which only the metadata is read.
 #[derive(Deserialize)]
 pub(super) struct Item<'a> {
     #[serde(borrow, default)]

@@ -1,4 +1,4 @@
-//! Which server, which user, which namespace: the kubeconfig as kubectl finds, merges and overrides it.
+//! Server, user and namespace: finds, merges and overrides the kubeconfig as kubectl does.
 
 use std::{
     ffi::OsString,
@@ -9,20 +9,20 @@ use kube::config::{AuthInfo, Cluster, Config, Context, ExecAuthCluster, Kubeconf
 
 use super::{ConnectionOptions, error::ConnectError, proxy};
 
-/// What was chosen, ready to be connected to.
+/// The chosen configuration, ready to connect.
 pub(super) struct Chosen {
     pub config: Config,
     pub context: String,
     pub user: String,
 }
 
-/// The process's environment, as far as it matters; tests bring their own.
+/// The parts of the process's environment that matter; tests provide their own.
 pub(super) trait Environment {
     fn variable(&self, name: &str) -> Option<OsString>;
     fn home(&self) -> Option<PathBuf>;
 }
 
-/// The real one.
+/// The real environment.
 pub(super) struct Process;
 
 impl Environment for Process {
@@ -35,11 +35,11 @@ impl Environment for Process {
     }
 }
 
-/// Chooses by the options what to connect to. Reads files; runs nothing.
+/// Chooses the cluster, user and namespace by the options. Reads files; runs nothing.
 pub(super) fn choose(options: &ConnectionOptions, environment: &dyn Environment) -> Result<Chosen, ConnectError> {
     let (kubeconfig, looked_at) = read(options, environment)?;
     let mut chosen = if is_empty(&kubeconfig) {
-        // As kubectl does: what has nothing in it is no kubeconfig.
+        // As in kubectl: an empty kubeconfig counts as none.
         if options.server.is_none() && environment.variable("KUBERNETES_SERVICE_HOST").is_some() {
             inside_pod(options)?
         } else if options.server.is_some() {
@@ -52,21 +52,20 @@ pub(super) fn choose(options: &ConnectionOptions, environment: &dyn Environment)
     };
 
     let config = &mut chosen.config;
-    // Compressing costs more than it saves where nothing is sent over a wire.
+    // Over the loopback interface, compression costs more than it saves.
     config.disable_compression |= options.disable_compression || proxy::is_loopback(&config.cluster_url);
     if config.proxy_url.is_none() {
         let variable = |name: &str| environment.variable(name).and_then(|value| value.into_string().ok());
         config.proxy_url = proxy::from_environment(&config.cluster_url, variable)
             .map_err(|reason| ConnectError::Setting { what: "HTTPS_PROXY".to_owned(), reason })?;
     }
-    // Its retries go on for a quarter of an hour.
+    // kube's own retries go on for 15 minutes.
     config.default_retry = false;
     config.connect_timeout = Some(super::request::CONNECT_TIMEOUT);
     Ok(chosen)
 }
 
-/// Reads and merges the files: the one that is named, else those of KUBECONFIG that exist, else the one in the home
-/// directory.
+/// Reads and merges the files: the given one, else those of KUBECONFIG that exist, else the one in the home directory.
 fn read(
     options: &ConnectionOptions,
     environment: &dyn Environment,
@@ -90,14 +89,14 @@ fn read(
 fn read_file(path: &Path) -> Result<Kubeconfig, ConnectError> {
     let broken = |reason: String| ConnectError::Kubeconfig { file: path.to_owned(), reason };
     let bytes = std::fs::read(path).map_err(|error| broken(error.to_string()))?;
-    // kube reads UTF-16, too, but takes for granted that no half character is left over.
+    // kube also reads UTF-16, but doesn't expect an odd number of bytes.
     if matches!(bytes.as_slice(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) && bytes.len() % 2 == 1 {
         return Err(broken("not UTF-16, though it begins like it".to_owned()));
     }
     Kubeconfig::read_from(path).map_err(|error| match error {
         kube::config::KubeconfigError::ReadConfig(error, _) => broken(error.to_string()),
         kube::config::KubeconfigError::Parse(error) => {
-            // The lines after the first quote the file around the fault, credentials and all.
+            // The other lines quote the file around the error, including credentials.
             let error = error.to_string();
             let message = error.lines().next().unwrap_or_default();
             broken(format!("not a kubeconfig: {}", message.strip_prefix("error: ").unwrap_or(message)))
@@ -135,7 +134,7 @@ fn from_kubeconfig(options: &ConnectionOptions, kubeconfig: Kubeconfig) -> Resul
             Some(context) => (name.clone(), context.context.clone().unwrap_or_default()),
             None => return Err(ConnectError::ContextNotFound { context: name.clone(), known: known() }),
         },
-        // Whoever says where to go needs no context.
+        // With --cluster or --server, no context is needed.
         None if options.cluster.is_some() || options.server.is_some() => (String::new(), Context::default()),
         None => return Err(ConnectError::NoContext { known: known() }),
     };
@@ -153,7 +152,7 @@ fn from_kubeconfig(options: &ConnectionOptions, kubeconfig: Kubeconfig) -> Resul
     let wanted = options.user.as_ref().or(context.user.as_ref());
     let user = match wanted.and_then(|wanted| kubeconfig.auth_infos.iter().find(|user| &user.name == wanted)) {
         Some(user) => user.auth_info.clone().unwrap_or_default(),
-        // A user that only the context names may be missing (one is nobody then); one that was asked for may not.
+        // A missing user of the context means no credentials; a user given by --user must exist.
         None => match &options.user {
             Some(user) => {
                 let known = kubeconfig.auth_infos.iter().map(|user| user.name.clone()).collect();
@@ -212,7 +211,7 @@ fn override_cluster(options: &ConnectionOptions, cluster: Cluster) -> Cluster {
     };
     if let Some(server) = &options.server {
         cluster.server = Some(server.clone());
-        // It was the name of the other server.
+        // The name belongs to the other server.
         cluster.tls_server_name = None;
     }
     if let Some(name) = &options.tls_server_name {
@@ -236,7 +235,7 @@ fn override_cluster(options: &ConnectionOptions, cluster: Cluster) -> Cluster {
 fn override_user(options: &ConnectionOptions, user: AuthInfo) -> Result<AuthInfo, ConnectError> {
     let mut user = without_empty_settings(user);
     if options.token.is_some() || options.username.is_some() {
-        // What is given replaces every other way to log in.
+        // Given credentials replace all others.
         user.auth_provider = None;
         user.exec = None;
         user.token_file = None;
@@ -266,7 +265,7 @@ fn override_user(options: &ConnectionOptions, user: AuthInfo) -> Result<AuthInfo
         let reason = "impersonating a group or a uid also needs --as".to_owned();
         return Err(ConnectError::Setting { what: "--as-group, --as-uid".to_owned(), reason });
     }
-    // kube sends a token file's last line break along, which no header may have.
+    // kube doesn't trim the line break at the end of a token file, which is invalid in a header.
     if let Some(file) = user.token_file.as_ref().filter(|_| user.token.is_none())
         && let Ok(token) = std::fs::read_to_string(file)
         && token.trim() != token
@@ -276,7 +275,7 @@ fn override_user(options: &ConnectionOptions, user: AuthInfo) -> Result<AuthInfo
     Ok(user)
 }
 
-/// An empty string means "not set" to kubectl, and an empty token or file name to kube.
+/// kubectl reads an empty string as "not set"; kube reads it as an empty token or file name.
 fn without_empty_settings(user: AuthInfo) -> AuthInfo {
     let Ok(serde_json::Value::Object(mut settings)) = serde_json::to_value(&user) else { return user };
     settings.retain(|name, value| match (name.as_str(), value.as_str()) {
@@ -290,18 +289,17 @@ fn said(setting: String) -> Option<String> {
     Some(setting).filter(|setting| !setting.is_empty())
 }
 
-/// Relative file names are relative to the kubeconfig's folder, so that kube makes the folder's own name of an empty
-/// one.
+/// kube resolves file names relative to the kubeconfig's folder, so an empty name becomes the folder itself.
 fn is_file_name(file: &str) -> bool {
     !file.is_empty() && !file.ends_with(std::path::MAIN_SEPARATOR)
 }
 
-/// The certificate authority, with a name for it.
+/// The certificate authority, with its name for messages.
 fn authority_bytes(cluster: &Cluster) -> Result<Option<(String, Vec<u8>)>, ConnectError> {
     use base64::Engine as _;
     if let Some(data) = &cluster.certificate_authority_data {
         let what = "the cluster's certificate-authority-data".to_owned();
-        // As in Go, line breaks don't count.
+        // As in Go, line breaks are ignored.
         let data: String = data.split_whitespace().collect();
         return match base64::engine::general_purpose::STANDARD.decode(data) {
             Ok(bytes) => Ok(Some((what, bytes))),
@@ -329,7 +327,7 @@ fn certificates(what: &str, bytes: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> 
     if certificates.is_empty() { Err(invalid("holds no certificate".to_owned())) } else { Ok(certificates) }
 }
 
-/// Reads a server's address. Without a scheme it is HTTPS if anything about TLS is set, else HTTP, as for kubectl.
+/// Reads a server's address. Without a scheme it is HTTPS if any TLS setting exists, else HTTP, as in kubectl.
 fn server_url(server: &str, tls: bool) -> Result<http::Uri, ConnectError> {
     let invalid =
         |reason: &str| ConnectError::Setting { what: format!("server {server:?}"), reason: reason.to_owned() };

@@ -1,5 +1,5 @@
-//! Listing what the collector works on: metadata only, but for the few kinds that are wanted whole; many lists at once,
-//! each in pages, straight into the snapshot.
+//! Lists the objects that the collector works on: metadata only, except for the few kinds that are needed whole. Reads
+//! many lists at once, each in pages, straight into the snapshot.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,9 +23,9 @@ use super::{
     request::{JSON, METADATA_LIST},
 };
 
-/// How many lists are read at once. Most are empty and cost a way there and back, so that it takes some to make use of
-/// a line; each has a connection of its own, and the server's fair queueing gives one user about this many seats at a
-/// time.
+/// The number of parallel lists. Most lists are empty and cost one round trip, so using the available bandwidth takes
+/// several at once. Each has its own connection, and the server's fair queueing gives one user about this many seats at
+/// a time.
 const LISTS_AT_ONCE: usize = 12;
 
 /// One list to read.
@@ -33,29 +33,29 @@ struct Job {
     id: ResourceId,
     resource: Resource,
     namespace: Option<String>,
-    /// Whether its objects are read whole, for their facts.
+    /// Whether to read whole objects, for their facts.
     whole: bool,
 }
 
-/// What came of one list: the record, and why it failed, if it did.
+/// The result of one list: its record, and why it failed, if it did.
 struct Done {
     record: ListRecord,
     failure: Option<Failure>,
 }
 
-/// What all lists write to. Only one of them decodes at a time; the waiting is what is done in parallel.
+/// The state that all lists write to. Only one list decodes at a time; they wait for the server in parallel.
 struct Shared {
     builder: SnapshotBuilder,
-    /// Objects of a first attempt at a list that its second attempt didn't find again.
+    /// Objects that the first attempt at a list found and the second did not.
     vanished: FxHashSet<ObjectId>,
 }
 
-/// Takes the pages of one list.
+/// Writes the pages of one list into the snapshot.
 struct IntoSnapshot<'s> {
     shared: &'s Mutex<Shared>,
     job: &'s Job,
     objects: usize,
-    /// What the attempts before this one found; those that are found again are taken out.
+    /// The objects that earlier attempts found and this one has not found yet.
     before: Option<FxHashSet<ObjectId>>,
 }
 
@@ -107,7 +107,7 @@ impl TakePages for IntoSnapshot<'_> {
     }
 }
 
-/// What is said of an object that a reference could not lead to and a delete could not name.
+/// Describes an object without uid or name: no owner reference can point to it, or no delete can name it.
 fn describe_nameless(object: &RawObject<'_>) -> String {
     let missing = if object.uid.is_empty() { "uid" } else { "name" };
     match (&*object.namespace, &*object.name, &*object.uid) {
@@ -118,15 +118,15 @@ fn describe_nameless(object: &RawObject<'_>) -> String {
 }
 
 impl Connection {
-    /// Lists what the scope takes: each deletable resource once, its metadata only. Those in `whole`, by their ids in
-    /// `resources`, are read with their facts ([`read_whole`](crate::model::facts::read_whole) says for which kinds
-    /// that costs little). Objects get their ids as they come in, and are sorted at the end.
+    /// Lists the resources in scope: each deletable resource once, metadata only. Objects of the resources in `whole`
+    /// (ids in `resources`) are read with their facts ([`read_whole`](crate::model::facts::read_whole) says for which
+    /// kinds that is cheap). Objects get their ids in order of arrival; they are sorted at the end.
     ///
-    /// A list that fails is a gap. One that is forbidden cluster-wide is read in one namespace instead
-    /// ([`Connection::with_fallback_namespace`]), and the rest is a gap.
+    /// If a list fails, a gap is recorded. If a cluster-wide list is forbidden, one namespace is listed instead
+    /// ([`Connection::with_fallback_namespace`]), and a gap is recorded for the rest.
     ///
     /// # Errors
-    /// When no list at all could be read because the server went away or doesn't accept the credentials any more.
+    /// Every list failed.
     pub async fn read(
         &self,
         resources: Resources,
@@ -168,7 +168,7 @@ impl Connection {
         {
             return Err(error);
         }
-        // There is nothing to show, and nothing that a gap could be next to.
+        // There is nothing to show, so gaps alone would be useless.
         if read == 0
             && let Some(failure) = failures.first()
         {
@@ -183,7 +183,7 @@ impl Connection {
         Ok(builder.build())
     }
 
-    /// Reads one list, or where that is forbidden, as much of it as is not.
+    /// Reads one list; if it is forbidden cluster-wide, reads one namespace instead.
     async fn read_list(&self, job: Job, shared: &Mutex<Shared>) -> Vec<Done> {
         let (mut whole, mut objects) = self.read_into(&job, shared).await;
         let forbidden = whole.failure.as_ref().and_then(Failure::status) == Some(StatusCode::FORBIDDEN);
@@ -197,7 +197,7 @@ impl Connection {
                 objects = found;
                 done.push(part);
             } else {
-                // The namespace is part of what is forbidden, then: one gap says it all.
+                // The namespace can't be read, either: one gap for the whole resource is enough.
                 whole.record.failure = whole.failure.as_ref().map(reason_of);
             }
         }
@@ -235,8 +235,8 @@ fn reason_of(failure: &Failure) -> GapReason {
     failure.to_string().into()
 }
 
-/// The same without some objects. Rare enough (a list had to be begun anew and had changed meanwhile) to do it the
-/// simple way.
+/// Copies a snapshot without some objects. The simple way is good enough: it is needed only if a list had to be
+/// restarted and objects were deleted meanwhile.
 fn without(snapshot: &Snapshot, vanished: &FxHashSet<ObjectId>) -> SnapshotBuilder {
     let mut builder = SnapshotBuilder::new(snapshot.origin.clone(), snapshot.resources.clone());
     for (old, object) in snapshot.objects().filter(|(id, _)| !vanished.contains(id)) {
@@ -322,7 +322,7 @@ mod tests {
         assert!(snapshot.covers(ResourceId(0), None) && snapshot.covers(ResourceId(1), None));
     }
 
-    /// Webhook configurations, which are read whole, and Leases, which are not.
+    /// Reads webhook configurations (whole) and Leases (metadata only).
     async fn read_webhooks(answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static) -> Snapshot {
         let of_group = |group: &str, resource: Resource| Resource { group: group.to_owned(), ..resource };
         let kinds = [

@@ -1,4 +1,4 @@
-//! Asking for single objects by where they would be. Only such an answer proves that something is not there (R8.7).
+//! Requests single objects by coordinate. Only such an answer proves that an object doesn't exist (R8.7).
 
 use futures::StreamExt as _;
 
@@ -7,10 +7,10 @@ use crate::model::{Coordinate, Snapshot, gaps::Gaps};
 use super::{Connection, get_object::AT_ONCE, request::METADATA};
 
 impl Connection {
-    /// GETs coordinates that no list covers, or that a list may be too old for, and records what is there, or that
-    /// nothing is. What can't be read is unknown from then on, whatever a list said, and becomes a gap; so does a
-    /// coordinate that no URL stands for, or whose resource is not served any more (R3.16), unless that is trusted to
-    /// be an absence.
+    /// GETs coordinates that no list covers, or for which a list may be too old, and records each as present or absent.
+    /// A coordinate that can't be read becomes unknown, whatever a list said, and a gap is recorded. The same applies
+    /// if its name can't be part of a URL, or if its resource is no longer served (R3.16) and missing APIs don't count
+    /// as absence.
     pub async fn look_up(&self, snapshot: &mut Snapshot, coordinates: &[Coordinate]) {
         let mut wanted = coordinates.to_vec();
         wanted.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
@@ -84,14 +84,14 @@ mod tests {
                 "unserved: no longer served (404 Not Found)",
             ]
         );
-        // The collector takes a path that isn't served for an absence.
+        // The collector treats an unserved path as absence.
         connection.trust_missing_apis();
         connection.look_up(&mut untouched, &coordinates).await;
         let trusted = [1, 2, 3, 4].map(|place| untouched.look_up(coordinates[place]));
         assert_eq!(trusted, [Presence::Absent, Presence::Absent, Presence::Unknown, Presence::Unknown]);
     }
 
-    /// Lists are old as soon as they are read: what a look-up finds, or cannot find out, counts for more.
+    /// Lists are outdated as soon as they are read: a look-up overrides them, even one that fails.
     #[tokio::test]
     async fn a_look_up_outweighs_a_list() {
         let pods = Resource {
@@ -128,7 +128,7 @@ mod tests {
         });
         assert_eq!(seen, ["Absent", "new-uid", "replaced-uid", "same", "Unknown", "Unknown"]);
         assert!(coordinates.iter().all(|coordinate| snapshot.was_looked_up(*coordinate)));
-        // What was replaced is there no more, in no list of objects either.
+        // A replaced object is also removed from the snapshot's objects.
         let mut uids: Vec<&str> = snapshot.objects().map(|(_, object)| snapshot.text(object.uid)).collect();
         uids.sort_unstable();
         assert_eq!(uids, ["new-uid", "replaced-uid", "s", "same"]);

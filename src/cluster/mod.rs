@@ -1,13 +1,14 @@
-//! Reading a live cluster. Nothing here writes to one; that is [`act`](crate::act)'s.
+//! Reads a live cluster. Never writes to one; [`act`](crate::act) does.
 //!
-//! Everything goes through one [`Connection`]: [`discover`](Connection::discover) says what there is,
-//! [`read`](Connection::read) lists it as metadata into a [`Snapshot`](crate::model::Snapshot), and
+//! Everything uses one [`Connection`]: [`discover`](Connection::discover) finds the resources,
+//! [`read`](Connection::read) lists their metadata into a [`Snapshot`](crate::model::Snapshot), and
 //! [`look_up`](Connection::look_up), [`fetch_facts`](Connection::fetch_facts) and
-//! [`fetch_setters`](Connection::fetch_setters) add the few things that lists don't tell;
-//! [`recheck`](Connection::recheck) says whether what a list showed is still so, [`watch`](Connection::watch) tells
-//! what changes from there on, [`Monitors`] follow what there is for ever, [`fetch_whole`](Connection::fetch_whole)
-//! reads all of an object, and [`invalid_owner_events`](Connection::invalid_owner_events) what the collector complained
-//! of. What cannot be read becomes a [`Gap`](crate::model::Gap); an error is only what leaves nothing to show.
+//! [`fetch_setters`](Connection::fetch_setters) add the few things that lists don't contain.
+//! [`recheck`](Connection::recheck) checks whether listed objects have changed, [`watch`](Connection::watch) reports
+//! changes after the lists, [`Monitors`] follow resources without end, [`fetch_whole`](Connection::fetch_whole) reads
+//! whole objects, and [`invalid_owner_events`](Connection::invalid_owner_events) reads the collector's warning events.
+//! A [`Gap`](crate::model::Gap) is recorded for everything that cannot be read; an error is returned only if nothing is
+//! left to show.
 
 mod answer;
 mod connect;
@@ -56,40 +57,40 @@ pub(crate) use request::METADATA;
 pub use watch::{LostWatch, WatchUpdates, Watches};
 pub use whole::Whole;
 
-/// What to read.
+/// Which resources to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Every deletable resource, cluster-wide.
     Everything,
-    /// The namespaced deletable resources of one namespace, and the cluster-scoped ones.
+    /// The namespaced deletable resources of one namespace, and all cluster-scoped ones.
     Namespace(String),
 }
 
-/// Told how reading gets on. It is called from within the reading, and must not take long.
+/// Receives the progress of reading. It is called while reading, so it must return quickly.
 pub trait Progress: Send + Sync {
-    /// Reading begins, with this many lists.
+    /// Reading starts, with this many lists.
     fn started(&self, _lists: usize) {}
-    /// One list is through, whether it could be read or not, with this many objects.
+    /// One list has ended, successfully or not, with this many objects.
     fn list_done(&self, _resource: &Resource, _objects: usize) {}
-    /// One request is through.
+    /// One request has ended.
     fn exchanged(&self, _exchange: &Exchange<'_>) {}
 }
 
-/// A request and what came of it, as far as it may be told: no headers, no bodies.
+/// A request and its result, without the headers and bodies, which may contain secrets.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
     pub method: &'a str,
     /// Path and query.
     pub url: &'a str,
-    /// The answer's status, or why there was none.
+    /// The status of the answer, or why there is none.
     pub status: Result<u16, &'a str>,
     pub took: Duration,
 }
 
-/// Nobody is told.
+/// Ignores all progress.
 impl Progress for () {}
 
-/// Both are told, one after the other.
+/// Reports to both, one after the other.
 impl Progress for (Arc<dyn Progress>, Arc<dyn Progress>) {
     fn started(&self, lists: usize) {
         self.0.started(lists);

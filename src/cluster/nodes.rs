@@ -1,4 +1,4 @@
-//! Which pods are bound to a Node: one question to the server instead of one look at every pod of the cluster.
+//! Reads which pods are bound to a Node: one request instead of one for every pod of the cluster.
 
 use futures::StreamExt as _;
 
@@ -7,8 +7,8 @@ use crate::model::{Fact, ObjectId, Snapshot, facts::NodeFacts, gaps::Gaps};
 use super::{Connection, get_object::AT_ONCE};
 
 impl Connection {
-    /// Asks for the pods of those of these objects that are Nodes, and records them as the Nodes' facts. What can't be
-    /// read stays unknown and becomes a gap.
+    /// Requests the pods of the Nodes among these objects, and records them as the Nodes' facts. If that fails, they
+    /// stay unknown and a gap is recorded.
     pub(super) async fn fetch_pods_of_nodes(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         let (Some(nodes), Some(pods)) =
             (snapshot.resources.by_group_kind("", "Node"), snapshot.resources.by_group_kind("", "Pod"))

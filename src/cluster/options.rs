@@ -1,8 +1,8 @@
-//! kubectl's flags that choose a cluster, and who one is there: the one list of them.
+//! kubectl's flags that choose a cluster and a user: the only list of them.
 
 use std::{path::PathBuf, time::Duration};
 
-/// kubectl's connection flags, as they were given.
+/// kubectl's connection flags, as given.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ConnectionOptions {
@@ -68,23 +68,23 @@ pub struct ConnectionOptions {
     pub tls_server_name: Option<String>,
     #[cfg_attr(feature = "cli", arg(skip))]
     pub disable_compression: bool,
-    /// Zero means no limit at all; without it, a server that is silent for 30 seconds is given up.
+    /// Zero means no limit. If unset, the limit is 30 seconds without any data from the server.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub request_timeout: Option<Duration>,
 }
 
-/// One flag that was given with a value.
+/// One flag that was given, with its value.
 pub struct GivenFlag {
     /// As it is typed: `--context`.
     pub name: &'static str,
     pub value: String,
-    /// Whether a kubectl command that is printed has it, too. Secrets are not printed, and who is known by a
-    /// certificate has it in a kubeconfig.
+    /// Whether printed kubectl commands include this flag. Secrets are not printed, and client certificates usually
+    /// come from a kubeconfig.
     pub repeated: bool,
 }
 
 impl ConnectionOptions {
-    /// The flags that were given. As in kubectl an empty value is no value.
+    /// The given flags. As in kubectl, an empty value counts as not given.
     pub fn given(&self) -> Vec<GivenFlag> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let before_groups = [
@@ -112,7 +112,7 @@ impl ConnectionOptions {
         given.filter(|flag| !flag.value.is_empty()).collect()
     }
 
-    /// The same without empty values, which are no values.
+    /// Removes empty values, which count as not given.
     #[must_use]
     pub fn without_empty(mut self) -> Self {
         for text in [

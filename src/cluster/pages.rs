@@ -9,21 +9,21 @@ use super::{
     path,
 };
 
-/// How many objects to ask for at first, like kubectl: most lists are shorter.
+/// The size of the first page, as in kubectl: most lists are shorter.
 const FIRST_PAGE: usize = 500;
-/// How many more at a time where a list turns out to be long. Each page is a way there and back, and nothing of one
-/// list can be asked for before the last page is there. Still larger pages gain little, and take memory on both sides.
+/// The size of the following pages. Each page takes a round trip, and the pages of one list can't be requested in
+/// parallel. Still larger pages gain little, and take memory on both sides.
 const NEXT_PAGES: usize = 2000;
 
-/// Takes the pages of a list.
+/// Receives the pages of a list.
 pub(super) trait TakePages {
     /// Reads one page.
     fn page(&mut self, answer: &Answer) -> Result<Page, Malformed>;
-    /// What came so far is void: the list begins anew.
+    /// Discards the pages so far: the list is restarted.
     fn restart(&mut self);
 }
 
-/// A list that is being read, one page after the other.
+/// A list that is read one page after another.
 pub(super) struct Pages<'p> {
     path: &'p str,
     query: &'p str,
@@ -33,12 +33,12 @@ pub(super) struct Pages<'p> {
 }
 
 impl<'p> Pages<'p> {
-    /// Nothing is asked yet.
+    /// Requests nothing yet.
     pub(super) fn of(path: &'p str, query: &'p str, accept: &'p str) -> Self {
         Pages { path, query, accept, paged: true, next: None }
     }
 
-    /// The next page; `None` if what came so far is void, and the list begins anew with what is asked for next.
+    /// Requests the next page; `None` if the list has to be restarted, which discards the pages so far.
     pub(super) async fn get(&mut self, connection: &Connection) -> Result<Option<Answer>, Failure> {
         let mut url = format!("{}?{}", self.path, self.query);
         if self.paged {
@@ -50,7 +50,7 @@ impl<'p> Pages<'p> {
             url.push_str(&path::encoded(token));
         }
         match connection.get(&url, self.accept).await {
-            // The token has expired while the list was being read. The whole list at once can't.
+            // The continue token expired while reading. A list in one piece needs no token.
             Err(failure) if self.next.is_some() && failure.status() == Some(StatusCode::GONE) => {
                 (self.paged, self.next) = (false, None);
                 Ok(None)
@@ -59,9 +59,9 @@ impl<'p> Pages<'p> {
         }
     }
 
-    /// Takes what the page said that was read last. Returns the list's resourceVersion if there are no more.
+    /// Takes the metadata of the last page. Returns the list's resourceVersion if there are no more pages.
     pub(super) fn after(&mut self, page: Page) -> Result<Option<String>, Failure> {
-        // A server that gave the same token for ever would be followed for ever.
+        // The same token again would make an endless loop.
         if page.next.is_some() && page.next == self.next {
             return Err(Failure::Malformed("the list does not advance".to_owned()));
         }

@@ -1,13 +1,13 @@
-//! The paths of the API: what is asked of it is put together here, and only here, whatever a name contains.
+//! The API's paths: all are built here, whatever a name contains.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::model::Resource;
 
-/// What stands for itself in a path segment. Names of RBAC objects have colons.
+/// The characters that a path segment may contain unescaped. Names of RBAC objects have colons.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
 
-/// The path of a resource: all of it, or what is in one namespace.
+/// The path of a resource: in all namespaces, or in one.
 pub(crate) fn of_resource(resource: &Resource, namespace: Option<&str>) -> String {
     let mut path = match resource.group.as_str() {
         "" => "/api".to_owned(),
@@ -26,8 +26,8 @@ pub(crate) fn of_resource(resource: &Resource, namespace: Option<&str>) -> Strin
 
 /// The path of an object; an empty namespace means cluster scope.
 ///
-/// Nothing checks the name in an owner reference (R1.31), and one that is no path segment must not lead elsewhere: an
-/// empty one would list the resource. Such a name has no path, as it has none for the collector's client.
+/// The API server doesn't check names in owner references (R1.31), and a name that is no path segment must not lead
+/// elsewhere: an empty one would list the resource. Such a name has no path, as in the collector's client.
 pub(crate) fn of_object(resource: &Resource, namespace: &str, name: &str) -> Option<String> {
     let possible =
         |segment: &str| !segment.is_empty() && !matches!(segment, "." | "..") && !segment.contains(['/', '%']);
@@ -37,7 +37,7 @@ pub(crate) fn of_object(resource: &Resource, namespace: &str, name: &str) -> Opt
     Some(format!("{}/{}", of_resource(resource, Some(namespace)), encoded(name)))
 }
 
-/// A value as it is written in a path segment or a query.
+/// Escapes a value for a path segment or a query.
 pub(crate) fn encoded(value: &str) -> String {
     utf8_percent_encode(value, SEGMENT).to_string()
 }

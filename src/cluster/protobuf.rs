@@ -1,5 +1,5 @@
-//! Kubernetes' protobuf answers, read field by field from the wire: nothing is built of the parts that are not kept,
-//! and what is kept borrows from the body. The field numbers are those of the published `.proto` files.
+//! Kubernetes' protobuf answers, read field by field from the wire: unneeded fields are skipped, and kept ones borrow
+//! from the body. The field numbers are those of the published `.proto` files.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use crate::model::{RawObject, RawReference};
 
 use super::answer::{Malformed, Page};
 
-/// What every protobuf body of the API server starts with.
+/// The first bytes of every protobuf body of the API server.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// One field's content. Numbers of fixed width don't occur in what is read here, and are skipped.
+/// One field's content. Fixed-width numbers don't occur in the messages read here, and are skipped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'a> {
     Number(u64),
@@ -20,7 +20,7 @@ pub(super) enum Value<'a> {
     Skipped,
 }
 
-/// The fields of one message, in the order they are on the wire. After an error there are no more.
+/// The fields of one message, in wire order. Ends after an error.
 pub(super) struct Fields<'a> {
     rest: &'a [u8],
 }
@@ -66,7 +66,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// All occurrences of one field that hold bytes (strings and messages).
+/// All occurrences of one field of bytes (strings and messages).
 pub(super) fn all(message: &[u8], wanted: u32) -> impl Iterator<Item = Result<&[u8], Malformed>> {
     Fields::of(message).filter_map(move |field| match field {
         Ok((tag, Value::Bytes(bytes))) if tag == wanted => Some(Ok(bytes)),
@@ -75,7 +75,7 @@ pub(super) fn all(message: &[u8], wanted: u32) -> impl Iterator<Item = Result<&[
     })
 }
 
-/// The message or string at a path of field numbers; the last one counts where there are several.
+/// The message or string at a path of field numbers; the last one if there are several.
 pub(super) fn at<'a>(message: &'a [u8], path: &[u32]) -> Result<Option<&'a [u8]>, Malformed> {
     let mut found = message;
     for tag in path {
@@ -115,7 +115,7 @@ pub(super) struct Envelope<'a> {
     pub raw: &'a [u8],
 }
 
-/// Takes a body out of its envelope.
+/// Removes the envelope of a body.
 pub(super) fn open(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
     let unknown = body.strip_prefix(MAGIC).ok_or(Malformed::new("not a Kubernetes protobuf body"))?;
     Ok(Envelope {
@@ -135,7 +135,7 @@ pub(super) fn read_list<'a>(body: &'a [u8], each: &mut impl FnMut(&RawObject<'a>
     })
 }
 
-/// Hands over the items of a list one by one, undecoded.
+/// Passes on the items of a list one by one, undecoded.
 pub(super) fn read_items<'a>(
     body: &'a [u8],
     mut each: impl FnMut(&'a [u8]) -> Result<(), Malformed>,
@@ -166,7 +166,7 @@ pub(super) fn read_object(body: &[u8]) -> Result<RawObject<'_>, Malformed> {
     Ok(object)
 }
 
-/// Reads an `ObjectMeta` into `object`, whose old content goes and whose allocations stay.
+/// Reads an `ObjectMeta` into `object`: replaces its content and reuses its allocations.
 pub(super) fn metadata<'a>(bytes: &'a [u8], object: &mut RawObject<'a>) -> Result<(), Malformed> {
     object.finalizers.clear();
     object.owners.clear();
@@ -184,7 +184,7 @@ pub(super) fn metadata<'a>(bytes: &'a [u8], object: &mut RawObject<'a>) -> Resul
             (5, Value::Bytes(uid)) => object.uid = Cow::Borrowed(text(uid)?),
             (6, Value::Bytes(version)) => object.resource_version = Cow::Borrowed(text(version)?),
             (8, Value::Bytes(time)) => object.created = seconds(time)?,
-            // A deletion time of zero seconds is still one: its presence is what counts.
+            // The presence of a deletion time counts, even if it is zero seconds.
             (9, Value::Bytes(time)) => object.deleted = Some(number(time, 1)?.unwrap_or(0)),
             (10, Value::Number(grace)) => object.grace = Some(grace as i64),
             (11, Value::Bytes(entry)) => {
@@ -232,7 +232,7 @@ mod tests {
         [MAGIC.to_vec(), bytes(1, &type_meta), bytes(2, raw)].concat()
     }
 
-    /// A list of one pod, terminating, with everything that is kept and some of what isn't.
+    /// A list of one terminating pod, with all fields that are kept and some that aren't.
     fn list() -> Vec<u8> {
         let owner = [
             bytes(1, b"ReplicaSet"),
@@ -292,7 +292,7 @@ mod tests {
             (Some(true), Some(false)),
             "unset and false are kept apart"
         );
-        // Nothing of the first item is left in the second.
+        // The second item contains nothing from the first.
         assert_eq!((&*second.namespace, &*second.name), ("", "web-2"));
         assert_eq!((second.created, second.deleted, second.grace), (None, None, None));
         assert!(second.owners.is_empty() && second.labels.is_empty() && second.finalizers.is_empty());

@@ -1,5 +1,5 @@
-//! Whether a proxy stands between us and the server: the environment's rules as kubectl reads them. kube would take the
-//! environment's proxy, too, but asks NO_PROXY about the proxy instead of the server.
+//! Whether to use a proxy: the environment's rules, read as in kubectl. kube would also use the environment's proxy,
+//! but matches NO_PROXY against the proxy instead of the server.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ pub(super) fn from_environment(server: &Uri, variable: impl Fn(&str) -> Option<S
         if server.scheme_str() == Some("http") { ["HTTP_PROXY", "http_proxy"] } else { ["HTTPS_PROXY", "https_proxy"] };
     let first = |names: [&str; 2]| names.into_iter().filter_map(&variable).find(|value| !value.trim().is_empty());
     let Some(proxy) = first(names) else { return Ok(None) };
-    // As in Go, nothing on this machine is reached by a proxy.
+    // As in Go, loopback addresses are never reached through a proxy.
     if is_loopback(server) || bypasses(server, &first(["NO_PROXY", "no_proxy"]).unwrap_or_default()) {
         return Ok(None);
     }
@@ -23,12 +23,12 @@ pub(super) fn from_environment(server: &Uri, variable: impl Fn(&str) -> Option<S
 pub(super) fn parse(proxy: &str) -> Result<Uri, String> {
     let proxy = proxy.trim();
     let whole = match proxy.split_once("://") {
-        // The name is resolved by the proxy either way.
+        // The proxy resolves the name in both cases.
         Some(("socks5h", rest)) => format!("socks5://{rest}"),
         Some(_) => proxy.to_owned(),
         None => format!("http://{proxy}"),
     };
-    // The address may hold a password: it is not repeated.
+    // The address may contain a password: don't repeat it in the error.
     whole
         .parse::<Uri>()
         .ok()
@@ -42,20 +42,20 @@ pub(super) fn is_loopback(server: &Uri) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether NO_PROXY takes the server out: `*`, addresses, CIDR ranges, hosts with their subdomains, each with a port or
-/// without.
+/// Whether NO_PROXY excludes the server: `*`, addresses, CIDR ranges, or hosts with their subdomains, each with or
+/// without a port.
 fn bypasses(server: &Uri, no_proxy: &str) -> bool {
     let port = server.port_u16().unwrap_or(if server.scheme_str() == Some("http") { 80 } else { 443 });
     let entries: Vec<&str> = no_proxy.split(',').filter_map(|entry| for_port(entry.trim(), port)).collect();
     if entries.contains(&"*") {
         return true;
     }
-    // Any proxy will do to ask whether it would be used.
+    // The proxy's address doesn't matter here.
     let matcher = Matcher::builder().all("http://proxy.invalid").no(entries.join(",")).build();
     matcher.intercept(server).is_none()
 }
 
-/// An entry without its port, or nothing if it is meant for another one.
+/// An entry without its port; `None` if it is for another port.
 fn for_port(entry: &str, wanted: u16) -> Option<&str> {
     let entry = entry.strip_prefix("*.").unwrap_or(entry);
     if entry.is_empty() || entry.parse::<IpAddr>().is_ok() {

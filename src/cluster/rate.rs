@@ -1,4 +1,4 @@
-//! How many requests a second are sent.
+//! Limits the number of requests per second.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -7,25 +7,24 @@ use std::{
 
 use tokio::time::Instant;
 
-/// A token bucket, as client-go has one: `burst` requests at once, and from then on so many a second. A clone is the
-/// same bucket.
+/// A token bucket, as in client-go: a burst of `burst` requests, then a fixed rate. Clones share the bucket.
 ///
-/// Each request gets its moment when it comes, and all wait in that order: nobody is overtaken for ever. (The limiters
-/// that can be had measure time with clocks of their own, which tests can't put forward.)
+/// Each request reserves its time on arrival, and requests are sent in that order, so none starves. (Existing crates
+/// use their own clocks, which tests can't advance.)
 #[derive(Clone, Debug)]
 pub(super) struct Rate {
-    /// How long it takes until there is one more.
+    /// The interval between two requests.
     every: Duration,
-    /// How far one may be ahead of that.
+    /// How far ahead of that schedule a burst may be.
     ahead: Duration,
-    /// When the request is due that comes next, if they come evenly.
+    /// When the next request is due in an even schedule.
     next: Arc<Mutex<Instant>>,
 }
 
 impl Rate {
-    /// So many a second; none where that is no limit.
+    /// A rate of `qps` requests per second; none if that means no limit.
     pub(super) fn new(qps: f64, burst: u32) -> Option<Self> {
-        /// Fewer than one in this time is nothing that somebody could mean.
+        /// A longer interval can't be intended.
         const LONGEST: Duration = Duration::from_secs(3600);
         if qps.is_nan() || qps <= 0.0 {
             return None;
@@ -38,12 +37,12 @@ impl Rate {
         Some(Rate { every, ahead, next: Arc::new(Mutex::new(Instant::now())) })
     }
 
-    /// Waits until one more may be sent.
+    /// Waits until one more request may be sent.
     pub(super) async fn pass(&self) {
         tokio::time::sleep_until(self.take(Instant::now())).await;
     }
 
-    /// Takes the next moment at which one may be sent.
+    /// Reserves the next time to send a request.
     fn take(&self, now: Instant) -> Instant {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let due = now.max(*next);
@@ -59,7 +58,7 @@ mod tests {
     use super::*;
     use crate::cluster::testing::{Say, json, serve};
 
-    /// How long so many take.
+    /// How long this many requests take.
     async fn taken(rate: &Rate, requests: u32) -> Duration {
         let begun = Instant::now();
         for _ in 0..requests {
@@ -72,10 +71,10 @@ mod tests {
     async fn the_rate_is_held() {
         let rate = Rate::new(10.0, 5).unwrap();
         assert_eq!(taken(&rate, 5).await, Duration::ZERO);
-        // Timers are good to the millisecond.
+        // Timers have a resolution of one millisecond.
         let took = taken(&rate.clone(), 20).await;
         assert!((Duration::from_millis(2000)..Duration::from_millis(2010)).contains(&took), "{took:?}");
-        // A pause gives them back, and no more than the burst.
+        // A pause refills the bucket, up to the burst.
         tokio::time::advance(Duration::from_secs(3600)).await;
         assert_eq!(taken(&rate, 5).await, Duration::ZERO);
         assert!(taken(&rate, 1).await >= Duration::from_millis(100));
@@ -98,7 +97,7 @@ mod tests {
         for unlimited in [0.0, -1.0, f64::INFINITY, f64::NAN, 1e300] {
             assert!(Rate::new(unlimited, 100).is_none(), "{unlimited}");
         }
-        // Absurdly few are few, and nothing breaks.
+        // Absurdly low rates work, too.
         for few in [1e-300, f64::MIN_POSITIVE] {
             assert_eq!(Rate::new(few, 1).unwrap().every, Duration::from_secs(3600));
             let rate = Rate::new(few, u32::MAX).unwrap();
@@ -107,7 +106,7 @@ mod tests {
         }
     }
 
-    /// All requests of a connection share the bucket, writes and reads, and those of its clones; a watch needs no turn.
+    /// All requests of a connection and its clones share the bucket, reads and writes; watches don't count.
     #[tokio::test]
     async fn a_connection_holds_the_rate() {
         let connection = serve(|asked| if asked.url.contains("watch") { watching() } else { json(200, "{}") }).await;

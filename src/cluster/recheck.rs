@@ -1,4 +1,4 @@
-//! Looking at objects again that a list showed, before anything is said of them (R8.7).
+//! Rechecks listed objects before anything is reported about them (R8.7).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +17,13 @@ use super::{
     request::{METADATA, METADATA_LIST},
 };
 
-/// From how many objects of one resource on its list is read anew: that is cheaper than asking for each.
+/// For at least this many objects of one resource, listing it again is cheaper than single requests.
 const LIST_FROM: usize = 300;
 
 impl Connection {
-    /// GETs the metadata of each of these objects, once, and says what is there now, in the order of the ids. Where
-    /// there are many of one resource, its list is read anew, and only what that lacks is asked for.
-    /// [`Snapshot::update`] takes it in.
+    /// Reads the metadata of each of these objects once, and returns their current state in the order of the ids. A
+    /// resource with many objects is listed again, and only objects that the list lacks are requested one by one.
+    /// [`Snapshot::update`] applies the result.
     pub async fn recheck(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<(ObjectId, RecheckResult)> {
         let mut wanted: BTreeMap<ResourceId, BTreeSet<ObjectId>> = BTreeMap::new();
         for id in objects {
@@ -45,8 +45,9 @@ impl Connection {
         seen
     }
 
-    /// What the list of a resource says of these objects; nothing of those that it lacks, because only an answer about
-    /// an object itself proves that it isn't there. Where the list fails, nobody knows of any of them.
+    /// The state of these objects according to a new list of their resource. Leaves out those that the list lacks: only
+    /// an answer about the object itself proves that it is gone. If the list fails (unless it is forbidden), all are
+    /// unanswered.
     async fn list_again(
         &self,
         snapshot: &Snapshot,
@@ -58,7 +59,7 @@ impl Connection {
         let url = path::of_resource(snapshot.resources.get(resource), None);
         match self.get_pages(&url, "", METADATA_LIST, &mut taker).await {
             Ok(_) => taker.seen,
-            // Whoever may not list may get, perhaps.
+            // GET may be allowed even if LIST is not.
             Err(failure) if failure.status() == Some(StatusCode::FORBIDDEN) => FxHashMap::default(),
             Err(failure) => ids.iter().map(|id| (*id, RecheckResult::Unanswered(failure.to_string()))).collect(),
         }
@@ -73,7 +74,7 @@ impl Connection {
     }
 }
 
-/// Takes what a list says of wanted objects.
+/// Takes the wanted objects from a list.
 struct FromList<'s> {
     snapshot: &'s Snapshot,
     /// By namespace and name.
@@ -98,7 +99,7 @@ impl TakePages for FromList<'_> {
     }
 }
 
-/// What is there now, beside what the snapshot has.
+/// Compares the object's current metadata with the snapshot.
 fn compared(snapshot: &Snapshot, id: ObjectId, raw: &RawObject<'_>) -> RecheckResult {
     if snapshot.is_still(id, raw) {
         RecheckResult::Same
@@ -117,7 +118,7 @@ mod tests {
         model::{ListRecord, Origin, Presence, RawObject, ResourceId, Resources, SnapshotBuilder},
     };
 
-    /// What a list showed: pods of these names, each with a uid that tells its name, two labels and a finalizer.
+    /// A snapshot of pods with these names; each has a uid made from its name, two labels and a finalizer.
     fn listed(names: &[&str]) -> (Snapshot, Vec<ObjectId>) {
         let mut builder =
             SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
@@ -212,8 +213,8 @@ mod tests {
         assert!(gaps.contains(&"pods in namespace shop (secret: forbidden)".to_owned()), "{gaps:?}");
     }
 
-    /// Of so many one list is read, and only what it lacks is asked for: that it is gone must be said of the object
-    /// itself.
+    /// Many objects are listed, and only those that the list lacks are requested: only an answer about the object
+    /// itself proves that it is gone.
     #[tokio::test]
     async fn many_are_listed_again() {
         let names: Vec<String> = (0..LIST_FROM).map(|number| format!("p{number}")).collect();

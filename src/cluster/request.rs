@@ -1,4 +1,4 @@
-//! Sending requests: one exchange with its time limits and tries.
+//! Sends requests, with time limits and retries.
 
 use std::{
     sync::atomic::Ordering,
@@ -11,15 +11,15 @@ use kube::client::Body;
 
 use super::{Connection, Exchange, answer::Answer, failure::Failure, retry};
 
-/// How long a connection may take to come about.
+/// The time limit for opening a connection.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the server may be silent where no `--request-timeout` was given. That one limits a request as a whole, as
-/// kubectl's does; this one doesn't cut off a long list over a slow line.
+/// How long the server may be silent if no `--request-timeout` is given. `--request-timeout` limits a whole request, as
+/// in kubectl; this limit doesn't cut off a long list over a slow line.
 const LONGEST_SILENCE: Duration = Duration::from_secs(30);
-/// No more than this is set aside for a body on the word of its header.
+/// The largest buffer to reserve because of a Content-Length header.
 const LARGEST_RESERVE: usize = 16 << 20;
 
-/// Metadata of a list's items, from whoever can give it; JSON from servers that have no protobuf.
+/// Metadata of a list's items, in protobuf if the server supports it, else in JSON.
 pub(super) const METADATA_LIST: &str = concat!(
     "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,",
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
@@ -27,24 +27,24 @@ pub(super) const METADATA_LIST: &str = concat!(
 /// The metadata of one object.
 pub(crate) const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
                                    application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-/// The same in JSON, the managed fields with it.
+/// The metadata of one object in JSON, with the managed fields.
 pub(super) const METADATA_IN_JSON: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-/// Whole objects.
+/// Whole objects, in protobuf if possible.
 pub(super) const WHOLE: &str = "application/vnd.kubernetes.protobuf,application/json";
-/// What every server can give.
+/// The format that every server supports.
 pub(super) const JSON: &str = "application/json";
 
-/// How long a request may take.
+/// The time limits of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limits {
-    /// In all.
+    /// For the whole request.
     whole: Option<Duration>,
-    /// Without anything coming.
+    /// Between two pieces of the answer.
     silence: Option<Duration>,
 }
 
 impl Limits {
-    /// By `--request-timeout`, of which zero means none.
+    /// The limits for a `--request-timeout`; zero means none.
     pub(super) fn new(request_timeout: Option<Duration>) -> Self {
         match request_timeout {
             None => Limits { whole: None, silence: Some(LONGEST_SILENCE) },
@@ -52,7 +52,8 @@ impl Limits {
         }
     }
 
-    /// The same where a request without an end would never be noticed: some limit there is.
+    /// The same, but with the default limit if there is none, for background tasks, where a hanging request would go
+    /// unnoticed.
     pub(super) fn or_some(self) -> Self {
         if self.whole.is_some() || self.silence.is_some() { self } else { Limits::new(None) }
     }
@@ -61,7 +62,7 @@ impl Limits {
 /// An answer without its body.
 type Head = http::response::Parts;
 
-/// An answer that goes on and on.
+/// The streamed answer of a watch.
 pub(super) struct Stream {
     pub(super) content_type: String,
     body: Body,
@@ -69,7 +70,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Waits for more of it, and hands that over. Says whether there was more, or it has ended.
+    /// Waits for the next piece and passes it to `take`. Returns false at the end of the stream.
     pub(super) async fn more(&mut self, mut take: impl FnMut(&[u8])) -> Result<bool, Failure> {
         let Some(frame) = within(Some(self.silence), async { Ok(self.body.frame().await) }).await? else {
             return Ok(false);
@@ -86,7 +87,7 @@ fn text(head: &Head, name: header::HeaderName) -> Option<&str> {
 }
 
 impl Connection {
-    /// Sends one request, once, and takes the whole answer, whatever its status.
+    /// Sends one request, once, and reads the whole answer, whatever its status.
     pub(crate) async fn send(&self, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
         if let Some(rate) = &self.rate {
             rate.pass().await;
@@ -105,9 +106,8 @@ impl Connection {
         .await
     }
 
-    /// Sends one request, once, whose answer goes on for as long as it may: the limits of other requests hold only
-    /// until it begins. After that, `silence` is the longest time without anything coming. Anything but a success is a
-    /// failure.
+    /// Sends one request, once, whose answer is a stream: the usual limits apply only until the answer begins, and then
+    /// `silence` limits the time between two pieces. Any status but success is a failure.
     pub(super) async fn stream(&self, request: Request<Vec<u8>>, silence: Duration) -> Result<Stream, Failure> {
         let status =
             |begun: &Result<Stream, Answer>| begun.as_ref().map_or_else(|answer| answer.status, |_| StatusCode::OK);
@@ -125,7 +125,7 @@ impl Connection {
         begun.await?.map_err(|answer| Failure::Refused(answer.refusal()))
     }
 
-    /// Tells of an exchange, whatever comes of it.
+    /// Reports an exchange, successful or not.
     async fn describe<T>(
         &self,
         request: Request<Vec<u8>>,
@@ -142,7 +142,7 @@ impl Connection {
         answer
     }
 
-    /// The beginning of the answer to a request.
+    /// Sends a request and returns the head and the unread body of the answer.
     async fn respond(&self, request: Request<Vec<u8>>) -> Result<(Head, Body), Failure> {
         let request = self.authorize(request.map(Body::from)).await?;
         let sent = within(self.limits.silence, async {
@@ -153,7 +153,7 @@ impl Connection {
         Ok(response.into_parts())
     }
 
-    /// The rest of it.
+    /// Reads the rest of an answer.
     async fn take_all(&self, head: Head, mut rest: Body) -> Result<Answer, Failure> {
         let announced = text(&head, header::CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(0);
         let mut body = Vec::with_capacity(LARGEST_RESERVE.min(announced));
@@ -170,7 +170,7 @@ impl Connection {
         })
     }
 
-    /// GETs a path until there is an answer or no use in trying further. Anything but a success is a failure.
+    /// GETs a path, with retries while they may help. Any status but success is a failure.
     pub(crate) async fn get(&self, path_and_query: &str, accept: &str) -> Result<Answer, Failure> {
         let mut accept = accept;
         let mut tried = 0;

@@ -1,5 +1,5 @@
-//! When a request is tried again, and how long to wait before. kube's own policy goes on for a quarter of an hour; a
-//! person is waiting here, and a list that stays away is a gap that is named.
+//! When to retry a request, and how long to wait before. kube's own policy goes on for 15 minutes, but a user is
+//! waiting here, and a list that stays unreadable becomes a gap.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use http::StatusCode;
 
 use super::failure::Failure;
 
-/// How often one request is sent at most.
+/// The largest number of tries of one request.
 const TRIES: u32 = 4;
-/// A server that sheds load says when to come back, and does take the request later: it is given more tries.
+/// More tries for a server that sheds load: it says when to come back, and will accept the request later.
 const TRIES_WHEN_BUSY: u32 = 8;
-/// The first pause; each one after is twice as long.
+/// The first pause; it doubles with each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// The longest pause, a server's own wish included.
+/// The longest pause, even if the server asks for a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// The longest pause of who goes on for ever, and the longest that a server may wish for then.
+/// The longest pause between endless retries, and the longest one that the server may ask for then.
 const LONGEST_FOR_EVER: Duration = Duration::from_secs(30);
 const LONGEST_WISH: Duration = Duration::from_mins(5);
 
-/// How long to wait before the next try; `None` to give up. `tried` counts the tries so far, from one. `reached` says
-/// whether the server has ever answered: a first connection that is refused is a wrong address, and waiting does not
-/// help.
+/// How long to wait before the next try; `None` to give up. `tried` is the number of tries so far. `reached` says
+/// whether the server has ever answered: if the very first connection is refused, the address is wrong, and waiting
+/// does not help.
 pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Option<Duration> {
     let (tries, wished) = match failure {
         Failure::Refused(refusal) => match refusal.status {
@@ -32,7 +32,7 @@ pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Optio
         },
         Failure::Interrupted(_) => (TRIES, None),
         Failure::Unconnected(_) if reached => (TRIES, None),
-        // A timeout has already taken as long as anybody wanted to wait.
+        // The timeout has already taken as long as the user is willing to wait.
         Failure::Unconnected(_)
         | Failure::TimedOut(_)
         | Failure::Credentials(_)
@@ -46,8 +46,8 @@ pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Optio
     Some(wished.map_or(doubled, |seconds| Duration::from_secs(seconds).max(doubled)).min(LONGEST_PAUSE))
 }
 
-/// How long to wait before the next try for who goes on for ever, whatever happened; `tried` counts the tries so far,
-/// from one. Those who were turned away together don't come back together: `number` tells them apart.
+/// How long to wait before the next of endless retries, after any failure; `tried` is the number of tries so far.
+/// `number` spreads the retries of requests that failed together.
 pub(super) fn pause_for_ever(failure: Option<&Failure>, tried: u32, number: usize) -> Duration {
     let wished = match failure {
         Some(Failure::Refused(refusal)) => refusal.retry_after.map_or(Duration::ZERO, Duration::from_secs),
@@ -57,7 +57,7 @@ pub(super) fn pause_for_ever(failure: Option<&Failure>, tried: u32, number: usiz
     pause.saturating_add(pause.saturating_mul((number * 7 % 20) as u32) / 40)
 }
 
-/// The pause after so many tries in vain, from one, that are each followed by twice the pause.
+/// The pause after this many failed tries; it doubles with each.
 pub(super) fn doubled(tried: u32) -> Duration {
     FIRST_PAUSE.saturating_mul(1 << tried.saturating_sub(1).min(10))
 }

@@ -1,4 +1,4 @@
-//! Which objects selectors pick. Only the server knows: field selectors differ from kind to kind.
+//! Finds the objects that match selectors. Only the server can: field selectors differ from kind to kind.
 
 use crate::model::{ResourceId, Resources};
 
@@ -29,12 +29,11 @@ impl TakePages for Uids {
 }
 
 impl Connection {
-    /// The uids of the objects of one resource that the selectors pick; the server evaluates them. Without a namespace
-    /// (or for a resource of cluster scope) all there are.
+    /// The uids of one resource's objects that match the selectors, as the server evaluates them. Without a namespace
+    /// (or for a cluster-scoped resource), of all objects.
     ///
     /// # Errors
-    /// When the list cannot be read for whatever reason; a selector that makes no sense comes back in the server's own
-    /// words.
+    /// The list cannot be read; for an invalid selector, with the server's message.
     pub async fn select(
         &self,
         resources: &Resources,

@@ -1,5 +1,4 @@
-//! Who set the finalizers of objects. Lists don't tell without telling far more: what all their objects' fields were
-//! written by.
+//! Reads who set the finalizers of objects. Lists could only include this with all managed fields of all objects.
 
 use futures::StreamExt as _;
 use serde_json::Value;
@@ -18,8 +17,8 @@ use super::{
 };
 
 impl Connection {
-    /// Reads who set the finalizers of these objects into the snapshot, as far as that is not known yet: one request
-    /// each. What can't be read stays unknown and becomes a gap; so does what is not the same object any more.
+    /// Reads who set the finalizers of these objects into the snapshot, unless known: one request each. If an object
+    /// can't be read or was replaced, that stays unknown and a gap is recorded.
     pub async fn fetch_setters(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         let mut wanted: Vec<ObjectId> =
             objects.iter().copied().filter(|id| snapshot.facts.setters(*id).is_none()).collect();
@@ -42,7 +41,7 @@ impl Connection {
     }
 }
 
-/// Who set an object's finalizers: nobody, where the server keeps no managed fields of it.
+/// Who set an object's finalizers; empty if the server has no managed fields for it.
 fn read(answer: &Answer) -> Result<Vec<Setter>, Malformed> {
     let object: Value = serde_json::from_slice(&answer.body)?;
     Ok(object.get("metadata").and_then(Value::as_object).and_then(read_setters).unwrap_or_default())
@@ -108,7 +107,7 @@ mod tests {
                 "pods in namespace shop (unserved: no longer served (404 Not Found))"
             ]
         );
-        // What is known is not asked for again.
+        // Known setters are not requested again.
         connection.fetch_setters(&mut snapshot, &ids[..2]).await;
     }
 }

@@ -1,4 +1,4 @@
-//! A server for tests: it says what it is told to say, request by request.
+//! A test server with scripted answers, request by request.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -11,7 +11,7 @@ use prost::encoding::{WireType, encode_key, encode_varint};
 use super::{Connection, ConnectionOptions};
 use crate::model::Resource;
 
-/// A kind that is in a namespace.
+/// A namespaced resource.
 pub(crate) fn pods() -> Resource {
     Resource {
         version: "v1".to_owned(),
@@ -22,24 +22,24 @@ pub(crate) fn pods() -> Resource {
     }
 }
 
-/// What was asked.
+/// A request to the test server.
 pub(crate) struct RecordedRequest {
     pub method: String,
     /// Path and query.
     pub url: String,
     pub accept: String,
     pub body: Vec<u8>,
-    /// How often exactly this was asked before, whatever the body was.
+    /// How often the same request (apart from its body) was sent before.
     pub before: usize,
 }
 
-/// What is answered; a status of zero closes the connection without a word.
+/// A scripted answer; with status zero, the server closes the connection without an answer.
 pub(crate) struct Say {
     pub status: u16,
     pub content_type: &'static str,
     pub headers: &'static str,
     pub body: Vec<u8>,
-    /// Whether the answer doesn't end with its body, as that of a watch: it stays open until the client leaves.
+    /// Whether to keep the connection open after the body, as in a watch, until the client closes it.
     pub open: bool,
 }
 
@@ -52,13 +52,13 @@ pub(crate) fn refuse(status: u16) -> Say {
     json(status, format!(r#"{{"kind":"Status","message":"no","code":{status}}}"#))
 }
 
-/// What a watch says of an object, in JSON.
+/// A watch event about an object, in JSON.
 pub(crate) fn event(kind: &str, name: &str, version: u32) -> String {
     let metadata = format!(r#""name":"{name}","namespace":"shop","uid":"u-{name}","resourceVersion":"{version}""#);
     format!("{{\"type\":\"{kind}\",\"object\":{{\"metadata\":{{{metadata}}}}}}}\n")
 }
 
-/// That everything up to this version was told.
+/// A bookmark: all changes up to this version were sent.
 pub(crate) fn bookmark(version: u32) -> String {
     format!("{{\"type\":\"BOOKMARK\",\"object\":{{\"metadata\":{{\"resourceVersion\":\"{version}\"}}}}}}\n")
 }
@@ -68,13 +68,13 @@ pub(crate) fn open(body: impl Into<Vec<u8>>) -> Say {
     Say { open: true, ..json(200, body) }
 }
 
-/// The version that a watch begins at.
+/// The version that a watch starts from.
 pub(crate) fn begins_at(asked: &RecordedRequest) -> &str {
     let version = asked.url.split("resourceVersion=").nth(1).unwrap_or_else(|| panic!("no watch: {}", asked.url));
     version.split('&').next().unwrap_or_default()
 }
 
-/// Starts a server and connects to it. It lives as long as the test's process.
+/// Starts a server and connects to it. It runs until the test process ends.
 pub(crate) async fn serve(answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static) -> Connection {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -129,7 +129,7 @@ pub(crate) async fn serve(answer: impl Fn(&RecordedRequest) -> Say + Send + Sync
     Connection::open(&options).await.unwrap()
 }
 
-/// A protobuf field that holds a string or a message.
+/// A protobuf field with a string or a message.
 pub(crate) fn bytes(tag: u32, content: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     encode_key(tag, WireType::LengthDelimited, &mut out);
@@ -138,7 +138,7 @@ pub(crate) fn bytes(tag: u32, content: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A protobuf field that holds a number.
+/// A protobuf field with a number.
 pub(crate) fn varint(tag: u32, value: u64) -> Vec<u8> {
     let mut out = Vec::new();
     encode_key(tag, WireType::Varint, &mut out);

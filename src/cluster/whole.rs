@@ -1,5 +1,5 @@
-//! Reading objects whole, as the API server has them: nothing of them is left out, and nothing that is not read passes
-//! for gone.
+//! Reads whole objects, with every field that the API server returns. An object that can't be read is never taken as
+//! gone.
 
 use futures::StreamExt as _;
 use serde_json::Value;
@@ -16,22 +16,22 @@ use super::{
     request::JSON,
 };
 
-/// What there is of an object that a snapshot has.
+/// The result of reading a whole object of a snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Whole {
-    /// All of it.
+    /// The whole object.
     Object(Box<Value>),
-    /// The API server says that there is no such object any more: nothing of its name, or another of its name.
+    /// The API server says that the object no longer exists: none has its name, or another object does.
     Gone,
     /// Why it can't be read.
     Unreadable(String),
 }
 
 impl Connection {
-    /// GETs each of these objects and hands it over with all that the API server says of it, in their order.
+    /// GETs each of these objects and passes it to `each` with all its fields, in their order.
     ///
     /// # Errors
-    /// The first that `each` returns; nothing is read from then on.
+    /// The first error of `each`; nothing is read after that.
     pub async fn fetch_whole<E>(
         &self,
         snapshot: &Snapshot,
@@ -59,11 +59,11 @@ impl Connection {
         }
     }
 
-    /// Lists the objects of a resource in a namespace whole, for what no snapshot has.
+    /// Lists the whole objects of a resource in a namespace, for resources that no snapshot contains.
     ///
     /// # Errors
-    /// Outside: why they can't be listed. Inside: the first that `each` returns. Some may have been handed over by
-    /// then, and where a list had to be begun anew, some more than once.
+    /// Outer: why they can't be listed. Inner: the first error of `each`. Some objects may have been passed on by then,
+    /// and if the list had to be restarted, some more than once.
     pub async fn list_whole<E: Send>(
         &self,
         resource: &Resource,
@@ -80,7 +80,7 @@ impl Connection {
     }
 }
 
-/// An object on a list may leave it to the list to say what kind it is of.
+/// Adds apiVersion and kind, which the items of a list may leave out.
 fn name_kind(value: &mut Value, resource: &Resource) {
     if let Some(object) = value.as_object_mut() {
         object.entry("apiVersion").or_insert_with(|| resource.api_version().into());
@@ -105,7 +105,7 @@ impl<E: Send> TakePages for WholeItems<'_, E> {
         })
     }
 
-    // What was handed over is known by its uid.
+    // The receiver recognizes repeated objects by their uids.
     fn restart(&mut self) {}
 }
 

@@ -1,4 +1,4 @@
-//! One resource: listed, watched, and listed anew.
+//! Lists one resource, watches it, and lists it again if its watch can't continue.
 
 use std::sync::Arc;
 
@@ -25,12 +25,12 @@ use super::{
     places::{Place, Places},
 };
 
-/// After so many streams in a row that were no use it is listed anew: whatever is wrong with the version (a store that
-/// was put back in time, an answer that can't be read), a list gets over it. More seldom than the tries, because a list
-/// costs.
+/// Lists the resource again after this many consecutive useless streams: a new list fixes every problem with the
+/// version (a store restored from a backup, an answer that can't be read). A list is expensive, so not every failed try
+/// leads to one.
 const TRIES_TO_A_LIST: u32 = 5;
 
-/// What follows one resource.
+/// Follows one resource.
 pub(super) struct ResourceMonitor {
     connection: Connection,
     places: Arc<Places>,
@@ -38,14 +38,14 @@ pub(super) struct ResourceMonitor {
     monitor: MonitorId,
     number: usize,
     path: String,
-    /// Why it is failing, if it is, as it was told.
+    /// The reason that was last reported, while it is failing.
     failing: Option<String>,
-    /// Streams in a row that were no use.
+    /// The number of consecutive useless streams.
     in_vain: u32,
 }
 
 impl ResourceMonitor {
-    /// What is under this path, for who knows it by this id. `number` tells it from all others that were ever begun.
+    /// Follows the resource at this path, reported under this id. `number` is unique among all monitors ever started.
     pub(super) fn new(
         connection: Connection,
         places: Arc<Places>,
@@ -56,7 +56,7 @@ impl ResourceMonitor {
         ResourceMonitor { connection, places, sender, monitor, number, path, failing: None, in_vain: 0 }
     }
 
-    /// Lists it and follows it from there on, again and again, until the task is ended.
+    /// Lists and watches the resource, again and again, until the task is aborted.
     pub(super) async fn run(mut self) {
         loop {
             let version = self.listed().await;
@@ -66,11 +66,11 @@ impl ResourceMonitor {
     }
 
     async fn tell(&self, describe: MonitorEvent) {
-        // Where nobody takes it any more, the task is about to be ended.
+        // Without a receiver, the task is about to be aborted.
         let _ = self.sender.send((self.number, describe)).await;
     }
 
-    /// Says that it fails, unless that was said.
+    /// Reports that it fails, unless the same reason was already reported.
     async fn fail(&mut self, doing: &str, failure: &Failure) {
         let reason = format!("it cannot be {doing}: {failure}");
         if self.failing.as_ref() != Some(&reason) {
@@ -79,12 +79,12 @@ impl ResourceMonitor {
         }
     }
 
-    /// Waits before the next try; `tried` counts those that were in vain, from one.
+    /// Waits before the next try; `tried` is the number of failed tries.
     async fn pause(&self, failure: Option<&Failure>, tried: u32) {
         sleep(retry::pause_for_ever(failure, tried, self.number)).await;
     }
 
-    /// Lists it until that succeeds. Returns the list's version.
+    /// Lists the resource until that succeeds. Returns the list's resourceVersion.
     async fn listed(&mut self) -> String {
         let mut tried = 0;
         loop {
@@ -103,7 +103,7 @@ impl ResourceMonitor {
         }
     }
 
-    /// Reads a list, and tells each page of it before the next is asked for.
+    /// Reads a list, and reports each page before requesting the next one.
     async fn list(&self) -> Result<String, Failure> {
         let monitor = self.monitor;
         let mut place = Place::take(&self.places.lists).await;
@@ -116,7 +116,7 @@ impl ResourceMonitor {
             };
             let mut objects = Vec::new();
             let page = answer.read_list(|object| {
-                // No reference leads to it, and nobody can delete it.
+                // No owner reference can point to it, or no delete can name it.
                 if !object.uid.is_empty() && !object.name.is_empty() {
                     objects.push(without_labels(object.clone()).into_owned());
                 }
@@ -140,7 +140,7 @@ impl ResourceMonitor {
         }
     }
 
-    /// Watches it, stream after stream, until it has to be listed anew.
+    /// Watches the resource, one stream after another, until it has to be listed again.
     async fn watched(&mut self, mut position: Position) {
         loop {
             let End { useful, why } = self.stream(&mut position).await;
@@ -159,14 +159,14 @@ impl ResourceMonitor {
             }
             self.in_vain += 1;
             self.pause(failure.as_ref(), self.in_vain).await;
-            // Where it was listed, and that is too old at once, the pause is there all the same.
+            // The pause above also paces lists whose version expires at once.
             if failure.is_none_or(|failure| self.in_vain.is_multiple_of(TRIES_TO_A_LIST) && a_list_may_help(&failure)) {
                 return;
             }
         }
     }
 
-    /// Tells what one stream says, to its end.
+    /// Reports the events of one stream, until it ends.
     async fn stream(&mut self, position: &mut Position) -> End {
         let begun = {
             let mut place = Place::take(&self.places.watches).await;
@@ -179,7 +179,7 @@ impl ResourceMonitor {
         loop {
             let next = match &self.failing {
                 None => Some(position.next(&mut line).await),
-                // A stream that begins may end with an error at once.
+                // While failing, wait before reporting the recovery: a new stream may end with an error at once.
                 Some(_) => timeout(USEFUL, position.next(&mut line)).await.ok(),
             };
             if let Some(Err(end)) = next {
@@ -195,7 +195,7 @@ impl ResourceMonitor {
     }
 }
 
-/// Whether the server has an answer, and not just no time for it.
+/// Whether a new list may help: not if the server was busy or unreachable, or the credentials failed.
 fn a_list_may_help(failure: &Failure) -> bool {
     let passes = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE, StatusCode::UNAUTHORIZED];
     match failure {

@@ -1,13 +1,13 @@
-//! Following resources for as long as somebody wants to know of them: each is listed, then watched, and listed anew
-//! when its watch has lost track, for ever.
+//! Follows resources for as long as the caller wants: lists and watches each, and lists it again if its watch can't
+//! continue.
 //!
-//! What is told of one resource is true, and told in the order in which it came about. Between
-//! [`MonitorEvent::Listing`] and [`MonitorEvent::Listed`] all there is is told, and after it whatever happens, so that
-//! whoever takes in everything has the picture that the server has, a moment later. A resource that can't be read says
-//! so ([`MonitorEvent::Failing`]) and is tried on; it holds up no other.
+//! The events of one resource are correct, and in the order of the changes. Between [`MonitorEvent::Listing`] and
+//! [`MonitorEvent::Listed`] all existing objects are reported, and after that all changes, so the receiver of all
+//! events knows the server's state with a short delay. A resource that can't be read is reported
+//! ([`MonitorEvent::Failing`]) and retried; it doesn't delay any other.
 //!
-//! How much waits to be taken in is limited, whoever takes it in: the streams are read no faster than that, and a
-//! server that doesn't get rid of what it says ends them, after which they are taken up from where they were.
+//! The number of events waiting for the receiver is limited: streams are read no faster than the receiver takes events.
+//! If a stream isn't read for too long, the server ends it, and a new one continues from the same version.
 
 mod lane;
 mod places;
@@ -30,35 +30,34 @@ use self::{
 
 use super::{Connection, path};
 
-/// How many tidings may wait to be taken in.
+/// The largest number of waiting events.
 const WAITING: usize = 4096;
-/// How many are taken in at once at most.
+/// The largest number of events to take at once.
 const AT_ONCE: usize = 1024;
 
-/// By which number whoever asks knows a resource.
+/// The caller's number for a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MonitorId(pub u32);
 
-/// What is told of a resource.
+/// An event of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MonitorEvent {
-    /// A list begins: what is told from here to [`MonitorEvent::Listed`] is all there is. If it begins once more before
-    /// that, what was told of the first attempt is no part of it.
+    /// A list starts: the events from here to [`MonitorEvent::Listed`] report all existing objects. If it starts again
+    /// before that, ignore the events of the first attempt.
     Listing(MonitorId),
-    /// An object is in this state, or is gone, in which case this was its last. Labels are left out.
+    /// An object has this state, or was deleted; then this is its last state. Labels are left out.
     Seen { monitor: MonitorId, object: RawObject<'static>, gone: bool },
-    /// The list is complete: what was known before it began and was not told since is gone. From here on what happens
-    /// is told, and it is not failing any more.
+    /// The list is complete: objects known before and not reported since it started are gone. From here on all changes
+    /// are reported, and the resource is no longer failing.
     Listed(MonitorId),
-    /// It can't be listed or watched for the time being, and why, in words. This is told when it begins and when the
-    /// reason changes, not with each try. It is tried on, with longer and longer pauses.
+    /// The resource can't be listed or watched for now, with the reason. Reported when the failure begins and when the
+    /// reason changes, not for each try. It is retried, with longer and longer pauses.
     Failing { monitor: MonitorId, reason: String },
-    /// It is watched again after [`MonitorEvent::Failing`], from where it was: nothing of what happened meanwhile is
-    /// left out.
+    /// The resource is watched again after [`MonitorEvent::Failing`], from where it was: no change is missed.
     Recovered(MonitorId),
 }
 
-/// Resources that are followed. They are left alone when this is dropped.
+/// Follows resources until it is dropped.
 pub struct Monitors {
     connection: Connection,
     places: Arc<Places>,
@@ -68,7 +67,7 @@ pub struct Monitors {
     begun: usize,
 }
 
-/// What is told, and the number of the lane that tells it: those that were stopped have nothing to say any more.
+/// An event, with the number of its [`ResourceMonitor`]: the events of stopped monitors are ignored.
 type Note = (usize, MonitorEvent);
 
 struct Running {
@@ -77,16 +76,16 @@ struct Running {
 }
 
 impl Monitors {
-    /// Nothing is followed yet.
+    /// Follows nothing yet.
     pub fn new(mut connection: Connection) -> Self {
-        // What hangs for ever would never be told to fail.
+        // Without a limit, a hanging request would never be reported as failing.
         connection.limits = connection.limits.or_some();
         let (sender, receiver) = channel(WAITING);
         Monitors { connection, places: places(), sender, receiver, running: HashMap::new(), begun: 0 }
     }
 
-    /// Follows a resource from a list on. Under a number that is in use already, it takes the place of what is followed
-    /// there. Must be called within a tokio runtime, which it is followed on.
+    /// Lists and follows a resource. If the id is in use, replaces the resource followed under it. Must be called
+    /// within a tokio runtime, which runs the task.
     pub fn start(&mut self, monitor: MonitorId, resource: &Resource) {
         self.stop(monitor);
         self.begun += 1;
@@ -102,14 +101,14 @@ impl Monitors {
         self.running.insert(monitor, Running { number, task });
     }
 
-    /// Leaves a resource alone. Nothing more is told of it from here on.
+    /// Stops following a resource. No more of its events are returned.
     pub fn stop(&mut self, monitor: MonitorId) {
         if let Some(running) = self.running.remove(&monitor) {
             running.task.abort();
         }
     }
 
-    /// Waits until something is told, and takes what has been told by then, of which there may be more. Cancel safe.
+    /// Waits for an event, and returns those that have arrived by then; more may be waiting. Cancel safe.
     pub async fn describe(&mut self) -> Vec<MonitorEvent> {
         loop {
             let mut notes = Vec::new();
@@ -125,7 +124,7 @@ impl Monitors {
         }
     }
 
-    /// How much waits to be taken in.
+    /// The number of waiting events.
     pub fn waiting(&self) -> usize {
         self.receiver.len()
     }
@@ -136,7 +135,7 @@ impl Monitors {
 }
 
 impl MonitorEvent {
-    /// Of which resource it is told.
+    /// The resource that this event is about.
     pub fn monitor(&self) -> MonitorId {
         match self {
             MonitorEvent::Listing(monitor) | MonitorEvent::Listed(monitor) | MonitorEvent::Recovered(monitor) => {

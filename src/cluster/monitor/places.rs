@@ -1,5 +1,4 @@
-//! Who may ask the server at the same time as others, so that not everything is asked at once, and nobody waits for
-//! what hangs.
+//! Limits how many requests of the monitors wait for the server at once, without waiting for hanging ones.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -8,36 +7,35 @@ use tokio::{
     time::timeout,
 };
 
-/// How many lists are read at once, and how many watches are begun at once. What is said of lists in `cluster/list.rs`
-/// is true here, too.
+/// The number of parallel lists, and of watches that start in parallel. The reasons in `cluster/list.rs` apply here,
+/// too.
 const AT_ONCE: usize = 12;
-/// Who waits for the server for longer than this waits on, and gives the place to somebody else. Answers usually take
-/// some milliseconds.
+/// A request that waits longer than this keeps waiting, but releases its place. Most answers take milliseconds.
 pub(super) const HELD: Duration = Duration::from_secs(3);
 
-/// The places there are.
+/// The available places.
 pub(super) struct Places {
     pub(super) lists: Arc<Semaphore>,
     pub(super) watches: Arc<Semaphore>,
 }
 
-/// As many as there are.
+/// All places, free.
 pub(super) fn places() -> Arc<Places> {
     let free = || Arc::new(Semaphore::new(AT_ONCE));
     Arc::new(Places { lists: free(), watches: free() })
 }
 
-/// A place that was taken, unless it was given back already.
+/// A place in use, or already released.
 pub(super) struct Place(Option<OwnedSemaphorePermit>);
 
 impl Place {
-    /// Waits until one is free.
+    /// Waits for a free place.
     pub(super) async fn take(free: &Arc<Semaphore>) -> Self {
-        // Nobody closes them.
+        // The semaphores are never closed.
         Place(free.clone().acquire_owned().await.ok())
     }
 
-    /// Waits for an answer of the server; the place is given back if that takes long.
+    /// Waits for an answer of the server; releases the place if that takes long.
     pub(super) async fn wait<T>(&mut self, answer: impl Future<Output = T>) -> T {
         let mut answer = pin!(answer);
         match timeout(HELD, &mut answer).await {

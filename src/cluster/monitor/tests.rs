@@ -1,4 +1,4 @@
-//! Resources of a server that says what it is told to say.
+//! Monitors of a test server with scripted answers.
 
 use std::{
     sync::{
@@ -11,7 +11,7 @@ use std::{
 use super::*;
 use crate::cluster::testing::{RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve};
 
-/// What comes, comes sooner, on a busy machine, too.
+/// Long enough for every expected event, even on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 const PODS: MonitorId = MonitorId(0);
 
@@ -37,7 +37,7 @@ fn is_watch(asked: &RecordedRequest) -> bool {
     asked.url.contains("watch=true")
 }
 
-/// In a few words.
+/// An event in a few words.
 fn word(describe: &MonitorEvent) -> String {
     match describe {
         MonitorEvent::Listing(_) => "listing".to_owned(),
@@ -51,7 +51,7 @@ fn word(describe: &MonitorEvent) -> String {
     }
 }
 
-/// What is told, until so much was.
+/// Collects events until there are `much`.
 async fn hear(monitors: &mut Monitors, much: usize) -> Vec<MonitorEvent> {
     let mut heard = Vec::new();
     let all = async {
@@ -64,14 +64,14 @@ async fn hear(monitors: &mut Monitors, much: usize) -> Vec<MonitorEvent> {
     heard
 }
 
-/// Nothing more is told for a while.
+/// Asserts that no more events arrive for a while.
 async fn hear_nothing(monitors: &mut Monitors) {
     let more = tokio::time::timeout(Duration::from_millis(300), monitors.describe()).await;
     assert!(more.is_err(), "{more:?}");
 }
 
-/// Follows pods from a list on; says so much of what is told, and what was asked. With a version the first list is
-/// empty, has that version, and is left out of both.
+/// Follows pods from a list on. Returns `much` events, and the requests. With a version, the first list is empty and
+/// has that version, and both results omit it.
 async fn follow(
     version: Option<&'static str>,
     much: usize,
@@ -113,7 +113,7 @@ async fn what_is_listed_is_watched_from_there_on() {
     assert_eq!(asked, ["limit=500", "limit=2000&continue=t", "from=7", "from=9"]);
 }
 
-/// As an answer, or within the stream after it was of use.
+/// 410 as an answer, or within a stream after it reported changes.
 #[tokio::test]
 async fn a_version_that_is_too_old_is_listed_anew() {
     for in_stream in [false, true] {
@@ -133,7 +133,7 @@ async fn a_version_that_is_too_old_is_listed_anew() {
     }
 }
 
-/// A server that has forgotten a version as soon as it has said it: that is no reason to list without pause.
+/// A server whose versions expire immediately: lists must still be paced.
 #[tokio::test]
 async fn lists_that_are_too_old_at_once_are_read_with_pauses() {
     let begun = Instant::now();
@@ -148,7 +148,7 @@ async fn lists_that_are_too_old_at_once_are_read_with_pauses() {
     assert!(begun.elapsed() >= Duration::from_secs(3), "{:?}", begun.elapsed());
 }
 
-/// What was told of the first attempt may be gone, and is void.
+/// Objects of the first attempt may be gone, so it is void.
 #[tokio::test]
 async fn a_list_whose_token_expires_begins_anew() {
     let (describe, asked) = follow(None, 6, |asked| match asked.url.as_str() {
@@ -162,7 +162,7 @@ async fn a_list_whose_token_expires_begins_anew() {
     assert_eq!(asked, ["limit=500", "limit=2000&continue=t", "", "from=9"]);
 }
 
-/// Whatever the reason: somebody may be allowed to read it, it may be served, and be convertible, later.
+/// For any reason: permission, API or conversion may be fixed later.
 #[tokio::test]
 async fn what_cannot_be_listed_is_tried_on() {
     let reasons = [(403, "forbidden"), (404, "no longer served (404 Not Found)"), (405, "405 Method Not Allowed: no")];
@@ -173,12 +173,12 @@ async fn what_cannot_be_listed_is_tried_on() {
             (true, _) => open(event("ADDED", "b", 8)),
         })
         .await;
-        // A list is enough: that it is watched again besides is not said.
+        // A list is enough: no separate event says that it is watched again.
         assert_eq!(describe, [&*format!("it cannot be listed: {reason}"), "listing", "there a", "listed", "there b"]);
     }
 }
 
-/// In the middle of a list, after pages were told.
+/// In the middle of a list, after pages were reported.
 #[tokio::test]
 async fn a_list_that_breaks_off_is_void() {
     let broken = || Say { content_type: "application/vnd.kubernetes.protobuf", ..json(200, b"k8s\0\x12\x7f") };
@@ -212,13 +212,13 @@ async fn a_watch_that_fails_goes_on_from_where_it_was() {
     assert_eq!(asked, ["from=7", "from=7", "from=7", "from=7", "from=8"]);
 }
 
-/// Nothing needs to happen.
+/// Recovery doesn't need any change.
 #[tokio::test]
 async fn a_watch_that_has_nothing_to_say_has_recovered() {
     let failed = r#"{"type":"ERROR","object":{"kind":"Status","message":"no","code":500}}"#;
     let (describe, _) = follow(Some("7"), 2, move |asked| match asked.before {
         0 => refuse(500),
-        // It begins well, and isn't.
+        // It starts like a good stream, and then fails.
         1 => json(200, format!("{failed}\n")),
         _ => open(""),
     })
@@ -226,12 +226,12 @@ async fn a_watch_that_has_nothing_to_say_has_recovered() {
     assert_eq!(describe, ["it cannot be watched: 500 Internal Server Error: no", "recovered"]);
 }
 
-/// A version that the server will never know, for its store was put back in time.
+/// A version that the server will never reach, because its store was restored from a backup.
 #[tokio::test]
 async fn what_cannot_be_watched_for_long_is_listed_anew() {
     let (describe, asked) = follow(Some("7000"), 5, |asked| match is_watch(asked) {
         false => list(&["a"], "7"),
-        // What it says shows that it was asked for, however busy the machine is.
+        // The event proves that the watch was requested, however busy the machine is.
         true if begins_at(asked) == "7" => open(event("ADDED", "b", 8)),
         true => refuse(504),
     })
@@ -263,7 +263,7 @@ async fn servers_that_know_no_metadata_are_asked_for_json() {
     assert_eq!(describe, ["listing", "there a", "listed", "there b"]);
 }
 
-/// More than may be asked for at once hang, in an answer that begins or in none at all; the others are there soon.
+/// More resources than there are places hang, during an answer or before any; the others are still read soon.
 #[tokio::test]
 async fn what_hangs_holds_up_nobody() {
     let hangs = || Say { open: true, ..json(200, "") };
@@ -283,7 +283,7 @@ async fn what_hangs_holds_up_nobody() {
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }
 
-/// What hangs is said to fail in the end, also where no limit was asked for.
+/// A hanging request fails eventually, even if no limit is configured.
 #[tokio::test]
 async fn there_is_always_a_limit() {
     let mut connection = serve(|_| refuse(500)).await;
@@ -295,7 +295,7 @@ async fn there_is_always_a_limit() {
     );
 }
 
-/// A list without end, of which nobody takes anything in.
+/// An endless list whose events are not taken.
 #[tokio::test]
 async fn no_more_is_read_than_is_taken_in() {
     let pages = Arc::new(AtomicUsize::new(0));
@@ -320,7 +320,7 @@ async fn no_more_is_read_than_is_taken_in() {
         }
     };
     assert_eq!(quiet(many).await, many);
-    // It goes on as far as it is taken in.
+    // It is read as far as events are taken.
     let taken = hear(&mut monitors, 3000).await.len();
     assert!(quiet(many + 2).await <= (taken + WAITING) / 1000 + 1, "{taken}");
     assert!(asked.load(Ordering::Relaxed) > many);
@@ -335,11 +335,11 @@ async fn what_was_stopped_has_nothing_to_say() {
     });
     let mut monitors = Monitors::new(connection.await);
     monitors.start(PODS, &pods());
-    // Everything waits to be taken in.
+    // All events wait to be taken.
     tokio::time::sleep(Duration::from_millis(500)).await;
     monitors.stop(PODS);
     hear_nothing(&mut monitors).await;
-    // A number that is used anew says nothing of what had it before.
+    // After an id is reused, no events of its former resource arrive.
     monitors.start(PODS, &pods());
     tokio::time::sleep(Duration::from_millis(500)).await;
     monitors.start(PODS, &resource("things"));
@@ -348,7 +348,7 @@ async fn what_was_stopped_has_nothing_to_say() {
     hear_nothing(&mut monitors).await;
 }
 
-/// An aggregated API may have such.
+/// An aggregated API may return such objects.
 #[tokio::test]
 async fn objects_without_a_uid_are_left_out() {
     let (describe, _) = follow(None, 3, |asked| match is_watch(asked) {

@@ -1,4 +1,4 @@
-//! A watch's stream, cut into what it says: length-delimited in protobuf, line by line in JSON.
+//! Splits a watch's stream into events: length-delimited in protobuf, one per line in JSON.
 
 use http::StatusCode;
 use serde::Deserialize;
@@ -12,48 +12,48 @@ use crate::{
     model::RawObject,
 };
 
-/// No metadata is longer: more than this is no frame, and is not collected.
+/// The longest accepted frame: no metadata is longer, so don't buffer more.
 const LONGEST: usize = 64 << 20;
 
-/// One thing that a watch says.
+/// One event of a watch.
 #[derive(Debug, PartialEq)]
 pub(super) enum Frame<'a> {
-    /// An object as it is from now on: created, changed, or told at the beginning.
+    /// The new state of an object: created, changed, or existing at the start.
     There(RawObject<'a>),
-    /// An object as it was last: it is gone.
+    /// The last state of a deleted object.
     Gone(RawObject<'a>),
-    /// Everything up to this resourceVersion has been told.
+    /// A bookmark: all changes up to this resourceVersion were sent.
     UpTo(String),
-    /// The server ends the watch, with a Status.
+    /// The server ends the watch with a Status.
     Failed(Refusal),
 }
 
-/// The part of a stream that was not yet read.
+/// The unread part of a stream.
 pub(super) struct Frames {
     content_type: String,
     protobuf: bool,
     buffer: Vec<u8>,
-    /// How much of the buffer was read.
+    /// How many bytes of the buffer were read.
     read: usize,
 }
 
 impl Frames {
-    /// The beginning of a stream.
+    /// At the start of a stream.
     pub(super) fn of(content_type: &str) -> Self {
         let protobuf = content_type.starts_with("application/vnd.kubernetes.protobuf");
         Frames { content_type: content_type.to_owned(), protobuf, buffer: Vec::new(), read: 0 }
     }
 
-    /// More of the stream.
+    /// Appends data of the stream.
     pub(super) fn push(&mut self, data: &[u8]) {
         self.buffer.drain(..self.read);
         self.read = 0;
         self.buffer.extend_from_slice(data);
-        // What one large frame has taken is not kept for all time.
+        // Releases the memory of a large frame.
         self.buffer.shrink_to(64 << 10);
     }
 
-    /// The next frame that is there whole. After an error the stream is of no use any more.
+    /// The next complete frame. After an error the stream can't be used any more.
     pub(super) fn next(&mut self) -> Result<Option<Frame<'_>>, Malformed> {
         loop {
             let rest = &self.buffer[self.read..];
@@ -78,7 +78,7 @@ impl Frames {
             if from + length > self.buffer.len() {
                 return Ok(None);
             }
-            // With the line break that ends it.
+            // Includes the line break after it.
             self.read = from + length + usize::from(!self.protobuf);
             let frame = &self.buffer[from..from + length];
             return if self.protobuf { of_protobuf(frame, &self.content_type) } else { of_json(frame) }.map(Some);
@@ -86,7 +86,7 @@ impl Frames {
     }
 }
 
-/// `WatchEvent`: type 1, object 2 { raw 1 }, where the object is in an envelope of its own.
+/// `WatchEvent`: type 1, object 2 { raw 1 }; the object has its own envelope.
 fn of_protobuf<'a>(frame: &'a [u8], content_type: &str) -> Result<Frame<'a>, Malformed> {
     let kind = protobuf::text(protobuf::at(frame, &[1])?.unwrap_or_default())?;
     let object = protobuf::at(frame, &[2, 1])?.unwrap_or_default();
@@ -134,7 +134,7 @@ fn describe<'a>(kind: &str, object: RawObject<'a>) -> Result<Frame<'a>, Malforme
     }
 }
 
-/// A Status is read as if it were the answer to a request.
+/// Reads a Status as if it were the answer to a request.
 fn failed(code: Option<i64>, content_type: &str, body: Vec<u8>) -> Frame<'static> {
     let code = code.and_then(|code| u16::try_from(code).ok()).and_then(|code| StatusCode::from_u16(code).ok());
     let status = code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -151,7 +151,7 @@ mod tests {
 
     const PROTOBUF: &str = "application/vnd.kubernetes.protobuf;stream=watch";
 
-    /// An object in its envelope, as a field of a frame; the frame with its length before it.
+    /// An object in its envelope, in a frame with its length prefix.
     fn frame(kind: &str, object_kind: &str, raw: &[u8]) -> Vec<u8> {
         let type_meta = [bytes(1, b"v1"), bytes(2, object_kind.as_bytes())].concat();
         let object = [b"k8s\0".to_vec(), bytes(1, &type_meta), bytes(2, raw)].concat();
@@ -182,7 +182,7 @@ mod tests {
         format!("{}\n\n{}\n{rest}", pod("ADDED", 7), pod("DELETED", 8)).into_bytes()
     }
 
-    /// What is read of a stream that comes in pieces of this size.
+    /// The events read from a stream that arrives in pieces of this size.
     fn read(content_type: &str, stream: &[u8], piece: usize) -> Result<Vec<String>, Malformed> {
         let mut frames = Frames::of(content_type);
         let mut describe = Vec::new();
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// A watch goes on for hours.
+    /// A watch lasts for hours, so its buffer must not grow.
     #[test]
     fn what_was_read_is_not_kept() {
         let mut frames = Frames::of("application/json");

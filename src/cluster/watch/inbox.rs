@@ -1,4 +1,4 @@
-//! What watches have told and nobody has taken in yet.
+//! Watch events that were not taken yet.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,8 +12,8 @@ use crate::model::{ObjectEvent, ResourceId};
 
 use super::{LostWatch, WatchUpdates};
 
-/// Takes what all watches tell. Of each object only the latest is kept, so that it doesn't grow with time: nobody may
-/// come for it for as long as somebody thinks about a question.
+/// Collects the events of all watches. Keeps only the latest event of each object, so that it doesn't grow while
+/// nothing is taken: a user may think about a question for a long time.
 #[derive(Default)]
 pub(super) struct Inbox {
     waiting: Mutex<Waiting>,
@@ -22,10 +22,10 @@ pub(super) struct Inbox {
 
 #[derive(Default)]
 struct Waiting {
-    /// Who is told of each sighting besides.
+    /// Also receives every single event.
     listener: Option<UnboundedSender<ObjectEvent>>,
     news: WatchUpdates,
-    /// Where in the news an object is, by resource and uid.
+    /// The index of an object's event in `news.seen`, by resource and uid.
     places: FxHashMap<(ResourceId, String), usize>,
 }
 
@@ -34,8 +34,8 @@ impl Inbox {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An object was seen. It keeps its place among the others: what takes the place of another object comes after that
-    /// one has gone.
+    /// Adds an event. The object keeps its place in the order, so a replacement comes after the deletion of the object
+    /// it replaces.
     pub(super) fn see(&self, sighting: ObjectEvent) {
         let mut waiting = self.lock();
         let Waiting { listener, news, places } = &mut *waiting;
@@ -54,19 +54,19 @@ impl Inbox {
         self.arrived.notify_one();
     }
 
-    /// From now on every single sighting is sent there as well, and what was seen and not taken before that at once.
+    /// Also sends every event from now on to the returned receiver, after those that were not taken yet.
     pub(super) fn tap(&self) -> UnboundedReceiver<ObjectEvent> {
         let (sender, receiver) = unbounded_channel();
         let mut waiting = self.lock();
         for sighting in &waiting.news.seen {
-            // The receiver is here.
+            // The receiver still exists.
             drop(sender.send(sighting.clone()));
         }
         waiting.listener = Some(sender);
         receiver
     }
 
-    /// A watch has lost track.
+    /// Records that a watch missed changes.
     pub(super) fn lose(&self, lost: LostWatch) {
         self.lock().news.lost.push(lost);
         self.arrived.notify_one();
@@ -79,19 +79,19 @@ impl Inbox {
         std::mem::take(&mut waiting.news)
     }
 
-    /// Takes what was seen, and leaves what was lost.
+    /// Takes the object events, but not the lost watches.
     pub(super) fn take_seen(&self) -> Vec<ObjectEvent> {
         let mut waiting = self.lock();
         waiting.places.clear();
         std::mem::take(&mut waiting.news.seen)
     }
 
-    /// What was lost and not taken.
+    /// The lost watches that were not taken.
     pub(super) fn lost(&self) -> Vec<LostWatch> {
         self.lock().news.lost.clone()
     }
 
-    /// Waits until something has arrived since this was waited for last. It may have been taken already.
+    /// Waits for something that arrived after the last wait. It may already have been taken.
     pub(super) async fn arrived(&self) {
         self.arrived.notified().await;
     }
@@ -111,7 +111,7 @@ mod tests {
         ObjectEvent { resource: ResourceId(0), object, gone }
     }
 
-    /// What is taken: uids and versions, in their order.
+    /// Takes the events: uids and versions, in order.
     fn taken(inbox: &Inbox) -> Vec<String> {
         let seen = inbox.take().seen;
         seen.iter().map(|one| format!("{} {} {}", one.object.uid, one.object.resource_version, one.gone)).collect()

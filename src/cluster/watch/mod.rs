@@ -1,12 +1,11 @@
-//! Watching everything that a snapshot lists, each list from the version it was read at: nothing is listed a second
+//! Watches everything that a snapshot lists, each resource from the version of its list, so nothing is listed a second
 //! time.
 //!
-//! What is guaranteed: what a watch tells is true, in the order in which it came about for one resource, and nothing is
-//! left out unless it is said so ([`LostWatch`]). What is not: that everything which has happened has been told
-//! already. Nothing says so short of a new list: a watch is silent where nothing happens, bookmarks come about once a
-//! minute, and the resourceVersion of one resource says nothing of another's stream. On a healthy line it is a matter
-//! of milliseconds. Whoever has to be sure of an object asks for that object ([`Connection::recheck`]), which is true
-//! at that moment.
+//! Guaranteed: the events of one resource are correct and in the order of the changes, and none is missing unless a
+//! [`LostWatch`] says so. Not guaranteed: that all past changes have already been reported. Only a new list could tell:
+//! a watch is silent while nothing changes, bookmarks arrive about once a minute, and the resourceVersion of one
+//! resource says nothing about another's stream. Usually the delay is milliseconds. To be sure of an object's current
+//! state, request it ([`Connection::recheck`]).
 
 mod frames;
 mod inbox;
@@ -28,53 +27,51 @@ use self::{inbox::Inbox, position::Position, stream::Watch};
 
 use super::{Connection, path};
 
-/// How many watches are begun at once. Each has a connection of its own (HTTP/1.1), so that open ones are in nobody's
-/// way.
+/// How many watches start in parallel. Each has its own connection (HTTP/1.1), so open watches don't delay others.
 const BEGUN_AT_ONCE: usize = 12;
 
-/// Watches under way. They end when this is dropped.
+/// Running watches. They end when this is dropped.
 pub struct Watches {
     inbox: Arc<Inbox>,
     tasks: Vec<JoinHandle<()>>,
-    /// What was begun: the resource, and the namespace it is limited to.
+    /// The watched resources, each with the namespace that the watch is limited to.
     begun: Vec<(ResourceId, Option<String>)>,
 }
 
-/// What watches have told since it was asked last.
+/// The watch events since the last call.
 #[derive(Debug, Default)]
 pub struct WatchUpdates {
-    /// The latest of each object; what took the place of another comes after it.
+    /// The latest event of each object; a replacement comes after the object it replaces.
     pub seen: Vec<ObjectEvent>,
-    /// Where something may have happened that was not told.
+    /// Watches that may have missed changes.
     pub lost: Vec<LostWatch>,
 }
 
 impl WatchUpdates {
-    /// Whether there is nothing new.
+    /// Whether there are no events and no lost watches.
     pub fn is_empty(&self) -> bool {
         self.seen.is_empty() && self.lost.is_empty()
     }
 }
 
-/// Where track was lost: what happened meanwhile to objects of this resource was not told, nor were new ones. Objects
-/// that matter are to be asked for one by one.
+/// A watch that missed changes and new objects of this resource. Important objects have to be requested one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostWatch {
     pub resource: ResourceId,
-    /// The namespace it is limited to; `None` means all there are.
+    /// The namespace that the watch is limited to; `None` means all namespaces.
     pub namespace: Option<String>,
-    /// Why, in words.
+    /// The reason, for messages.
     pub reason: String,
-    /// Whether it is watched again from now on; otherwise it never will be.
+    /// Whether the watch continues from now on; if not, it never will.
     pub watched: bool,
 }
 
 impl Connection {
-    /// Begins to watch whatever the snapshot has listed, from where its lists ended. Must be called within a tokio
-    /// runtime, which the watches run on.
+    /// Watches everything that the snapshot has listed, from the version of each list. Must be called within a tokio
+    /// runtime, which runs the watches.
     ///
-    /// A watch that ends or breaks off is taken up from where it was. Where the server doesn't know that version any
-    /// more, or can't be watched at all (forbidden, no such verb), it is said in [`WatchUpdates::lost`].
+    /// A watch that ends or breaks off continues from where it was. If its version is too old, or the resource can't be
+    /// watched at all (forbidden, no such verb), [`WatchUpdates::lost`] says so.
     pub fn watch(&self, snapshot: &Snapshot) -> Watches {
         let inbox = Arc::new(Inbox::default());
         let beginning = Arc::new(Semaphore::new(BEGUN_AT_ONCE));
@@ -104,34 +101,34 @@ impl Connection {
 }
 
 impl Watches {
-    /// What was told since this was asked last.
+    /// The updates since the last call.
     pub fn news(&self) -> WatchUpdates {
         self.inbox.take()
     }
 
-    /// The same without what was lost, which is still told later.
+    /// The object events since the last call; lost watches stay for a later call.
     pub fn seen(&self) -> Vec<ObjectEvent> {
         self.inbox.take_seen()
     }
 
-    /// What was lost by now and is still to be told.
+    /// The lost watches that were not taken yet.
     pub fn lost(&self) -> Vec<LostWatch> {
         self.inbox.lost()
     }
 
-    /// Everything that is seen from now on, one by one, and what was seen and not taken before: for whoever has to know
-    /// of each step. Only the last who asked is told.
+    /// Receives every single event from now on, and those that were not taken yet. Only the receiver of the last call
+    /// gets events.
     pub fn tap(&self) -> UnboundedReceiver<ObjectEvent> {
         self.inbox.tap()
     }
 
-    /// What was begun to be watched, each resource with the namespace it is limited to. What of that is given up is
-    /// told in [`WatchUpdates::lost`].
+    /// The watched resources, each with the namespace that the watch is limited to. Those that are given up are in
+    /// [`WatchUpdates::lost`].
     pub fn begun(&self) -> &[(ResourceId, Option<String>)] {
         &self.begun
     }
 
-    /// Waits until there is something new. There may be nothing left of it if it was asked for meanwhile.
+    /// Waits for new updates. They may be gone if another caller took them meanwhile.
     pub async fn changed(&self) {
         self.inbox.arrived().await;
     }

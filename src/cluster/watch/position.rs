@@ -1,5 +1,4 @@
-//! A place in what happens to one resource, and the streams that tell what comes after it: what everybody who watches
-//! has in common.
+//! A position in the history of one resource, and the streams that continue from it: shared by everything that watches.
 
 use std::time::Duration;
 
@@ -18,59 +17,58 @@ use crate::{
 
 use super::frames::{Frame, Frames};
 
-/// After how many seconds the server is to end a watch at the earliest, and over how many more the ends are spread, so
-/// that not all are begun anew at the same time. Where nothing came for so long, a line may be dead without anybody
-/// noticing.
+/// After how many seconds the server ends a watch at the earliest, and over how many more the ends are spread, so that
+/// not all watches restart at once. They must end: a connection that is silent for so long may be dead.
 const LASTS: usize = 240;
 const SPREAD: usize = 120;
-/// How long after its time a watch may end that has fallen silent.
+/// How long after its end time a silent watch is given up.
 const OVERDUE: Duration = Duration::from_secs(30);
-/// A stream that ends sooner, without having said anything, was no use: the next one is not begun at once.
+/// A stream that ends sooner without any event was useless: pause before the next one.
 pub(in crate::cluster) const USEFUL: Duration = Duration::from_secs(1);
 
-/// How far a resource is known, and how it is asked what came after.
+/// How far the changes of a resource are known, and how to request the next ones.
 pub(in crate::cluster) struct Position {
     connection: Connection,
     path: String,
-    /// Everything up to this resourceVersion is known.
+    /// All changes up to this resourceVersion are known.
     pub(in crate::cluster) version: String,
-    /// Tells it from the others.
+    /// Differs from that of the other watches, to spread their ends.
     number: usize,
-    /// What is asked for: protobuf first, JSON from servers that have nothing else.
+    /// The requested format: protobuf, or JSON after the server has refused that.
     accept: &'static str,
 }
 
-/// A stream that has begun.
+/// An open stream.
 pub(in crate::cluster) struct Line {
     stream: Stream,
     frames: Frames,
     begun: Instant,
-    /// From where it was begun.
+    /// The version that it started from.
     from: String,
 }
 
-/// How a stream ended, or why none began.
+/// How a stream ended, or why it didn't start.
 pub(in crate::cluster) struct End {
-    /// Whether it had said anything, or lasted.
+    /// Whether it sent anything, or lasted long enough ([`USEFUL`]).
     pub(in crate::cluster) useful: bool,
     pub(in crate::cluster) why: Why,
 }
 
 pub(in crate::cluster) enum Why {
-    /// As streams do.
+    /// It ended normally.
     Over,
-    /// The version is too old to go on from.
+    /// The version is too old to continue from.
     Expired(String),
     Failed(Failure),
 }
 
 impl Position {
-    /// Everything is known of what is under this path up to this version.
+    /// All changes at this path up to this version are known.
     pub(in crate::cluster) fn new(connection: Connection, path: String, version: String, number: usize) -> Self {
         Position { connection, path, version, number, accept: METADATA }
     }
 
-    /// Begins a stream of what comes after.
+    /// Starts a stream of the changes after the position.
     pub(in crate::cluster) async fn begin(&mut self) -> Result<Line, End> {
         let seconds = LASTS + self.number * 7 % SPREAD;
         let (path, version) = (&self.path, &self.version);
@@ -97,12 +95,12 @@ impl Position {
         }
     }
 
-    /// What the stream says next: an object, and whether it is gone. Cancel safe.
+    /// The next event of the stream: an object, and whether it was deleted. Cancel safe.
     pub(in crate::cluster) async fn next(&mut self, line: &mut Line) -> Result<(RawObject<'static>, bool), End> {
         self.read(line).await.map_err(|why| {
             let useful = self.version != line.from || line.begun.elapsed() >= USEFUL;
             match why {
-                // It was followed for a while, and something has come between.
+                // The connection broke after the stream had worked for a while: the same as a normal end.
                 Why::Failed(Failure::Interrupted(_) | Failure::TimedOut(_)) if useful => End { useful, why: Why::Over },
                 why => End { useful, why },
             }
@@ -137,7 +135,7 @@ impl Position {
 impl Why {
     fn of_refusal(refusal: Refusal) -> Self {
         match refusal.status {
-            // The server doesn't know the version any more that it was to go on from.
+            // The server no longer has the version to continue from.
             StatusCode::GONE => Why::Expired(refusal.to_string()),
             _ => Why::Failed(Failure::Refused(refusal)),
         }

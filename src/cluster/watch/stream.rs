@@ -1,4 +1,4 @@
-//! One watch: begun, followed, and taken up again.
+//! One watch, which restarts its stream when it ends.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,14 +16,14 @@ use super::{
     position::{End, Position, Why},
 };
 
-/// The longest pause between two tries to begin.
+/// The longest pause before a new stream.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// One list's watch.
 pub(super) struct Watch {
     pub(super) connection: Connection,
     pub(super) inbox: Arc<Inbox>,
-    /// Limits how many begin at once.
+    /// Limits how many watches start at once.
     pub(super) beginning: Arc<Semaphore>,
     pub(super) resource: ResourceId,
     pub(super) namespace: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Watches until nobody may watch any more, or the task is ended.
+    /// Watches until retries are useless ([`is_final`]), or the task is aborted.
     pub(super) async fn run(mut self) {
         let mut tried = 0;
         loop {
@@ -45,7 +45,7 @@ impl Watch {
                 Why::Over => retry::doubled(tried + 1),
                 Why::Expired(reason) => match self.version_now().await {
                     Ok(version) => {
-                        // Nothing is heard of what happened in between, but from here on there is no hole.
+                        // The changes in between are lost; from here on none is.
                         self.position.version = version;
                         self.lose(reason, true);
                         continue;
@@ -54,7 +54,7 @@ impl Watch {
                     Err(_) => retry::doubled(tried + 1),
                 },
                 Why::Failed(failure) if is_final(&failure) => return self.lose(failure.to_string(), false),
-                // However long the server is away: whoever follows says how long to wait.
+                // Never gives up, however long the server is away: the caller decides how long to wait.
                 Why::Failed(failure) => {
                     retry::pause_after(&failure, 1, true).unwrap_or_default().max(retry::doubled(tried + 1))
                 }
@@ -64,15 +64,15 @@ impl Watch {
         }
     }
 
-    /// Says that track was lost.
+    /// Reports that changes were missed.
     pub(super) fn lose(&self, reason: String, watched: bool) {
         self.inbox.lose(LostWatch { resource: self.resource, namespace: self.namespace.clone(), reason, watched });
     }
 
-    /// Follows one stream to its end.
+    /// Reads one stream to its end.
     async fn follow(&mut self) -> End {
         let begun = {
-            // Nobody closes it.
+            // The semaphore is never closed.
             let _beginning = self.beginning.acquire().await;
             self.position.begin().await
         };
@@ -88,7 +88,7 @@ impl Watch {
         }
     }
 
-    /// The version that the resource has now, without reading more than one of its objects.
+    /// The current resourceVersion of the resource, read with at most one object.
     async fn version_now(&self) -> Result<String, Failure> {
         let answer = self.connection.get(&format!("{}?limit=1", self.path), METADATA_LIST).await?;
         let version = answer.read_list(|_| ())?.resource_version;
@@ -100,7 +100,7 @@ impl Watch {
     }
 }
 
-/// Whether trying again can't help: forbidden, not served, not to be watched.
+/// Whether retries are useless: forbidden, not served, or not watchable.
 fn is_final(failure: &Failure) -> bool {
     match failure {
         Failure::Refused(refusal) => {

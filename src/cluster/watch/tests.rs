@@ -1,4 +1,4 @@
-//! Watches of a server that says what it is told to say.
+//! Watches of a test server with scripted answers.
 
 use std::{
     sync::{Arc, Mutex},
@@ -11,10 +11,10 @@ use crate::{
     model::{ListRecord, Origin, Resource, Resources, SnapshotBuilder},
 };
 
-/// What comes, comes sooner, on a busy machine, too.
+/// Long enough for every expected event, even on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A snapshot that has listed this resource everywhere, at version 7.
+/// A snapshot that has listed this resource in all namespaces, at version 7.
 fn listed(resource: Resource, failure: Option<&str>) -> Snapshot {
     let mut builder =
         SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
@@ -31,7 +31,7 @@ fn watched_pods() -> Resource {
     Resource { verbs: ["delete", "list", "watch"].map(str::to_owned).to_vec(), ..pods() }
 }
 
-/// Watches until so much has been told; says that, and what was asked.
+/// Watches until there are `much` events; returns them and the requests.
 async fn watch(
     snapshot: &Snapshot,
     much: usize,
@@ -57,7 +57,7 @@ async fn watch(
         }
     };
     tokio::time::timeout(LONG, all).await.unwrap_or_else(|_| panic!("not all came, but {:?}", asked.lock().unwrap()));
-    // What else is asked would be asked soon.
+    // Further requests would follow soon.
     tokio::time::sleep(Duration::from_millis(300)).await;
     let asked = asked.lock().unwrap().clone();
     (describe, asked)
@@ -76,7 +76,7 @@ async fn a_watch_that_ends_is_taken_up_from_where_it_was() {
             );
             json(200, event("ADDED", "a", 8) + &event("MODIFIED", "b", 9) + &bookmark(12))
         }
-        // The stream breaks off within an event, which is told again.
+        // The stream breaks off within an event, which is sent again.
         "12" => json(200, event("DELETED", "x", 13) + &event("ADDED", "c", 14)[..40]),
         "13" => open(event("ADDED", "c", 14)),
         other => panic!("{other}"),
@@ -86,8 +86,7 @@ async fn a_watch_that_ends_is_taken_up_from_where_it_was() {
     assert_eq!(asked, ["7", "12", "13"].map(|version| format!("{WATCH}{version}")));
 }
 
-/// The version is too old, as an answer or within the stream: one object is read to know from where to go on, and no
-/// list.
+/// 410 as an answer or within the stream: reads one object to find the version to continue from, not the whole list.
 #[tokio::test]
 async fn a_version_that_is_too_old_is_said() {
     for in_stream in [false, true] {
