@@ -21,7 +21,7 @@ use super::{
     report::{Report, heading},
 };
 
-/// Writes what a delete of the targets would remove.
+/// Archives the objects that a delete of the targets would remove.
 pub(super) fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, OperationError> {
     let (targets, path) = targets_and_file(&args.targets)?;
     let mut archiving = Archiving::begin(&path)?;
@@ -36,7 +36,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, Ope
     Ok(describe(&session, &archived, &archiving, &global.connection.kubectl()))
 }
 
-/// FILE is what stands last, behind the targets.
+/// FILE is the last argument, after the targets.
 fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), OperationError> {
     let usage = |why: &str| {
         OperationError::Usage(format!("{why}: kubectl gc archive TARGET... FILE, where FILE ends in .yaml or .yaml.gz"))
@@ -83,7 +83,7 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
         text += &format!("{note}\n");
     }
     text += &format!("\nRestore with: {}\n", kubectl.plugin("restore").file(archiving.path()));
-    // Some names may be made of anything.
+    // Some names may contain any character.
     for line in text.lines() {
         out.extend_from_slice(visible(line).as_bytes());
         out.push(b'\n');

@@ -1,4 +1,4 @@
-//! The command line as it is typed: raw arguments, nothing checked beyond their form.
+//! The raw command line: only its syntax is checked.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -37,7 +37,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// What every command takes.
+/// The flags of every command.
 #[derive(Debug, Args)]
 pub struct GlobalArgs {
     /// Colour the output
@@ -118,7 +118,7 @@ pub enum Command {
     Version(VersionArgs),
 }
 
-/// Where a reading command reads: a cluster, or with `--from` files.
+/// The source of a command that only reads: a cluster, or with `--from` files.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Source")]
 pub struct SourceArgs {
@@ -130,7 +130,7 @@ pub struct SourceArgs {
     pub assume_complete: bool,
 }
 
-/// Which objects are meant, in kubectl's ways of saying it.
+/// The flags and arguments that select objects, as in kubectl.
 #[derive(Clone, Debug, Default, Args)]
 pub struct TargetArgs {
     /// TYPE/NAME..., TYPE NAME..., or TYPE[,TYPE...] with -l, --field-selector or --all
@@ -203,7 +203,7 @@ pub struct PlanArgs {
     pub source: SourceArgs,
 }
 
-/// What is to survive a delete.
+/// The objects that a delete keeps.
 #[derive(Clone, Debug, Default, Args)]
 pub struct KeepArgs {
     /// Keep these dependents: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to deleted owners
@@ -212,7 +212,7 @@ pub struct KeepArgs {
     pub keep: Vec<String>,
 }
 
-/// What a delete must not do.
+/// The limits of a delete.
 #[derive(Clone, Debug, Default, Args)]
 pub struct GateArgs {
     /// Do nothing and exit with code 2 if any object of these types would be deleted
@@ -223,7 +223,7 @@ pub struct GateArgs {
     pub max: Option<usize>,
 }
 
-/// Whether it is to be done, and whether somebody is to be asked before.
+/// Whether to carry out a delete, and whether to ask before.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct ConsentArgs {
     /// Only show what would happen; `server` also sends the requests to the API server as a dry run
@@ -358,7 +358,7 @@ pub struct SweepArgs {
     pub source: SourceArgs,
 }
 
-/// The flags that mean nothing beside `--print-role`.
+/// The flags that have no effect with `--print-role`.
 const WHAT_A_ROLE_DOES_NOT_DEPEND_ON: [&str; 19] = [
     "targets",
     "selector",
@@ -381,7 +381,7 @@ const WHAT_A_ROLE_DOES_NOT_DEPEND_ON: [&str; 19] = [
     "assume_complete",
 ];
 
-/// How `sweep` keeps on.
+/// The flags of `sweep --watch`.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Watching")]
 pub struct WatchingArgs {
@@ -401,7 +401,7 @@ pub struct WatchingArgs {
     pub metrics_bind_address: Option<String>,
 }
 
-/// How much `sweep` asks of the API server, and of itself.
+/// The load of `sweep` on the API server and on this machine.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub struct LoadArgs {
@@ -509,7 +509,7 @@ pub struct VersionArgs {
     pub output: Option<Format>,
 }
 
-/// The policy of a delete, as `--propagation` or as kubectl's `--cascade`.
+/// The policy of a delete, given as `--propagation` or as kubectl's `--cascade`.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct PropagationArgs {
     /// How the delete treats dependents [default: background]
@@ -531,13 +531,13 @@ pub struct PropagationArgs {
 }
 
 impl PropagationArgs {
-    /// The policy that was asked for, if any was.
+    /// The given policy, if any.
     pub fn policy(&self) -> Option<PropagationArg> {
         self.propagation.or(self.cascade)
     }
 }
 
-/// The grace period of pods, as kubectl takes it.
+/// The grace period of pods, as in kubectl.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct GraceArgs {
     /// Grace period of pods in seconds; negative: the pod's own
@@ -566,7 +566,7 @@ pub enum PropagationArg {
 }
 
 impl AssumeArg {
-    /// What the engine takes for granted then.
+    /// The assumption of the simulation.
     pub fn assume(self) -> Assume {
         match self {
             AssumeArg::Known => Assume::Known,

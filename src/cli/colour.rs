@@ -4,7 +4,7 @@ use std::{ffi::OsString, io::IsTerminal};
 
 use super::args::ColorArg;
 
-/// Whether what is written to this stream gets colours. `auto` follows the terminal and the conventions of
+/// Whether to colour the output to this stream. `auto` depends on the terminal and on the conventions of
 /// <https://no-color.org> and <https://bixense.com/clicolors>.
 pub(super) fn wanted(when: ColorArg, stream: &impl IsTerminal) -> bool {
     decide(when, stream.is_terminal(), |name| std::env::var_os(name))

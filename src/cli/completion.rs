@@ -5,10 +5,10 @@ use clap_complete::{Shell, generate};
 
 use super::args::{Cli, ShellArg};
 
-/// What shells complete: the plugin's own name. `kubectl gc` is completed by kubectl.
+/// The plugin's own name, which shells complete. kubectl completes `kubectl gc`.
 const BINARY: &str = "kubectl-gc";
 
-/// The script that teaches a shell to complete `kubectl-gc`.
+/// The completion script of a shell for `kubectl-gc`.
 pub fn script(shell: ShellArg) -> Vec<u8> {
     let shell = match shell {
         ShellArg::Bash => return bash().into_bytes(),
@@ -25,9 +25,9 @@ fn generated(shell: Shell) -> Vec<u8> {
     script
 }
 
-/// clap_complete 4.6 has two ways to write a dash in the binary's name, one where the script finds out which command it
-/// is in, the other where it then looks for the words of that command, and so finds none:
-/// <https://github.com/clap-rs/clap/issues/6421>. Where that is mended, nothing is left to replace.
+/// clap_complete 4.6 writes the dash in the binary's name in two different ways: where the script finds out the current
+/// command, and where it looks up the words of that command, which it therefore doesn't find:
+/// <https://github.com/clap-rs/clap/issues/6421>. Once that is fixed, there is nothing left to replace.
 fn bash() -> String {
     String::from_utf8_lossy(&generated(Shell::Bash)).replace("kubectl__subcmd__gc", "kubectl__gc")
 }

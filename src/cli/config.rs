@@ -1,4 +1,4 @@
-//! From raw arguments to checked configuration.
+//! Checks raw arguments and turns them into configuration.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{
 
 impl GlobalArgs {
     /// # Errors
-    /// What makes no sense in the connection flags.
+    /// Invalid connection flags.
     pub(super) fn cluster(&self) -> Result<ClusterConfig, OperationError> {
         let options = self.connection.options().map_err(|why| OperationError::Usage(why.to_string()))?;
         let progress = ReadProgress::new(self.connection.verbosity);
@@ -29,7 +29,7 @@ impl GlobalArgs {
     /// The files of `--from`, or the cluster.
     ///
     /// # Errors
-    /// What makes no sense in the flags; those of a connection are checked even if none is opened.
+    /// Invalid flags; connection flags are checked even if no connection is opened.
     pub(super) fn source(&self, source: &SourceArgs) -> Result<SourceConfig, OperationError> {
         let cluster = self.cluster()?;
         if source.from.iter().any(String::is_empty) {
@@ -44,7 +44,7 @@ impl GlobalArgs {
     /// Reads the manifests of `-f`.
     ///
     /// # Errors
-    /// What makes no sense, or can't be read.
+    /// Invalid arguments, or manifests that can't be read.
     pub(super) fn targets(&self, args: &TargetArgs) -> Result<TargetConfig, OperationError> {
         let words = TargetWords {
             targets: args.targets.clone(),
@@ -54,7 +54,7 @@ impl GlobalArgs {
             filenames: args.filenames.clone(),
             recursive: args.recursive,
         };
-        // As in kubectl, all namespaces win over one.
+        // As in kubectl, --all-namespaces overrides --namespace.
         let namespace = self.connection.namespace().filter(|_| !args.all_namespaces);
         Ok(TargetConfig {
             query: TargetQuery::parse(&words)?,
@@ -64,10 +64,10 @@ impl GlobalArgs {
         })
     }
 
-    /// Where to read, and what it is about.
+    /// The source and the targets.
     ///
     /// # Errors
-    /// What makes no sense.
+    /// Invalid arguments.
     pub(super) fn configuration(
         &self,
         source: &SourceArgs,
@@ -84,7 +84,7 @@ impl GlobalArgs {
     /// Checks the arguments and reads what a command on these targets needs.
     ///
     /// # Errors
-    /// Whatever leaves nothing to show.
+    /// Invalid arguments, or nothing could be read.
     pub(super) fn open(
         &self,
         source: &SourceArgs,

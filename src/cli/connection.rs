@@ -1,5 +1,5 @@
-//! kubectl's connection flags: they mean what they mean there. Those that choose a cluster, and who one is there, are
-//! [`ConnectionOptions`].
+//! kubectl's connection flags, with kubectl's meaning. [`ConnectionOptions`] are those that choose a cluster and a
+//! user.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::{cluster::ConnectionOptions, command_line::Kubectl, operations::OperationError};
 
-/// The flags as typed.
+/// The raw flags.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection (as in kubectl)")]
 pub struct ConnectionArgs {
@@ -51,31 +51,30 @@ pub struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
-    /// The flags with which kubectl reaches the same cluster in the same role, as they were given. Secrets are left
-    /// out, and the context: it is known where none was given, too.
+    /// The given flags that make kubectl use the same cluster and user. Leaves out secrets, and the context:
+    /// [`Self::kubectl_in`] adds it, because it may be known even if no flag was given.
     fn flags(&self) -> Vec<String> {
         let flags = self.chosen.given().into_iter().filter(|flag| flag.repeated && flag.name != "--context");
         flags.map(|flag| format!("{}={}", flag.name, flag.value)).collect()
     }
 
-    /// How kubectl is called so that it reaches the same cluster in the same role, wherever that was chosen on the
-    /// command line: what is pasted elsewhere must not hit another.
+    /// kubectl with the flags that choose the same cluster and user: a pasted command must not reach another cluster.
     pub fn kubectl(&self) -> Kubectl {
         self.kubectl_in(self.chosen.context.as_deref().unwrap_or_default())
     }
 
-    /// The same for what was read: a dump says nothing of where it is from.
+    /// The same for a cluster; without flags for a dump, whose cluster is unknown.
     pub fn kubectl_for(&self, live: bool) -> Kubectl {
         if live { self.kubectl() } else { Kubectl::default() }
     }
 
-    /// The same for a context that is known, whether it was given or not; empty where it has no name.
+    /// The same for a known context, whether a flag gave it or not; `context` is empty if there is none.
     pub fn kubectl_in(&self, context: &str) -> Kubectl {
         let context = Some(context).filter(|context| !context.is_empty()).map(|context| format!("--context={context}"));
         Kubectl::new(context.into_iter().chain(self.flags()).collect())
     }
 
-    /// The checked form.
+    /// Checks the flags.
     pub fn options(&self) -> Result<ConnectionOptions, TimeoutError> {
         Ok(ConnectionOptions {
             disable_compression: self.disable_compression,
@@ -84,24 +83,23 @@ impl ConnectionArgs {
         })
     }
 
-    /// A flag that chooses a cluster or who one is there, if any was given. The rest means nothing without a cluster,
-    /// and harms nobody.
+    /// A given flag that chooses a cluster or a user, if there is one. The other flags are harmless without a cluster.
     pub fn chosen(&self) -> Option<&'static str> {
         self.chosen.given().first().map(|flag| flag.name)
     }
 
-    /// The namespace that was asked for.
+    /// The namespace of `--namespace`.
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref().filter(|namespace| !namespace.is_empty())
     }
 }
 
-/// A `--request-timeout` that is not a time.
+/// An invalid `--request-timeout`.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("--request-timeout={0:?} is not a time: give seconds, or a number with its unit such as 1s, 2m, 3h")]
 pub struct TimeoutError(String);
 
-/// Reads kubectl's notation: whole seconds, or Go's durations; zero is no limit.
+/// Reads a duration as kubectl does: whole seconds, or Go's durations; zero means no limit.
 fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
     let unreadable = || TimeoutError(text.to_owned());
     let seconds = match text.parse::<u64>() {
@@ -114,10 +112,10 @@ fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
     Ok((!seconds.is_zero()).then_some(seconds))
 }
 
-/// A time on the command line, in kubectl's notation; none where it is zero, which is no limit.
+/// Reads the duration of a flag, in kubectl's notation; none if it is zero, which means no limit.
 ///
 /// # Errors
-/// When it is no time, with the flag that it was given for.
+/// An invalid duration, with the name of the flag.
 pub(super) fn time_of(flag: &str, text: &str) -> Result<Option<Duration>, OperationError> {
     request_timeout(text).map_err(|_| {
         OperationError::Usage(format!(
@@ -143,7 +141,7 @@ mod tests {
         }
     }
 
-    /// A command that is pasted must reach the cluster that was looked at, and no other.
+    /// A pasted command must reach the same cluster, and no other.
     #[test]
     fn kubectl_is_called_with_what_chose_the_cluster() {
         assert_eq!(ConnectionArgs::default().kubectl().verb("get").to_string(), "kubectl get");
@@ -158,7 +156,7 @@ mod tests {
         let chosen = ConnectionArgs { chosen, ..ConnectionArgs::default() };
         let flags = "--context=prod '--kubeconfig=my files/config' --as-group=ops";
         assert_eq!(chosen.kubectl().verb("get").to_string(), format!("kubectl {flags} get"));
-        // "flags cannot be placed before plugin name"
+        // kubectl: "flags cannot be placed before plugin name".
         assert_eq!(chosen.kubectl().plugin("explain").to_string(), format!("kubectl gc explain {flags}"));
     }
 }

@@ -29,10 +29,10 @@ use super::{
     watch::{Look, found, watch},
 };
 
-/// How long a collector that works may take for a throw-away object.
+/// How long a working collector may take to process the test object of `--probe`.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Finds what is wrong.
+/// Finds problems.
 pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, OperationError> {
     if args.list_codes {
         return list_codes(global, args.output);
@@ -50,7 +50,7 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
     watch(Duration::from_secs(args.interval), || look(global, args, &only))
 }
 
-/// One look at everything.
+/// Reads and examines everything once.
 fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, OperationError> {
     let (source, targets) = global.configuration(&args.source, &scope(global, &args.targets))?;
     let (mut session, probe): (Box<Session>, _) = match Opening::of(&source)? {
@@ -62,7 +62,7 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
         }
         opening => (opening.read(&targets, ReadScope::Diagnosis)?, None),
     };
-    // Before objects are read again: their ids may change then.
+    // Before objects are read again, because their ids may change then.
     session.narrow_namespace();
     let asked = ExaminationScope { limit: limit(&mut session), only: only.to_vec() };
     let ProbeOutcome { probed, note, failed } = probe.map(told_by).unwrap_or_default();
@@ -77,13 +77,13 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
     Ok(Look { report, is_text, found: found(&session.snapshot, &diagnosis) })
 }
 
-/// What a throw-away object told.
+/// What the test object of `--probe` showed.
 #[derive(Default)]
 struct ProbeOutcome {
     probed: Option<Probed>,
-    /// What is said of it that no finding says.
+    /// A note on what no finding reports.
     note: Option<String>,
-    /// It could not be found out, which keeps nothing else from being told.
+    /// The test failed, which doesn't keep the findings from being reported.
     failed: bool,
 }
 
@@ -103,7 +103,7 @@ fn told_by(probe: Result<Probe, ProbeError>) -> ProbeOutcome {
     }
 }
 
-/// What is asked about. Objects are known by their uids, which stay theirs.
+/// The objects to report on, by their uids, which never change.
 fn limit(session: &mut Session) -> Limit {
     let namespace = session.namespace_symbol();
     match (&session.targets, namespace) {
@@ -113,7 +113,7 @@ fn limit(session: &mut Session) -> Limit {
     }
 }
 
-/// Every code there is; for that nothing is read.
+/// Prints every code; needs no cluster.
 fn list_codes(global: &GlobalArgs, output: Option<Format>) -> Result<Report, OperationError> {
     if output == Some(Format::Remedies) {
         return Err(OperationError::Usage("--list-codes cannot be combined with -o remedies".to_owned()));
@@ -128,7 +128,7 @@ fn named(name: &str) -> Result<Code, OperationError> {
     })
 }
 
-/// The command that looks at these targets.
+/// The command that examines these targets again.
 pub(super) fn again(global: &GlobalArgs, targets: &TargetArgs, source: &SourceArgs, probe: bool) -> ShellCommand {
     let kubectl = if source.from.is_empty() { global.connection.kubectl() } else { Kubectl::default() };
     let files = targets.filenames.iter().map(|file| ("-f", file.as_str()));
@@ -148,7 +148,7 @@ pub(super) fn again(global: &GlobalArgs, targets: &TargetArgs, source: &SourceAr
     command.args(given.into_iter().filter_map(|(given, flag)| given.then_some(flag))).operands(&targets.targets)
 }
 
-/// kubectl held to the cluster that was looked at; a snapshot file says of which context it was made.
+/// kubectl with the flags for the examined cluster; a snapshot file records its context.
 fn held_to(global: &GlobalArgs, session: &Session) -> Kubectl {
     let Origin::Cluster { context, .. } = &session.snapshot.origin else { return Kubectl::default() };
     let chosen = if session.is_live() { &global.connection } else { &ConnectionArgs::default() };
@@ -176,7 +176,7 @@ fn report(
         again: &again(global, &args.targets, &args.source, args.probe),
         kubectl: &held_to(global, session),
     };
-    // If nothing was found, the verdict says what was read.
+    // If there are no findings, the result line says what was read.
     let read = match diagnosis.findings.is_empty() {
         true => String::new(),
         false => format!(" Read: {}.", looked_at(snapshot)),

@@ -7,16 +7,16 @@ use crate::operations::ErrorKind;
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Fine, a closed pipe and named gaps included.
+    /// Success. A closed pipe and reported gaps count as success, too.
     Fine,
-    /// It could not be done.
+    /// The command failed.
     Failed,
-    /// It was done, and the answer is bad news.
+    /// The command succeeded, and the result is bad news.
     BadNews,
 }
 
 impl From<ErrorKind> for Exit {
-    /// Whatever keeps a command from being done is one code, a user's no included: scripts can rely on 2 as an answer.
+    /// All errors give one code, including a user's "no": scripts can rely on code 2 being a result.
     fn from(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::Usage

@@ -19,7 +19,7 @@ use super::{
     report::{Report, heading},
 };
 
-/// Tells the story of each target.
+/// Explains each target.
 pub(super) fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
     if args.targets.targets.is_empty() && args.targets.filenames.is_empty() {
         return Err(OperationError::Usage("explain needs a TARGET, such as pod/web-0".to_owned()));
@@ -41,7 +41,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, Ope
         namespace: namespace.as_deref(),
         doctor: &again(global, &args.targets, &args.source, false),
     };
-    // Only a cluster says how old something is: nobody knows when a dump was made.
+    // Ages need a cluster: the time of a dump is unknown.
     let now = args.source.from.is_empty().then(|| jiff::Timestamp::now().as_second());
     let printer = Printer::new(global, args.output).fold(args.output != Some(Format::Wide)).at(now);
     let out = printer.print(&view, || heading(snapshot, namespace.as_deref(), &args.source.from, ""))?;

@@ -1,10 +1,10 @@
-//! kubectl's flags of a delete: what they mean there.
+//! The meaning of kubectl's delete flags.
 
 use crate::{operations::OperationError, server::Propagation};
 
 use super::args::{GraceArgs, PropagationArg};
 
-/// The policy that an argument means.
+/// The policy of an argument.
 pub(super) fn propagation_of(argument: PropagationArg) -> Propagation {
     match argument {
         PropagationArg::Background => Propagation::Background,
@@ -13,10 +13,10 @@ pub(super) fn propagation_of(argument: PropagationArg) -> Propagation {
     }
 }
 
-/// What kubectl makes of its grace flags (R1.41); none leaves it to the pods.
+/// The grace period that kubectl derives from its flags (R1.41); none uses each pod's own.
 ///
 /// # Errors
-/// Flags that contradict each other.
+/// Contradictory flags.
 pub(super) fn grace_period(args: &GraceArgs) -> Result<Option<i64>, OperationError> {
     if args.now && args.grace_period >= 0 {
         return Err(OperationError::Usage(

@@ -1,4 +1,4 @@
-//! How a cascade is followed on standard error: one line that changes on a terminal, plain lines elsewhere.
+//! Reports on standard error how a cascade proceeds: one changing line on a terminal, plain lines elsewhere.
 
 use std::{
     io::{IsTerminal as _, Write as _},
@@ -14,12 +14,12 @@ use crate::{
     wording::{age, count, thousands},
 };
 
-/// Piped, progress is told no more often.
+/// The shortest interval between two lines if stderr is not a terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
-/// So many of those that are waited for are named.
+/// The largest number of blockers to name.
 const NAMED: usize = 3;
 
-/// How it gets on, on standard error: one line that changes on a terminal, and plain lines elsewhere.
+/// Reports the progress on standard error: one changing line on a terminal, plain lines elsewhere.
 pub(super) struct FollowReporter {
     begun: Instant,
     bar: Option<ProgressBar>,
@@ -27,7 +27,7 @@ pub(super) struct FollowReporter {
 }
 
 impl FollowReporter {
-    /// Nothing was told yet of what began then.
+    /// Reports on a cascade that began at this time.
     pub(super) fn new(begun: Instant) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
@@ -38,7 +38,7 @@ impl FollowReporter {
         FollowReporter { begun, bar, last_line: None }
     }
 
-    /// Something happened.
+    /// Reports an event.
     pub(super) fn describe(&mut self, event: FollowEvent) {
         match event {
             FollowEvent::Progress(progress) => self.progress(progress),
@@ -66,7 +66,7 @@ impl FollowReporter {
 
     fn line(&mut self, text: &str) {
         self.last_line = Some(Instant::now());
-        // Nobody is left to tell when standard error is closed.
+        // Ignore errors: stderr may be closed.
         let tell = || drop(writeln!(std::io::stderr(), "{}", visible(text)));
         match &self.bar {
             Some(bar) => bar.suspend(tell),
@@ -74,7 +74,7 @@ impl FollowReporter {
         }
     }
 
-    /// It is over.
+    /// Removes the changing line.
     pub(super) fn end(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
@@ -82,9 +82,9 @@ impl FollowReporter {
     }
 }
 
-/// `1,204 of 10,001 gone, 3 Terminating`
+/// `1,204 of 10,001 deleted, 3 Terminating`
 fn in_words(progress: Progress) -> String {
-    // What was foretold to get stuck may go all the same.
+    // Objects that were predicted to get stuck may be deleted after all.
     let all = progress.to_go.max(progress.gone);
     let mut describe = format!("{} of {} deleted", thousands(progress.gone), thousands(all));
     if progress.terminating > 0 {
@@ -96,7 +96,7 @@ fn in_words(progress: Progress) -> String {
     describe
 }
 
-/// What is waited for.
+/// Describes what the cascade waits for.
 fn waiting(progress: Progress, quiet: Duration, blockers: &[Blocker]) -> String {
     let seconds = age(quiet.as_secs().try_into().unwrap_or(i64::MAX));
     let (named, rest) = blockers.split_at(blockers.len().min(NAMED));

@@ -41,7 +41,7 @@ use self::{
     report::{Report, describe_error},
 };
 
-/// Runs the command that the process was started with.
+/// Runs the command of this process's arguments.
 pub fn run() -> Exit {
     let cli = match Cli::try_parse_from(joined(std::env::args_os())) {
         Ok(cli) => cli,
@@ -57,7 +57,7 @@ pub fn run() -> Exit {
     }
 }
 
-/// The arguments with `--keep -l LABELS` as one: that is how labels are written everywhere else.
+/// Joins `--keep -l LABELS` into one argument: everywhere else, labels are written that way.
 fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
     let mut args = args.peekable();
@@ -90,7 +90,7 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
         Command::Completion(args) => Ok(Report::of(completion::script(args.shell))),
         Command::Version(args) => Ok(Report::of(version::text(args))),
     }?;
-    // Whoever chooses a cluster as well is not to take one for the other.
+    // The user chose both files and a cluster: say which one counts.
     if let (true, Some(flag)) = (reads_files(&cli.command), cli.global.connection.chosen()) {
         report.notes.push(format!("{flag} is ignored: --from reads files, not a cluster."));
     }
@@ -110,7 +110,7 @@ fn reads_files(command: &Command) -> bool {
     }
 }
 
-/// Prints what clap says. Help and version go to stdout and exit with 0, also without any argument, as kubectl does;
+/// Prints clap's message. Help and version go to stdout and exit with 0, as in kubectl, also without any argument;
 /// usage errors go to stderr and exit with 1, not with clap's 2.
 fn usage(error: &clap::Error) -> Exit {
     let no_arguments = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;

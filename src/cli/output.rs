@@ -1,4 +1,4 @@
-//! How a command prints: its `-o`, colours, the width of the terminal.
+//! How a command prints: `-o`, colours, and the width of the terminal.
 
 use std::io;
 
@@ -45,7 +45,7 @@ impl Printer {
     }
 
     /// # Errors
-    /// The command has no such output.
+    /// The command doesn't have this output format.
     pub(super) fn print(
         &self,
         output: &impl Output,
@@ -57,7 +57,7 @@ impl Printer {
     }
 }
 
-/// Writing to memory fails only if a command has no such output.
+/// Writing to memory fails only if a command doesn't have the output format.
 pub(super) fn in_memory(source: io::Error) -> OperationError {
     OperationError::Unwritable { path: "memory".to_owned(), source }
 }

@@ -23,10 +23,10 @@ use super::{
     report::{Report, heading},
 };
 
-/// Without `--all`, so many roots are shown.
+/// How many roots are shown without `--all`.
 const WORST: usize = 20;
 
-/// Foretells a delete, or without targets the delete of every root.
+/// Predicts a delete, or without targets the delete of every root.
 pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, OperationError> {
     let grace = grace_period(&args.grace)?;
     require_targets(args)?;
@@ -46,7 +46,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     }
 }
 
-/// Gates judge one delete, and what is kept is kept from one.
+/// --deny, --max and --keep apply to one delete.
 fn require_targets(args: &PlanArgs) -> Result<(), OperationError> {
     if !args.targets.targets.is_empty() || !args.targets.filenames.is_empty() {
         return Ok(());
@@ -78,7 +78,7 @@ fn tell(
     let mut report =
         report(global, args, session, namespace.as_deref(), &view, plan.stuck() || !gate_violations.is_empty())?;
     report.notes.extend(notes.iter().cloned());
-    // Names alone don't tell of gates.
+    // A list of names doesn't show gate violations.
     if args.output == Some(Format::Name) {
         report.notes.extend(
             gate_violations
@@ -106,12 +106,12 @@ fn report(
     Ok(report)
 }
 
-/// Prints a plan or a sweep: folded, unless it is wide or `all` of it is wanted.
+/// Prints a plan or a sweep: folded, unless the format is wide or `all` is set.
 pub(super) fn printer(global: &GlobalArgs, output: Option<Format>, all: bool) -> Printer {
     Printer::new(global, output).fold(output != Some(Format::Wide) && !all)
 }
 
-/// Text that is shown before anything is done; if the result is a document, text goes to stderr, without colour.
+/// Prints text before anything is changed; if the result is a document, the text goes to stderr, without colour.
 pub(super) fn shown_before(printer: Printer) -> Printer {
     match printer.format.is_text() {
         true => printer,
@@ -119,7 +119,7 @@ pub(super) fn shown_before(printer: Printer) -> Printer {
     }
 }
 
-/// What deleting each root in scope would do.
+/// Predicts the delete of each root in scope.
 fn radius(
     global: &GlobalArgs,
     args: &PlanArgs,

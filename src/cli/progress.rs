@@ -1,4 +1,4 @@
-//! What is told while a cluster is read, on standard error: a bar on a terminal, and with `-v` each request.
+//! Reports on standard error how reading a cluster proceeds: a bar on a terminal, and with `-v` each request.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -12,10 +12,11 @@ use crate::{
     model::Resource,
 };
 
-/// From this `-v` on, kubectl tells each request. Here the levels above tell no more: headers and bodies hold secrets.
+/// From this `-v` on, kubectl prints each request. Higher levels print no more here: headers and bodies contain
+/// secrets.
 const REQUESTS_FROM: u8 = 6;
 
-/// Tells how reading gets on.
+/// Reports the progress of reading.
 #[derive(Debug)]
 pub(super) struct ReadProgress {
     on_terminal: bool,
@@ -24,7 +25,7 @@ pub(super) struct ReadProgress {
 }
 
 impl ReadProgress {
-    /// With the level of `-v`; `None` where there is nobody to be told, or nothing to tell.
+    /// For this level of `-v`; `None` if stderr is not a terminal and requests are not printed.
     pub(super) fn new(verbosity: u8) -> Option<Self> {
         let (on_terminal, requests) = (io::stderr().is_terminal(), verbosity >= REQUESTS_FROM);
         (on_terminal || requests).then(|| ReadProgress { on_terminal, requests, bar: OnceLock::new() })
@@ -59,7 +60,7 @@ impl Progress for ReadProgress {
             return;
         }
         let line = line(exchange);
-        // Nobody is left to tell when standard error is closed.
+        // Ignore errors: stderr may be closed.
         let tell = || drop(writeln!(io::stderr(), "{line}"));
         match self.bar.get() {
             Some(bar) => bar.suspend(tell),
@@ -68,12 +69,12 @@ impl Progress for ReadProgress {
     }
 }
 
-/// Tells on a terminal how work gets on that is done object by object.
+/// Reports the progress of work on one object after another, on a terminal.
 #[derive(Debug)]
 pub(super) struct Steps(Option<ProgressBar>);
 
 impl Steps {
-    /// So much to do. Nothing is told unless it is `wanted`, and somebody is there to be told.
+    /// For this many objects. Reports nothing unless it is `wanted` and stderr is a terminal.
     pub(super) fn new(doing: &'static str, objects: usize, wanted: bool) -> Self {
         if !wanted || !io::stderr().is_terminal() {
             return Steps(None);
@@ -83,7 +84,7 @@ impl Steps {
         Steps(Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))))
     }
 
-    /// One more is done.
+    /// One more object is done.
     pub(super) fn step(&mut self) {
         if let Some(bar) = &self.0 {
             bar.inc(1);
@@ -109,7 +110,7 @@ fn line(exchange: &Exchange<'_>) -> String {
     }
 }
 
-/// Without the token that asks for the next page: a line of noise.
+/// A URL without its continue token, which is long and meaningless.
 fn short(url: &str) -> String {
     let Some((before, token)) = url.split_once("continue=") else { return url.to_owned() };
     let after = token.find('&').map_or("", |end| &token[end..]);
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     fn nobody_is_told_unless_it_was_asked_for() {
-        // Whether this is a terminal is the surroundings' affair.
+        // Whether stderr is a terminal depends on how the tests are run.
         assert!(ReadProgress::new(6).is_some_and(|telling| telling.requests));
         assert!(ReadProgress::new(5).is_none_or(|telling| !telling.requests));
     }

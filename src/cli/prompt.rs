@@ -17,7 +17,8 @@ impl Terminal for StdTerminal {
         stdin().is_terminal() && stderr().is_terminal()
     }
 
-    /// Line by line: the terminal stays as it is, whatever becomes of this process, and its own keys work.
+    /// Reads whole lines: the terminal's mode doesn't change, so it stays intact if this process is killed, and its
+    /// editing keys work.
     fn ask(&mut self, preface: &str, prompt: &str) -> String {
         if !preface.is_empty() {
             let preface = visible(preface);
@@ -39,7 +40,7 @@ impl Terminal for StdTerminal {
     }
 }
 
-/// Asks a question that is answered with yes or no.
+/// Asks a yes-or-no question.
 pub(super) fn confirm(prompt: String) -> bool {
     let question = Question { prompt, ..Question::default() };
     question.judge(&StdTerminal.ask("", &question.prompt)) == Answer::Yes

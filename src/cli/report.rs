@@ -1,4 +1,4 @@
-//! What a command has to say, gathered before anything is printed: nothing is ever half-printed.
+//! A command's output, collected before anything is printed, so nothing is ever printed in part.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -13,7 +13,7 @@ use super::exit::Exit;
 /// A command's output and how it ended.
 #[derive(Debug)]
 pub struct Report {
-    /// Data, for standard output.
+    /// The result, for standard output.
     pub data: Vec<u8>,
     /// Everything else, for standard error.
     pub notes: Vec<String>,
@@ -21,31 +21,31 @@ pub struct Report {
 }
 
 impl Report {
-    /// Data that is fine.
+    /// A successful result.
     pub fn of(data: impl Into<Vec<u8>>) -> Self {
         Report { data: data.into(), notes: Vec::new(), exit: Exit::Fine }
     }
 
-    /// The user did not say yes.
+    /// The user did not confirm.
     pub fn declined() -> Self {
         let notes = vec!["Nothing was changed: you did not answer yes.".to_owned()];
         Report { data: Vec::new(), notes, exit: Exit::Failed }
     }
 
-    /// Adds what could not be read.
+    /// Adds the gaps: what could not be read.
     pub fn with_gaps(mut self, gaps: &[Gap]) -> Self {
         self.notes.extend(gaps::describe(gaps));
         self
     }
 
-    /// Prints it all. A closed pipe is nobody's fault.
+    /// Prints everything. A closed pipe is no error.
     pub fn print(self) -> Exit {
         let printed = print_data(&self.data);
         if printed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
             return Exit::Fine;
         }
         for note in &self.notes {
-            // Nobody is left to tell when standard error is closed.
+            // Ignore errors: stderr may be closed.
             let _ = writeln!(io::stderr(), "{}", visible(note));
         }
         match printed {
@@ -58,29 +58,29 @@ impl Report {
     }
 }
 
-/// Writes to standard output at once.
+/// Writes to standard output immediately.
 pub(super) fn print_data(data: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(data)?;
     out.flush()
 }
 
-/// The first line of every text, which says where it comes from, and the empty line below it. `more` goes on with it.
+/// The first line of every text, which names the source, and an empty line. `more` is added to the first line.
 pub(super) fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[String], more: &str) -> Vec<u8> {
     let text = format!("{}{more}", header(snapshot, namespace, from));
     let lines = wrapped(text.split(' '), terminal_width().unwrap_or(usize::MAX));
     (lines.join("\n") + "\n\n").into_bytes()
 }
 
-/// An error as it is told: nothing in it is obeyed by a terminal, and only what has lines of its own makes any.
+/// An error as text: control characters are escaped, and only errors that have several lines keep their line breaks.
 pub(super) fn describe_error(error: &OperationError) -> String {
     let text = format!("{error}{}", error.hint().unwrap_or_default());
     match error {
         OperationError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
             missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")
         }
-        // What can't be kept is told line by line. What a credential plugin says comes from this machine, in as many
-        // lines as it likes.
+        // Reasons why objects can't be kept have one line each. The output of a credential plugin comes from this
+        // machine, and may have many lines.
         OperationError::Connect(_) | OperationError::Unkeepable(_) | OperationError::Keep(_) => {
             text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
         }
@@ -88,7 +88,7 @@ pub(super) fn describe_error(error: &OperationError) -> String {
     }
 }
 
-/// The columns of the terminal that standard output goes to; `None` where it goes elsewhere.
+/// The width of the terminal on standard output; `None` if it is no terminal.
 pub(super) fn terminal_width() -> Option<usize> {
     if !io::stdout().is_terminal() {
         return None;

@@ -14,7 +14,7 @@ use super::{
     report::{Report, heading},
 };
 
-/// Lists what can be deleted, and what of that the collector watches.
+/// Lists the deletable resources, and which of them the collector watches.
 pub(super) fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, OperationError> {
     let opening = Opening::of(&global.source(&args.source)?)?;
     let snapshot = if args.count {
@@ -29,7 +29,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, O
     Ok(Report::of(out).with_gaps(&snapshot.gaps))
 }
 
-/// How many objects there are of each resource whose list could be read whole.
+/// The number of objects of each resource whose list is complete.
 fn counts(snapshot: &Snapshot) -> BTreeMap<ResourceId, usize> {
     let mut counts: BTreeMap<ResourceId, usize> =
         snapshot.resources.deletable().filter(|(id, _)| snapshot.covers(*id, None)).map(|(id, _)| (id, 0)).collect();

@@ -30,9 +30,9 @@ use super::{
     report::Report,
 };
 
-/// Brings back what an archive holds.
+/// Restores the objects of an archive.
 pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, OperationError> {
-    // What is wrong with the file shows before anything else is looked at.
+    // Report problems of the file before anything else is read.
     let archive = Archive::open(&args.archive)?;
     let objects: Vec<Value> = archive.objects()?.collect::<Result<_, ArchiveError>>()?;
     let plan =
@@ -61,13 +61,13 @@ pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, Ope
     Ok(report)
 }
 
-/// The command that does the same again, to the same cluster.
+/// The command that runs this restore again, on the same cluster.
 fn again(global: &GlobalArgs, args: &RestoreArgs) -> ShellCommand {
     let command = global.connection.kubectl().plugin("restore").file(&args.archive.display().to_string());
     if args.all { command.arg("--all") } else { command }
 }
 
-/// What is printed.
+/// Prints a restore.
 struct RestoreReport<'a> {
     global: &'a GlobalArgs,
     args: &'a RestoreArgs,
@@ -76,7 +76,7 @@ struct RestoreReport<'a> {
 }
 
 impl View<Restore> for RestoreReport<'_> {
-    /// Shows what would be done where somebody is to be asked about it.
+    /// Shows what would be done, if the user has to confirm.
     fn show(&mut self, restore: &Restore, foreseen: &Vec<Restored>, _again: bool) -> Result<(), OperationError> {
         if self.args.consent.yes || restore.is_settled(foreseen) {
             return Ok(());
@@ -130,7 +130,7 @@ impl RestoreReport<'_> {
         printer.print(&self.view(restore, mode, restored), || heading.into_bytes())
     }
 
-    /// What the archive says that it lacks.
+    /// What the archive lacks, according to its own header.
     fn not_archived(&self) -> impl Iterator<Item = String> + '_ {
         let Header { gaps, gone, left_out, .. } = self.header;
         let gaps = gaps
@@ -146,7 +146,7 @@ impl RestoreReport<'_> {
         gaps.chain(gone).chain(left_out)
     }
 
-    /// Where the archive is from.
+    /// The cluster that the archive was written from.
     fn origin(&self, restore: &Restore) -> String {
         let Header { context, server, time, .. } = self.header;
         let file = self.args.archive.display();

@@ -49,8 +49,8 @@ pub(super) fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, Op
     Ok(report)
 }
 
-/// Everything that a snapshot file has to carry because nothing can be fetched later: all facts, and the owners that no
-/// list covers.
+/// Everything that a snapshot file must contain, because nothing can be fetched later: all facts, and the owners that
+/// no list covers.
 fn everything(snapshot: &Snapshot) -> Needs {
     let mut needs = Needs::default();
     let graph = OwnerGraph::new(snapshot);
@@ -71,8 +71,8 @@ fn everything(snapshot: &Snapshot) -> Needs {
     needs
 }
 
-/// The terminating objects that a finalizer holds which the collector doesn't remove: who set it is asked for when they
-/// are stuck.
+/// The terminating objects that have a finalizer which the collector doesn't remove: if they are stuck, findings name
+/// who set it.
 fn held(snapshot: &Snapshot) -> Vec<ObjectId> {
     let is_held = |object: &Object| {
         object.terminating() && object.finalizers.iter().any(|finalizer| !finalizer.is_collectors_finalizer())
@@ -80,7 +80,7 @@ fn held(snapshot: &Snapshot) -> Vec<ObjectId> {
     snapshot.objects().filter(|(_, object)| is_held(object)).map(|(id, _)| id).collect()
 }
 
-/// Whether to write the file: asks if it exists. Finds out what is in the way before a whole cluster is read.
+/// Whether to write the file: asks if it exists. Reports problems before a whole cluster is read.
 fn check(path: &Path, force: bool) -> Result<bool, OperationError> {
     let unwritable = |why: String| {
         Err(OperationError::Unwritable { path: path.display().to_string(), source: std::io::Error::other(why) })

@@ -13,7 +13,7 @@ use super::{
     report::{Report, heading},
 };
 
-/// Shows who owns whom.
+/// Shows owners and dependents.
 pub(super) fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, OperationError> {
     let has_targets = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
     if args.owners && !has_targets {

@@ -19,7 +19,7 @@ struct Document {
     version: &'static str,
 }
 
-/// The version of this program, in the form that was asked for.
+/// The version of this program, in the requested format.
 pub(super) fn text(args: &VersionArgs) -> String {
     let document = Document { api_version: API_VERSION, kind: "Version", version: VERSION };
     match args.output {

@@ -1,4 +1,4 @@
-//! `kubectl gc doctor --watch`: looking again and again, and telling what has changed.
+//! `kubectl gc doctor --watch`: looks again and again, and prints changes.
 
 use std::{
     collections::BTreeSet,
@@ -13,16 +13,16 @@ use super::{
     report::{Report, describe_error, print_data},
 };
 
-/// What one look tells.
+/// The result of one look.
 pub(super) struct Look {
     pub report: Report,
-    /// Whether this is told as text, so that a line may stand before it.
+    /// Whether the report is text, so that a line may precede it.
     pub is_text: bool,
-    /// What was found: each finding with all that suffers from it.
+    /// The findings, each with all its objects.
     pub found: BTreeSet<String>,
 }
 
-/// What tells findings from one another, from look to look.
+/// Identifies the findings, to compare two looks.
 pub(super) fn found(snapshot: &Snapshot, diagnosis: &Diagnosis) -> BTreeSet<String> {
     let describe = diagnosis.findings.iter().map(|finding| {
         let mut uids: Vec<&str> = finding.objects.iter().map(|id| snapshot.text(snapshot.object(*id).uid)).collect();
@@ -32,8 +32,8 @@ pub(super) fn found(snapshot: &Snapshot, diagnosis: &Diagnosis) -> BTreeSet<Stri
     describe.collect()
 }
 
-/// Looks until nobody listens any more, and prints whenever something has changed. What goes wrong on the way is told,
-/// and tried again; only the first look has to come about.
+/// Looks until standard output is closed, and prints whenever the findings change. Errors are reported and retried,
+/// except in the first look, which must succeed.
 pub(super) fn watch(
     interval: Duration,
     mut look: impl FnMut() -> Result<Look, OperationError>,
@@ -64,7 +64,7 @@ pub(super) fn watch(
     }
 }
 
-/// Nothing more to print: all was printed as it came.
+/// The final report: empty, because everything is already printed.
 fn over(look: &Look) -> Report {
     Report {
         data: Vec::new(),
@@ -73,7 +73,7 @@ fn over(look: &Look) -> Report {
     }
 }
 
-/// Prints a look. Says whether anybody listens.
+/// Prints a look. Returns whether standard output is still open.
 fn print(look: &Look, before: Option<&Look>) -> bool {
     let mut data = Vec::new();
     if let Some(before) = before.filter(|_| look.is_text) {
@@ -100,7 +100,7 @@ mod tests {
         Look { report: Report::of(Vec::new()), is_text: false, found }
     }
 
-    /// The first look must come about; later ones are tried again.
+    /// The first look must succeed; later ones are retried.
     #[test]
     fn only_the_first_look_has_to_come_about() {
         let failed = || Err(OperationError::Usage("no".to_owned()));

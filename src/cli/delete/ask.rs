@@ -1,4 +1,5 @@
-//! The question before a delete, and what an answer means. The heavier what follows, the more has to be typed.
+//! The question before a delete, and the meaning of the answers. The more severe the consequences, the more the user
+//! has to type.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +11,13 @@ use crate::{
     wording::{count, thousands},
 };
 
-/// The key that archives first.
+/// The answer that archives first.
 const ARCHIVE: &str = "a";
-/// The same where the name that is to be typed is that key.
+/// The same, if the name to type is equal to that answer.
 const ARCHIVE_OTHERWISE: &str = "A";
 
-/// The question about a plan. `namespace` is the one that is looked at; `archived`: everything that goes is in an
-/// archive.
+/// The question about a plan. `namespace`: the namespace of the command; `archived`: an archive contains everything
+/// that will be deleted.
 pub(super) fn question(
     snapshot: &Snapshot,
     plan: &Plan,
@@ -56,7 +57,7 @@ fn or_stop(key: &str) -> String {
 }
 
 /// `Deletes Namespace/shop with everything in it, 5 PersistentVolumeClaims (stored data may be lost).`: the most severe
-/// first, objects of one kind with one reason together.
+/// first, objects of one kind and reason together.
 fn at_stake(snapshot: &Snapshot, severe: &[(ConfirmationReason, ObjectId)]) -> String {
     let mut groups: BTreeMap<(ConfirmationReason, ResourceId), Vec<ObjectId>> = BTreeMap::new();
     for (reason, object) in severe {
@@ -72,7 +73,7 @@ fn at_stake(snapshot: &Snapshot, severe: &[(ConfirmationReason, ObjectId)]) -> S
     format!("Deletes {}.", describe.collect::<Vec<_>>().join(", "))
 }
 
-/// What follows a name, or a number of objects.
+/// The reason, to follow a name or a number of objects.
 fn heavy(reason: ConfirmationReason, one: bool) -> &'static str {
     match (reason, one) {
         (ConfirmationReason::Namespace, true) => " with everything in it",
@@ -106,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// What is asked before these objects of the example are deleted.
+    /// The question before deleting these objects of the example.
     fn asked(targets: &[&str], above: usize, archived: bool) -> String {
         let file = format!("{}/examples/shop.yaml", env!("CARGO_MANIFEST_DIR"));
         let mut snapshot = dump::read(&[file], false).unwrap();

@@ -1,4 +1,4 @@
-//! What was asked for, checked before anything is read.
+//! Checks the arguments of a delete before anything is read.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ pub(super) struct Checked {
     pub cluster: ClusterConfig,
     pub targets: TargetConfig,
     pub delete: DeleteConfig,
-    /// How long to follow; `None`: to the end.
+    /// How long to follow the cascade; `None`: to the end.
     pub timeout: Option<Duration>,
 }
 
 /// # Errors
-/// What makes no sense, or can't work whatever the cluster says.
+/// Invalid arguments, or a combination that can't work on any cluster.
 pub(super) fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, OperationError> {
     let named = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
     if !named {
@@ -36,7 +36,7 @@ pub(super) fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, O
             "--timeout sets how long to wait, and --wait=false means not to wait: use one of them".to_owned(),
         ));
     }
-    // As kubectl: whoever asks for all of a type, or for all that match, is content where there is nothing of it.
+    // As in kubectl: with --all or a selector, it is fine if no object matches.
     let chooses = args.targets.all || args.targets.selector.is_some() || args.targets.field_selector.is_some();
     let ignore_not_found = args.ignore_not_found || chooses;
     let delete = DeleteConfig {

@@ -40,7 +40,7 @@ use super::{
     report::{Report, describe_error, heading, print_data},
 };
 
-/// Plans, shows, asks, deletes and follows.
+/// Shows the plan, asks, deletes, and follows the cascade.
 pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, OperationError> {
     let Checked { cluster, targets, delete, timeout } = config::check(global, args)?;
     let mut delete = Delete::open(&cluster, &targets, delete)?;
@@ -64,7 +64,7 @@ pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, Oper
             Approval::Gone { shown } => {
                 let mut report = view.nothing_there(&delete)?;
                 if shown {
-                    // What was shown has not happened, and what has is unknown.
+                    // The plan that was shown was not carried out, and the effects of the other delete are unknown.
                     let gone = "error: another client has deleted it since the plan was shown; check what is left";
                     report.notes.push(gone.to_owned());
                     report.exit = Exit::Failed;
@@ -77,14 +77,14 @@ pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, Oper
     Ok(report)
 }
 
-/// What is printed.
+/// Prints a delete.
 struct DeleteReport<'a> {
     global: &'a GlobalArgs,
     args: &'a DeleteArgs,
 }
 
 impl View<Delete> for DeleteReport<'_> {
-    /// Shows the plan, where text is wanted, or where somebody is to be asked about it.
+    /// Shows the plan, if the output is text or the user has to confirm.
     fn show(&mut self, delete: &Delete, plan: &DeletePlan, again: bool) -> Result<(), OperationError> {
         let is_document = self.is_document();
         if is_document && self.args.consent.yes {
@@ -112,7 +112,7 @@ impl DeleteReport<'_> {
         printer(self.global, self.args.output, self.args.targets.all)
     }
 
-    /// The plan in one of its forms.
+    /// The plan in the printer's format.
     fn describe(
         &self,
         delete: &Delete,
@@ -133,7 +133,7 @@ impl DeleteReport<'_> {
         printer.print(&BriefView::new(view), || heading(snapshot, namespace.as_deref(), &[], more))
     }
 
-    /// What is said where no target is there.
+    /// The report if none of the targets exists.
     fn nothing_there(&self, delete: &Delete) -> Result<Report, OperationError> {
         let nothing = "Nothing is deleted: no such object exists.";
         if !self.is_document() {
@@ -158,7 +158,7 @@ impl DeleteReport<'_> {
         Ok(report)
     }
 
-    /// A gate forbids it.
+    /// The report if a gate stops the delete.
     fn gated(&self, delete: &Delete, result: &PlanResult) -> Result<Report, OperationError> {
         let data = match self.is_document() {
             true => self.describe(delete, result, &self.printer(), "")?,
@@ -169,7 +169,7 @@ impl DeleteReport<'_> {
         Ok(report)
     }
 
-    /// Does it, and says what came of it.
+    /// Deletes, follows the cascade, and reports the result.
     fn carry_out(
         &self,
         delete: &mut Delete,
@@ -212,7 +212,7 @@ impl DeleteReport<'_> {
         Ok(Report { exit, ..Report::of(self.printer().print(&view, below)?).with_gaps(&delete.session.snapshot.gaps) })
     }
 
-    /// What would happen, and whether it could be done.
+    /// Reports what would happen, and with a server dry run whether the API server accepts it.
     fn try_out(
         &self,
         delete: &mut Delete,
@@ -243,7 +243,7 @@ impl DeleteReport<'_> {
     }
 }
 
-/// An empty line, below the plan.
+/// An empty line below the plan.
 fn below() -> Vec<u8> {
     vec![b'\n']
 }

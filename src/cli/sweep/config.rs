@@ -1,4 +1,4 @@
-//! What was asked for, checked before anything is read.
+//! Checks the arguments of a sweep before anything is read.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,19 +10,19 @@ use crate::{
 
 use super::super::{args::SweepArgs, connection::time_of};
 
-/// A sweep as it was ordered.
+/// The configuration of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepConfig {
     pub load: SweepLoad,
-    /// How often `--watch` looks for resources that are new or gone.
+    /// How often `--watch` looks for new and removed resources.
     pub resync: Duration,
-    /// Where `--watch` tells how it gets on.
+    /// Where `--watch` serves its metrics.
     pub metrics: Option<Listen>,
 }
 
 impl SweepConfig {
     /// # Errors
-    /// What makes no sense, or can't work whatever the cluster says.
+    /// Invalid arguments, or a combination that can't work on any cluster.
     pub fn read(args: &SweepArgs) -> Result<Self, OperationError> {
         if !args.dry_run && !args.source.from.is_empty() {
             let why = "--from reads files, which cannot be swept: use --dry-run to see what a sweep would do";
@@ -48,7 +48,7 @@ impl SweepConfig {
         })
     }
 
-    /// A connection that asks no more of the API server than was ordered, and whose requests are counted.
+    /// A connection with the configured rate limit, whose requests are counted.
     #[must_use]
     pub fn within_limits(&self, connection: Connection, metrics: &Metrics) -> Connection {
         let requests = metrics.requests(&connection.endpoint().server);

@@ -1,4 +1,4 @@
-//! What a sweep would do: `--dry-run`.
+//! `--dry-run`: what a sweep would do.
 
 use crate::{
     model::ObjectId,
@@ -58,7 +58,7 @@ fn report(
     Ok(report)
 }
 
-/// The namespace of the targets, or the one that is looked at.
+/// The namespace of the targets, or the one of the command.
 pub(super) fn namespace<S: crate::operations::Source + ?Sized>(session: &Session<S>) -> Option<String> {
     match &session.targets {
         Some(targets) => session.namespace_of(targets),
@@ -66,7 +66,7 @@ pub(super) fn namespace<S: crate::operations::Source + ?Sized>(session: &Session
     }
 }
 
-/// How much may be touched, where that isn't all.
+/// How many objects may be changed, if that is limited.
 pub(super) fn limited(limit: Option<&[ObjectId]>) -> String {
     match limit {
         None => String::new(),
@@ -75,7 +75,7 @@ pub(super) fn limited(limit: Option<&[ObjectId]>) -> String {
     }
 }
 
-/// What is said where something unread decides what the sweep does: it would have to leave that alone.
+/// A note if unread data may change what the sweep does: a real sweep would leave those objects alone.
 fn uncertain(plan: &Plan) -> Option<String> {
     match plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(Uncertainty::Gap)).count() {
         0 => None,

@@ -1,4 +1,4 @@
-//! `kubectl gc sweep`: the collector's work, done from the client.
+//! `kubectl gc sweep`: does the collector's work from the client.
 
 mod config;
 mod dry_run;
@@ -19,7 +19,7 @@ pub use config::SweepConfig;
 pub use role::{Role, role};
 pub use serve::serve;
 
-/// Shows what one pass would do, does it, or keeps on.
+/// Shows one pass, carries it out, or continues with `--watch`.
 pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationError> {
     if args.print_role {
         return Ok(Report::of(role(if args.watching.watch { Role::Watch } else { Role::Pass })));
@@ -33,7 +33,7 @@ pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationErr
     }
 }
 
-/// Without targets the whole cluster, whatever namespace the kubeconfig is in; only an explicit `-n` limits it.
+/// Without targets, sweeps the whole cluster, whatever the kubeconfig's namespace; only an explicit `-n` limits it.
 pub(super) fn scope(global: &GlobalArgs, targets: &TargetArgs) -> TargetArgs {
     let anything =
         targets.targets.is_empty() && targets.filenames.is_empty() && global.connection.namespace().is_none();

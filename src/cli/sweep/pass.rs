@@ -1,4 +1,4 @@
-//! One pass: predicted, shown, asked about, done and reported.
+//! One pass: predicts, shows, asks, carries out and reports.
 
 use std::{
     io::{self, Write as _},
@@ -43,7 +43,7 @@ use super::{
     scope,
 };
 
-/// Sweeps once.
+/// Runs one pass.
 pub(super) fn pass(
     global: &GlobalArgs,
     args: &SweepArgs,
@@ -65,13 +65,13 @@ pub(super) fn pass(
     Ok(report)
 }
 
-/// What is printed.
+/// Prints a pass.
 struct PassReport<'a> {
     global: &'a GlobalArgs,
     args: &'a SweepArgs,
 }
 
-/// The prediction, kept until the result is known: ids change while the pass goes on.
+/// The prediction, stored until the result is known: ids change during the pass.
 struct PassDocument {
     document: Map<String, Value>,
     names: Option<String>,
@@ -79,7 +79,7 @@ struct PassDocument {
 
 impl PassDocument {
     /// # Errors
-    /// The result is no document.
+    /// The result can't be written as a JSON object.
     fn with_result(mut self, result: &impl Serialize) -> Result<Self, OperationError> {
         self.document.insert("result".to_owned(), Value::Object(fields(result)?));
         Ok(self)
@@ -91,7 +91,7 @@ impl Output for PassDocument {
         &self.document
     }
 
-    /// Text is printed while the pass goes on.
+    /// Does nothing: text is printed during the pass.
     fn write(&self, _options: &TextOptions<'_>, _out: &mut dyn io::Write) -> io::Result<()> {
         Ok(())
     }
@@ -153,7 +153,7 @@ impl PassReport<'_> {
         Ok(report)
     }
 
-    /// Does it, and says what came of it.
+    /// Carries out the pass, and reports the result.
     fn carry_out(&self, pass: &mut SweepPass, plan: &SweepPlan, order: &SweepConfig) -> Result<Report, OperationError> {
         let begun = Instant::now();
         let document = document(pass, &plan.plan)?;
@@ -179,7 +179,7 @@ impl PassReport<'_> {
         };
         let out = match self.is_document() {
             true => self.printer().print(&document.with_result(&view.result())?, Vec::new)?,
-            // An empty line, below the prediction.
+            // An empty line below the prediction.
             false => self.printer().print(&view, || vec![b'\n'])?,
         };
         let exit = match () {
@@ -202,14 +202,14 @@ fn document(pass: &SweepPass, plan: &Plan) -> Result<PassDocument, OperationErro
 /// The fields of a document.
 ///
 /// # Errors
-/// Where it is none.
+/// It is no JSON object.
 fn fields(document: &impl Serialize) -> Result<Map<String, Value>, OperationError> {
-    // Read as a map: nothing else, `null` least of all, is a document.
+    // Deserialize into a map: only an object is a document, `null` is not.
     let fields = serde_json::to_value(document).and_then(serde_json::from_value);
     fields.map_err(OperationError::Document)
 }
 
-/// Whether something that the pass takes up can't be finished by anybody.
+/// Whether an object that the pass works on stays stuck.
 fn stays_stuck(plan: &Plan) -> bool {
     plan.outcomes.iter().chain(&plan.stays).any(|outcome| outcome.state == Some(State::Stuck))
 }

@@ -1,8 +1,8 @@
-//! The least rights with which a sweep can do its work (§10).
+//! The minimal permissions of a sweep (§10).
 
 use serde::Serialize;
 
-/// What a ClusterRole is for.
+/// What the ClusterRole is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// One pass.
@@ -11,8 +11,9 @@ pub enum Role {
     Watch,
 }
 
-/// Reading and watching show what there is, `get` settles what a list can't prove; the collector's own writes are PATCH
-/// and DELETE. It never creates or updates what it collects, and every resource that there is or will be is meant.
+/// `list` and `watch` read the state, `get` proves what a list can't, and the collector's own writes are PATCH and
+/// DELETE. It never creates or updates the objects that it collects, and the role covers all present and future
+/// resources.
 const VERBS: [&str; 5] = ["get", "list", "watch", "patch", "delete"];
 
 const NAME: &str = "kubectl-gc-sweep";
@@ -39,7 +40,7 @@ struct Rule {
     verbs: Vec<&'static str>,
 }
 
-/// The ClusterRole in YAML, for `kubectl apply -f -`. It is always the same.
+/// The ClusterRole in YAML, for `kubectl apply -f -`. It never varies.
 pub fn role(of: Role) -> String {
     let (command, mut notes) = match of {
         Role::Pass => ("kubectl gc sweep", Vec::new()),
@@ -51,7 +52,7 @@ pub fn role(of: Role) -> String {
             ],
         ),
     };
-    // Whoever is authenticated has these by default, service accounts among them.
+    // By default, every authenticated user has these permissions, including service accounts.
     notes.push(
         "# Discovery and checks of one's own permissions need no rule here: the API server binds \
          system:discovery and",
@@ -67,7 +68,7 @@ pub fn role(of: Role) -> String {
         metadata: Metadata { name: NAME },
         rules,
     };
-    // Strings and lists of them: there is nothing in it that YAML could not say.
+    // It consists of strings and lists of strings, so serialization can't fail.
     let yaml = serde_yaml::to_string(&role).unwrap_or_default();
     let does = format!(
         "# The permissions that {command} needs: read and watch everything, delete and patch the objects that \
@@ -89,7 +90,8 @@ mod tests {
         read["rules"].clone()
     }
 
-    /// Nothing is created or updated but events: whoever has this role can't make anything that collects for them.
+    /// It creates or updates only events: a subject with this role can't create objects to make the collector delete
+    /// others.
     #[test]
     fn the_role_is_what_the_collector_does() {
         let collects =

@@ -1,4 +1,4 @@
-//! Where a sweep that keeps on tells how it gets on.
+//! Serves the metrics and health of `sweep --watch`.
 
 use std::io::{self, Write as _};
 
@@ -9,15 +9,15 @@ use crate::{
 
 use super::SweepConfig;
 
-/// Serves what was asked for, if anything was, from now until the runtime ends, and says on standard error where. To be
-/// called before any work is done.
+/// Serves the configured address, if there is one, until the runtime ends, and prints the address on standard error.
+/// Call it before any work is done.
 ///
 /// # Errors
-/// When the address can't be had.
+/// The address can't be bound.
 pub async fn serve(order: &SweepConfig, metrics: &Metrics, health: &Health) -> Result<(), OperationError> {
     let Some(address) = &order.metrics else { return Ok(()) };
     let bound = bind(address).await?;
-    // Nobody is left to tell when standard error is closed.
+    // Ignore errors: stderr may be closed.
     let _ = writeln!(io::stderr(), "serving /metrics, /healthz and /readyz at http://{}", bound.address());
     tokio::spawn(bound.serve(metrics.clone(), health.clone()));
     Ok(())
@@ -40,7 +40,7 @@ mod tests {
         SweepConfig::read(&args).unwrap()
     }
 
-    /// An address that somebody else has is told before there is anything to undo, with what to do about it.
+    /// If the address is in use, the error comes before anything is done, and says what to do.
     #[tokio::test]
     async fn an_address_that_is_taken_is_an_error() {
         let (metrics, health) = (Metrics::new(), Health::new(Duration::from_secs(60)));

@@ -1,4 +1,4 @@
-//! `--watch`: the collector's work, again and again.
+//! `--watch`: does the collector's work continuously.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -28,12 +28,12 @@ use super::{
     SweepConfig, scope, serve, words,
 };
 
-/// A loop that has not come round for so long is not alive any more.
+/// A loop that hasn't completed a round for this long is unhealthy.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// So many reasons of failures are remembered, and so many objects of each, so that each is told once.
+/// How many failure reasons are remembered, and how many objects of each, to report each only once.
 const MOST_REASONS: usize = 1_000;
 const MOST_OBJECTS: usize = 10_000;
-/// More that is missing, or that fails for one reason, than this is counted, not named.
+/// The largest number of missing resources, or of objects that fail for one reason, to name; more are only counted.
 const NAMED: usize = 8;
 
 /// Sweeps until SIGTERM or SIGINT.
@@ -62,7 +62,7 @@ pub(super) fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) 
     })
 }
 
-/// Done at the first SIGTERM or SIGINT.
+/// Resolves at the first SIGTERM or SIGINT.
 fn ended() -> Result<impl Future<Output = ()>, OperationError> {
     #[cfg(unix)]
     {
@@ -80,10 +80,10 @@ fn ended() -> Result<impl Future<Output = ()>, OperationError> {
     Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
-/// What may be written to.
+/// The objects that may be changed.
 fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, OperationError> {
     if !args.targets.targets.is_empty() || !args.targets.filenames.is_empty() {
-        // Which objects these are is found out once, in the beginning.
+        // The targets are resolved once, at the start.
         let session = global.open(&args.source, &scope(global, &args.targets), ReadScope::Everything)?;
         let targets = session.targets.iter().flatten();
         return Ok(Limit::Uids(targets.map(|target| Identity::of(&session.snapshot, *target).uid).collect()));
@@ -94,12 +94,12 @@ fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, OperationError>
     })
 }
 
-/// Tells of the writes on standard output, of failures on standard error, and counts both.
+/// Reports writes on standard output and failures on standard error, and counts both.
 struct WriteReporter {
     metrics: Metrics,
     to_delete: QueueMetrics,
     to_orphan: QueueMetrics,
-    /// What was told already, by the reason.
+    /// Failures already reported, by reason.
     failures: Mutex<HashMap<String, HashSet<Identity>>>,
 }
 
@@ -140,7 +140,7 @@ impl SweepObserver for WriteReporter {
 
     fn written(&self, written: &CompletedWrite) {
         self.metrics.wrote(counted_as(written.what, &written.why), Outcome::Done);
-        // Whoever doesn't listen any more is no reason to stop.
+        // Ignore errors: a closed stdout is no reason to stop.
         let _ = writeln!(io::stdout(), "{}", visible(&words::describe(written)));
     }
 
@@ -181,7 +181,7 @@ fn counted_as(what: What, reason: &Reason) -> Write {
     }
 }
 
-/// Tells of the picture on standard error.
+/// Reports on standard error which resources are synced, and sets the metrics and the health.
 struct SyncReporter {
     metrics: Metrics,
     graph_changes: QueueMetrics,
@@ -220,6 +220,6 @@ impl WatchObserver for SyncReporter {
 }
 
 fn say(line: &str) {
-    // Nobody is left to tell when standard error is closed.
+    // Ignore errors: stderr may be closed.
     let _ = writeln!(io::stderr(), "{}", visible(line));
 }

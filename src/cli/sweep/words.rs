@@ -1,4 +1,4 @@
-//! What a sweep does, a line for each write.
+//! Describes the writes of a sweep, one line each.
 
 use crate::{
     act::{CompletedWrite, What},
