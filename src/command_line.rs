@@ -1,5 +1,5 @@
-//! Commands that people paste into a shell. Each is a vector of arguments, quoted in one place, so that nothing that
-//! was read from a cluster or a file can become a flag, a second command or another argument.
+//! Commands for users to paste into a shell. Each is a vector of arguments that is quoted in one place, so no text from
+//! a cluster or file can become a flag, a second command or another argument.
 
 use std::{
     borrow::Cow,
@@ -11,10 +11,10 @@ use crate::go_quote::visible;
 #[cfg(test)]
 mod tests;
 
-/// The longest word, in bytes: Linux takes arguments of less than 128 KiB.
+/// The longest argument, in bytes: Linux accepts arguments of less than 128 KiB.
 pub const LONGEST_WORD: usize = 100_000;
 
-/// What precedes a command with characters that don't print. The line is a comment: pasting it does nothing.
+/// Starts a command that contains unprintable characters. It makes the line a comment, so pasting it does nothing.
 const UNPASTEABLE: &str = "# a name in this has characters that don't print, and has to be put in by hand:";
 
 /// Ends the flags of a program.
@@ -28,9 +28,9 @@ pub struct ShellCommand {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Part {
-    /// One argument, quoted where it is written.
+    /// One argument, quoted when it is written.
     Word(String),
-    /// Syntax, such as `&&`, written as it is. Static: it can't hold anything from outside.
+    /// Shell syntax, such as `&&`, written unquoted. Static, so it can't contain text from outside.
     Syntax(&'static str),
 }
 
@@ -40,7 +40,7 @@ impl ShellCommand {
         ShellCommand { parts: vec![Part::Word(program.to_owned())] }
     }
 
-    /// A line that begins with syntax: a loop, a function.
+    /// A line that starts with shell syntax, such as a loop or a function.
     pub fn of_syntax(syntax: &'static str) -> Self {
         ShellCommand { parts: vec![Part::Syntax(syntax)] }
     }
@@ -73,7 +73,7 @@ impl ShellCommand {
         self
     }
 
-    /// Adds another command, run only if this one succeeds.
+    /// Adds another command that runs only if this one succeeds.
     #[must_use]
     pub fn and(self, next: ShellCommand) -> Self {
         self.syntax("&&").command(next)
@@ -84,12 +84,12 @@ impl ShellCommand {
         Some(self.arg(object_word(of_type, group, name)?))
     }
 
-    /// Adds `TYPE`. None for what no API server serves.
+    /// Adds `TYPE`. None if no API server can serve such a type.
     pub fn of_type(self, of_type: &str, group: &str) -> Option<Self> {
         Some(self.arg(type_name(of_type, group)?))
     }
 
-    /// Adds `-n NAMESPACE`, or nothing where it is empty. None for what can't be a namespace.
+    /// Adds `-n NAMESPACE`, or nothing if the namespace is empty. None for an invalid namespace.
     pub fn in_namespace(self, namespace: &str) -> Option<Self> {
         if namespace.is_empty() {
             return Some(self);
@@ -97,7 +97,7 @@ impl ShellCommand {
         is_label(namespace).then(|| self.args(["-n", namespace]))
     }
 
-    /// Adds an option of a program of ours with a value that may begin with a dash.
+    /// Adds a flag of this program, with a value that may start with a dash.
     #[must_use]
     pub fn option(self, flag: &'static str, value: &str) -> Self {
         if value.starts_with('-') && value != "-" {
@@ -107,14 +107,14 @@ impl ShellCommand {
         }
     }
 
-    /// Adds operands that may begin with a dash. What is added afterwards by [`Self::flags`] still counts as flags.
+    /// Adds operands that may start with a dash. [`Self::flags`] can still add flags afterwards.
     #[must_use]
     pub fn operands(self, words: &[String]) -> Self {
         let dashed = words.iter().any(|word| word.starts_with('-'));
         if dashed { self.syntax(OPERANDS).args(words) } else { self.args(words) }
     }
 
-    /// Adds flags, before the operands where these need that.
+    /// Adds flags, before a `--` if there is one.
     #[must_use]
     pub fn flags(mut self, flags: &[&str]) -> Self {
         let place = self.parts.iter().position(|part| *part == Part::Syntax(OPERANDS)).unwrap_or(self.parts.len());
@@ -122,13 +122,13 @@ impl ShellCommand {
         self
     }
 
-    /// Adds the path of a file. One that begins with a dash would be a flag.
+    /// Adds the path of a file, as `./PATH` if it would otherwise look like a flag.
     #[must_use]
     pub fn file(self, path: &str) -> Self {
         self.arg(if path.starts_with('-') { format!("./{path}") } else { path.to_owned() })
     }
 
-    /// Whether it is written as a command, and not as a comment: all of it prints.
+    /// Whether this is written as a command rather than as a comment: every character is printable.
     pub fn is_runnable(&self) -> bool {
         let prints = |part: &Part| match part {
             Part::Word(word) => matches!(visible(word), Cow::Borrowed(_)),
@@ -137,7 +137,7 @@ impl ShellCommand {
         self.parts.iter().all(prints)
     }
 
-    /// Whether a system takes each of its arguments.
+    /// Whether each argument is short enough for the operating system.
     pub fn fits(&self) -> bool {
         self.parts.iter().all(|part| {
             matches!(part, Part::Word(word) if word.len() <= LONGEST_WORD) || matches!(part, Part::Syntax(_))
@@ -146,8 +146,8 @@ impl ShellCommand {
 }
 
 impl fmt::Display for ShellCommand {
-    /// As it is pasted. A terminal would act on characters that don't print, or drop them: with any of these it is a
-    /// comment that says so.
+    /// Writes the line to paste, or a comment if it contains unprintable characters, which a terminal would obey or
+    /// drop.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let runnable = self.is_runnable();
         if !runnable {
@@ -167,8 +167,8 @@ impl fmt::Display for ShellCommand {
     }
 }
 
-/// How kubectl is called for one cluster: with the flags that choose it. Pasted elsewhere, a command without them would
-/// reach another cluster.
+/// kubectl with the flags that choose one cluster. Without them, a command pasted elsewhere would reach another
+/// cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kubectl {
     flags: Vec<String>,
@@ -178,7 +178,7 @@ pub struct Kubectl {
 pub static PLAIN: Kubectl = Kubectl { flags: Vec::new() };
 
 impl Kubectl {
-    /// kubectl with these flags, each in one word: `--context=prod`.
+    /// kubectl with these flags, each as one word: `--context=prod`.
     pub fn new(flags: Vec<String>) -> Self {
         Kubectl { flags }
     }
@@ -198,21 +198,20 @@ impl Kubectl {
         self.call().arg(verb)
     }
 
-    /// A command of this plugin. Kubectl takes no flags before a plugin's name.
+    /// A command of this plugin. kubectl accepts no flags before a plugin's name.
     pub fn plugin(&self, verb: &'static str) -> ShellCommand {
         ShellCommand::new("kubectl").args(["gc", verb]).args(&self.flags)
     }
 
-    /// A definition that holds every kubectl of a script to this cluster.
+    /// A shell function that makes every `kubectl` in a script use this cluster.
     pub fn shell_function(&self) -> ShellCommand {
         ShellCommand::of_syntax("kubectl() { command kubectl").args(&self.flags).syntax("\"$@\"; }")
     }
 }
 
-/// A word as every shell takes it for one argument, with exactly these characters.
+/// Quotes a word so that every shell reads it as one argument with exactly these characters.
 fn quoted(word: &str) -> Cow<'_, str> {
-    // An equals sign at the beginning means a command's path to zsh, a tilde a home to all of them; neither is plain
-    // there.
+    // zsh expands a leading equals sign to a command's path, and every shell expands a leading tilde: quote both.
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:@=,+%".contains(c);
     if !word.is_empty() && !word.starts_with('=') && word.chars().all(plain) {
         return Cow::Borrowed(word);
@@ -227,7 +226,7 @@ pub fn object_word(of_type: &str, group: &str, name: &str) -> Option<String> {
     Some(format!("{type_name}/{name}"))
 }
 
-/// `plural.group`; none for what no API server serves.
+/// `plural.group`; none if no API server can serve such a type.
 fn type_name(of_type: &str, group: &str) -> Option<String> {
     match group {
         _ if !is_label(of_type) => None,
@@ -236,7 +235,7 @@ fn type_name(of_type: &str, group: &str) -> Option<String> {
     }
 }
 
-/// Whether an object may have the name: names become segments of paths (`IsValidPathSegmentName`).
+/// Whether an object may have this name: names become path segments (`IsValidPathSegmentName`).
 fn is_path_segment(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains(['/', '%'])
 }

@@ -1,4 +1,4 @@
-//! What every JSON document has in common: how it begins, and how it names an object.
+//! The common parts of all JSON documents: the head, and references to objects.
 
 use serde::Serialize;
 
@@ -7,13 +7,13 @@ use crate::model::{Gap, Identity, ObjectId, Reference, Snapshot};
 /// The `apiVersion` of every document.
 pub const API_VERSION: &str = "kubectl-gc/v1";
 
-/// The beginning of a document about what was read; to be flattened into it.
+/// The head of a document about a cluster or dump, to be flattened into the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Head<'a> {
     pub api_version: &'static str,
     pub kind: &'static str,
-    /// Whether everything in question could be read.
+    /// Whether everything relevant could be read.
     pub complete: bool,
     pub gaps: &'a [Gap],
 }
@@ -25,7 +25,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// How a document names an object, alone or flattened into what is said of it.
+/// Identifies an object in a document, alone or flattened into more fields.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectJson<'a> {
@@ -39,7 +39,7 @@ pub struct ObjectJson<'a> {
 }
 
 impl<'a> ObjectJson<'a> {
-    /// An object of the snapshot, in the version that the collector picks.
+    /// An object of the snapshot, in the API version that the collector uses.
     pub fn of(snapshot: &'a Snapshot, id: ObjectId) -> Self {
         let object = snapshot.object(id);
         let resource = snapshot.resources.get(object.resource);
@@ -52,7 +52,7 @@ impl<'a> ObjectJson<'a> {
         }
     }
 
-    /// An object that may be in no snapshot any more.
+    /// An object that the snapshot may no longer contain.
     pub fn named(identity: &'a Identity) -> Self {
         let Identity { api_version, kind, namespace, name, uid } = identity;
         let namespace = Some(namespace.as_str()).filter(|namespace| !namespace.is_empty());
@@ -60,7 +60,7 @@ impl<'a> ObjectJson<'a> {
     }
 }
 
-/// An entry of `metadata.ownerReferences`, as it is stored: what is unset stays absent.
+/// An entry of `metadata.ownerReferences` as stored: unset fields stay absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReferenceJson<'a> {
@@ -75,7 +75,7 @@ pub struct ReferenceJson<'a> {
 }
 
 impl<'a> ReferenceJson<'a> {
-    /// A reference of an object of the snapshot.
+    /// An owner reference of an object in the snapshot.
     pub fn of(snapshot: &'a Snapshot, reference: &Reference) -> Self {
         ReferenceJson {
             api_version: snapshot.text(reference.api_version),

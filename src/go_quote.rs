@@ -1,5 +1,5 @@
-//! Go's `%q`: how the collector's debug endpoint quotes texts. Rust's `{:?}` differs: it knows other escapes, and a
-//! newer Unicode.
+//! Go's `%q`, which the collector's debug endpoint uses to quote texts. Rust's `{:?}` has other escapes and a newer
+//! Unicode.
 
 use std::{borrow::Cow, cmp::Ordering};
 
@@ -17,7 +17,7 @@ pub fn quoted(text: &str) -> String {
     quoted
 }
 
-/// A text with all that doesn't print escaped in the same way, so that a name can't do anything to a terminal.
+/// Escapes unprintable characters in the same way, so that a name can't send control sequences to a terminal.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_print) {
         return Cow::Borrowed(text);
@@ -55,7 +55,7 @@ fn is_print(c: char) -> bool {
         .is_ok()
 }
 
-/// The printable ranges of Unicode 15.0, which Go 1.26 goes by: newer characters are escaped.
+/// The printable ranges of Unicode 15.0, the version of Go 1.26, which escapes newer characters.
 #[rustfmt::skip]
 static PRINTABLE: [(u32, u32); 711] = [
     (0x20, 0x7e), (0xa1, 0xac), (0xae, 0x377), (0x37a, 0x37f), (0x384, 0x38a), (0x38c, 0x38c), (0x38e, 0x3a1),
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn quotes_as_go_does() {
-        // What `fmt.Printf("%q")` prints for these.
+        // The output of `fmt.Printf("%q")` for these.
         let examples = [
             ("", r#""""#),
             ("web-6d5f", r#""web-6d5f""#),

@@ -1,13 +1,13 @@
-//! `kubectl gc`: seeing, predicting and driving Kubernetes' cascading deletion.
+//! `kubectl gc`: shows, predicts and performs Kubernetes' cascading deletion.
 //!
-//! The core does no I/O and compiles without the features: what was read ([`model`]), who owns whom ([`graph`],
-//! [`tree`]), what the API server ([`server`]) and the collector ([`collector`]) do, and what comes of it
-//! ([`simulate`], [`plan`]). Sources ([`cluster`], [`dump`]), all that writes to a cluster ([`act`]), the files that
-//! whole objects are kept in ([`archive`]), what a running sweep tells of itself (`metrics`) and the command line stand
-//! around it.
+//! The core does no I/O and compiles without any feature: the data that was read ([`model`]), the owner graph
+//! ([`graph`], [`tree`]), the behaviour of the API server ([`server`]) and the collector ([`collector`]), and the
+//! predicted result ([`simulate`], [`plan`]). The other modules read clusters and files ([`cluster`], [`dump`]), write
+//! to a cluster ([`act`]), store whole objects ([`archive`]), export the metrics of a running sweep (`metrics`), and
+//! implement the command line.
 
 #![deny(unreachable_pub)]
-// Without the features, the callers of many restricted items are missing.
+// Without the features, many restricted items have no callers.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on this crate")]
 

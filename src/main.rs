@@ -1,4 +1,4 @@
-//! `kubectl-gc`: kubectl runs it for `kubectl gc`.
+//! `kubectl-gc`: the program that kubectl runs for `kubectl gc`.
 
 fn main() -> std::process::ExitCode {
     kubectl_gc::cli::run().into()

@@ -1,11 +1,11 @@
-//! Small matters of wording that everything which speaks needs: numbers and ages.
+//! Formats numbers, counts and ages for every output.
 
 /// `1 object`, `3 objects`, `101,204 objects`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
-/// The first few of many, as an error names them: `a; b; and 3 more`.
+/// The first few items of a long list, for an error message: `a; b; and 3 more`.
 pub fn named(all: &[String]) -> String {
     const NAMED: usize = 12;
     let (first, rest) = all.split_at(all.len().min(NAMED));
@@ -13,7 +13,7 @@ pub fn named(all: &[String]) -> String {
     format!("{}{more}", first.join("; "))
 }
 
-/// A number as people read it: `101,204`.
+/// A number with thousands separators: `101,204`.
 pub fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -26,7 +26,7 @@ pub fn thousands(number: usize) -> String {
     text
 }
 
-/// An age as kubectl's short form: the largest unit that fits.
+/// An age in kubectl's short form: the largest unit that fits.
 pub fn age(seconds: i64) -> String {
     match seconds {
         ..0 => "0s".to_owned(),

@@ -82,10 +82,10 @@ mod in_shells {
 
     use super::*;
 
-    /// Prints each of its arguments behind a byte that is in none of them, and another behind all.
+    /// Prints each argument after a separator byte that no argument contains, and another separator at the end.
     const RECORD: &str = "printf '\\037%s' \"$@\"; printf '\\036'\n";
 
-    /// The arguments of each kubectl of a script that a shell runs.
+    /// Runs a script in a shell, and returns the arguments of each `kubectl` call.
     fn calls(shell: &str, folder: &Path, script: &str) -> Option<Vec<Vec<String>>> {
         let (kubectl, file) = (folder.join("kubectl"), folder.join("script"));
         fs::write(&kubectl, format!("#!/bin/sh\n{RECORD}")).unwrap();
@@ -103,8 +103,8 @@ mod in_shells {
         Some(said.split_terminator('\u{1e}').map(call).collect())
     }
 
-    /// Names of every sort: each character on its own, at the beginning and in the middle, and thousands made from what
-    /// means something to a shell.
+    /// Names of all kinds: each character alone, at the start and in the middle, and thousands of random names of
+    /// shell syntax.
     fn names() -> Vec<String> {
         const MEANS: [&str; 34] = [
             "'",
@@ -162,7 +162,7 @@ mod in_shells {
         names
     }
 
-    /// A function in the shell's own process records thousands of commands within a second.
+    /// A shell function instead of a program, to record thousands of commands within a second.
     #[test]
     fn every_shell_takes_the_exact_arguments() {
         let names = names();
@@ -189,8 +189,7 @@ mod in_shells {
         assert!(shells > 0 && !folder.path().join("pwned").exists());
     }
 
-    /// The whole of a command: a program that is really called, a pipe, a redirection and a function that holds kubectl
-    /// to a cluster.
+    /// Complete commands: called programs, `&&`, redirections, and a function that makes kubectl use one cluster.
     #[test]
     fn syntax_is_the_only_syntax() {
         let folder = tempfile::tempdir().unwrap();
