@@ -6,7 +6,7 @@ pub use crate::document::{API_VERSION, Head, ObjectJson};
 
 /// A document as JSON, indented, ending with a line break.
 pub fn json(document: &impl Serialize) -> String {
-    // Only what a type is can make this fail, never the values in it; the tests write every type of document.
+    // Only a type can make this fail, never a value; the tests write every type of document.
     let mut text =
         serde_json::to_string_pretty(document).expect("documents have text keys and no serializer that fails");
     text.push('\n');
@@ -15,7 +15,7 @@ pub fn json(document: &impl Serialize) -> String {
 
 /// A document as YAML, ending with a line break.
 pub fn yaml(document: &impl Serialize) -> String {
-    // JSON is YAML too, so that there is an answer even to a text that the YAML writer should refuse.
+    // JSON is YAML, too: fall back to it if the YAML writer rejects a text.
     serde_yaml::to_string(document).unwrap_or_else(|_| json(document))
 }
 

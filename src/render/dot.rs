@@ -1,4 +1,4 @@
-//! `-o dot`: what the collector's debug endpoint prints, byte for byte where that is not left to chance.
+//! `-o dot`: the output of the collector's debug endpoint, byte for byte except where that is random.
 
 use crate::tree::debug_graph::{DebugGraph, Vertex};
 

@@ -1,13 +1,14 @@
-//! What could not be read, in a few words: whoever may read one namespace only has the same reason sixty times.
+//! Resources that could not be read, in a few words. With rights in one namespace only, sixty resources share one
+//! reason.
 
 use crate::model::Gap;
 
-/// No more than this many resources are named for one reason.
+/// At most this many resources are named for one reason.
 const NAMED: usize = 6;
-/// No more than this many reasons are given.
+/// At most this many reasons are given.
 const REASONS: usize = 4;
 
-/// The line that names the gaps, those with the same reason together; nothing where there is none.
+/// The line that names the gaps, grouped by reason; `None` if there are no gaps.
 pub fn describe(gaps: &[Gap]) -> Option<String> {
     let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
     for gap in gaps {

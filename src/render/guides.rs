@@ -1,14 +1,13 @@
 //! The lines that lead from an owner to its dependents, for trees of any depth.
 
-/// So many levels are drawn side by side. Deeper ones begin again at the left, with the number of levels that are left
-/// out.
+/// So many levels are drawn side by side. Deeper ones restart at the left, with the number of omitted levels.
 const LEVELS: usize = 10;
 
-/// What stands before every name.
+/// The guides before every name.
 pub(super) struct Guides;
 
 impl Guides {
-    /// The guides of lines with these depths, in reading order. Time linear in their number, whatever the depth.
+    /// The guides of lines with these depths, in reading order. Takes linear time, at any depth.
     pub(super) fn of(depths: impl Iterator<Item = u32>) -> Vec<String> {
         let depths: Vec<usize> = depths.map(|depth| depth as usize).collect();
         let last = last_of_siblings(&depths);
@@ -16,7 +15,7 @@ impl Guides {
         let mut guides = Vec::with_capacity(depths.len());
         for (index, depth) in depths.iter().copied().enumerate() {
             ends.truncate(depth);
-            // A line may be deeper than the one before it by one; more is never drawn.
+            // A line is at most one level deeper than the one before it; more is never drawn.
             ends.resize(depth, true);
             ends.push(last[index]);
             guides.push(draw(&ends));
@@ -25,7 +24,7 @@ impl Guides {
     }
 }
 
-/// For every line, whether no sibling follows.
+/// For every line, whether it is the last of its siblings.
 fn last_of_siblings(depths: &[usize]) -> Vec<bool> {
     let mut follows: Vec<bool> = Vec::new();
     let mut last = vec![true; depths.len()];
@@ -37,7 +36,7 @@ fn last_of_siblings(depths: &[usize]) -> Vec<bool> {
     last
 }
 
-/// The guides of a line, given for it and all above it on its path whether they are the last of their siblings.
+/// The guides of a line. `ends` says of it and its ancestors whether each is the last of its siblings.
 fn draw(ends: &[bool]) -> String {
     let depth = ends.len() - 1;
     if depth == 0 {

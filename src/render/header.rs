@@ -1,18 +1,17 @@
-//! The first line: where this comes from.
+//! The first line: the origin of the data.
 
 use crate::model::{Origin, Snapshot};
 
 use super::go_quote::visible;
 
-/// `Context prod-eu (api.prod-eu:6443), namespace shop.`, or the dump that was read. `from` names the files, if it was
-/// files.
+/// `Context prod-eu (api.prod-eu:6443), namespace shop.`, or the dump that was read. `from` names the files, if any.
 pub fn header(snapshot: &Snapshot, namespace: Option<&str>, from: &[String]) -> String {
     let origin = match &snapshot.origin {
         Origin::Cluster { context, server } if context.is_empty() => format!("Server {server}"),
         Origin::Cluster { context, server } => format!("Context {context} ({server})"),
         Origin::Dump { paths } => format!("Dump {}", paths.join(", ")),
     };
-    // A snapshot file remembers the cluster that it was taken of.
+    // A snapshot file records the cluster that it was taken from.
     let origin = match &snapshot.origin {
         Origin::Cluster { .. } if !from.is_empty() => {
             format!("Snapshot {} of {}", from.join(", "), lower_first(&origin))

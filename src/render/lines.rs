@@ -1,5 +1,5 @@
-//! Lines of a name with something beside it, below one another: trees and plans. In a terminal nothing is wider than it
-//! where that can be helped: names lose their middle, remarks go on below themselves.
+//! Lines of a name with remarks beside it: trees and plans. In a terminal, lines fit its width if possible: names are
+//! cut in the middle, remarks wrap.
 
 use std::io::{self, Write};
 
@@ -12,26 +12,25 @@ use super::{
     words::{self, middle_cut},
 };
 
-/// No name is cut to less than this.
+/// No name is cut to fewer columns.
 const LEAST_NAME: usize = 16;
-/// What stands beside names begins no later than this, however long a name is.
+/// The column after the names starts here at the latest, however long a name is.
 const MOST_ALIGNED: usize = 64;
-/// Where there is a column, remarks go on below themselves rather than that names are cut, as long as they have this
-/// much room.
+/// In lines with a column, remarks wrap and names aren't cut as long as remarks have this much room.
 const ROOM_FOR_REMARKS: usize = 28;
-/// Words are broken where this much room is left, at least; with less, nothing is readable anyway.
+/// Long words are broken if at least this much room is left; with less, the text would be unreadable anyway.
 const LEAST_BROKEN: usize = 16;
-/// What is between two columns.
+/// The gap between two columns.
 const GAP: usize = 2;
 
-/// One line before it is laid out.
+/// One line before layout.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
-    /// What connects it with the lines above.
+    /// The guide that connects it with the lines above.
     pub guide: String,
     pub tone: Tone,
     pub name: String,
-    /// What stands beside the name in every line, as wide in each.
+    /// The column after the name, equally wide in all lines.
     pub column: Option<(Tone, String)>,
     pub remarks: Vec<(Tone, String)>,
 }
@@ -45,7 +44,7 @@ impl Line {
         self.column.as_ref().map_or(0, |(_, text)| GAP + text.width())
     }
 
-    /// What the remarks take in one line, with the gap before them.
+    /// The width of all remarks in one line, including the gap before them.
     fn remarks_width(&self) -> usize {
         let texts: usize = self.remarks.iter().map(|(_, text)| text.width()).sum();
         if self.remarks.is_empty() { 0 } else { GAP + texts + 2 * (self.remarks.len() - 1) }
@@ -56,7 +55,7 @@ impl Line {
     }
 }
 
-/// How far what stands beside the names is from the left.
+/// Where the text after the names starts, in columns from the left.
 pub(super) fn aligned(lines: &[Line], width: Option<usize>) -> usize {
     let beside = || lines.iter().filter(|line| !line.is_bare());
     let longest = beside().map(Line::first).filter(|first| *first <= MOST_ALIGNED).max().unwrap_or(0);
@@ -70,7 +69,7 @@ pub(super) fn aligned(lines: &[Line], width: Option<usize>) -> usize {
     longest.min(width.map_or(usize::MAX, room))
 }
 
-/// Writes the lines after a margin. `at` is what [`aligned`] says.
+/// Writes the lines, indented by a margin. `at` is the result of [`aligned`].
 pub(super) fn write(
     lines: &[Line],
     at: usize,
@@ -85,7 +84,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Writes a sentence that begins with a word, which is seen first.
+/// Writes a sentence that begins with a highlighted word.
 pub(super) fn write_sentence(
     word: &str,
     tone: Tone,
@@ -114,7 +113,7 @@ fn write_one(
 ) -> io::Result<()> {
     let width = width.map_or(usize::MAX, |width| width.saturating_sub(margin));
     let fits = line.first() + line.column_width() + line.remarks_width() <= width;
-    // Columns stay in line, so a name may not push them; remarks alone may stand further right.
+    // Columns stay aligned, so a name may not push them; remarks alone may start further right.
     let room = match (line.is_bare(), fits && line.column.is_none()) {
         _ if width == usize::MAX => usize::MAX,
         (true, _) => width,
@@ -152,14 +151,14 @@ fn write_one(
     Ok(())
 }
 
-/// The guide of a line that goes on: its own branch leads nowhere, those of its elders go on.
+/// The guide of a continuation line: its own branch ends, those of its ancestors continue.
 fn continued(guide: &str) -> String {
     guide.replace("├─ ", "│  ").replace("└─ ", "   ")
 }
 
-/// Remarks, set in lines of at most `width` columns where their words allow it.
+/// The remarks, wrapped at `width` columns where their words allow it.
 fn wrapped(remarks: &[(Tone, String)], width: usize, style: &Style) -> Vec<String> {
-    // Runs of words of one remark, with the index of the remark.
+    // Each line is runs of words, each run with the index of its remark.
     let mut lines: Vec<Vec<(usize, String)>> = Vec::new();
     let mut used = 0;
     for (index, (_, remark)) in remarks.iter().enumerate() {
@@ -186,7 +185,7 @@ fn wrapped(remarks: &[(Tone, String)], width: usize, style: &Style) -> Vec<Strin
     lines.iter().map(|line| line.iter().map(painted).collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// A word that is too long for a line, such as a finalizer, is broken after one of its marks of punctuation.
+/// Breaks a word that is too long for a line, such as a finalizer, after punctuation.
 pub(super) fn pieces(word: &str, width: usize) -> Vec<&str> {
     if word.width() <= width || width < LEAST_BROKEN {
         return vec![word];

@@ -1,4 +1,4 @@
-//! What is shown, in every form. Writers only: nothing here reads or decides.
+//! All output, in every format. These modules only write: they neither read from the cluster nor decide.
 
 pub mod deletion;
 pub mod doctor;

@@ -1,4 +1,4 @@
-//! Everything that a command prints: one trait, and one type for its formats.
+//! All that commands print: one trait, and one type for the formats.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use super::{document, style::Style};
 /// A format of `-o`. Each command offers some of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Without `-o`.
+    /// The default, without `-o`.
     #[default]
     Text,
     /// Text with more columns.
@@ -41,47 +41,47 @@ impl Format {
         }
     }
 
-    /// Whether it is for people: with a heading, colours and the width of the terminal.
+    /// Whether it is for people: with a header, colours and the width of the terminal.
     pub const fn is_text(self) -> bool {
         matches!(self, Self::Text | Self::Wide)
     }
 }
 
-/// How text is written.
+/// How to write text.
 #[derive(Clone, Copy, Debug)]
 pub struct TextOptions<'a> {
-    /// The columns of the terminal; `None` if output goes elsewhere: then nothing is cut.
+    /// The width of the terminal in columns; `None` if the output goes elsewhere, and nothing is cut.
     pub width: Option<usize>,
-    /// Whether similar objects are folded, and objects without owners and dependents only counted.
+    /// Whether similar objects are folded, and objects without owners and dependents are only counted.
     pub fold: bool,
-    /// Whether there are more columns.
+    /// Whether more columns are shown.
     pub wide: bool,
-    /// Now, in Unix seconds, for ages.
+    /// The current time in Unix seconds, for ages.
     pub now: Option<i64>,
     pub style: &'a Style,
 }
 
-/// What a command prints, in each of its formats.
+/// The output of a command, in each of its formats.
 pub trait Output {
-    /// For JSON and YAML; `docs/schema/` describes it.
+    /// The document for JSON and YAML; `docs/schema/` describes it.
     fn document(&self) -> impl Serialize;
 
-    /// Text, below the heading.
+    /// The text below the header.
     ///
     /// # Errors
     /// The writer's.
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Any other format; `None` if there is no such output.
+    /// Any other format; `None` if the command doesn't offer it.
     fn other(&self, _format: Format) -> Option<String> {
         None
     }
 }
 
-/// The output in one format. Only text begins with the heading.
+/// The output in one format. Only text begins with the header.
 ///
 /// # Errors
-/// The format is one that this output doesn't have.
+/// The command doesn't offer the format.
 pub fn print(
     output: &impl Output,
     format: Format,

@@ -1,4 +1,4 @@
-//! What is served: which resources the collector watches, and why not the others.
+//! The served resources: which of them the collector watches, and why not the others.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ use super::{
 pub struct ResourcesView<'a> {
     pub resources: &'a Resources,
     pub gaps: &'a [Gap],
-    /// How many objects of each resource were read, if they were counted. What could not be counted is missing.
+    /// The number of objects of each resource, if they were counted; resources that could not be counted are missing.
     pub counts: Option<&'a BTreeMap<ResourceId, usize>>,
 }
 
@@ -31,7 +31,7 @@ pub struct ResourcesView<'a> {
 struct Row<'a> {
     id: ResourceId,
     resource: &'a Resource,
-    /// The other versions that it is served in.
+    /// The other served versions.
     also: Vec<&'a str>,
     not_watched: Option<&'a NotWatched>,
 }
@@ -46,7 +46,7 @@ impl Row<'_> {
         self.and_versions(watched)
     }
 
-    /// The heading that rows of the same version have in common where there is no room for columns.
+    /// The heading that rows of the same version share if the terminal is too narrow for columns.
     fn heading(&self) -> String {
         let api_version = self.resource.api_version();
         self.and_versions(match self.not_watched {
@@ -81,7 +81,7 @@ impl Output for ResourcesView<'_> {
         Document { head: Head::new("Resources", view.gaps), resources: resources.collect() }
     }
 
-    /// One line for each resource. If that doesn't fit the width, those of the same version share a heading.
+    /// One line for each resource. If that doesn't fit the width, resources of the same version share a heading.
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         let TextOptions { wide, width, style, .. } = *options;
         let rows = self.rows();
@@ -143,7 +143,7 @@ impl<'a> ResourcesView<'a> {
         columns
     }
 
-    /// What stands in [`Self::columns`].
+    /// The cells of [`Self::columns`].
     fn cells(&self, row: &Row<'_>, wide: bool) -> Vec<String> {
         let resource = row.resource;
         let mut cells = vec![resource.plural.clone()];
@@ -171,7 +171,7 @@ impl<'a> ResourcesView<'a> {
         self.counts?.get(&id).copied()
     }
 
-    /// What a column would repeat becomes a heading, so that little has to be cut on a terminal of 80 columns.
+    /// Repeated columns become headings, so that little is cut on a terminal of 80 columns.
     fn write_grouped(&self, rows: &[Row<'_>], width: usize, style: &Style, out: &mut dyn Write) -> io::Result<()> {
         let mut columns = vec![Column::name("NAME"), Column::text("NAMESPACED"), Column::name("KIND")];
         columns.extend(self.counts.map(|_| Column::number("OBJECTS")));
@@ -205,7 +205,7 @@ impl<'a> ResourcesView<'a> {
     }
 }
 
-/// The lines by their heading, in the order in which headings come up first.
+/// The lines by heading, in the order in which headings first appear.
 fn grouped<'a>(rows: &[(&Row<'_>, &'a String)]) -> Vec<(String, Vec<&'a String>)> {
     let mut groups: Vec<(String, Vec<&String>)> = Vec::new();
     let mut positions: FxHashMap<String, usize> = FxHashMap::default();
@@ -253,7 +253,7 @@ struct ResourceJson<'a> {
     objects: Option<usize>,
 }
 
-/// Why a resource is not watched: a word that never changes its meaning, and a sentence.
+/// Why a resource is not watched: a word whose meaning never changes, and a sentence.
 #[derive(Serialize)]
 struct Because {
     reason: &'static str,

@@ -25,7 +25,7 @@ fn resource(group: &str, version: &str, plural: &str, kind: &str, verbs: &[&str]
     }
 }
 
-/// Some of every sort: core, versions, missing verbs, ignored, long names.
+/// Resources of every sort: core, several versions, missing verbs, ignored, long names.
 fn some() -> Resources {
     let all = &["create", "delete", "get", "list", "watch"];
     let long = "widgets-with-a-name-that-is-longer-than-anybody-could-ever-want-it-to-be";

@@ -1,4 +1,4 @@
-//! Colours by meaning, or none. Whether there are any is decided elsewhere: nothing here looks at a terminal.
+//! Colours by meaning, or none. The caller decides whether to use colours: this module doesn't look at a terminal.
 
 use owo_colors::OwoColorize;
 
@@ -6,9 +6,9 @@ use owo_colors::OwoColorize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Plain,
-    /// What can be skipped.
+    /// Less important text.
     Quiet,
-    /// What is to be seen first: headings, verdicts.
+    /// Text to see first: headings, verdicts.
     Strong,
     /// As it should be.
     Good,
@@ -33,12 +33,12 @@ impl Style {
         self.colours
     }
 
-    /// A text in its tone. Pad it before: the escape sequences count as characters to everyone but the terminal.
+    /// The text in its tone. Pad it first: escape sequences would count as characters.
     pub fn paint(&self, tone: Tone, text: &str) -> String {
         let style = owo_colors::Style::new();
         let style = match tone {
-            // The sixteen colours of the terminal's own palette, and no bright ones: they are readable on light and on
-            // dark.
+            // Only the sixteen colours of the terminal's own palette, none of them bright: they are readable on light
+            // and on dark.
             _ if !self.colours || text.is_empty() => return text.to_owned(),
             Tone::Plain => return text.to_owned(),
             Tone::Quiet => style.dimmed(),

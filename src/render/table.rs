@@ -1,22 +1,22 @@
-//! Tables as kubectl prints them: columns side by side, nothing drawn around them, one line a row.
+//! Tables as kubectl prints them: columns without borders, one line per row.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use unicode_width::UnicodeWidthStr;
 
 use super::{go_quote::visible, words::middle_cut};
 
-/// How far columns are apart.
+/// The gap between columns.
 const GAP: usize = 2;
-/// No column is cut to less than this.
+/// No column is cut to fewer columns of text.
 const LEAST: usize = 8;
 
 /// A column, by its heading.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     pub heading: &'static str,
-    /// Numbers stand at the right.
+    /// Numbers are right-aligned.
     pub number: bool,
-    /// Whether texts may lose their middle where there is no room for them.
+    /// Whether texts are cut in the middle if there is no room for them.
     pub cut: bool,
 }
 
@@ -26,7 +26,7 @@ impl Column {
         Column { heading, number: false, cut: false }
     }
 
-    /// A column of names, cut in their middle where there is no room for them.
+    /// A column of names, cut in the middle if there is no room for them.
     pub const fn name(heading: &'static str) -> Self {
         Column { heading, number: false, cut: true }
     }
@@ -37,8 +37,8 @@ impl Column {
     }
 }
 
-/// The lines of a table: the heading's first, then one for each row. With a width, names are cut so that a line takes
-/// no more. What a terminal would obey is escaped.
+/// The lines of a table: the heading, then one for each row. If a width is given, names are cut so that lines fit it.
+/// Control characters are escaped.
 pub fn lines(columns: &[Column], mut rows: Vec<Vec<String>>, width: Option<usize>) -> Vec<String> {
     for cell in rows.iter_mut().flatten() {
         *cell = visible(cell).into_owned();
@@ -67,7 +67,7 @@ pub fn lines(columns: &[Column], mut rows: Vec<Vec<String>>, width: Option<usize
     table.lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// The columns that a table takes up if nothing is cut.
+/// The width of the table if nothing is cut.
 pub fn natural_width(columns: &[Column], rows: &[Vec<String>]) -> usize {
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| visible(cell).into_owned()).collect()).collect();
@@ -87,8 +87,7 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
-/// The widths with the widest of those that may be cut made narrower, until so many columns are saved or nothing is
-/// left to take.
+/// The widths after narrowing the widest cuttable columns, until `over` columns are saved or nothing more can be cut.
 fn narrowed(columns: &[Column], widths: &[usize], mut over: usize) -> Vec<usize> {
     let mut widths = widths.to_vec();
     while over > 0 {

@@ -1,4 +1,4 @@
-//! The tree as text: lines that fit 80 columns where names allow it, and that say the same without colour.
+//! The tree as text: lines fit 80 columns if names allow it, and are complete without colour.
 
 use std::{
     borrow::Cow,
@@ -101,7 +101,7 @@ fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, guide: S
     }
 }
 
-/// `Kind/name`, with the namespace where it isn't the one to expect: the parent's or that of the scope.
+/// `Kind/name`, with the namespace if it is not the expected one: that of the parent or of the scope.
 fn name(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry) -> String {
     let Some(id) = graph.object(entry.node) else {
         return entry.reference(snapshot).map_or_else(String::new, |reference| marks::named(snapshot, reference));
@@ -123,7 +123,7 @@ fn name(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry) -> 
     }
 }
 
-/// The columns of wide output; empty for a line that stands for several objects.
+/// The additional columns of wide output; empty for a line about several objects.
 fn wide(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, now: Option<i64>) -> [String; 4] {
     if matches!(row, Row::More { .. }) {
         return [const { String::new() }; 4];
@@ -150,7 +150,7 @@ fn wide(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, now: Opt
     ]
 }
 
-/// In wide output more columns, and a heading; lines may then be as long as they are.
+/// Writes wide output: more columns and a heading, lines of any length.
 fn write_wide(
     mut lines: Vec<Line>,
     cells: &[[String; 4]],

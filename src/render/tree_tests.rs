@@ -103,7 +103,7 @@ fn prints_the_collectors_graph() {
     let (snapshot, graph) = shop();
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), None);
     let dot = dot::text(&DebugGraph::of(&snapshot, &graph, &tree));
-    // One line a vertex is enough to see what is there.
+    // One line per vertex shows enough.
     let short: Vec<String> =
         dot.replace("\n    ", " ").lines().map(str::to_owned).filter(|line| line != "  ];").collect();
     insta::assert_snapshot!(short.join("\n"));

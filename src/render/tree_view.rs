@@ -1,4 +1,4 @@
-//! What `tree` prints, in each of its formats.
+//! The output of `tree`, in each of its formats.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ use super::{
     tree_document::Document,
 };
 
-/// A tree with the data that its names and states come from.
+/// A tree with the data for its names and states.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeView<'a> {
     pub snapshot: &'a Snapshot,

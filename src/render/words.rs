@@ -1,4 +1,4 @@
-//! Small matters of wording: plurals, counts by kind, cutting, wrapping, ages.
+//! Wording: plurals, counts by kind, cutting, wrapping, ages.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::go_quote::visible;
 use crate::model::{ObjectId, Resource, ResourceId, Snapshot};
 
-/// How many objects there are of each kind, in the order of discovery.
+/// The number of objects of each kind, in the order of discovery.
 pub type KindCounts = BTreeMap<ResourceId, usize>;
 
 /// Counts objects by kind.
@@ -19,8 +19,8 @@ pub fn count_kinds(snapshot: &Snapshot, objects: impl Iterator<Item = ObjectId>)
     counts
 }
 
-/// A kind's name for so many of it: `1 Ingress`, `2 Ingresses`, `2 NetworkPolicies`, `2 Endpoints`. The ending is that
-/// of the resource, as far as both agree before it.
+/// The name of a kind for a count: `1 Ingress`, `2 Ingresses`, `2 NetworkPolicies`, `2 Endpoints`. The plural ending is
+/// taken from the resource's name if both agree up to there.
 pub fn plural(resource: &Resource, count: usize) -> String {
     let kind = &resource.kind;
     if count == 1 {
@@ -36,17 +36,17 @@ pub fn plural(resource: &Resource, count: usize) -> String {
     }
 }
 
-/// `kind.group/name`, as kubectl's `-o name` has it.
+/// `kind.group/name`, as kubectl's `-o name` prints it.
 pub fn full_name(snapshot: &Snapshot, id: ObjectId) -> String {
     let object = snapshot.object(id);
     let resource = snapshot.resources.get(object.resource);
     let dot = if resource.group.is_empty() { "" } else { "." };
     let name = format!("{}{dot}{}/{}", resource.kind.to_lowercase(), resource.group, snapshot.text(object.name));
-    // One a line, whatever it is made of.
+    // One per line, whatever the name contains.
     visible(&name).into_owned()
 }
 
-/// A text with its middle left out, so that it takes no more than `room` columns.
+/// The text with its middle cut out, so that it fits `room` columns.
 pub fn middle_cut(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
@@ -67,7 +67,7 @@ fn take_columns(chars: impl Iterator<Item = char>, room: usize) -> String {
         .collect()
 }
 
-/// Words set in lines of at most `width` columns, where their lengths allow it.
+/// The words, wrapped at `width` columns if their lengths allow it.
 pub fn wrapped<'a>(words: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0;

@@ -1,4 +1,4 @@
-//! `kind: Deletion`, for programs.
+//! `kind: Deletion`: the result of a delete, as JSON and YAML.
 
 use serde::Serialize;
 
@@ -30,12 +30,12 @@ pub(super) struct DeletionDocument<'a> {
     archive: Option<String>,
 }
 
-/// What came of what was foretold.
+/// The result, compared with the plan.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ResultJson<'a> {
     ended: &'static str,
-    /// In seconds.
+    /// Time since the first DELETE, in seconds.
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<SeenJson>,
@@ -44,7 +44,7 @@ struct ResultJson<'a> {
     unplanned: Vec<UnplannedJson<'a>>,
 }
 
-/// The same of a sweep.
+/// The same for a sweep.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct SweptJson<'a> {
     #[serde(flatten)]
@@ -52,7 +52,7 @@ pub(super) struct SweptJson<'a> {
     failed: Vec<FailedJson<'a>>,
 }
 
-/// Something that could not be written, or not be found out.
+/// An object that could not be written or read.
 #[derive(Clone, Debug, Serialize)]
 struct FailedJson<'a> {
     object: ObjectJson<'a>,
@@ -60,7 +60,7 @@ struct FailedJson<'a> {
 }
 
 impl<'a> SweptJson<'a> {
-    /// What came of a sweep.
+    /// The result of a sweep.
     pub(super) fn of(view: &DeletionView<'a>) -> Self {
         let failed = view.sweep.unwrap_or_default().iter();
         let failed = failed.map(|(object, reason)| FailedJson { object: ObjectJson::named(object), reason });
@@ -68,7 +68,7 @@ impl<'a> SweptJson<'a> {
     }
 }
 
-/// A target, and what came of its DELETE.
+/// A target and the answer to its DELETE.
 #[derive(Clone, Debug, Serialize)]
 struct TargetJson<'a> {
     #[serde(flatten)]
@@ -78,7 +78,7 @@ struct TargetJson<'a> {
     reason: Option<&'a str>,
 }
 
-/// What was seen of the objects that the plan names.
+/// What happened to the objects that the plan names.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct SeenJson {
     gone: usize,
@@ -107,7 +107,7 @@ struct BlockerJson<'a> {
     waiting_objects: usize,
 }
 
-/// What went, and was not in the plan.
+/// An object that was deleted although the plan doesn't name it.
 #[derive(Clone, Debug, Serialize)]
 struct UnplannedJson<'a> {
     object: ObjectJson<'a>,
@@ -120,7 +120,7 @@ struct UnplannedJson<'a> {
 }
 
 impl<'a> DeletionDocument<'a> {
-    /// All that there is to tell.
+    /// The result of a delete.
     pub(super) fn of(view: &DeletionView<'a>) -> Self {
         DeletionDocument {
             head: Head::new("Deletion", view.gaps),

@@ -1,4 +1,4 @@
-//! What came of a delete, as people read it and as a document.
+//! The result of a delete, as text and as a document.
 
 mod document;
 #[cfg(test)]
@@ -24,30 +24,30 @@ use crate::{
 use self::document::{DeletionDocument, SweptJson};
 pub use self::text::why;
 
-/// A delete that was done, with what is needed to tell it.
+/// A finished delete, with what is needed to describe it.
 #[derive(Clone, Copy, Debug)]
 pub struct DeletionView<'a> {
     pub propagation: Propagation,
-    /// The namespace that is looked at; objects elsewhere are named with theirs.
+    /// The namespace in view; objects elsewhere are printed with theirs.
     pub namespace: Option<&'a str>,
     pub gaps: &'a [Gap],
-    /// What was foretold.
+    /// What the plan predicted.
     pub planned: Summary,
-    /// What came of the targets.
+    /// The answers to the DELETEs of the targets.
     pub sent: &'a [Sent],
-    /// What came of the rest; none where nobody followed.
+    /// What happened after the DELETEs; `None` if the cascade was not followed.
     pub followed: Option<&'a Followed>,
-    /// Since the first DELETE.
+    /// Time since the first DELETE.
     pub took: Duration,
-    /// What was kept, and is as it is to be.
+    /// The objects that `--keep` preserved as intended.
     pub kept: &'a [Identity],
-    /// What is to be told of what is kept and is not as it is to be.
+    /// Messages about kept objects that are not as intended.
     pub unfinished: &'a [String],
-    /// The file that has all of it.
+    /// The archive file, if one was written.
     pub archive: Option<&'a Path>,
-    /// kubectl with the flags that choose the cluster, for commands.
+    /// kubectl with the flags that select the cluster, for printed commands.
     pub kubectl: &'a Kubectl,
-    /// Of a sweep, which has no targets: what could not be written, or not be found out, and why.
+    /// For a sweep, which has no targets: the objects that could not be written or read, and why.
     pub sweep: Option<&'a [(Identity, String)]>,
 }
 
@@ -77,7 +77,7 @@ impl DeletionView<'_> {
         done.map(|sent| format!("{}\n", visible(&full_name(&sent.target)))).collect()
     }
 
-    /// Whether it is the answer that nobody wants: something stays, or came out otherwise than foretold.
+    /// Whether the outcome is bad: objects remain, or something differs from the plan.
     pub fn bad_news(&self) -> bool {
         self.followed.is_some_and(|followed| match followed.ended {
             Ended::AsPlanned => followed.left > 0 || surprises(followed) > 0,
@@ -87,7 +87,7 @@ impl DeletionView<'_> {
         })
     }
 
-    /// Whether it was not done, or not followed, as it was asked for.
+    /// Whether a request failed, or the cascade was not followed as requested.
     pub fn failed(&self) -> bool {
         let called_off = self.followed.is_some_and(|followed| followed.ended == Ended::CalledOff);
         let in_vain = self.sweep.is_some_and(|failing| !failing.is_empty());
@@ -96,14 +96,14 @@ impl DeletionView<'_> {
 }
 
 impl DeletionView<'_> {
-    /// Whether nothing was begun.
+    /// Whether certainly no target was deleted.
     fn is_not_done(&self) -> bool {
         self.sweep.is_none() && !self.sent.iter().any(|sent| sent.answered.may_be_done())
     }
 }
 
-/// Whether all that came out otherwise is gone where it was to get stuck: somebody has let go of it whom nobody knew
-/// of.
+/// Whether all differences are objects that were expected to get stuck and are gone: a finalizer was removed by a
+/// controller that the plan didn't know to be running.
 fn went_all_the_same(followed: &Followed) -> bool {
     let let_go = |otherwise: &UnexpectedOutcome| {
         otherwise.actual == OutcomeKind::Deleted
@@ -112,12 +112,12 @@ fn went_all_the_same(followed: &Followed) -> bool {
     followed.left == 0 && surprises(followed) == 0 && followed.otherwise.iter().all(let_go)
 }
 
-/// How many objects went that were there when it was foretold that they would not.
+/// How many objects were deleted that existed at planning time and were predicted to stay.
 fn surprises(followed: &Followed) -> usize {
     followed.outside.iter().filter(|one| !one.new && (one.gone || one.terminating)).count()
 }
 
-/// How it ended, in one word that never changes meaning.
+/// The outcome in one word; its meaning never changes.
 fn ended(view: &DeletionView<'_>) -> &'static str {
     match view.followed.map(|followed| followed.ended) {
         _ if view.is_not_done() => "NotDeleted",

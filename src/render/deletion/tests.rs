@@ -1,4 +1,4 @@
-//! How it is told what came of a delete.
+//! How the result of a delete is printed.
 
 use std::{path::Path, time::Duration};
 
@@ -56,7 +56,7 @@ fn stuck(ended: Ended) -> Followed {
     Followed { progress, left: 2, blockers: vec![blocker], ..followed(ended) }
 }
 
-/// The text at 80 columns, and the exit code that follows from it.
+/// The text at 80 columns, and the resulting exit code.
 fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
     let kubectl = Kubectl::new(vec!["--context=prod".to_owned()]);
     let view = DeletionView {
@@ -151,7 +151,7 @@ fn what_came_otherwise_is_told_one_by_one() {
     assert_eq!(code, 2);
 }
 
-/// Nobody is to be alarmed because something was let go of after all.
+/// A finalizer that is removed after all is no reason for an alarm.
 #[test]
 fn what_went_although_it_was_to_get_stuck_is_no_bad_news() {
     let otherwise = UnexpectedOutcome {
@@ -194,7 +194,7 @@ fn many_are_counted_unless_all_are_wanted() {
     assert_eq!(code, 0);
 }
 
-/// Whoever's answer got lost may be gone.
+/// If the answer got lost, the object may be gone.
 #[test]
 fn what_nobody_knows_is_not_called_undone() {
     let unsure = Answered::Unsure { reason: "the connection was lost".to_owned() };

@@ -1,5 +1,5 @@
-//! What came of a delete, for people: how it ended first, then what came out otherwise, what holds what is left, and
-//! what to do about it.
+//! The result of a delete as text: first how it ended, then what differs from the plan, what blocks the remaining
+//! objects, and what to do about it.
 
 use std::io::{self, Write};
 
@@ -23,11 +23,11 @@ use crate::{
 
 use super::{DeletionView, surprises, went_all_the_same};
 
-/// So many of a kind are named, unless the output is wide.
+/// At most this many objects of a kind are named, unless the output is wide.
 const NAMED: usize = 10;
 const MARGIN: usize = 2;
 
-/// Writes it all.
+/// Writes the whole text.
 pub(super) fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (word, tone, sentence) = verdict(view);
     lines::write_sentence(word, tone, &sentence, options, out)?;
@@ -270,7 +270,7 @@ fn outside_line(view: &DeletionView<'_>, outside: &UnplannedObject) -> Line {
     line(view, &outside.object, word, Tone::Warning, vec![format!("{since}, {because}")])
 }
 
-/// What to do about what is left.
+/// The command to run next if objects remain.
 fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
     let object = &followed.blockers.first()?.object;
     let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
@@ -278,7 +278,7 @@ fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
     explain.in_namespace(&object.namespace)
 }
 
-/// `Kind/name`, with its namespace where that is another one.
+/// `Kind/name`, with its namespace if that is not the one in view.
 fn named(object: &Identity, namespace: Option<&str>) -> String {
     let elsewhere = !object.namespace.is_empty() && namespace != Some(object.namespace.as_str());
     if elsewhere { format!("{} -n {}", object.short_name(), object.namespace) } else { object.short_name() }
@@ -290,7 +290,7 @@ fn line(view: &DeletionView<'_>, object: &Identity, word: &str, tone: Tone, rema
     Line { guide: String::new(), tone: Tone::Plain, name, column: Some((tone, word.to_owned())), remarks }
 }
 
-/// Writes lines below an empty one, and how many more there are.
+/// Writes an empty line, the lines, and how many more there are.
 fn write_lines(lines: &[Line], all: usize, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     if lines.is_empty() {
         return Ok(());

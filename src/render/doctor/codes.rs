@@ -1,4 +1,4 @@
-//! What there is to find: every code.
+//! The list of all finding codes.
 
 use std::io::{self, Write};
 
@@ -33,14 +33,14 @@ struct CodeJson {
 }
 
 impl CodesDocument {
-    /// Every code, in the order in which they are listed.
+    /// All codes, in the order in which they are listed.
     fn new() -> Self {
         let row = |code: Code| CodeJson { code: code.name(), severity: code.severity().name(), title: code.title() };
         CodesDocument { api_version: API_VERSION, kind: "Codes", codes: Code::ALL.into_iter().map(row).collect() }
     }
 }
 
-/// Every code.
+/// The list of all codes.
 #[derive(Clone, Copy, Debug)]
 pub struct CodesView;
 
@@ -49,7 +49,7 @@ impl Output for CodesView {
         CodesDocument::new()
     }
 
-    /// A table. A title that is too long for the width continues below itself; in wide output it is never broken.
+    /// A table. A title that is too long for the width wraps; wide output doesn't wrap.
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         write(options.width.filter(|_| !options.wide), options.style, out)
     }

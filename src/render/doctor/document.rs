@@ -1,4 +1,4 @@
-//! A diagnosis for programs (design, section 4).
+//! A diagnosis as JSON and YAML.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use super::DoctorView;
 pub struct DiagnosisDocument<'a> {
     #[serde(flatten)]
     head: Head<'a>,
-    /// Only where a throw-away object was to tell.
+    /// Absent without `--probe`: only a probe object shows whether the collector runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     collector_runs: Option<bool>,
     findings: Vec<FindingJson<'a>>,
@@ -29,19 +29,19 @@ pub struct DiagnosisDocument<'a> {
 pub struct FindingJson<'a> {
     code: &'static str,
     severity: &'static str,
-    /// The first of `objects`; absent where the cluster as a whole suffers.
+    /// The first of `objects`; absent if the finding is about the cluster as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     object: Option<ObjectJson<'a>>,
     objects: Vec<ObjectJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reference: Option<ReferenceJson<'a>>,
-    /// All of them, in their order; absent where there is none.
+    /// All owner references at fault, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     references: Vec<ReferenceJson<'a>>,
     related: Vec<ObjectJson<'a>>,
     message: &'a str,
     consequence: &'a str,
-    /// What does the least harm: commands, one a line. Empty where there is none.
+    /// The commands of the remedy that does the least harm, one per line. Empty if there is no remedy.
     remedy: String,
     remedies: Vec<RemedyJson<'a>>,
 }
@@ -52,7 +52,7 @@ struct RemedyJson<'a> {
     commands: Vec<String>,
 }
 
-/// How many findings there are of each severity.
+/// The number of findings of each severity.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct SummaryJson {
     error: usize,
@@ -61,7 +61,7 @@ struct SummaryJson {
 }
 
 impl<'a> DiagnosisDocument<'a> {
-    /// All that was found.
+    /// The document of a diagnosis.
     pub fn of(view: &DoctorView<'a>) -> Self {
         let findings = view.diagnosis.findings.iter().map(|finding| FindingJson::of(view.snapshot, finding)).collect();
         let count = |severity| view.diagnosis.count(severity);
@@ -79,7 +79,7 @@ impl<'a> DiagnosisDocument<'a> {
 }
 
 impl<'a> FindingJson<'a> {
-    /// A finding about a snapshot.
+    /// A finding about objects of a snapshot.
     pub fn of(snapshot: &'a Snapshot, finding: &'a Finding) -> Self {
         let named =
             |ids: &[ObjectId]| -> Vec<ObjectJson<'a>> { ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect() };

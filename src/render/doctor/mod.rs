@@ -1,4 +1,4 @@
-//! Findings: as text, as a document, as a script of remedies; and the list of what there is to find.
+//! Findings as text, as a document and as a script of remedies; and the list of codes.
 
 mod codes;
 mod document;
@@ -30,24 +30,24 @@ pub use document::{DiagnosisDocument, FindingJson};
 
 pub(super) use text::{WIDTH, is_readable, set};
 
-/// A diagnosis with what is needed to tell it.
+/// A diagnosis with what is needed to print it.
 #[derive(Clone, Copy, Debug)]
 pub struct DoctorView<'a> {
     pub snapshot: &'a Snapshot,
     pub diagnosis: &'a Diagnosis,
-    /// The namespace that is looked at; objects elsewhere are named with theirs.
+    /// The namespace in view; objects elsewhere are printed with theirs.
     pub namespace: Option<&'a str>,
-    /// How many objects were asked about; all if that is not said.
+    /// The number of targets; `None` if all objects were examined.
     pub targets: Option<usize>,
-    /// What a throw-away object told of the collector, where that was asked for.
+    /// What the probe object showed about the collector, if a probe was requested.
     pub probed: Option<Probed>,
-    /// Where everything comes from, as the first line of a text has it.
+    /// The first line of a text: the origin of the data.
     pub header: &'a str,
-    /// The codes that were asked for; all if there is none.
+    /// The codes to report; all if empty.
     pub only: &'a [Code],
-    /// The command that looks at the same again: `kubectl gc doctor -n shop`.
+    /// The command that repeats this diagnosis: `kubectl gc doctor -n shop`.
     pub again: &'a ShellCommand,
-    /// kubectl held to the same cluster, whatever its current context is by then.
+    /// kubectl with flags that pin the cluster: its current context may change before the commands run.
     pub kubectl: &'a Kubectl,
 }
 
@@ -77,7 +77,7 @@ impl DoctorView<'_> {
         objects.into_iter().map(|id| format!("{}\n", full_name(self.snapshot, id))).collect()
     }
 
-    /// How many findings there are: `2 errors, 3 warnings, 1 note`. Nothing where there is none.
+    /// The number of findings: `2 errors, 3 warnings, 1 note`. Empty if there is none.
     fn counts(&self) -> String {
         let of =
             |severity, one, many| Some(self.diagnosis.count(severity)).filter(|n| *n > 0).map(|n| count(n, one, many));
@@ -90,18 +90,18 @@ impl DoctorView<'_> {
     }
 }
 
-/// The command that makes a script of all the remedies for a code.
+/// The command that prints a script with all remedies for a code.
 pub(super) fn all_remedies(doctor: &ShellCommand, code: Code) -> ShellCommand {
     doctor.clone().flags(&[&format!("--only={}", code.name()), "-o", "remedies"])
 }
 
-/// How much was looked at: `101,204 objects of 143 kinds`.
+/// How much was examined: `101,204 objects of 143 kinds`.
 pub fn looked_at(snapshot: &Snapshot) -> String {
     let kinds: BTreeSet<_> = snapshot.objects().map(|(_, object)| object.resource).collect();
     format!("{} of {}", count(snapshot.len(), "object", "objects"), count(kinds.len(), "kind", "kinds"))
 }
 
-/// How a finding begins.
+/// The first word of a finding.
 pub(super) fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "ERROR",

@@ -1,4 +1,4 @@
-//! Remedies as a script, to be read before it is run.
+//! Remedies as a shell script, to be reviewed before it runs.
 
 use crate::{
     command_line::{Kubectl, ShellCommand},
@@ -8,22 +8,22 @@ use crate::{
 
 use super::{DoctorView, text::set, word};
 
-/// Comments are set in so many columns, their sign included.
+/// The width of comments in columns, including [`SIGN`].
 const WIDTH: usize = 80;
-/// What begins a comment.
+/// The start of a comment.
 const SIGN: &str = "# ";
 
-/// What is said at the top of every script that has something to run.
+/// The introduction of every script that has a command to run.
 const ABOUT: &str = "The first remedy of each finding does the least harm and is active; the others are \
     commented out. Comment out what you do not want, or activate another remedy.";
-/// The choice that is made about failures.
+/// How the script treats failures.
 const FAILURES: &str = "The script continues when a command fails. A patch is rejected if the object has \
     changed since; a delete deletes whatever object has the name then. The script counts failures, and exits \
     with code 1 if there are any.";
 
 impl DoctorView<'_> {
-    /// A shell script (POSIX): of each finding the remedy that does the least harm, and the others commented out.
-    /// Nothing of what was read gets out of a comment or of a word.
+    /// A POSIX shell script: the least harmful remedy of each finding is active, the others are commented out. Text
+    /// from the cluster is quoted, so it can't end a comment or a word.
     pub fn remedies(&self) -> String {
         let mut body = Script::default();
         for finding in &self.diagnosis.findings {
@@ -77,17 +77,17 @@ impl DoctorView<'_> {
 #[derive(Default)]
 struct Script {
     text: String,
-    /// How many commands there are to be run.
+    /// The number of active commands.
     commands: usize,
 }
 
 impl Script {
-    /// Adds a comment, of as many lines as it takes.
+    /// Adds a comment, wrapped.
     fn comment(&mut self, text: &str) {
         self.said("", text);
     }
 
-    /// Adds a comment whose lines stand below one another after a label.
+    /// Adds a labelled comment; its lines are aligned after the label.
     fn said(&mut self, label: &str, text: &str) {
         for (index, line) in set(text, WIDTH - SIGN.len() - label.len()).iter().enumerate() {
             let label = if index == 0 { label.to_owned() } else { " ".repeat(label.len()) };
@@ -100,8 +100,7 @@ impl Script {
         self.text.push('\n');
     }
 
-    /// Kubectl is held to the cluster that was looked at: by the time somebody runs this, its current context may be
-    /// another.
+    /// Pins kubectl to the examined cluster: its current context may change before the script runs.
     fn reach(&mut self, kubectl: &Kubectl) {
         let function = kubectl.shell_function();
         if kubectl.is_plain() || !function.is_runnable() {
@@ -122,13 +121,13 @@ impl Script {
                     self.commands += 1;
                 }
                 (true, false) => self.line(&format!("{SIGN}{command} || failed")),
-                // Written as a comment.
+                // As a comment.
                 (false, _) => self.line(&command.to_string()),
             }
         }
     }
 
-    /// Says how it went.
+    /// Adds the final command, which checks the result.
     fn end(&mut self, commands: usize, again: &ShellCommand) {
         let commands = count(commands, "command", "commands");
         self.line("");

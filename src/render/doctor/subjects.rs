@@ -1,4 +1,4 @@
-//! Who suffers: by name where they are few, by kind and number where they are many.
+//! The affected objects: a few are named, many are counted by kind.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -10,13 +10,13 @@ use crate::{
 
 use super::DoctorView;
 
-/// Up to so many objects are named; of more, so many are named as examples.
+/// Up to this many objects are all named. If there are more, the first ones are named as examples.
 const NAMED: usize = 3;
-/// Up to so many kinds are counted one by one.
+/// Up to this many kinds are counted separately.
 const KINDS: usize = 6;
 
 impl DoctorView<'_> {
-    /// Who suffers, in a few words: `Secret/key and Secret/lock -n shop`, or `37 Buckets (s3.example.org) in 2
+    /// The affected objects in a few words: `Secret/key and Secret/lock -n shop`, or `37 Buckets (s3.example.org) in 2
     /// namespaces`.
     pub(super) fn subject(&self, objects: &[ObjectId]) -> String {
         if objects.len() <= NAMED {
@@ -25,14 +25,13 @@ impl DoctorView<'_> {
         format!("{}{}", self.kinds(objects), self.place(objects))
     }
 
-    /// The first few of many, nothing of few.
+    /// The first few names, if there are too many to name all.
     pub(super) fn examples(&self, objects: &[ObjectId]) -> Option<String> {
         let more = objects.len().checked_sub(NAMED).filter(|more| *more > 0)?;
         Some(self.named(&objects[..NAMED], &format!("{} more", thousands(more))))
     }
 
-    /// Names one after the other. Their namespace is said once where it is the same, and not at all where it is to be
-    /// expected.
+    /// The names, comma-separated. A common namespace is printed once, and not at all if it is the one in view.
     fn named(&self, objects: &[ObjectId], more: &str) -> String {
         let together = self.namespaces(objects).len() == 1;
         let name = |id: &ObjectId| {
@@ -61,7 +60,7 @@ impl DoctorView<'_> {
         listed(&words)
     }
 
-    /// ` -n shop`, or ` in 3 namespaces`; nothing for what is cluster-scoped, or where it is to be expected.
+    /// ` -n shop`, or ` in 3 namespaces`; empty for cluster-scoped objects and for the namespace in view.
     pub(super) fn place(&self, objects: &[ObjectId]) -> String {
         let namespaces = self.namespaces(objects);
         match (namespaces.len(), namespaces.first().map(|namespace| self.snapshot.text(*namespace))) {
@@ -79,7 +78,7 @@ impl DoctorView<'_> {
     }
 }
 
-/// Whose kind it is, where it isn't Kubernetes' own.
+/// The API group in parentheses, if it is not one of Kubernetes' own.
 fn group(resource: &Resource) -> String {
     let own = !resource.group.contains('.') || resource.group.ends_with(".k8s.io");
     if own { String::new() } else { format!(" ({})", resource.group) }

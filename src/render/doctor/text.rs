@@ -1,4 +1,4 @@
-//! Findings for people, who may be tired: what is so, what it leads to, what to do.
+//! Findings as text: the problem, its consequences, and the remedy.
 
 use std::io::{self, Write};
 
@@ -17,24 +17,24 @@ use crate::{
 
 use super::{DoctorView, all_remedies, looked_at, subjects::listed, word};
 
-/// Sentences are set in so many columns where no terminal says how many there are: a pipe mostly leads to one.
+/// The width of text in columns if the terminal's width is unknown: output to a pipe usually ends in a terminal.
 pub(in crate::render) const WIDTH: usize = 80;
-/// What is said of a finding stands so far from the left.
+/// The indent of what a finding says, in columns.
 pub(super) const MARGIN: usize = 2;
-/// What is said after a label ("Then:") stands so far from the left.
+/// The indent of text after a label ("Then:").
 const LABELLED: usize = MARGIN + 6;
-/// Commands stand so far from the left.
+/// The indent of commands.
 const COMMANDS: usize = LABELLED + 2;
-/// A command longer than this, in bytes, is only in the script.
+/// A longer command, in bytes, is printed in the script only.
 const LONGEST: usize = 4_000;
-/// Of each remedy so many commands are shown.
+/// At most this many commands of each remedy are shown.
 const SHOWN: usize = 3;
 
-/// Writes the verdict, and every finding.
+/// Writes the verdict and every finding.
 pub(super) fn write(view: &DoctorView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let findings = &view.diagnosis.findings;
     if findings.is_empty() {
-        // Not broken where no terminal asks for it: it is the one line to look for.
+        // If no terminal is known, this line isn't wrapped, so that it can be searched for.
         let page = Page { width: options.width.unwrap_or(usize::MAX), style: options.style };
         let tone = if view.snapshot.is_empty() { Tone::Warning } else { Tone::Good };
         return page.write(&view.nothing_found(), tone, 0, 0, out);
@@ -49,7 +49,7 @@ pub(super) fn write(view: &DoctorView<'_>, options: &TextOptions<'_>, out: &mut 
 }
 
 impl DoctorView<'_> {
-    /// The verdict where nothing was found. It claims no more than was looked at.
+    /// The verdict if there are no findings. It claims nothing about what was not examined.
     fn nothing_found(&self) -> String {
         let unread = self.snapshot.gaps.len();
         let hidden = || format!(" {} could not be read and may hide problems.", count(unread, "resource", "resources"));
@@ -108,24 +108,24 @@ impl DoctorView<'_> {
     }
 }
 
-/// The first few commands of a remedy, as far as people can read them.
+/// The first few commands of a remedy that are short enough to read.
 fn shown(remedy: &Remedy) -> Vec<String> {
     remedy.commands.iter().take(SHOWN).map(ToString::to_string).take_while(|command| is_readable(command)).collect()
 }
 
-/// Whether a command is short enough to be shown to people.
+/// Whether a command is short enough to read.
 pub(in crate::render) fn is_readable(command: &str) -> bool {
     command.len() <= LONGEST
 }
 
-/// Where text is set.
+/// The width and style of the text.
 struct Page<'a> {
     width: usize,
     style: &'a Style,
 }
 
 impl Page<'_> {
-    /// Writes a text whose first word has the tone; the lines after the first stand further from the left.
+    /// Writes a text. Its first word has the tone; lines after the first are indented by `hanging`.
     fn write(&self, text: &str, tone: Tone, margin: usize, hanging: usize, out: &mut dyn Write) -> io::Result<()> {
         let lines = set(text, self.width.saturating_sub(hanging));
         for (index, line) in lines.iter().enumerate() {
@@ -137,7 +137,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Writes a text beside a label; nothing where nothing is to be said.
+    /// Writes a text after a label; nothing if the text is empty.
     fn labelled(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
         for (index, line) in set(text, self.width.saturating_sub(LABELLED)).iter().enumerate() {
             let label = if index == 0 { label } else { "" };
@@ -147,7 +147,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Writes the first few commands, each on a line of its own that is never broken: they are there to be pasted.
+    /// Writes the first few commands, each on its own line and never wrapped, so that they can be pasted.
     fn commands(&self, remedy: &Remedy, out: &mut dyn Write) -> io::Result<()> {
         let margin = " ".repeat(COMMANDS);
         let shown = shown(remedy);
@@ -164,8 +164,8 @@ impl Page<'_> {
     }
 }
 
-/// A text in lines of at most so many columns, where its words and their marks of punctuation allow it. Nothing in it
-/// makes a line, and no line ends between a flag and its namespace.
+/// Wraps a text at `width` columns, at spaces and punctuation. Line breaks in the text are escaped, and a flag stays on
+/// one line with its namespace.
 pub(in crate::render) fn set(text: &str, width: usize) -> Vec<String> {
     let text = visible(text);
     let mut words: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! All that is known of a finding: every object, the other parties, the reference at fault, and their uids.
+//! The details of a finding: every object, related objects, the reference at fault, and their uids.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ use crate::{
 use super::DoctorView;
 
 impl DoctorView<'_> {
-    /// Writes the objects by kind and namespace, one a line, and then the others.
+    /// Writes the affected objects by kind and namespace, one per line, and then the related ones.
     pub(super) fn write_details(&self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
         self.write_by_kind("", &finding.objects, out)?;
         self.write_by_kind("Related: ", &finding.related, out)?;

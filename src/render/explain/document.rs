@@ -22,7 +22,7 @@ use crate::{
 
 use super::ExplainView;
 
-/// Stories as JSON or YAML.
+/// Explanations as JSON or YAML.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ExplanationDocument<'a> {
@@ -35,7 +35,7 @@ pub(super) struct ExplanationDocument<'a> {
 #[serde(rename_all = "camelCase")]
 struct ExplanationJson<'a> {
     object: ObjectJson<'a>,
-    /// Why the collector doesn't watch its kind; absent where it does.
+    /// Why the collector doesn't watch its kind; absent if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_watched: Option<String>,
     terminating: bool,
@@ -70,7 +70,7 @@ struct ReferenceStoryJson<'a> {
     verdict: &'static str,
     rule: Rule,
     message: &'a str,
-    /// The object with its uid, or for `OtherUid` the one that has its name.
+    /// The object with the uid; for `OtherUid`, the object that has the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<ObjectJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,10 +109,10 @@ struct NextJson<'a> {
     propagation: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     finalizer: Option<&'a str>,
-    /// The uids whose references are dropped.
+    /// The uids of the owner references that the collector removes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     drops: Vec<&'a str>,
-    /// The dependents that are freed, or waited for.
+    /// The dependents that are orphaned or waited for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     dependents: Vec<ObjectJson<'a>>,
 }
@@ -126,7 +126,7 @@ struct EndJson {
     uncertain_because: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'static str>,
-    /// How many owner references are left, where that or something else changes.
+    /// How many owner references remain, if anything changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     references: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,7 +192,7 @@ struct CauseJson<'a> {
 }
 
 impl<'a> ExplanationDocument<'a> {
-    /// All stories.
+    /// All explanations.
     pub(super) fn of(view: &ExplainView<'a>) -> Self {
         ExplanationDocument {
             head: Head::new("Explanation", &view.snapshot.gaps),

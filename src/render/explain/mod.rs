@@ -1,4 +1,4 @@
-//! Stories of objects: as text, and as a document.
+//! Explanations of objects, as text and as a document.
 
 mod document;
 mod owners;
@@ -23,20 +23,20 @@ use crate::{
 
 use document::ExplanationDocument;
 
-/// Stories with what is needed to tell them.
+/// Explanations with what is needed to print them.
 #[derive(Clone, Copy, Debug)]
 pub struct ExplainView<'a> {
     pub snapshot: &'a Snapshot,
     pub graph: &'a OwnerGraph,
     pub explanations: &'a [Explanation],
-    /// The namespace that is looked at; objects elsewhere are named with theirs.
+    /// The namespace in view; objects elsewhere are printed with theirs.
     pub namespace: Option<&'a str>,
-    /// The command that finds what is wrong with the same targets.
+    /// The command that diagnoses the same targets.
     pub doctor: &'a ShellCommand,
 }
 
 impl Output for ExplainView<'_> {
-    /// One document with a list of stories, one for each target.
+    /// One document with a list of explanations, one for each target.
     fn document(&self) -> impl Serialize {
         ExplanationDocument::of(self)
     }
@@ -47,12 +47,12 @@ impl Output for ExplainView<'_> {
 }
 
 impl ExplainView<'_> {
-    /// `Kind/name`, with the namespace where that is another one.
+    /// `Kind/name`, with the namespace if it is not the one in view.
     fn name(&self, object: ObjectId) -> String {
         located(self.snapshot, object, self.namespace)
     }
 
-    /// The same of several: the first few of them, and how many more.
+    /// The first few names, and how many more there are.
     fn names(&self, objects: &[ObjectId], most: usize) -> String {
         let named: Vec<String> = objects.iter().take(most).map(|object| self.name(*object)).collect();
         match objects.len() - named.len() {

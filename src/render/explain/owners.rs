@@ -1,4 +1,5 @@
-//! The owners of an object as a tree that grows upwards: its references first, and what these lead to below each.
+//! The owners of an object as a tree that grows upwards: the object's own references, and below each the owners of that
+//! owner.
 
 use rustc_hash::FxHashSet;
 
@@ -14,7 +15,7 @@ use crate::{
 
 use super::{ExplainView, words};
 
-/// The levels of owners that are shown, unless the output is wide.
+/// The levels of owners or blockers that are shown, unless the output is wide.
 pub(super) const DEEPEST: u32 = 8;
 
 /// One owner.
@@ -23,15 +24,15 @@ struct Row<'a> {
     holder: ObjectId,
     reference: &'a Reference,
     link: ResolvedReference,
-    /// What is said of it; none of owners of owners.
+    /// How the reference is explained; `None` for owners of owners.
     story: Option<&'a ReferenceStory>,
-    /// Shown above.
+    /// Already shown above.
     above: bool,
-    /// Its owners are left out.
+    /// Its owners are omitted.
     cut: bool,
 }
 
-/// The lines of the owners of an object.
+/// The lines of an object's owners.
 pub(super) fn lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Line> {
     let rows = rows(view, explanation, wide);
     let guides = Guides::of(rows.iter().map(|row| row.depth));

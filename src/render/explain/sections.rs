@@ -1,4 +1,4 @@
-//! What stands below the trees of a story: a word each, and what is to be said.
+//! The sections below the trees of an explanation: a label and its text.
 
 use std::{
     fmt::Display,
@@ -26,17 +26,17 @@ use crate::{
 
 use super::{ExplainView, words::because_of};
 
-/// What stands before the second column.
+/// The width of the labels, in columns.
 const INDENT: usize = 11;
-/// So many objects are named in a line.
+/// At most this many objects are named in a line.
 const NAMED: usize = 3;
-/// So many causes are told, and commands of a remedy.
+/// At most this many causes, and commands of a remedy, are shown.
 const TOLD: usize = 5;
 
-/// One thing that is said.
+/// One paragraph of a section.
 struct Said {
     text: String,
-    /// A command is never broken: it is there to be pasted.
+    /// A command is never wrapped, so that it can be pasted.
     command: bool,
 }
 
@@ -53,7 +53,7 @@ impl Said {
     }
 }
 
-/// Writes the sections of a story.
+/// Writes the sections of an explanation.
 pub(super) fn write(
     view: &ExplainView<'_>,
     explanation: &Explanation,
@@ -103,7 +103,7 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     let kinds =
         dependents.kinds.iter().map(|(id, (all, _))| format!("{} {}", thousands(*all), plural(resource(*id), *all)));
     let kinds = kinds.collect::<Vec<_>>().join(", ");
-    // Those that never go come first among those that are waited for.
+    // Of the dependents that are waited for, those that are never deleted come first.
     let blocking = match &explanation.next.next {
         Next::WaitForDependents(blocking) => view.names(blocking, NAMED),
         _ => view.names(&dependents.blocking, NAMED),
@@ -138,7 +138,7 @@ fn waiting(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
 }
 
 fn causes(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
-    // Its own finalizers are told of already.
+    // The object's own finalizers are already described.
     let is_told = |cause: &&RootCause| {
         let finalizers = cause.held_by.iter().all(|holder| matches!(holder, BlockedBy::Finalizer(_)));
         cause.objects == [explanation.object]
@@ -167,15 +167,14 @@ fn causes(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     said
 }
 
-/// Whether a finalizer of the collector's own is what it comes down to.
+/// Whether the root cause is a finalizer that the collector itself removes.
 fn collector_is_at_fault(cause: &RootCause) -> bool {
     cause.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN)))
 }
 
 fn next(explanation: &Explanation) -> String {
     let mut said = explanation.next.message.clone();
-    // What it never looks at, what has no owners to be looked at for, and what it only waits for, is told in full
-    // already.
+    // Objects that the collector never examines, that have no owners, or that only wait are already described in full.
     let waits = matches!(explanation.next.next, Next::WaitForDependents(_) | Next::Nothing(NoAction::NoOwners));
     let refused = explanation.next.next.writes()
         && explanation.end.outcome == ProjectedOutcome::Stays
@@ -187,7 +186,7 @@ fn next(explanation: &Explanation) -> String {
     said
 }
 
-/// The rules by which the references are judged and the next step follows, each once: its title, and where to read it.
+/// The rules behind the reference statuses and the next step, each once: title and where to read it.
 fn rules(explanation: &Explanation) -> Vec<Said> {
     let mut rules: Vec<Rule> = Vec::new();
     for rule in explanation.references.iter().map(ReferenceStory::rule).chain([explanation.next.rule]) {
@@ -198,7 +197,7 @@ fn rules(explanation: &Explanation) -> Vec<Said> {
     rules.into_iter().flat_map(|rule| [Said::from(rule.title().to_owned()), Said::command(rule.url())]).collect()
 }
 
-/// What comes of it later, where that is more than what comes next.
+/// The projected outcome, if it says more than the next step.
 fn end(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
     if explanation.end.uncertain == Some(Uncertainty::Order) {
         return Some(
@@ -245,7 +244,7 @@ fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Fin
     said
 }
 
-/// Whether people can read all of its commands.
+/// Whether all commands are short enough to read.
 fn is_short(remedy: &Remedy) -> bool {
     remedy.commands.len() <= TOLD && remedy.commands.iter().all(|command| is_readable(&command.to_string()))
 }

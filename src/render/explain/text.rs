@@ -1,4 +1,4 @@
-//! Stories for people: the verdict, what the object waits for, who owns it, and what comes of it.
+//! Explanations as text: the verdict, what the object waits for, its owners, and the outcome.
 
 use std::io::{self, Write};
 
@@ -28,12 +28,12 @@ use super::{
     sections, words,
 };
 
-/// What stands before every line of a tree.
+/// The indent of a tree.
 const MARGIN: usize = 2;
-/// So many of what is waited for are shown below each, unless all are asked for.
+/// At most this many blockers are shown below each line, unless the output is wide.
 const SHOWN: usize = 5;
 
-/// Writes every story.
+/// Writes every explanation.
 pub(super) fn write(view: &ExplainView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (index, explanation) in view.explanations.iter().enumerate() {
         if index > 0 {
@@ -54,7 +54,7 @@ impl ExplainView<'_> {
             }
         }
         writeln!(out)?;
-        // What holds an object that waits for no other is told below, unless it only takes its time.
+        // The finalizers of an object that waits for no other are described below, unless it only takes time.
         let takes_time = explanation.causes.is_empty() && explanation.waits.iter().any(|line| !line.held_by.is_empty());
         let waits = explanation.waits.len() > 1 || takes_time;
         if waits {
@@ -105,7 +105,7 @@ fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) 
     rows.iter().zip(guides).map(line).collect()
 }
 
-/// A line, or how many are left out there.
+/// A line, or the number of omitted lines.
 enum Row<'a> {
     Line(&'a Waiting),
     More(u32, usize),
@@ -120,13 +120,13 @@ impl Row<'_> {
     }
 }
 
-/// The lines, of which only the first few are directly below any other, and none is very deep, unless all are wanted.
-/// What never goes comes first, so that it is what goes that is left out; and what a long way comes down to is told
-/// apart.
+/// The lines to show. Unless the output is wide, each line has only the first few below it, and depth is limited. Lines
+/// that never end come first, so that those that do are omitted; the root causes of a long chain are described
+/// separately.
 fn folded(lines: &[Waiting], wide: bool) -> Vec<Row<'_>> {
     let (most, deepest) = if wide { (usize::MAX, u32::MAX) } else { (SHOWN, DEEPEST) };
     let mut rows: Vec<Row<'_>> = Vec::new();
-    // Of every line above: how many are below it so far, and how many of those are left out.
+    // For every line above: how many lines are below it so far, and how many of those are omitted.
     let mut above: Vec<(usize, usize)> = Vec::new();
     let mut hidden: Option<u32> = None;
     let close = |above: &mut Vec<(usize, usize)>, depth: usize, rows: &mut Vec<Row<'_>>| {

@@ -1,4 +1,4 @@
-//! The verdict on an object, and single words for how things stand.
+//! The verdict on an object, and words for states.
 
 use crate::{
     doctor::{Explanation, explain::Waiting},
@@ -13,13 +13,13 @@ use crate::{
 
 use super::ExplainView;
 
-/// A word, how it looks, and a sentence.
+/// A word, its tone, and a sentence.
 pub(super) type Verdict = (&'static str, Tone, String);
 
-/// The verdict where it is not known whether the controller of a finalizer runs.
+/// The verdict if it is unknown whether a finalizer's controller runs.
 const DEPENDS: &str = "DEPENDS ON CONTROLLER";
 
-/// What becomes of an object, in a line.
+/// What will happen to an object, in a line.
 pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i64>) -> Verdict {
     let object = view.snapshot.object(explanation.object);
     let name = view.name(explanation.object);
@@ -63,7 +63,7 @@ fn why_it_stays(explanation: &Explanation) -> &'static str {
         Next::Nothing(NoAction::NoOwners) => "it has no owner",
         Next::Nothing(NoAction::Unmappable(_) | NoAction::InvalidScope(_)) => "the collector cannot process it",
         Next::Nothing(NoAction::NotWatched | NoAction::SharedUid(_)) => "the collector ignores it",
-        // It would be deleted, and isn't.
+        // The collector would delete it, but it still exists.
         Next::Delete(..) | Next::Unblock => "the API server refuses to delete it",
         _ => "nothing deletes it",
     }
@@ -106,12 +106,12 @@ fn until(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     until_who_is_done(view.snapshot, causes)
 }
 
-/// Whether something is found to be wrong although a collector and controllers that work would finish the object.
+/// Whether something is wrong although a working collector and working controllers would finish the object.
 fn in_trouble(explanation: &Explanation) -> bool {
     explanation.findings.iter().any(|finding| finding.severity <= Severity::Warning)
 }
 
-/// What sets off what becomes of an object; empty where nothing does.
+/// What triggers the projected outcome; empty if nothing does.
 pub(super) fn because_of(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     let cause = explanation.end.because.as_ref();
     cause
@@ -119,7 +119,7 @@ pub(super) fn because_of(view: &ExplainView<'_>, explanation: &Explanation) -> S
         .unwrap_or_default()
 }
 
-/// How a reference stands, in a word.
+/// The status of a reference, in a word.
 pub(super) fn standing(standing: ReferenceStatus) -> (&'static str, Tone) {
     match standing {
         ReferenceStatus::Solid => ("solid", Tone::Good),
@@ -131,7 +131,7 @@ pub(super) fn standing(standing: ReferenceStatus) -> (&'static str, Tone) {
     }
 }
 
-/// What becomes of something that is waited for, in a word.
+/// The outcome of a blocker, in a word.
 pub(super) fn waiting(line: &Waiting) -> (&'static str, Tone) {
     match line.state {
         _ if line.goes => ("will be deleted", Tone::Plain),

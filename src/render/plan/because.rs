@@ -9,16 +9,16 @@ use crate::{
     simulate::Cause,
 };
 
-/// Why something happens to an object, as text and documents have it.
+/// The reason for what happens to an object, as text and documents show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(in crate::render) struct Because {
-    /// A word that never changes meaning.
+    /// The reason in one word; its meaning never changes.
     pub reason: &'static str,
     /// A sentence about this object, without a full stop.
     pub message: String,
 }
 
-/// Why something happens to this object.
+/// The reason for what happens to this object.
 pub(in crate::render) fn because(
     snapshot: &Snapshot,
     object: ObjectId,
@@ -92,7 +92,7 @@ fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Referen
     names.join(", ")
 }
 
-/// Owners as references name them, each once.
+/// The owners as their references name them, without duplicates.
 pub(super) fn owners_named(snapshot: &Snapshot, references: &[Reference]) -> String {
     named(snapshot, references, |_| true)
 }

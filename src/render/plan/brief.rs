@@ -1,4 +1,4 @@
-//! A plan that somebody is to agree to: whole where it is short, and what matters of it where it is long.
+//! A plan that the user is asked to confirm: in full if it is short, otherwise its most important lines.
 
 use std::io::{self, Write};
 
@@ -21,17 +21,17 @@ use super::{
     names_of_deleted, sections, text,
 };
 
-/// A plan of so many lines is shown whole: it fits a screen.
+/// A plan with up to this many lines is shown in full: it fits a screen.
 const WHOLE: usize = 30;
-/// Of a longer one, so many of those that stay stuck are shown, and so many of those that survive changed.
+/// Of a longer plan, at most this many stuck objects are shown, and as many that survive changed.
 const MOST: usize = 8;
 
-/// A plan that is about to be done.
+/// A plan that is shown before its delete.
 #[derive(Clone, Debug)]
 pub struct BriefView<'a>(PlanView<'a>);
 
 impl<'a> BriefView<'a> {
-    /// A plan as it is shown before it is done.
+    /// The plan as it is shown before its delete.
     pub fn new(view: PlanView<'a>) -> Self {
         BriefView(view.about_to_be_done())
     }
@@ -71,7 +71,7 @@ impl Output for BriefView<'_> {
     }
 }
 
-/// The line without those above it.
+/// The row on its own, without the rows above it.
 fn alone<'a>(row: &Row<'a>) -> Row<'a> {
     let mut alone = row.clone();
     alone.depth = 0;

@@ -1,4 +1,4 @@
-//! One outcome in a word and a remark.
+//! One outcome: a word and a remark.
 
 use crate::{
     collector::Reason,
@@ -17,25 +17,25 @@ use super::{
 };
 use crate::render::style::Tone;
 
-/// So many objects that are waited for are named.
+/// At most this many blockers are named.
 const NAMED_BLOCKERS: usize = 2;
 
-/// What becomes of an object, in a word.
+/// What will happen to an object, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Word {
     Stuck,
-    /// Terminating; its controller is not known to run.
+    /// Terminating; it is unknown whether its controller runs.
     Unclear,
-    /// Terminating, and somebody will finish it.
+    /// Terminating; a controller will finish the deletion.
     Waits,
     Gone,
     Stays,
-    /// Nothing happened in what was played, but could.
+    /// Nothing happens to it in the simulations, but something could.
     Unsure,
 }
 
 impl Word {
-    /// As it is printed.
+    /// The printed word.
     pub(super) fn text(self) -> &'static str {
         match self {
             Word::Stuck => "STUCK",
@@ -47,7 +47,7 @@ impl Word {
         }
     }
 
-    /// How it looks.
+    /// The tone of the word.
     pub(super) fn tone(self) -> Tone {
         match self {
             Word::Stuck => Tone::Error,
@@ -70,14 +70,14 @@ pub(super) fn word(outcome: &Outcome) -> Word {
     }
 }
 
-/// The remark on an outcome; empty where the word says it all.
+/// The remark on an outcome; empty if the word says enough.
 pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let remark = match outcome.kind {
         OutcomeKind::Deleted => {
             grace(view, outcome).or_else(|| mismatched_reference(view, outcome)).unwrap_or_default()
         }
         OutcomeKind::Terminating => held(view, outcome),
-        // Of a sweep: what it takes up and cannot finish.
+        // A sweep begins to handle it and cannot finish.
         OutcomeKind::Unchanged if outcome.state.is_some() => held(view, outcome),
         OutcomeKind::Orphaned | OutcomeKind::Detached if outcome.because == Some(Cause::Kept) => {
             keep::remark(view, outcome.object).unwrap_or_default()
@@ -98,7 +98,7 @@ pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
     }
 }
 
-/// The remark on what stands below nothing in a sweep: its reason comes first, because no line above gives it.
+/// The remark on a root in a sweep. It starts with the reason, because no line above gives it.
 pub(super) fn detail_of_root(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let detail = detail(view, outcome);
     let tells_why = matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Unchanged)
@@ -108,7 +108,7 @@ pub(super) fn detail_of_root(view: &PlanView<'_>, outcome: &Outcome) -> String {
     if detail.is_empty() { reason } else { joined(reason, &detail) }
 }
 
-/// What likes among the roots of a sweep have in common: which owners they had is for each to say.
+/// The remark that folded roots of a sweep share: it doesn't name the owners, which differ.
 pub(super) fn group_of_root(outcome: &Outcome, detail: &str) -> String {
     match (&outcome.because, outcome.kind, outcome.uncertain) {
         (Some(Cause::Collector(Reason::NoOwnerLeft)), OutcomeKind::Deleted, None) => "their owners are gone".to_owned(),
@@ -124,7 +124,7 @@ fn joined(remark: String, more: &str) -> String {
     if remark.is_empty() { more.to_owned() } else { format!("{remark}; {more}") }
 }
 
-/// What else may become of it, in words.
+/// The other possible outcomes, in words.
 fn or_else(outcome: &Outcome) -> String {
     let mut others: Vec<&str> = Vec::new();
     for other in &outcome.alternatives {
@@ -144,7 +144,7 @@ fn or_else(outcome: &Outcome) -> String {
     format!("or {} if events come in another order", others.join(" or "))
 }
 
-/// Which owners it loses, and which it keeps.
+/// Which owner references the object loses, and which it keeps.
 fn detached(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let before = &view.snapshot.object(outcome.object).owners;
     let after = outcome.after.as_ref().map_or(&[][..], |after| &after.owners);
@@ -157,7 +157,7 @@ fn detached(view: &PlanView<'_>, outcome: &Outcome) -> String {
     )
 }
 
-/// For pods that get time to end.
+/// The grace period of a pod, if the kubelet has to end it.
 fn grace(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
     let facts: &PodFacts = view.snapshot.facts.pod(outcome.object)?;
     let on_a_node = facts.node.is_some() && !facts.finished();
@@ -166,7 +166,7 @@ fn grace(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
     ended_by_kubelet.then(|| format!("after its grace period, {seconds}s"))
 }
 
-/// For what goes because its reference doesn't lead to its owner: nobody would expect it to.
+/// Why an object is deleted although its owner exists: its reference doesn't match the owner, which surprises users.
 fn mismatched_reference(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
     if !matches!(outcome.because, Some(Cause::Collector(_))) {
         return None;
@@ -183,7 +183,7 @@ fn mismatched_reference(view: &PlanView<'_>, outcome: &Outcome) -> Option<String
     Some(format!("{}: treated as gone", in_words(fault)))
 }
 
-/// Which owners could not be read, of an object that the collector would have to judge by them (R10.2).
+/// The owners that could not be read, of an object whose outcome depends on them (R10.2).
 fn unread(view: &PlanView<'_>, object: ObjectId) -> String {
     let holder = view.snapshot.object(object);
     let is_unread = |reference: &&Reference| {
@@ -197,7 +197,7 @@ fn unread(view: &PlanView<'_>, object: ObjectId) -> String {
     }
 }
 
-/// Why somebody who is waited for, and of whom nothing else is told, is not deleted.
+/// Why a blocker without an outcome of its own is not deleted.
 fn why_it_lasts(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     if view.outcome(object).is_some() {
         return None;
@@ -208,7 +208,7 @@ fn why_it_lasts(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     immune(view, object).or_else(|| held_by_others(view, object))
 }
 
-/// The finalizers of a terminating object that somebody else than the collector has to remove (S2).
+/// The finalizers of a terminating object that the collector doesn't remove (S2).
 fn held_by_others(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let found = view.snapshot.object(object);
     let foreign = found.finalizers.iter().filter(|finalizer| !finalizer.is_collectors_finalizer());
@@ -217,8 +217,8 @@ fn held_by_others(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
         .then(|| format!(", already Terminating with finalizer {}", foreign.join(", ")))
 }
 
-/// Why a live object that is waited for is never deleted (S4, S5), or not by a sweep that doubts what the collector
-/// doesn't (R3.16).
+/// Why a live blocker is never deleted (S4, S5), or not by a sweep, which doesn't trust a 404 for a whole path as the
+/// collector does (R3.16).
 fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let fault = faults(view, object)
         .find(|standing| matches!(standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope));
@@ -258,7 +258,7 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
         return "its spec.finalizers is empty: no controller deletes its content, and a second delete removes it"
             .to_owned();
     }
-    // What a terminating CRD or Namespace waits for says more than its own finalizers.
+    // The blockers of a terminating CRD or Namespace say more than its own finalizers.
     let says_more = |blocker: &BlockedBy| match blocker {
         BlockedBy::Finalizer(Symbol::DEFINITION) => outcome.waits_for.is_empty(),
         BlockedBy::SpecFinalizers => {
@@ -273,7 +273,7 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
     if !outcome.waits_for.is_empty() {
         let reason = |object: &ObjectId| why_it_lasts(view, *object).unwrap_or_default();
         let reasons: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(reason).collect();
-        // One reason for all of them is given once.
+        // If all have the same reason, it is given once.
         let shared = reasons.first().filter(|first| reasons.len() > 1 && reasons.iter().all(|other| other == *first));
         let describe = |(object, reason): (&ObjectId, &String)| {
             let reason = if shared.is_some() { "" } else { reason };

@@ -49,7 +49,7 @@ pub struct SweepDocument<'a> {
     remaining: Vec<RemainingJson<'a>>,
 }
 
-/// What a plan and a sweep tell alike: what becomes of everything.
+/// What plans and sweeps share: the outcomes of all objects.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CourseJson<'a> {
@@ -67,7 +67,7 @@ struct CourseJson<'a> {
     deleted_later: Vec<DeletedLaterJson<'a>>,
 }
 
-/// What a sweep takes up and cannot finish.
+/// An object that a sweep begins to handle and cannot finish.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RemainingJson<'a> {
@@ -101,7 +101,7 @@ struct OutcomeJson<'a> {
     afterwards: Vec<AfterwardsJson<'a>>,
 }
 
-/// Another end that an object may come to.
+/// Another possible outcome of an object.
 #[derive(Debug, Serialize)]
 struct AlternativeJson<'a> {
     outcome: &'static str,
@@ -112,7 +112,7 @@ struct AlternativeJson<'a> {
     after: AfterJson<'a>,
 }
 
-/// What one object comes to in one of several joint ends.
+/// The outcome of one object in one of several possible joint outcomes.
 #[derive(Debug, Serialize)]
 struct EndJson<'a> {
     object: ObjectJson<'a>,
@@ -132,7 +132,7 @@ struct AfterJson<'a> {
     owner_references: Option<Vec<ReferenceJson<'a>>>,
 }
 
-/// How many objects come to which end.
+/// The number of objects with each outcome.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct SummaryJson {
     deleted: usize,
@@ -151,7 +151,7 @@ struct OtherPolicyJson {
 }
 
 impl SummaryJson {
-    /// A summary as JSON says it.
+    /// A summary as JSON shows it.
     pub fn of(summary: Summary) -> Self {
         SummaryJson {
             deleted: summary.deleted,

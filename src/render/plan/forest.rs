@@ -1,4 +1,4 @@
-//! The order in which a plan is told: every outcome once, below the owner that it follows.
+//! The order of a plan's lines: each outcome once, below the owner whose deletion caused it.
 
 use std::collections::VecDeque;
 
@@ -15,9 +15,9 @@ use super::{
     details::{Word, detail, detail_of_root, group_of_root, word},
 };
 
-/// Likes among siblings are folded from this many on.
+/// Similar siblings are folded if there are at least this many.
 const FOLD_FROM: usize = 5;
-/// And so many of them are still shown.
+/// So many of the folded siblings are still shown.
 const SHOWN_OF_FOLDED: usize = 2;
 
 /// One line of a plan.
@@ -26,20 +26,20 @@ pub(super) struct Row<'a> {
     pub depth: u32,
     pub object: ObjectId,
     pub outcome: &'a Outcome,
-    /// How many likes this line stands for, beside those already shown; 0 for an object's own line.
+    /// How many similar objects this line stands for, in addition to those shown; 0 for a line about one object.
     pub more: usize,
     pub word: Word,
     pub detail: String,
-    /// What is said of likes that are folded into one line.
+    /// The remark that objects folded into one line share.
     common: String,
 }
 
-/// The lines of a plan. With `fold`, long runs of likes become one line.
+/// The lines of a plan. With `fold`, long runs of similar objects become one line.
 pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
     let (roots, children) = arrange(view);
     let mut rows = Vec::new();
     let mut open: Vec<(u32, Vec<Row<'a>>)> = vec![(0, siblings(view, &children, &roots, 0, fold))];
-    // Depth first without recursion: each level holds its lines in reverse.
+    // Depth first without recursion: each level is a list of rows in reverse order.
     while let Some((depth, level)) = open.last_mut() {
         let depth = *depth;
         let Some(row) = level.pop() else {
@@ -55,7 +55,8 @@ pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
     rows
 }
 
-/// Who is told below whom: targets first, and everything else below what set it off where that is part of the plan.
+/// Which outcome is listed below which: targets are roots, every other outcome is below the object that caused it if
+/// that has an outcome.
 fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<ObjectId>>) {
     let mut contents: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
     for outcome in &view.plan.outcomes {
@@ -66,13 +67,13 @@ fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<Objec
     let mut placed: FxHashSet<ObjectId> = FxHashSet::default();
     let mut children: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
     let mut roots = Vec::new();
-    // Targets that no other target owns come first, then other targets, then whatever else changed.
+    // First the targets that no other target owns, then other targets, then all other changed objects.
     let targets = || view.plan.request.targets.iter().copied();
     let uids: FxHashSet<_> = targets().map(|target| view.snapshot.object(target).uid).collect();
     let owned =
         |target: &ObjectId| view.snapshot.object(*target).owners.iter().any(|reference| uids.contains(&reference.uid));
     let all = || view.plan.outcomes.iter().chain(&view.plan.stays).map(|outcome| outcome.object);
-    // Where nothing is deleted but by the collector, owners that something becomes of come before their dependents.
+    // In a sweep, which has no targets, owners with an outcome come before their dependents.
     let on_top = |object: &ObjectId| view.is_sweep() && !below_another(view, *object);
     let candidates =
         targets().filter(|target| !owned(target)).chain(targets()).chain(all().filter(on_top)).chain(all());
@@ -95,14 +96,14 @@ fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<Objec
     (roots, children)
 }
 
-/// Whether something becomes of an owner of an object.
+/// Whether an owner of an object has an outcome.
 fn below_another(view: &PlanView<'_>, object: ObjectId) -> bool {
     let owners = view.snapshot.object(object).owners.iter();
     let owners = owners.filter_map(|reference| view.graph.object(view.graph.by_uid(reference.uid)?));
     owners.into_iter().any(|owner| owner != object && view.outcome(owner).is_some())
 }
 
-/// The lines of siblings, last first: those with more to tell first, then by kind and name, likes folded.
+/// The lines of siblings, in reverse order: sorted by importance, then by kind and name, similar ones folded.
 fn siblings<'a>(
     view: &PlanView<'a>,
     children: &FxHashMap<ObjectId, Vec<ObjectId>>,
@@ -124,7 +125,7 @@ fn siblings<'a>(
         rows.sort_by_cached_key(|row| {
             let object = view.snapshot.object(row.object);
             let stuck = row.outcome.state == Some(State::Stuck);
-            // Only roots come from several namespaces, but for what a reference into another one leads to.
+            // Only roots are in several namespaces, except for dependents across namespaces.
             let namespace = if depth == 0 { view.snapshot.text(object.namespace).to_owned() } else { String::new() };
             (
                 !stuck,
@@ -140,7 +141,7 @@ fn siblings<'a>(
     rows.into_iter().rev().collect()
 }
 
-/// Folds runs of likes without anything below them.
+/// Folds runs of similar rows that have nothing below them.
 fn folded<'a>(snapshot: &Snapshot, children: &FxHashMap<ObjectId, Vec<ObjectId>>, rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
     let alike = |left: &Row<'_>, right: &Row<'_>| {
         snapshot.object(left.object).resource == snapshot.object(right.object).resource

@@ -1,4 +1,4 @@
-//! Gates that a plan runs into, in JSON and in words.
+//! The gates that a plan violates, in JSON and in words.
 
 use serde::Serialize;
 
@@ -9,10 +9,10 @@ use crate::{
     wording::{count, thousands},
 };
 
-/// So many objects are named.
+/// At most this many objects are named.
 const NAMED: usize = 3;
 
-/// A gate that is shut.
+/// A violated gate.
 #[derive(Debug, Serialize)]
 pub(super) struct GateJson<'a> {
     gate: &'static str,
@@ -29,13 +29,13 @@ pub(super) struct GateJson<'a> {
 }
 
 impl<'a> GateJson<'a> {
-    /// A gate as JSON says it.
+    /// A violated gate as JSON shows it.
     pub(super) fn of(snapshot: &'a Snapshot, gate_violations: &'a GateViolation) -> Self {
         let (gate, resource, max) = match gate_violations.gate {
             Gate::Deny(resource) => ("deny", Some(snapshot.resources.get(resource).full_name()), None),
             Gate::Max(max) => ("max", None, Some(max)),
         };
-        // What goes at all is told by the outcomes.
+        // For other gates, the outcomes already show which objects are deleted.
         let named = matches!(gate_violations.gate, Gate::Deny(_)).then_some(&gate_violations.objects);
         GateJson {
             gate,
@@ -53,7 +53,7 @@ impl<'a> GateJson<'a> {
     }
 }
 
-/// What is wrong, in a sentence: `--deny=pods: 2 such objects would be deleted (Pod/a, Pod/b).`
+/// The violation in a sentence: `--deny=pods: 2 such objects would be deleted (Pod/a, Pod/b).`
 pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String {
     let uncounted: Vec<String> =
         gate_violations.uncounted.iter().map(|resource| snapshot.resources.get(*resource).full_name()).collect();

@@ -1,4 +1,4 @@
-//! What is kept of what a delete would take, what that costs, and what can't be kept; in JSON and in words.
+//! What `--keep` preserves, which references it removes for that, and what it can't keep; in JSON and in words.
 
 use serde::Serialize;
 
@@ -17,10 +17,10 @@ use super::{
     names::{by_kind, name},
 };
 
-/// So many objects are named.
+/// At most this many objects are named.
 const NAMED: usize = 3;
 
-/// One object that is kept.
+/// One kept object.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct KeptJson<'a> {
@@ -28,7 +28,7 @@ pub(super) struct KeptJson<'a> {
     removed_references: Vec<ReferenceJson<'a>>,
 }
 
-/// What is kept, as JSON says it; none where nothing was asked for.
+/// The kept objects, for JSON; `None` without `--keep`.
 pub(super) fn kept<'a>(view: &PlanView<'a>) -> Option<Vec<KeptJson<'a>>> {
     let of = |object: &ObjectId| {
         let loses = cut_of(view, *object).into_iter().flat_map(|cut| &cut.loses);
@@ -40,7 +40,7 @@ pub(super) fn kept<'a>(view: &PlanView<'a>) -> Option<Vec<KeptJson<'a>>> {
     Some(view.kept?.kept.iter().map(of).collect())
 }
 
-/// What stays because of it, as JSON says it; none where nothing was asked for.
+/// The objects that survive because of it, for JSON; `None` without `--keep`.
 pub(super) fn stays<'a>(view: &PlanView<'a>) -> Option<Vec<ObjectJson<'a>>> {
     Some(view.kept?.stays.iter().map(|object| ObjectJson::of(view.snapshot, *object)).collect())
 }
@@ -49,7 +49,7 @@ fn cut_of<'a>(view: &PlanView<'a>, object: ObjectId) -> Option<&'a Cut> {
     view.cuts.get(&object).copied()
 }
 
-/// What is cut from an object that is kept, in a few words; none where it isn't.
+/// The references that are removed from a kept object, in a few words; `None` if it isn't kept.
 pub(super) fn remark(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let cut = cut_of(view, object)?;
     Some(format!(
@@ -58,7 +58,7 @@ pub(super) fn remark(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     ))
 }
 
-/// What is kept and what stays because of it, in words.
+/// What is kept, and what survives because of it, in words.
 pub(super) fn describe(view: &PlanView<'_>) -> Vec<String> {
     let Some(Kept { kept, stays, .. }) = view.kept else { return Vec::new() };
     let mut describe = Vec::new();
@@ -74,8 +74,8 @@ pub(super) fn describe(view: &PlanView<'_>) -> Vec<String> {
     describe
 }
 
-/// What is kept from one owner may come to harm from the next: whoever adopts more than it wants deletes what is too
-/// much.
+/// Warns of new owners that may delete kept objects: a controller that adopts more objects than it wants deletes the
+/// surplus.
 fn adopted(view: &PlanView<'_>, kept: &[ObjectId]) -> Option<String> {
     let adopter = |object: &ObjectId| {
         view.outcome(*object)?.afterwards.iter().find_map(|after| match after {
@@ -101,7 +101,7 @@ fn some(view: &PlanView<'_>, objects: &[ObjectId]) -> String {
     }
 }
 
-/// The flags that ask for it again; empty where nothing was asked for.
+/// The flags that repeat the request; empty without `--keep`.
 pub(super) fn flags(view: &PlanView<'_>) -> Vec<String> {
     view.kept.iter().flat_map(|kept| &kept.asked).map(|text| format!("--keep={text}")).collect()
 }
@@ -142,7 +142,7 @@ pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> St
         }
         Unkeepable::OtherReason(None) => "it is not deleted because of its owners".to_owned(),
         Unkeepable::OtherReason(Some(cause)) => {
-            // The policy only matters for targets, which are told otherwise.
+            // The policy only matters for targets, which are described above.
             let reason = because(snapshot, object, cause, Propagation::Background).message;
             format!("it is not deleted because of its owners, but because {reason}")
         }

@@ -1,4 +1,4 @@
-//! A plan, or a sweep, as people read it, and as documents.
+//! Plans and sweeps, as text and as documents.
 
 mod because;
 mod brief;
@@ -44,25 +44,25 @@ use crate::{
     simulate::{Cut, Start},
 };
 
-/// A plan with what is needed to tell it.
+/// A plan with what is needed to print it.
 #[derive(Clone, Debug)]
 pub struct PlanView<'a> {
     pub snapshot: &'a Snapshot,
     pub graph: &'a OwnerGraph,
     pub plan: &'a Plan,
-    /// What the other policies would do.
+    /// The results of the other policies.
     pub instead: &'a [(Propagation, Summary)],
-    /// The namespace that is looked at; objects elsewhere are named with theirs.
+    /// The namespace in view; objects elsewhere are printed with theirs.
     pub namespace: Option<&'a str>,
-    /// How kubectl is called in commands.
+    /// How printed commands call kubectl.
     kubectl: &'a Kubectl,
-    /// What deleted Namespaces reach besides what has an outcome.
+    /// What deleted Namespaces contain in addition to the listed objects.
     unlisted_contents: &'a [UnlistedContents],
-    /// The gates that it runs into.
+    /// The gates that the plan violates.
     gates: &'a [GateViolation],
-    /// Whether it is shown to whoever is about to do it, and needn't be told how.
+    /// Whether the plan is shown just before its delete, and needn't say how to run it.
     to_be_done: bool,
-    /// What is kept, where that was asked for.
+    /// What is kept, if requested.
     kept: Option<&'a Kept>,
     cuts: FxHashMap<ObjectId, &'a Cut>,
     by_object: FxHashMap<ObjectId, &'a Outcome>,
@@ -70,7 +70,7 @@ pub struct PlanView<'a> {
 }
 
 impl<'a> PlanView<'a> {
-    /// A plan as it is to be told. `instead` says what the other policies would do, `namespace` which one is looked at.
+    /// A view of a plan. `instead` has the results of the other policies, `namespace` is the one in view.
     pub fn new(
         snapshot: &'a Snapshot,
         graph: &'a OwnerGraph,
@@ -101,37 +101,37 @@ impl<'a> PlanView<'a> {
         }
     }
 
-    /// The same, with what deleted Namespaces reach besides what has an outcome.
+    /// Adds what deleted Namespaces contain in addition to the listed objects.
     pub fn with_unlisted_contents(self, unlisted_contents: &'a [UnlistedContents]) -> Self {
         PlanView { unlisted_contents, ..self }
     }
 
-    /// The same, with commands for the cluster that this kubectl reaches.
+    /// Adds the kubectl that printed commands call.
     pub fn with_kubectl(self, kubectl: &'a Kubectl) -> Self {
         PlanView { kubectl, ..self }
     }
 
-    /// The same, with the gates that it runs into.
+    /// Adds the gates that the plan violates.
     pub fn with_gates(self, gates: &'a [GateViolation]) -> Self {
         PlanView { gates, ..self }
     }
 
-    /// The same for whoever is about to do it.
+    /// Marks the plan as shown just before its delete.
     fn about_to_be_done(self) -> Self {
         PlanView { to_be_done: true, ..self }
     }
 
-    /// The same, with what is kept.
+    /// Adds what is kept.
     pub fn with_kept(self, kept: Option<&'a Kept>) -> Self {
         PlanView { kept, ..self }
     }
 
-    /// What becomes of an object, if anything does; also of one that a sweep takes up and cannot finish.
+    /// The outcome of an object, if it has one; also of an object that a sweep begins to handle and cannot finish.
     fn outcome(&self, object: ObjectId) -> Option<&'a Outcome> {
         self.by_object.get(&object).copied()
     }
 
-    /// Whether nothing is deleted but by the collector.
+    /// Whether this is a sweep, in which only the collector deletes.
     fn is_sweep(&self) -> bool {
         self.plan.request.start != Start::AtRest
     }
@@ -141,7 +141,7 @@ impl<'a> PlanView<'a> {
         self.plan.request.only.as_ref().is_none_or(|only| only.contains(object))
     }
 
-    /// What happens outside because of an object.
+    /// The effects outside the graph that an object causes.
     fn effects_of(&self, object: ObjectId) -> impl Iterator<Item = &'a OutsideEffect> {
         let plan = self.plan;
         self.effects.get(&object).into_iter().flatten().filter_map(move |index| plan.effects.get(*index))

@@ -1,4 +1,4 @@
-//! `kind: BlastRadius`: what deleting each root would take along, the worst first.
+//! `kind: BlastRadius`: what deleting each root would delete in total, the worst first.
 
 use std::io::{self, Write};
 
@@ -25,9 +25,9 @@ use super::{document::SummaryJson, names::located, sections::in_short, text::MAR
 pub struct BlastRadius<'a> {
     pub snapshot: &'a Snapshot,
     pub propagation: Propagation,
-    /// The worst first.
+    /// The rows, the worst first.
     pub rows: Vec<Radius>,
-    /// How many rows there were before the list was cut.
+    /// The number of rows before the list was cut.
     pub total: usize,
     pub namespace: Option<&'a str>,
 }
@@ -52,7 +52,7 @@ struct RadiusJson<'a> {
 }
 
 impl<'a> BlastRadius<'a> {
-    /// Keeps the first rows.
+    /// Keeps the first rows only.
     pub fn new(
         snapshot: &'a Snapshot,
         propagation: Propagation,

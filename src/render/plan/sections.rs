@@ -1,4 +1,4 @@
-//! What stands below the lines of a plan: what it assumes, what other policies would do, and what to do now.
+//! The sections below the lines of a plan: its assumptions, the results of other policies, and what to do next.
 
 use std::io::{self, Write};
 
@@ -20,23 +20,23 @@ use super::{
     side_effects, unlisted_contents,
 };
 
-/// What stands before the second column.
+/// The width of the labels, in columns.
 const INDENT: usize = 10;
-/// The column of a policy's name.
+/// The width of a policy's name.
 const POLICY: usize = "background".len() + 2;
-/// So many causes of being stuck are told.
+/// At most this many causes of stuck objects are shown.
 const NAMED_CAUSES: usize = 2;
-/// A command names at most so many targets.
+/// A command names at most this many targets.
 const MOST_TARGETS: usize = 5;
-/// So many nodes are named, and one more.
+/// At most this many nodes are named, or one more if that is all.
 const NAMED_NODES: usize = 2;
 
-/// One thing that is said in a section.
+/// One paragraph of a section.
 struct Said {
     text: String,
-    /// How far lines after the first stand to the right.
+    /// The indent of lines after the first.
     hanging: usize,
-    /// A command is never broken: it is there to be pasted.
+    /// A command is never wrapped, so that it can be pasted.
     command: bool,
 }
 
@@ -50,7 +50,7 @@ impl Said {
     }
 }
 
-/// Writes the sections: a word each, and what is to be said.
+/// Writes the sections: a label and its text.
 pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let sections = sections(view, options.fold);
     if !sections.is_empty() {
@@ -61,7 +61,7 @@ pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dy
             let text = visible(text);
             let room =
                 options.width.filter(|_| !command).map_or(usize::MAX, |width| width.saturating_sub(INDENT + hanging));
-            // What hangs begins after a column, whose spaces are not to be taken for the ends of words.
+            // Hanging text starts with a padded column; wrap only what follows it.
             let (column, rest) = text.split_at_checked(*hanging).unwrap_or(("", &text));
             for (part, line) in wrapped(rest.split(' '), room).iter().enumerate() {
                 let label = if index == 0 && part == 0 { heading } else { "" };
@@ -104,7 +104,7 @@ fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
     sections.into_iter().filter(|(_, said)| !said.is_empty()).collect()
 }
 
-/// What a delete takes whatever the policy is, where that is all it takes (R1.25, R1.26).
+/// What is deleted under every policy, if nothing else is deleted (R1.25, R1.26).
 fn what_is_in_it(view: &PlanView<'_>) -> Option<&'static str> {
     let kind_of = |target: &ObjectId| {
         let resource = view.snapshot.resources.get(view.snapshot.object(*target).resource);
@@ -120,7 +120,7 @@ fn what_is_in_it(view: &PlanView<'_>) -> Option<&'static str> {
     }
 }
 
-/// What others are taken to do; kubelets in one line, however many there are.
+/// What the plan assumes about controllers and kubelets; all kubelets are in one line.
 fn assumes(view: &PlanView<'_>) -> Vec<String> {
     let mut nodes: Vec<&str> = Vec::new();
     let mut lines: Vec<String> = Vec::new();
@@ -189,7 +189,7 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     said
 }
 
-/// What to do where a sweep leaves something; nothing where it leaves nothing.
+/// What to do after a sweep that leaves objects; empty if it leaves none.
 fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     let mut said: Vec<Said> = causes(view).into_iter().take(NAMED_CAUSES).map(Said::text).collect();
     if stuck(view).any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
@@ -204,8 +204,7 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     said
 }
 
-/// What would end each cause of being stuck: its finalizer's controller, or somebody in the place of a kubelet that is
-/// gone.
+/// What would resolve each cause of stuck objects: a finalizer's controller, or a force delete if the kubelet is gone.
 fn causes(view: &PlanView<'_>) -> Vec<String> {
     let again = if view.is_sweep() { "sweep" } else { "plan" };
     let mut known: Vec<&str> = Vec::new();
@@ -246,10 +245,10 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
     said
 }
 
-/// The delete that was planned, as kubectl takes it; none for what no API server can hold.
+/// The planned delete as a kubectl command; `None` if an object's name is one that no API server accepts.
 fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said> {
     let (targets, keep) = (&view.plan.request.targets, keep::flags(view));
-    // Plain kubectl keeps nothing.
+    // Plain kubectl has no `--keep`.
     let (command, policy) = match keep.is_empty() {
         true => (view.kubectl.verb("delete"), "--cascade"),
         false => (view.kubectl.plugin("delete"), "--propagation"),
@@ -273,7 +272,7 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
     Some(Said::command(&command.args(flags)))
 }
 
-/// `deployment/web`, or with its group where the kind is not one of Kubernetes' own.
+/// `deployment/web`, or with its group if the kind is not one of Kubernetes' own.
 fn kubectl_name(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let found = view.snapshot.object(object);
     let resource = view.snapshot.resources.get(found.resource);

@@ -1,5 +1,5 @@
-//! What goes on beyond the graph, in words: effects outside, what living controllers do afterwards, and what does
-//! nothing.
+//! Effects beyond the graph, in words: outside the cluster, by controllers that keep running, and parts of the request
+//! without effect.
 
 use rustc_hash::FxHashMap;
 
@@ -16,12 +16,12 @@ use super::{
     names::{by_kind, name},
 };
 
-/// So many objects of one effect are named.
+/// At most this many objects of one effect are named.
 const NAMED: usize = 3;
-/// So many different effects are told, if the rest is to be folded.
+/// At most this many different effects are shown if the rest is folded.
 const MOST_EFFECTS: usize = 8;
 
-/// What is lost with an object, in capitals: it stands before everything else on its line.
+/// What is lost with an object, in capitals: the start of its remarks.
 pub(super) fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
     let losses = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
         EffectKind::DataDestroyed => Some("DATA LOST"),
@@ -32,9 +32,9 @@ pub(super) fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str
     each_once(losses)
 }
 
-/// What else is said on an object's line, after everything else.
+/// The last remarks on an object's line.
 pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
-    // Its finalizers are named already.
+    // Its finalizers are already named.
     let held = outcome.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(_)));
     let effects = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
         EffectKind::PodsDeleted => Some("its pods are deleted, too"),
@@ -50,7 +50,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static st
             Some("recreated")
         }
         Afterwards::Adopted { .. } => Some("adopted again"),
-        // What is not sure is told once for all, below the lines.
+        // Possible reactions are described once, below the lines.
         Afterwards::MayBeRecreated { .. } | Afterwards::MayBeAdopted | Afterwards::Removes { .. } => None,
     });
     each_once(effects.chain(afterwards))
@@ -66,7 +66,8 @@ fn each_once(remarks: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     describe
 }
 
-/// What matters most: how many objects are recreated, and what is lost permanently. Sentences, each after a space.
+/// The most important effects: how many objects are recreated, and what is lost permanently. Each sentence starts with
+/// a space.
 pub(super) fn verdict(view: &PlanView<'_>) -> String {
     let mut describe = String::new();
     match view.plan.summary.recreated {
@@ -95,7 +96,7 @@ pub(super) fn verdict(view: &PlanView<'_>) -> String {
     describe
 }
 
-/// Everything that happens outside, the worst first; the same of many objects in one line.
+/// All effects outside the graph, the worst first; objects with the same effect share a line.
 pub(super) fn outside(view: &PlanView<'_>, fold: bool) -> Vec<String> {
     let mut groups: Vec<(ResourceId, Vec<&OutsideEffect>)> = Vec::new();
     let mut known: FxHashMap<(ResourceId, EffectKind, &str), usize> = FxHashMap::default();
@@ -133,7 +134,7 @@ fn related(view: &PlanView<'_>, effect: &OutsideEffect) -> String {
     }
 }
 
-/// What the request asks for and doesn't get.
+/// Parts of the request that have no effect.
 pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
     let (doubted, others): (Vec<&Note>, Vec<&Note>) =
@@ -145,7 +146,7 @@ pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     describe.chain(left_alone(view, &doubted)).collect()
 }
 
-/// What a sweep leaves alone because of an API path that doesn't exist (R3.16); more than a few are only counted.
+/// Objects that a sweep doesn't touch because an API path doesn't exist (R3.16); more than a few are only counted.
 fn left_alone(view: &PlanView<'_>, notes: &[&Note]) -> Option<String> {
     let message = notes.first()?.kind.message(view.plan.request.propagation);
     let named: Vec<String> = notes.iter().take(NAMED).map(|note| name(view, note.object, None)).collect();
@@ -156,7 +157,7 @@ fn left_alone(view: &PlanView<'_>, notes: &[&Note]) -> Option<String> {
     })
 }
 
-/// What living controllers do afterwards; the same of many objects in one line.
+/// What controllers do after the delete; objects with the same reaction share a line.
 pub(super) fn afterwards(view: &PlanView<'_>) -> Vec<String> {
     let mut groups: Vec<(Afterwards, usize)> = Vec::new();
     let mut known: FxHashMap<Afterwards, usize> = FxHashMap::default();
@@ -198,7 +199,7 @@ pub(super) fn afterwards(view: &PlanView<'_>) -> Vec<String> {
     describe
 }
 
-/// What a controller does afterwards to so many objects, which the sentence calls `these`.
+/// What a controller does afterwards to `number` objects, which the sentence calls `these`.
 fn in_words(
     snapshot: &Snapshot,
     after: Afterwards,
@@ -227,7 +228,7 @@ fn in_words(
     }
 }
 
-/// What comes afterwards, for one object, as JSON says it: a word that never changes meaning, and a sentence.
+/// A reaction to one object's deletion, for JSON: a word whose meaning never changes, and a sentence.
 pub(super) fn describe(snapshot: &Snapshot, after: Afterwards) -> (&'static str, String) {
     let what = match after {
         Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } => "recreated",

@@ -1,4 +1,4 @@
-//! What goes on beyond the graph, as JSON says it (see `docs/schema/plan.json`).
+//! Effects beyond the graph, as JSON shows them (see `docs/schema/plan.json`).
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::{
 
 use super::side_effects::describe;
 
-/// Something that happens outside the graph.
+/// An effect outside the graph.
 #[derive(Debug, Serialize)]
 pub(super) struct EffectJson<'a> {
     object: ObjectJson<'a>,
@@ -22,7 +22,7 @@ pub(super) struct EffectJson<'a> {
     related: Vec<ObjectJson<'a>>,
 }
 
-/// Something that the request asks for and doesn't get.
+/// A part of the request that has no effect.
 #[derive(Debug, Serialize)]
 pub(super) struct NoteJson<'a> {
     object: ObjectJson<'a>,
@@ -30,7 +30,7 @@ pub(super) struct NoteJson<'a> {
     message: String,
 }
 
-/// What somebody does afterwards.
+/// What a controller does after the delete.
 #[derive(Debug, Serialize)]
 pub(super) struct AfterwardsJson<'a> {
     what: &'static str,
@@ -42,7 +42,7 @@ pub(super) struct AfterwardsJson<'a> {
 }
 
 impl<'a> EffectJson<'a> {
-    /// An effect as JSON says it.
+    /// An effect as JSON shows it.
     pub(super) fn of(snapshot: &'a Snapshot, effect: &'a OutsideEffect) -> Self {
         EffectJson {
             object: ObjectJson::of(snapshot, effect.object),
@@ -55,7 +55,7 @@ impl<'a> EffectJson<'a> {
 }
 
 impl<'a> NoteJson<'a> {
-    /// A note as JSON says it.
+    /// A note as JSON shows it.
     pub(super) fn of(snapshot: &'a Snapshot, note: &Note, propagation: Propagation) -> Self {
         NoteJson {
             object: ObjectJson::of(snapshot, note.object),
@@ -66,7 +66,7 @@ impl<'a> NoteJson<'a> {
 }
 
 impl<'a> AfterwardsJson<'a> {
-    /// What comes afterwards as JSON says it.
+    /// A controller's reaction as JSON shows it.
     pub(super) fn of(snapshot: &'a Snapshot, after: Afterwards) -> Self {
         let (what, message) = describe(snapshot, after);
         let by = match after {

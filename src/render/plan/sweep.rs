@@ -1,4 +1,4 @@
-//! `kind: Sweep`: what one pass of the collector would do, told like a plan.
+//! `kind: Sweep`: what one pass of the collector would do, shown like a plan.
 
 use std::io::{self, Write};
 
@@ -23,7 +23,7 @@ use super::{
     text::{self, Verdict, root_causes, uncertain, until, waiting_word},
 };
 
-/// A sweep with what is needed to tell it.
+/// A sweep with what is needed to print it.
 #[derive(Clone, Debug)]
 pub struct SweepView<'a>(pub PlanView<'a>);
 
@@ -88,7 +88,7 @@ fn verdict(view: &PlanView<'_>) -> Verdict {
         let nothing = format!("the collector has nothing to delete, to update or to finish{limit}{but}.");
         return ("NOTHING TO DO", Tone::Good, nothing);
     }
-    // What only another order of events changes is an outcome, too.
+    // An object that changes only in another order of events has an outcome, too.
     let sentence =
         if sentence.is_empty() { "nothing changes in the most likely order of events.".to_owned() } else { sentence };
     ("WORK TO DO", Tone::Strong, describe(sentence))
@@ -98,7 +98,7 @@ fn it_or_them(number: usize) -> &'static str {
     if number == 1 { "it" } else { "them" }
 }
 
-/// What would change, by what it is: deletions, owners that come to their end, references.
+/// The kinds of changes: deletions, terminating owners that are removed, references.
 fn changes(view: &PlanView<'_>) -> Vec<String> {
     let of = |wanted: &dyn Fn(&Outcome) -> bool| view.plan.outcomes.iter().filter(|outcome| wanted(outcome)).count();
     let deleted = |outcome: &&Outcome| outcome.kind == OutcomeKind::Deleted && !was_leaving(view, outcome);
@@ -131,7 +131,7 @@ fn changes(view: &PlanView<'_>) -> Vec<String> {
     describe
 }
 
-/// Whether an object was already being deleted, and the collector brings that to its end (R8.1, R8.2).
+/// Whether an object is already terminating with a finalizer that the collector removes (R8.1, R8.2).
 fn was_leaving(view: &PlanView<'_>, outcome: &Outcome) -> bool {
     let before = view.snapshot.object(outcome.object);
     before.terminating() && before.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer())

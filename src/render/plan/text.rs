@@ -1,4 +1,4 @@
-//! A plan for people: the verdict, what becomes of everything, and what else could be done.
+//! A plan as text: the verdict, the outcomes of all objects, and the alternatives.
 
 use std::io::{self, Write};
 
@@ -27,20 +27,20 @@ use super::{
     unlisted_contents::spared_objects,
 };
 
-/// What stands before every line.
+/// The indent of every line.
 pub(super) const MARGIN: usize = 2;
-/// What the words of the second column take, but for the rare one that is longer.
+/// The width of the second column; the rare longer word exceeds it.
 const WORD: usize = "deleted".len();
 
-/// The one line that matters: a word, how it looks, and a sentence.
+/// The most important line: a word, its tone, and a sentence.
 pub(super) type Verdict = (&'static str, Tone, String);
 
-/// Writes the gates that are shut, the verdict, the lines, and the sections below them.
+/// Writes the violated gates, the verdict, the lines, and the sections below them.
 pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     write_below(view, verdict(view), options, out)
 }
 
-/// Writes the gates that are shut, and the verdict.
+/// Writes the violated gates and the verdict.
 pub(super) fn write_head(
     view: &PlanView<'_>,
     verdict: Verdict,
@@ -53,7 +53,7 @@ pub(super) fn write_head(
     write_verdict(view, verdict, options, out)
 }
 
-/// The same with another verdict.
+/// Like [`write`], with another verdict.
 pub(super) fn write_below(
     view: &PlanView<'_>,
     verdict: Verdict,
@@ -78,8 +78,8 @@ fn write_verdict(
     lines::write_sentence(word, tone, &(sentence + &side_effects::verdict(view)), options, out)
 }
 
-/// How many outcomes depend on the order of events, how many on what could not be read or played to its end, and both
-/// in words.
+/// How many outcomes depend on the order of events, how many on what could not be read or simulated to its end, and
+/// both in words.
 pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
     let because_of = |wanted: fn(Uncertainty) -> bool| {
         view.plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some_and(wanted)).count()
@@ -156,7 +156,8 @@ pub(super) fn verdict(view: &PlanView<'_>) -> Verdict {
     (word, tone, format!("{deleted}.{stay}{unsure}"))
 }
 
-/// The verdict where objects wait and none is stuck: whether the controllers that they wait for are known to run.
+/// The verdict if objects wait and none is stuck; it depends on whether the controllers that they wait for are known to
+/// run.
 pub(super) fn waiting_word<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> &'static str {
     let depends = |outcome: &Outcome| {
         outcome.state == Some(State::Unknown)
@@ -184,13 +185,13 @@ fn gone_by_kind(view: &PlanView<'_>) -> String {
     by_kind(view, gone.map(|outcome| outcome.object))
 }
 
-/// What everything that is stuck comes down to: finalizers, kubelets, objects that nobody deletes.
+/// The root causes of all stuck objects: finalizers, kubelets, objects that are never deleted.
 pub(super) fn root_causes(view: &PlanView<'_>) -> String {
     let mut finalizers: Vec<&str> = Vec::new();
     for outcome in stuck(view) {
         for holder in &outcome.held_by {
             let name = holder.name(view.snapshot);
-            // The clean-up of a definition waits for others, and they have causes of their own.
+            // A CRD's clean-up waits for custom resources, which have causes of their own.
             let is_cause = matches!(holder, BlockedBy::Finalizer(finalizer) if *finalizer != Symbol::DEFINITION);
             if is_cause && !finalizers.contains(&name) {
                 finalizers.push(name);
@@ -228,7 +229,7 @@ pub(super) fn write_rows(
     lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)
 }
 
-/// What is said beside a line; in wide output with the reason and the uid.
+/// The remarks on a line; wide output adds the reason and the uid.
 fn remarks(view: &PlanView<'_>, row: &Row<'_>, wide: bool) -> Vec<String> {
     let mut remarks: Vec<String> = (!row.detail.is_empty()).then(|| row.detail.clone()).into_iter().collect();
     if wide {

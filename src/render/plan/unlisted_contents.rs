@@ -1,4 +1,4 @@
-//! What the delete of a Namespace reaches besides what has an outcome, in JSON and in words.
+//! What deleting a Namespace also deletes, or deletes later, in addition to the listed outcomes; in JSON and in words.
 
 use serde::Serialize;
 
@@ -12,12 +12,12 @@ use crate::{
 
 use super::{PlanView, names::name};
 
-/// So many pods are named.
+/// At most this many pods are named.
 const NAMED_PODS: usize = 2;
-/// So many resources of what is spared are counted apart.
+/// At most this many resources that are deleted later are counted separately.
 const NAMED_RESOURCES: usize = 3;
 
-/// What goes with a Namespace although it is never listed.
+/// Objects that are deleted with a Namespace although the plan doesn't list them.
 #[derive(Debug, Serialize)]
 pub(super) struct AlsoDeletesJson<'a> {
     namespace: &'a str,
@@ -26,7 +26,7 @@ pub(super) struct AlsoDeletesJson<'a> {
     count: Option<u64>,
 }
 
-/// What of a Namespace is left alone, and the pods that have to go first.
+/// What a Namespace keeps for now, and the pods that must be gone first.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DeletedLaterJson<'a> {
@@ -45,7 +45,7 @@ fn namespace<'a>(view: &PlanView<'a>, unlisted_contents: &UnlistedContents) -> &
     view.snapshot.text(view.snapshot.object(unlisted_contents.namespace).name)
 }
 
-/// What a plan takes besides, as JSON says it. What is known to be nothing is left out.
+/// What a plan deletes in addition, for JSON. Resources that are known to have no objects are omitted.
 pub(super) fn also_deletes<'a>(view: &PlanView<'a>) -> Vec<AlsoDeletesJson<'a>> {
     let of_namespace = |unlisted_contents: &'a UnlistedContents| {
         taken(unlisted_contents).map(|unlisted| AlsoDeletesJson {
@@ -61,7 +61,7 @@ fn taken(unlisted_contents: &UnlistedContents) -> impl Iterator<Item = &Unlisted
     unlisted_contents.unlisted.iter().filter(|unlisted| unlisted.count != Some(0))
 }
 
-/// What a plan spares as long as some pods stay, as JSON says it.
+/// What a plan leaves until some pods are gone, for JSON.
 pub(super) fn deleted_later<'a>(view: &PlanView<'a>) -> Vec<DeletedLaterJson<'a>> {
     let of_namespace = |unlisted_contents: &'a UnlistedContents| DeletedLaterJson {
         namespace: namespace(view, unlisted_contents),
@@ -82,7 +82,7 @@ pub(super) fn deleted_later<'a>(view: &PlanView<'a>) -> Vec<DeletedLaterJson<'a>
         .collect()
 }
 
-/// What goes besides, in words.
+/// What is deleted in addition, in words.
 pub(super) fn also(view: &PlanView<'_>) -> Vec<String> {
     let of_namespace = |unlisted_contents: &UnlistedContents| {
         let describe: Vec<String> =
@@ -95,7 +95,7 @@ pub(super) fn also(view: &PlanView<'_>) -> Vec<String> {
     view.unlisted_contents.iter().filter_map(of_namespace).collect()
 }
 
-/// `12 events`, or where they can't be counted, `whatever there is of events`.
+/// `12 events`, or `any events` if they can't be counted.
 fn describe(snapshot: &Snapshot, unlisted: Unlisted) -> String {
     let resource = snapshot.resources.get(unlisted.resource);
     match unlisted.count {
@@ -105,12 +105,12 @@ fn describe(snapshot: &Snapshot, unlisted: Unlisted) -> String {
     }
 }
 
-/// How many objects are spared.
+/// How many objects are deleted later.
 pub(super) fn spared_objects(view: &PlanView<'_>) -> usize {
     view.unlisted_contents.iter().flat_map(|unlisted_contents| &unlisted_contents.spared).map(|(_, count)| count).sum()
 }
 
-/// What is spared, in words.
+/// What is deleted later, in words.
 pub(super) fn spared(view: &PlanView<'_>) -> Vec<String> {
     let of_namespace = |unlisted_contents: &UnlistedContents| {
         let total: usize = unlisted_contents.spared.iter().map(|(_, count)| count).sum();

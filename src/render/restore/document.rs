@@ -10,13 +10,13 @@ use crate::{
 
 use super::RestoreView;
 
-/// What came of a restore: `Restoration`.
+/// The result of a restore: `Restoration`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RestorationDocument<'a> {
     #[serde(flatten)]
     head: Head<'a>,
-    /// Where nothing was done in earnest: what was done instead.
+    /// The kind of dry run; absent if the restore was real.
     #[serde(skip_serializing_if = "Option::is_none")]
     dry_run: Option<&'static str>,
     objects: Vec<RestoredJson<'a>>,
@@ -27,7 +27,7 @@ pub(super) struct RestorationDocument<'a> {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RestoredJson<'a> {
-    /// With the uid that it had when it was archived.
+    /// The object with its archived uid.
     object: ObjectJson<'a>,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,7 +133,7 @@ impl<'a> RestorationDocument<'a> {
     }
 }
 
-/// What an outcome is called.
+/// The name of an outcome.
 fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::WouldBeCreated => "WouldBeCreated",

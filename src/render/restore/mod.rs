@@ -1,4 +1,4 @@
-//! A restore: as text, before it and after, and as a document.
+//! A restore, before and after it: as text and as a document.
 
 mod document;
 #[cfg(test)]
@@ -23,17 +23,17 @@ use super::{
 
 use document::RestorationDocument;
 
-/// What came of a restore, or would come of it, with what is needed to tell it.
+/// The result of a restore or of its dry run, with what is needed to print it.
 #[derive(Clone, Copy, Debug)]
 pub struct RestoreView<'a> {
     pub plan: &'a RestorePlan,
-    /// What came of each object of the plan.
+    /// The result for each object of the plan.
     pub restored: &'a [Restored],
     pub mode: Mode,
-    /// What the server serves, for the names of kinds.
+    /// The served resources, for the names of kinds.
     pub resources: &'a Resources,
     pub gaps: &'a [Gap],
-    /// The command that does the same again: `kubectl gc restore shop.yaml`.
+    /// The command that repeats the restore: `kubectl gc restore shop.yaml`.
     pub again: &'a ShellCommand,
 }
 
@@ -48,12 +48,12 @@ impl Output for RestoreView<'_> {
 }
 
 impl<'a> RestoreView<'a> {
-    /// Whether everything is back that is to be, or would be.
+    /// Whether every object that should be back is back, or would be.
     pub fn is_fine(&self) -> bool {
         self.restored.iter().all(Restored::is_fine)
     }
 
-    /// How many objects came to such an outcome.
+    /// The number of objects with such an outcome.
     pub fn count(&self, of: impl Fn(&Outcome) -> bool) -> usize {
         self.restored.iter().filter(|restored| of(&restored.outcome)).count()
     }
@@ -62,7 +62,7 @@ impl<'a> RestoreView<'a> {
         self.plan.items.iter().zip(self.restored).enumerate().map(|(id, (item, restored))| (id, item, restored))
     }
 
-    /// What cannot come back of the objects that do.
+    /// What the restored objects have lost for good.
     fn lost(&self) -> Vec<crate::restore::Lost> {
         let created = self
             .objects()
@@ -70,7 +70,7 @@ impl<'a> RestoreView<'a> {
         lost(created.map(|(_, item, _)| &item.archived))
     }
 
-    /// How many of each kind: `1 Namespace, 3 ConfigMaps`, in the order of the archive.
+    /// The number of objects of each kind: `1 Namespace, 3 ConfigMaps`, in the order of the archive.
     fn kinds(&self, objects: impl Iterator<Item = &'a Archived>) -> String {
         let mut counts: Vec<(&Archived, usize)> = Vec::new();
         for object in objects {

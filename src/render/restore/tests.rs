@@ -1,4 +1,4 @@
-//! Every outcome, in every form.
+//! Every outcome in every format.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn object(api_version: &str, kind: &str, name: &str, more: &Value) -> Value {
     object
 }
 
-/// An archive, and what came of each of its objects.
+/// An archive, and the result for each of its objects.
 fn restored() -> (RestorePlan, Vec<Restored>) {
     let reference = |kind: &str, name: &str, controller: bool| {
         json!([{"apiVersion": "apps/v1", "kind": kind,
@@ -136,7 +136,7 @@ fn every_outcome_is_told() {
         document["objects"].as_array().unwrap().iter().map(|it| it["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes.len(), 7, "all but what is only foreseen: {outcomes:?}");
     assert_eq!(document["objects"][9]["needs"]["name"], "n");
-    // A schema that takes anything proves nothing.
+    // A schema that accepts everything would prove nothing.
     let mut broken = document;
     broken["objects"][0]["outcome"] = json!("Failed");
     assert!(std::panic::catch_unwind(|| check(&broken)).is_err());

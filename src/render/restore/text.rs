@@ -1,4 +1,4 @@
-//! A restore for people: the verdict, then only what isn't as it was.
+//! A restore as text: the verdict, then only what differs from the archive.
 
 use std::{
     collections::BTreeMap,
@@ -17,17 +17,17 @@ use crate::{
 
 use super::RestoreView;
 
-/// What is said stands so far from the left, behind its label.
+/// The width of the labels, in columns.
 const MARGIN: usize = 12;
-/// So many objects are told one by one under a label.
+/// At most this many objects are listed under a label.
 const SHOWN: usize = 12;
-/// So many of an object's differences are told.
+/// At most this many of an object's differences are shown.
 const DIFFERENCES: usize = 3;
-/// A value is told up to this length.
+/// Longer values are cut.
 const VALUE: usize = 24;
 
 impl RestoreView<'_> {
-    /// Writes the verdict, and what there is to say of the objects.
+    /// Writes the verdict and the remarks on objects.
     pub(super) fn write_text(&self, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
         let page = Page { width: width.unwrap_or(WIDTH), style };
         let (tone, verdict) = self.verdict();
@@ -98,7 +98,7 @@ impl RestoreView<'_> {
         }
     }
 
-    /// What a line tells of each object, of which there is something to be told.
+    /// The lines that `line` returns for the objects.
     fn each(&self, line: impl Fn(ItemId, &Item, &Restored) -> Option<String>) -> Vec<String> {
         self.objects().filter_map(|(id, item, restored)| line(id, item, restored)).collect()
     }
@@ -173,7 +173,7 @@ fn detached(item: &Item, restored: &Restored) -> Option<String> {
     (!describe.is_empty()).then(|| format!("{}: {describe}", item.archived.place))
 }
 
-/// Where text is set.
+/// The width and style of the text.
 struct Page<'a> {
     width: usize,
     style: &'a Style,
@@ -188,7 +188,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Writes a text beside its label; nothing where there is none.
+    /// Writes a text after its label; nothing if the text is empty.
     fn line(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
@@ -196,7 +196,7 @@ impl Page<'_> {
         self.paragraph(label, text, out)
     }
 
-    /// Writes several, the first beside the label.
+    /// Writes several texts, the first after the label.
     fn list(&self, label: &str, texts: &[String], out: &mut dyn Write) -> io::Result<()> {
         for (index, text) in texts.iter().take(SHOWN).enumerate() {
             self.paragraph(if index == 0 { label } else { "" }, text, out)?;
@@ -208,7 +208,7 @@ impl Page<'_> {
     }
 
     fn paragraph(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
-        // What hangs stands further from the left, so that objects are told apart.
+        // Continuation lines are indented, so that objects stay distinguishable.
         let room = self.width.saturating_sub(MARGIN + 2);
         for (index, line) in set(text, room).iter().enumerate() {
             let label = if index == 0 { label } else { "" };
