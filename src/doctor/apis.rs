@@ -1,5 +1,5 @@
-//! What blinds the collector and everybody else: aggregated APIs that don't answer, conversion webhooks that fail,
-//! objects that can't be decoded, lists that can't be read (R2.6, R2.7, R9.11, S11, S19).
+//! What keeps the collector and other clients from reading: aggregated APIs that don't answer, conversion webhooks that
+//! fail, objects that can't be decoded, lists that can't be read (R2.6, R2.7, R9.11, S11, S19).
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ use super::{
     finding::{Finding, Remedy},
 };
 
-/// Finds what can't be read, and why.
+/// Finds resources that can't be read, and why.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
-    // What is missing in a dump is nobody's trouble.
+    // A resource that a dump lacks is no problem of the cluster.
     if !matches!(case.snapshot().origin, Origin::Cluster { .. }) {
         return;
     }
@@ -27,8 +27,8 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     lists(case, findings, &explained);
 }
 
-/// Terminating namespaces, which stay as long as anything can't be read (R9.11). That explains those in which nothing
-/// else is left.
+/// Terminating namespaces, which remain as long as a resource can't be read (R9.11). Marks those without any other
+/// content as explained.
 fn hanging_namespaces(case: &Case<'_>, findings: &mut FindingsBuilder) -> Vec<ObjectId> {
     let namespaces = case.stage.built_in.namespaces.map_or(&[][..], |resource| case.stage.of_resource(resource));
     let terminating: Vec<ObjectId> =
@@ -38,7 +38,7 @@ fn hanging_namespaces(case: &Case<'_>, findings: &mut FindingsBuilder) -> Vec<Ob
     terminating
 }
 
-/// APIServices that are not available. The group versions of which that is told are added to `explained`.
+/// Reports APIServices that are not available, and adds their group versions to `explained`.
 fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTreeSet<String>) {
     let snapshot = case.snapshot();
     let Some(resource) = snapshot.resources.by_group_kind("apiregistration.k8s.io", "APIService") else { return };
@@ -84,7 +84,7 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
     }
 }
 
-/// What becomes of namespaces as long as something can't be read (R9.11).
+/// What happens to namespaces as long as a resource can't be read (R9.11).
 fn hang(case: &Case<'_>, terminating: &[ObjectId]) -> String {
     match terminating.len() {
         0 => "Every namespace that is deleted from now on stays Terminating".to_owned(),
@@ -120,7 +120,7 @@ fn lists(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &BTreeSet<S
         let Some(reason) = &list.failure else { continue };
         let failure = reason.as_str();
         let resource = snapshot.resources.get(list.resource);
-        // What may not be read is a gap, and nobody's trouble.
+        // Missing read rights are a gap, not a problem of the cluster.
         if reason.kind() == GapKind::Forbidden || explained.contains(&resource.api_version()) {
             continue;
         }
@@ -137,7 +137,7 @@ fn lists(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &BTreeSet<S
     }
 }
 
-/// Whether another server than the API server keeps the objects of a resource.
+/// Whether an aggregated API server stores the objects of a resource.
 fn is_aggregated(case: &Case<'_>, resource: &Resource) -> bool {
     let services = case.snapshot().resources.by_group_kind("apiregistration.k8s.io", "APIService");
     let services = services.map_or(&[][..], |services| case.stage.of_resource(services));
@@ -189,7 +189,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     }
 }
 
-/// The definition of a custom resource.
+/// The CRD of a custom resource.
 fn definition(case: &Case<'_>, resource: &Resource) -> Option<ObjectId> {
     let snapshot = case.snapshot();
     let name = snapshot.strings.find(&resource.full_name())?;
@@ -200,7 +200,7 @@ fn definition(case: &Case<'_>, resource: &Resource) -> Option<ObjectId> {
     }
 }
 
-/// Built-in resources that are stored under another name (`SpecialDefaultResourcePrefixes` of the API server).
+/// Built-in resources that etcd stores under another name (`SpecialDefaultResourcePrefixes` of the API server).
 const OTHER_PREFIXES: [(&str, &str, &str); 5] = [
     ("", "replicationcontrollers", "controllers"),
     ("", "endpoints", "services/endpoints"),
@@ -209,7 +209,7 @@ const OTHER_PREFIXES: [(&str, &str, &str); 5] = [
     ("networking.k8s.io", "ingresses", "ingress"),
 ];
 
-/// What the keys of a resource begin with in etcd, unless the API server was told otherwise (`--etcd-prefix`).
+/// The prefix of a resource's keys in etcd, unless the API server has another `--etcd-prefix`.
 fn prefix(case: &Case<'_>, resource: &Resource) -> String {
     let (group, plural) = (resource.group.as_str(), resource.plural.as_str());
     if let Some((_, _, prefix)) = OTHER_PREFIXES.iter().find(|other| (other.0, other.1) == (group, plural)) {
@@ -220,8 +220,7 @@ fn prefix(case: &Case<'_>, resource: &Resource) -> String {
     if with_group { format!("/registry/{group}/{plural}/") } else { format!("/registry/{plural}/") }
 }
 
-/// An object in storage that can't be decoded (S19). All that tells which one it is are the words of the failure, and
-/// few do.
+/// An object in storage that can't be decoded (S19). Only the error message can name the object, and few do.
 fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource, failure: &str) -> Finding {
     let full = resource.full_name();
     let prefix = prefix(case, resource);
@@ -296,7 +295,7 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
     }
 }
 
-/// Names the namespaces in which a list fails.
+/// A command that lists each namespace, to find those in which the list fails.
 fn in_each_namespace(case: &Case<'_>, resource: &Resource) -> Option<ShellCommand> {
     let get = || case.kubectl.verb("get");
     let list = get().of_type(&resource.plural, &resource.group)?.arg("-n").syntax("\"$namespace\" >/dev/null 2>&1");

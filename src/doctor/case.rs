@@ -1,4 +1,4 @@
-//! What is examined, and how its parts are named.
+//! The input of a diagnosis, and how sentences name objects.
 
 use rustc_hash::FxHashSet;
 
@@ -13,57 +13,57 @@ use crate::wording::thousands;
 
 use super::{commands::Commands, finding::ReadsNeeded, limit::Limit};
 
-/// So many objects are named in a sentence.
+/// At most this many objects are named in a sentence.
 const NAMED: usize = 3;
 
-/// Everything that a diagnosis rests on.
+/// The input of a diagnosis.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
     pub stage: &'a SimContext<'a>,
-    /// What becomes of everything that is there.
+    /// What a working collector and working controllers will do to every object.
     pub projection: &'a Projection,
-    /// In Unix seconds; none where it is not known when things were seen. Of a dump it is the latest time that anything
-    /// in it tells: ages are then at least what they are said to be.
+    /// The time of the data in Unix seconds; `None` if unknown. For a dump, it is the latest timestamp in it, so real
+    /// ages are at least those printed.
     pub now: Option<i64>,
-    /// Whether this is a cluster, in which what was seen has lasted for a while ([`Case::fresh`] aside); a dump is one
-    /// moment.
+    /// Whether the data is from a cluster, where every state has lasted for a while, except for [`Case::fresh`]. A dump
+    /// shows a single moment.
     pub live: bool,
-    /// What was not seen like this before, and may pass.
+    /// Objects whose state is new since the last look and may be temporary.
     pub fresh: &'a FxHashSet<ObjectId>,
-    /// What is asked about: of what is gathered from all over the cluster, the rest is left out.
+    /// The scope of the diagnosis: findings outside it are omitted.
     pub limit: &'a Limit,
-    /// Dependents that an earlier look saw made while their owner was waiting for the last of them to go.
+    /// Dependents that an earlier look saw created while their owner waited for its dependents to be deleted.
     pub made: &'a [RecreatedDependent],
-    /// How remedies call kubectl: with the flags that choose this cluster, where it was chosen.
+    /// How remedies call kubectl: with the flags that select this cluster, if any.
     pub kubectl: &'a Kubectl,
-    /// The collector's complaints about owners in other namespaces, where they were read.
+    /// The collector's events about owners in other namespaces, if they were read.
     pub events: &'a [OwnerEvent],
-    /// What a throw-away object told of the collector, where that was asked for.
+    /// What the probe object showed about the collector, if a probe was requested.
     pub probed: Option<Probed>,
 }
 
-/// A dependent that was made while its owner was waiting for its dependents to go (S12). It may be gone by the next
-/// look, and another in its place.
+/// A dependent that was created while its owner waited for its dependents to be deleted (S12). By the next look,
+/// another one may have replaced it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecreatedDependent {
     /// The owner's uid.
     pub owner: Symbol,
-    /// The dependent's.
+    /// The dependent's uid.
     pub uid: Symbol,
     /// `Kind/name`.
     pub name: String,
-    /// In Unix seconds.
+    /// The creation time in Unix seconds.
     pub created: i64,
 }
 
-/// What a throw-away object tells of the collector (R10.3).
+/// What a probe object shows about the collector (R10.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probed {
-    /// It was collected.
+    /// The collector deleted it.
     Works,
-    /// It was not, within this many seconds.
+    /// The collector didn't delete it within this many seconds.
     Stopped { waited: i64 },
-    /// The API server didn't leave it to the collector: its own part of garbage collection is turned off (R1.10, S15).
+    /// The API server removed it without waiting for the collector: its garbage collection is disabled (R1.10, S15).
     NotHeld,
 }
 
@@ -80,19 +80,19 @@ impl<'a> Case<'a> {
         Commands { snapshot: self.stage.snapshot, kubectl: self.kubectl }
     }
 
-    /// For how many seconds an object has been terminating. A pod's deletionTimestamp is when its grace is over: before
-    /// that, less than none.
+    /// For how many seconds an object has been terminating; negative for a pod in its grace period, because a pod's
+    /// deletionTimestamp is the end of that.
     pub(super) fn terminating_for(&self, id: ObjectId) -> Option<i64> {
         Some(self.now? - self.snapshot().object(id).deleted?)
     }
 
-    /// Whether an object has been terminating for this many seconds at least. Where that isn't known, what is seen has
-    /// lasted.
+    /// Whether an object has been terminating for at least this many seconds. If that is unknown, it counts as long
+    /// enough.
     pub(super) fn has_been_terminating(&self, id: ObjectId, seconds: i64) -> bool {
         self.terminating_for(id).is_none_or(|age| age >= seconds)
     }
 
-    /// `Kind/name`, and its namespace if it has one that is not that of the object it is told of.
+    /// `Kind/name`, and its namespace if that differs from the namespace of `beside`.
     pub(super) fn name(&self, id: ObjectId, beside: Option<ObjectId>) -> String {
         let snapshot = self.snapshot();
         let namespace = snapshot.object(id).namespace;
@@ -103,7 +103,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The first few of some objects.
+    /// The names of the first few objects.
     pub(super) fn names(&self, ids: &[ObjectId], beside: Option<ObjectId>) -> String {
         let mut names: Vec<String> = ids.iter().take(NAMED).map(|id| self.name(*id, beside)).collect();
         if ids.len() > NAMED {
@@ -115,13 +115,13 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What a reference says: `apps/v1 Deployment/web`.
+    /// The coordinates of a reference: `apps/v1 Deployment/web`.
     pub(super) fn reference(&self, reference: &Reference) -> String {
         let text = |symbol| self.snapshot().text(symbol);
         format!("{} {}/{}", text(reference.api_version), text(reference.kind), text(reference.name))
     }
 
-    /// How many objects go below some, which are not counted.
+    /// The number of objects that are deleted along with these, not counting these.
     pub(super) fn goes_below(&self, objects: &[ObjectId]) -> usize {
         let mut seen: FxHashSet<ObjectId> = objects.iter().copied().collect();
         let (counted, mut open) = (seen.len(), objects.to_vec());
@@ -143,15 +143,15 @@ pub(super) fn some_of<T: AsRef<str>>(all: &[T]) -> String {
     if all.len() > NAMED { format!("{names} and {} more", thousands(all.len() - NAMED)) } else { names }
 }
 
-/// What is being gathered.
+/// Collects findings.
 #[derive(Debug, Default)]
 pub(super) struct FindingsBuilder {
     pub findings: Vec<super::finding::Finding>,
     pub wanted: ReadsNeeded,
-    /// What is to be remembered of this look.
+    /// Recreated dependents to remember for the next look.
     pub made: Vec<RecreatedDependent>,
-    /// Objects that something is known to keep the collector from writing to.
+    /// Objects that the collector can't write to for a known reason.
     pub refused: FxHashSet<ObjectId>,
-    /// What a finding speaks of already, so that others don't repeat it.
+    /// Objects that a finding already describes, so that no other finding repeats it.
     pub explained: FxHashSet<ObjectId>,
 }

@@ -1,18 +1,18 @@
-//! Every kind of finding: one code each, which never changes meaning. `docs/findings.md` has a section for each.
+//! The codes of findings. A code never changes its meaning; `docs/findings.md` has a section for each.
 
 use crate::model::effects::Severity;
 
-/// Declares the codes: each with its name, the worst that a finding of it can be, and what it means in a few words.
+/// Declares the codes: name, highest severity, and a short title.
 macro_rules! codes {
     ($($code:ident, $name:literal, $severity:ident, $title:literal;)*) => {
-        /// What a finding is about.
+        /// The kind of a finding.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
             $($code,)*
         }
 
         impl Code {
-            /// All of them, in the order in which they are listed.
+            /// All codes, in the order in which they are listed.
             pub const ALL: [Code; [$(Code::$code),*].len()] = [$(Code::$code),*];
 
             fn row(self) -> (&'static str, Severity, &'static str) {
@@ -63,7 +63,7 @@ codes! {
         "a finalizer in a namespace's spec blocks its deletion, and no controller is known to remove it";
     NamespaceStuck, "namespace-stuck", Error, "a namespace is Terminating and makes no progress";
     ArmedDeletion, "armed-deletion", Error, "deletions will start when a controller or API comes back";
-    // The collector, and what blinds it.
+    // The collector, and what keeps it from reading or writing.
     CollectorIdle, "collector-idle", Error, "the collector has not done its work on these objects";
     CollectorRefused, "collector-refused", Error, "the collector is running, but its writes to these objects are \
         rejected";
@@ -77,28 +77,28 @@ codes! {
 }
 
 impl Code {
-    /// As it is written.
+    /// The code as it is printed.
     pub fn name(self) -> &'static str {
         self.row().0
     }
 
-    /// The worst that a finding of this code can be.
+    /// The highest severity of a finding with this code.
     pub fn severity(self) -> Severity {
         self.row().1
     }
 
-    /// What it means, in a few words.
+    /// A short description.
     pub fn title(self) -> &'static str {
         self.row().2
     }
 
-    /// The code of this name.
+    /// The code with this name.
     pub fn named(name: &str) -> Option<Code> {
         Code::ALL.into_iter().find(|code| code.name() == name)
     }
 
-    /// Whether the collector, or a controller, that works would end it by itself: where some of it goes from one look
-    /// to the next, somebody is at work on it, and it is no finding.
+    /// Whether a working collector or controller would resolve it without help. If the affected objects decrease
+    /// between looks, it is not reported, because someone is working on it.
     pub fn passes(self) -> bool {
         matches!(
             self,

@@ -1,5 +1,5 @@
-//! What the collector should be doing, and doesn't: signs that it isn't working, or that its writes are refused (S7–S9,
-//! S15, R3.22).
+//! Work that the collector hasn't done: signs that it isn't running, or that its writes are refused (S7–S9, S15,
+//! R3.22).
 
 use rustc_hash::FxHashSet;
 
@@ -21,40 +21,40 @@ use super::{
     webhooks::{WebhookCall, asked},
 };
 
-/// A collector that works has done its part within this time, in seconds, where only a dump is there to tell.
+/// In a dump, work that is older than this many seconds is overdue.
 const OLD: i64 = 60;
 
-/// It may take this long, in seconds, until a kind that was just defined is watched.
+/// The collector may need this many seconds until it watches a new kind.
 const NEW: i64 = 60;
 
-/// Where the control plane runs in pods, this shows its controller manager.
+/// Lists the pods of the controller manager, if the control plane runs in pods.
 const SEE_MANAGER: [&str; 5] = ["pods", "-n", "kube-system", "-l", "component=kube-controller-manager"];
 
-/// Something that is the collector's turn.
+/// A write that the collector could make now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Turn {
     /// The object that it would write to.
     pub object: ObjectId,
     pub write: Write,
-    /// The owner that waits for that, if one does.
+    /// The owner that waits for this write, if any.
     pub waiting: Option<ObjectId>,
 }
 
-/// What it would write.
+/// The kind of write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Write {
-    /// A DELETE, because no owner is left or one waits for it (§4.2).
+    /// A DELETE, because no owner is left or because an owner waits for it (§4.2).
     Delete,
-    /// A PATCH of its references (R8.5).
+    /// A PATCH of its owner references (R8.5).
     References,
-    /// A PATCH that takes an owner that is orphaned from them (R6.2).
+    /// A PATCH that removes the references to an owner that orphans its dependents (R6.2).
     Free,
-    /// A PATCH that takes a finalizer of its own off, with nothing left to wait for (§5.1, R6.4).
+    /// A PATCH that removes one of the collector's finalizers when nothing is left to wait for (§5.1, R6.4).
     Finalizer,
 }
 
 impl Write {
-    /// The operation that admission sees.
+    /// The operation in admission reviews.
     pub(super) fn operation(self) -> &'static str {
         match self {
             Write::Delete => "DELETE",
@@ -63,7 +63,7 @@ impl Write {
     }
 }
 
-/// Everything that is the collector's turn at this moment: what it can do at once, not what follows from that.
+/// All writes that the collector could make now, without those that only follow from them.
 pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
     let (snapshot, graph) = (case.snapshot(), case.graph());
     let mut turns: FxHashSet<Turn> = FxHashSet::default();
@@ -88,7 +88,7 @@ pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
     }
     let lasts = |turn: &Turn| {
         let suffers = turn.waiting.unwrap_or(turn.object);
-        // In a dump only a deletionTimestamp tells for how long it has been the collector's turn.
+        // In a dump, only a deletionTimestamp shows how long the write has been possible.
         let old = case.live || case.terminating_for(suffers).is_some_and(|age| age >= OLD);
         old && !case.fresh.contains(&suffers) && !case.fresh.contains(&turn.object)
     };
@@ -97,7 +97,7 @@ pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
     turns
 }
 
-/// Whether an owner of an object is verifiably not there, and all can be looked up.
+/// Whether an owner of an object is verifiably absent, and all owners could be looked up.
 fn dangles(snapshot: &Snapshot, graph: &OwnerGraph, object: &Object) -> bool {
     let verdict = |reference| Verdict::of(snapshot, graph, reference, object.namespace);
     object.owners.iter().any(|reference| matches!(verdict(reference), Verdict::Dangling(_)))
@@ -120,12 +120,12 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
             snapshot.object(*dependent).owners.iter().any(|reference| reference.uid == object.uid && reference.blocks())
         };
         let blocking: Vec<ObjectId> = graph.dependents(id.into()).iter().copied().filter(blocks).collect();
-        // What could not be listed may block it.
+        // Dependents in resources that could not be listed may block it.
         if blocking.is_empty() && !snapshot.may_hide_dependents() {
             turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
         }
         for dependent in blocking.into_iter().filter(|dependent| !snapshot.object(*dependent).terminating()) {
-            // What is immune to it is told of apart.
+            // Dependents that the collector can't delete are reported separately.
             let write = match case.projection.outcome_of(dependent) {
                 ProjectedOutcome::Stays => continue,
                 ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. } => Write::Delete,
@@ -136,8 +136,8 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
     }
 }
 
-/// The resources that the collector may not watch yet: it asks for new ones twice a minute, and then lists them (R2.5,
-/// R2.7).
+/// The resources that the collector may not watch yet: it discovers new ones every 30 seconds, and then lists them
+/// (R2.5, R2.7).
 fn just_defined(case: &Case<'_>) -> FxHashSet<ResourceId> {
     let (snapshot, definitions) = (case.snapshot(), case.stage.built_in.definitions);
     let all = definitions
@@ -149,13 +149,13 @@ fn just_defined(case: &Case<'_>) -> FxHashSet<ResourceId> {
     named.filter_map(|(plural, group)| snapshot.resources.by_group_plural(group, plural)).collect()
 }
 
-/// Tells of everything that is the collector's turn and that nothing else explains.
+/// Reports all overdue writes that no other finding explains.
 pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let young = just_defined(case);
     let said = |turn: &Turn| {
         let parties = || [Some(turn.object), turn.waiting].into_iter().flatten();
-        // Whoever waits in a circle is helped by none of its writes, and told of apart.
+        // The collector's writes don't help an owner that waits in a cycle, which is reported separately.
         let in_vain = turn.waiting.is_some_and(|waiting| case.projection.waits_in_cycle(waiting));
         let asked = parties().any(|id| case.limit.asks_about(snapshot, id));
         let unseen = parties().any(|id| young.contains(&snapshot.object(id).resource));
@@ -216,7 +216,7 @@ fn waiting(turns: &[Turn], objects: &[ObjectId]) -> Vec<ObjectId> {
     others
 }
 
-/// What it should have done, counted.
+/// The overdue writes, counted.
 fn describe(case: &Case<'_>, turns: &[Turn]) -> String {
     let of = |write: Write| -> Vec<ObjectId> {
         turns.iter().filter(|turn| turn.write == write).map(|turn| turn.object).collect()
@@ -310,9 +310,8 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
     remedies
 }
 
-/// Drops the references of all dependents of an owner, and then its orphan finalizer. A dependent that is not freed
-/// must not lose its owner, because the collector would delete it: where one can't be freed by a command, there is
-/// none.
+/// Removes the references of all dependents to an owner, and then the owner's orphan finalizer. `None` if a dependent
+/// can't be freed by a command: the collector would delete it once its owner is gone.
 fn free_dependents(case: &Case<'_>, owner: ObjectId) -> Option<ShellCommand> {
     let uid = case.snapshot().object(owner).uid;
     let dependents = case.graph().dependents(owner.into());
@@ -328,7 +327,7 @@ fn free_dependents(case: &Case<'_>, owner: ObjectId) -> Option<ShellCommand> {
     one_after_another(steps)
 }
 
-/// The writes of the collector, one for each kind of trouble, so that the server says what it has against them.
+/// Commands that try one write of each kind, so that the server prints why it refuses it.
 fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<ShellCommand> {
     let mut seen: FxHashSet<(ResourceId, Symbol, Write)> = FxHashSet::default();
     let new = |turn: &&Turn| {
@@ -404,7 +403,7 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
     }
 }
 
-/// Webhooks that are asked before these writes: one of them may refuse.
+/// Webhooks that are called before these writes: one of them may refuse.
 fn suspects(case: &Case<'_>, turns: &[Turn]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for turn in turns {

@@ -1,4 +1,4 @@
-//! Remedies in plain kubectl, to be pasted: whoever gets one may not have this plugin.
+//! Remedies as plain kubectl commands to paste: readers may not have this plugin.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::{
     model::{Mapping, ObjectId, Reference, ResourceId, Snapshot, Symbol},
 };
 
-/// A patch or a list of names longer than this, in bytes, is split into several commands: an argument of more than 128
-/// KiB is refused.
+/// A longer patch or list of names, in bytes, is split into several commands: Linux refuses an argument of more than
+/// 128 KiB.
 const LONGEST: usize = 80_000;
 
-/// Commands about the objects of one snapshot. None where an object's name, kind or namespace is one that no API server
-/// accepts: a dump may hold anything.
+/// Builds commands about the objects of one snapshot. Returns `None` for an object whose name, kind or namespace no API
+/// server accepts: a dump may contain anything.
 #[derive(Clone, Copy, Debug)]
 pub struct Commands<'a> {
     pub snapshot: &'a Snapshot,
@@ -39,12 +39,12 @@ impl Commands<'_> {
         Some(self.about("get", id)?.args(["-o", "yaml"]))
     }
 
-    /// Has a workload run.
+    /// Scales a workload up, so that it runs.
     pub fn scale_up(self, id: ObjectId) -> Option<ShellCommand> {
         Some(self.about("scale", id)?.arg("--replicas=1"))
     }
 
-    /// Shows the owner that a reference of an object in a namespace names, or what is in the way of that.
+    /// Shows the owner that a reference names, or what prevents reading it. `namespace` is that of the dependent.
     pub fn look_at_owner(self, reference: &Reference, graph: &OwnerGraph, namespace: Symbol) -> Option<ShellCommand> {
         match graph.mapping(reference) {
             Mapping::Served(kind) => {
@@ -62,8 +62,8 @@ impl Commands<'_> {
         }
     }
 
-    /// Makes an object again as it is, under a new uid. The copy has a name of its own: where that of one
-    /// object is all that is left, that of another must not take its place.
+    /// Saves, deletes and recreates an object, which then has a new uid. The file has a name of its own, so that no
+    /// other object's copy overwrites the only one.
     pub fn make_again(self, id: ObjectId) -> Option<ShellCommand> {
         let object = self.snapshot.object(id);
         let names = [object.namespace, object.name]
@@ -77,8 +77,9 @@ impl Commands<'_> {
         Some(save.and(delete).and(self.kubectl.verb("create").arg("-f").file(&file)))
     }
 
-    /// Deletes objects, those of one namespace together. It doesn't wait: what is stuck would be waited for, too. And
-    /// what the first of them has released may be gone before its turn comes. `more` are further flags.
+    /// Deletes objects, one command per kind and namespace. `more` are further flags.
+    /// The commands don't wait, because objects may be stuck, and they accept objects that are already gone, because an
+    /// earlier delete may have released them.
     pub fn delete(self, objects: &[ObjectId], cascade: &'static str, more: &[&'static str]) -> Vec<ShellCommand> {
         let mut by_place: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();
         for id in objects {
@@ -90,7 +91,7 @@ impl Commands<'_> {
             let resource = self.snapshot.resources.get(resource);
             let name = |id: &ObjectId| self.snapshot.text(self.snapshot.object(*id).name);
             let words = ids.iter().filter_map(|id| object_word(&resource.plural, &resource.group, name(id)));
-            // kubectl splits the first of several arguments at its commas.
+            // kubectl splits the first of several arguments at commas.
             let (together, alone): (Vec<String>, Vec<String>) = words.partition(|word| !word.contains(','));
             let batches =
                 in_batches(together, |word| word.len() + 1).into_iter().chain(alone.into_iter().map(|word| vec![word]));
@@ -104,21 +105,21 @@ impl Commands<'_> {
         commands
     }
 
-    /// Drops the references at these places, if they are still what they were. Of several commands each drops some of
-    /// them, the last first.
+    /// Removes the references at these indexes if they are unchanged. Several commands each remove some of them, the
+    /// last ones first.
     pub fn drop_references(self, id: ObjectId, places: &[usize]) -> Vec<ShellCommand> {
         let path = |place: usize| format!("/metadata/ownerReferences/{place}");
         self.remove_places(id, places, &|place| self.same_reference(id, place), &path)
     }
 
-    /// Drops every reference to the owner with this uid.
+    /// Removes every reference to the owner with this uid.
     pub fn drop_owner(self, id: ObjectId, uid: Symbol) -> Vec<ShellCommand> {
         let owners = &self.snapshot.object(id).owners;
         let places: Vec<usize> = (0..owners.len()).filter(|place| owners[*place].uid == uid).collect();
         self.drop_references(id, &places)
     }
 
-    /// Changes fields of the references at these places, if they are still what they were.
+    /// Changes fields of the references at these indexes if the references are unchanged.
     pub fn change_references(self, id: ObjectId, changes: &[(usize, Vec<(&str, Value)>)]) -> Vec<ShellCommand> {
         let steps = |(place, fields): &(usize, Vec<(&str, Value)>)| {
             let mut steps = vec![self.same_reference(id, *place)];
@@ -133,8 +134,8 @@ impl Commands<'_> {
         batches.into_iter().filter_map(|steps| self.patch(id, steps.concat())).collect()
     }
 
-    /// Removes those of these finalizers that an object has, if they are still where they were. Of several commands
-    /// each removes some of them, the last first.
+    /// Removes those of these finalizers that an object has, if their indexes are unchanged. Several commands each
+    /// remove some of them, the last ones first.
     pub fn remove_finalizers(self, id: ObjectId, finalizers: &[Symbol]) -> Vec<ShellCommand> {
         let has = &self.snapshot.object(id).finalizers;
         let wanted: FxHashSet<Symbol> = finalizers.iter().copied().collect();
@@ -144,7 +145,7 @@ impl Commands<'_> {
         self.remove_places(id, &places, &same, &path)
     }
 
-    /// Removes the items of a list at these places, after a test of each.
+    /// Removes the list items at these indexes, after a test of each.
     fn remove_places(
         self,
         id: ObjectId,
@@ -155,7 +156,7 @@ impl Commands<'_> {
         let mut places = places.to_vec();
         places.sort_unstable();
         places.dedup();
-        // From the last on, so that the others keep their places.
+        // Start with the last, so that the other indexes remain right.
         places.reverse();
         let steps =
             places.into_iter().map(|place| (test(place), json!({"op": "remove", "path": path(place)}))).collect();
@@ -169,12 +170,12 @@ impl Commands<'_> {
         batches.into_iter().filter_map(command).collect()
     }
 
-    /// Changes fields of an object, or removes them where they are null.
+    /// Sets fields of an object, or removes them if they are null.
     pub fn merge(self, id: ObjectId, fields: &Value) -> Option<ShellCommand> {
         Some(self.about("patch", id)?.args(["--type=merge", "-p", &fields.to_string()]))
     }
 
-    /// A reference is known by its uid; one without is known by nothing, so that nothing may have changed.
+    /// A test that the reference is unchanged, by its uid. Without a uid, the whole object must be unchanged.
     fn same_reference(self, id: ObjectId, place: usize) -> Value {
         let object = self.snapshot.object(id);
         match object.owners.get(place).map(|reference| reference.uid).filter(|uid| !uid.is_empty()) {
@@ -189,19 +190,19 @@ impl Commands<'_> {
         }
     }
 
-    /// Changes an object by these steps of a JSON patch.
+    /// Applies these steps of a JSON patch.
     pub fn patch(self, id: ObjectId, steps: Vec<Value>) -> Option<ShellCommand> {
         let steps = Value::Array(steps).to_string();
         Some(self.about("patch", id)?.args(["--type=json", "-p", &steps]))
     }
 }
 
-/// Commands that are run one after the other, each only if those before it succeeded; none where there is none.
+/// Joins commands with `&&`, so that each runs only if those before it succeeded; `None` if there are none.
 pub(super) fn one_after_another(commands: impl IntoIterator<Item = ShellCommand>) -> Option<ShellCommand> {
     commands.into_iter().reduce(ShellCommand::and)
 }
 
-/// Items in their order, in batches of at most [`LONGEST`] bytes or a single item.
+/// The items in order, in batches of at most [`LONGEST`] bytes or of one item.
 fn in_batches<T>(items: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     let mut batches: Vec<Vec<T>> = Vec::new();
     let mut room = 0;
@@ -221,7 +222,7 @@ fn in_batches<T>(items: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     batches
 }
 
-/// How long a step is in a patch, its comma included.
+/// The size of a step in a patch, including its comma.
 fn size_of(step: &Value) -> usize {
     step.to_string().len() + 1
 }

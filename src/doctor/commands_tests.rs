@@ -5,7 +5,7 @@ use crate::{
     tree::fixture::{World, owner, terminating},
 };
 
-/// Commands about some objects, one a line.
+/// The commands about some objects, one per line.
 fn command<C: IntoIterator<Item = ShellCommand>>(world: World, make: impl FnOnce(Commands<'_>) -> C) -> String {
     let (snapshot, _) = world.build();
     let kubectl = Kubectl::new(vec!["--context=test".to_owned()]);
@@ -13,7 +13,8 @@ fn command<C: IntoIterator<Item = ShellCommand>>(world: World, make: impl FnOnce
     commands.map(|command| command.to_string()).collect::<Vec<_>>().join("\n")
 }
 
-/// Objects of one kind and namespace go together. Nobody waits for what may be stuck, or minds what is gone by then.
+/// One command deletes all objects of one kind and namespace. It doesn't wait for stuck ones, and accepts that some are
+/// gone.
 #[test]
 fn one_delete_takes_what_has_one_kind_and_namespace() {
     let mut world = World::new();
@@ -34,7 +35,8 @@ fn one_delete_takes_what_has_one_kind_and_namespace() {
     );
 }
 
-/// A patch that drops references tests each uid first, and removes from the last place on, so that places stay right.
+/// A patch that removes references tests each uid first, and removes the last one first, so that the indexes remain
+/// right.
 #[test]
 fn references_are_dropped_only_if_they_are_what_they_were() {
     let mut world = World::new();
@@ -47,7 +49,7 @@ fn references_are_dropped_only_if_they_are_what_they_were() {
     assert!(of("remove", 1).is_none() && patch.matches("\"remove\"").count() == 2, "{patch}");
 }
 
-/// A finalizer that is not there needs no command; one that is there is tested by its name.
+/// A missing finalizer needs no command; an existing one is tested by its name.
 #[test]
 fn a_finalizer_is_removed_only_if_it_is_where_it_was() {
     let mut world = World::new();
@@ -61,7 +63,7 @@ fn a_finalizer_is_removed_only_if_it_is_where_it_was() {
     assert_eq!(commands.remove_finalizers(other, &[finalizer("acme.io/b")]), []);
 }
 
-/// What must not happen unless the copy was saved is joined to it.
+/// The delete is joined to the save: it must not run without it.
 #[test]
 fn an_object_is_deleted_only_after_it_was_saved() {
     let mut world = World::new();

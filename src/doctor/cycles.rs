@@ -1,4 +1,4 @@
-//! Circles of ownership: those that nobody ever collects (R5.12), and those in which a foreground delete would wait for
+//! Ownership cycles: those that are never collected (R5.12), and those in which a foreground delete would wait for
 //! itself (§5.3).
 
 use std::collections::BTreeMap;
@@ -24,15 +24,13 @@ use super::{
     finding::{Finding, Remedy},
 };
 
-/// Of each circle so many objects are tried for what a foreground delete of them would come to, and of a large one only
-/// one.
+/// Foreground deletes are simulated for at most this many members of a cycle, and for one member of a large cycle.
 const TRIED: usize = 8;
 const LARGE: usize = 1000;
-/// So many circles are tried at the most: of further ones it isn't told what a foreground delete would come to, only
-/// that they are there.
+/// At most this many cycles are simulated; of further ones, only their existence is reported.
 const CIRCLES_TRIED: usize = 200;
 
-/// What R1.21 does.
+/// The remedy of R1.21: a second delete, in the background.
 fn again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
     let words = format!(
         "delete {} again with --cascade=background, which removes the collector's finalizer and ends the waiting; \
@@ -42,14 +40,14 @@ fn again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
     Remedy::new(words, case.commands().delete(objects, "background", &[]))
 }
 
-/// Finds circles that live on, and what a foreground delete would make of them.
+/// Reports cycles that are never collected, and what a foreground delete would do to them.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let mut tried = 0;
     for members in ownership_cycles(case.snapshot(), case.graph()) {
         if members.iter().any(|id| findings.explained.contains(id) || case.projection.goes(*id)) {
             continue;
         }
-        // With one of them, all go; what holds that one is told of apart.
+        // If one is deleted, all are; what blocks that one is reported separately.
         if members.iter().any(|id| case.snapshot().object(*id).terminating()) {
             continue;
         }
@@ -64,7 +62,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     }
 }
 
-/// The owners of a circle that are no part of it.
+/// The owners of a cycle's members that are not in the cycle.
 fn owners_outside(case: &Case<'_>, members: &[ObjectId]) -> Vec<ObjectId> {
     let owners = members.iter().flat_map(|id| case.snapshot().object(*id).owners.iter());
     let owners =
@@ -75,7 +73,7 @@ fn owners_outside(case: &Case<'_>, members: &[ObjectId]) -> Vec<ObjectId> {
     owners
 }
 
-/// Whether any reference within a circle blocks its owner: without one, no foreground delete waits for the circle.
+/// Whether a reference within a cycle blocks its owner: otherwise no foreground delete waits for the cycle.
 fn has_blocking_references(case: &Case<'_>, members: &[ObjectId]) -> bool {
     let within = |reference: &Reference| {
         let owner = case.snapshot().by_uid(reference.uid);
@@ -84,7 +82,7 @@ fn has_blocking_references(case: &Case<'_>, members: &[ObjectId]) -> bool {
     members.iter().any(|id| case.snapshot().object(*id).owners.iter().any(within))
 }
 
-/// Whether a foreground delete of a member would come to nothing because of the circle alone.
+/// Whether a foreground delete of a member would get stuck because of the cycle alone.
 fn would_deadlock(case: &Case<'_>, members: &[ObjectId]) -> bool {
     members.iter().take(if members.len() > LARGE { 1 } else { TRIED }).any(|member| {
         let plan = plan(case.stage, &Request::delete(vec![*member], Propagation::Foreground));
@@ -94,19 +92,18 @@ fn would_deadlock(case: &Case<'_>, members: &[ObjectId]) -> bool {
             .filter(|outcome| outcome.state == Some(State::Stuck))
             .map(|outcome| outcome.object)
             .collect();
-        // A finalizer in it, or anything else that is told of apart, is no fault of the circle's.
+        // Finalizers and other blockers are reported separately: the cycle doesn't cause them.
         let alone =
             plan.outcomes.iter().all(|outcome| outcome.state != Some(State::Stuck) || outcome.held_by.is_empty());
         stuck.contains(member) && alone && stuck.iter().all(|id| members.binary_search(id).is_ok())
     })
 }
 
-/// The references without which there would be no circle: going down from the oldest member, who is most likely an
-/// owner in earnest, those by which an object names something below itself. Each with its holder; where only blocking
-/// ones count, the others are no part of it.
+/// The references to remove to open a cycle, by holder: seen from the oldest member, which is most likely the real
+/// owner, those that point back down. With `only_blocking`, only blocking references count.
 fn to_cut(case: &Case<'_>, members: &[ObjectId], only_blocking: bool) -> Vec<(ObjectId, Vec<usize>)> {
     let snapshot = case.snapshot();
-    // The places of each holder's references to each member.
+    // The indexes of each holder's references to each member.
     let mut places: FxHashMap<(ObjectId, Symbol), Vec<usize>> = FxHashMap::default();
     for holder in members {
         for (place, reference) in snapshot.object(*holder).owners.iter().enumerate() {
@@ -151,14 +148,14 @@ fn to_cut(case: &Case<'_>, members: &[ObjectId], only_blocking: bool) -> Vec<(Ob
     cut.into_iter().collect()
 }
 
-/// The first of the references to cut.
+/// The first of the references to remove.
 fn first_cut(case: &Case<'_>, cut: &[(ObjectId, Vec<usize>)]) -> Vec<Reference> {
     let first =
         cut.iter().take(1).flat_map(|(holder, places)| places.iter().take(1).map(move |place| (*holder, *place)));
     first.map(|(holder, place)| case.snapshot().object(holder).owners[place]).collect()
 }
 
-/// References of members to members beyond one of each uid. The collector unblocks only the first of them, or none at
+/// Duplicate references of members to members. The collector unblocks only the first reference with a uid, or none at
 /// all (R4.9).
 fn beyond_one(case: &Case<'_>, members: &[ObjectId]) -> Vec<(ObjectId, Vec<usize>)> {
     let snapshot = case.snapshot();
@@ -167,7 +164,7 @@ fn beyond_one(case: &Case<'_>, members: &[ObjectId]) -> Vec<(ObjectId, Vec<usize
         let of_member = |reference: &Reference| {
             snapshot.by_uid(reference.uid).is_some_and(|owner| members.binary_search(&owner).is_ok())
         };
-        // Of each uid the one that controls is kept, or else the first.
+        // For each uid, keep the controller reference, or else the first one.
         let mut kept: FxHashMap<Symbol, usize> = FxHashMap::default();
         for (place, reference) in owners.iter().enumerate() {
             let known = kept.entry(reference.uid).or_insert(place);
@@ -235,7 +232,7 @@ fn living_on(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Fin
     }
 }
 
-/// The way around a circle, from dependent to owner.
+/// The path around a cycle, from dependent to owner.
 fn path(case: &Case<'_>, members: &[ObjectId]) -> String {
     let snapshot = case.snapshot();
     let owner_in = |id: ObjectId, seen: &[ObjectId]| {
@@ -258,7 +255,7 @@ fn path(case: &Case<'_>, members: &[ObjectId]) -> String {
 fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Finding {
     let cut = to_cut(case, members, true);
     let beyond_one = beyond_one(case, members);
-    // With one reference of each uid, the collector unblocks it itself (R5.10), unless an object owns itself.
+    // Without duplicate uids, the collector itself unblocks the cycle (R5.10), unless an object owns itself.
     let unblock = if beyond_one.is_empty() || members.len() == 1 {
         Remedy::new(
             if members.len() == 1 {
@@ -298,7 +295,7 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
     }
 }
 
-/// Circles of deletions that wait for one another and for nothing else (§5.3, S6, S14, S18).
+/// Cycles of deletions that wait only for each other (§5.3, S6, S14, S18).
 pub(super) fn deadlocks(snapshot: &Snapshot, projection: &Projection) -> Vec<Vec<ObjectId>> {
     let stuck: Vec<ObjectId> =
         snapshot.objects().map(|(id, _)| id).filter(|id| projection.waits_in_cycle(*id)).collect();
@@ -324,8 +321,8 @@ pub(super) fn deadlocks(snapshot: &Snapshot, projection: &Projection) -> Vec<Vec
     circles
 }
 
-/// Live objects that something waits for and that the collector can't delete, because it can't unblock them: the API
-/// server refuses that where two references of one uid would both become the controller's (S18).
+/// Live blockers that the collector can't delete, because it can't unblock them: the API server refuses a PATCH that
+/// would leave two controller references with one uid (S18).
 fn not_unblocked(case: &Case<'_>) -> Vec<(ObjectId, Vec<ObjectId>)> {
     let snapshot = case.snapshot();
     let waits = |id: &ObjectId| {
@@ -378,7 +375,7 @@ fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
     }
 }
 
-/// What becomes of a circle, and of what waits for it.
+/// What will never happen to a cycle and to what waits for it.
 fn never(circle: &[ObjectId], related: &[ObjectId]) -> String {
     let (none_of_them, them) =
         if circle.len() == 1 { ("It is never deleted", "it") } else { ("None of them is ever deleted", "them") };
@@ -390,7 +387,7 @@ fn never(circle: &[ObjectId], related: &[ObjectId]) -> String {
     }
 }
 
-/// What waits for itself: a finding for each circle of waiting.
+/// Reports one finding for each cycle of waiting.
 pub(super) fn gather_deadlocks(case: &Case<'_>, findings: &mut FindingsBuilder) {
     for (id, waiting) in not_unblocked(case) {
         let finding = refused(case, id, &waiting);
@@ -446,7 +443,7 @@ fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Fin
     }
 }
 
-/// The way around a circle of waiting.
+/// The path around a cycle of waiting.
 fn waiting_path(case: &Case<'_>, circle: &[ObjectId]) -> String {
     let mut way = vec![circle[0]];
     loop {

@@ -8,7 +8,7 @@ use crate::{
     tree::fixture::{World, owner, terminating},
 };
 
-/// What is found on a live cluster in which this has been so for long.
+/// The findings on a live cluster in which this state has lasted for long.
 fn found(world: World) -> Vec<Finding> {
     let (snapshot, graph) = world.build();
     let stage = SimContext::new(&snapshot, &graph, Assume::Known);
@@ -36,7 +36,7 @@ fn a_healthy_family_has_no_findings() {
     assert_eq!(found(world), []);
 }
 
-/// One cause is one finding: all that wait for one finalizer are in it.
+/// One cause is one finding, with all objects that wait for one finalizer.
 #[test]
 fn what_waits_for_one_finalizer_is_one_finding() {
     let mut world = World::new();
@@ -49,7 +49,7 @@ fn what_waits_for_one_finalizer_is_one_finding() {
     assert_eq!(stuck[0].objects.len() + stuck[0].related.len(), 2, "{:#?}", stuck[0]);
 }
 
-/// The worst comes first, even if more objects suffer from something else; a remedy without a command is none.
+/// The worst finding comes first, even if another affects more objects; a remedy without a command is omitted.
 #[test]
 fn the_worst_comes_first() {
     let mut world = World::new();

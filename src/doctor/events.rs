@@ -1,4 +1,4 @@
-//! What the collector complained of itself (R3.7).
+//! The collector's own events about owners in other namespaces (R3.7).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,19 +15,19 @@ use super::{
     finding::{Finding, Remedy},
 };
 
-/// Complaints about one owner: about how many dependents, and the latest of them.
+/// The events about one owner: its dependents, and the latest event.
 struct Complaints<'a> {
     latest: &'a OwnerEvent,
-    /// Those that are still there.
+    /// The dependents that still exist.
     objects: Vec<ObjectId>,
-    /// The uids of all.
+    /// The uids of all dependents.
     uids: BTreeSet<&'a str>,
 }
 
-/// Tells of complaints about references that are there no more: what still is, is a finding of its own.
+/// Reports events about references that no longer exist: existing ones have findings of their own.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
-    // The collector's words name the owner, and the namespace in which it doesn't count.
+    // The event's message names the owner and the namespace in which it doesn't exist.
     let mut by_owner: BTreeMap<(&str, bool), Complaints<'_>> = BTreeMap::new();
     for event in case.events {
         let object = snapshot.strings.find(&event.uid).and_then(|uid| snapshot.by_uid(uid));
@@ -55,7 +55,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     }
 }
 
-/// Whether an object still has a reference that leads nowhere, or can't be looked up.
+/// Whether an object still has a reference that leads nowhere or can't be looked up.
 fn leads_elsewhere(case: &Case<'_>, id: ObjectId) -> bool {
     let object = case.snapshot().object(id);
     object
@@ -97,7 +97,7 @@ fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
 
 fn forget(case: &Case<'_>, event: &OwnerEvent, uid: &str) -> Option<ShellCommand> {
     let namespace = if event.namespace.is_empty() { "default" } else { &event.namespace };
-    // In a field selector these have a meaning; no uid has them.
+    // These characters have a meaning in field selectors; no uid contains them.
     let uid = Some(uid).filter(|uid| !uid.contains([',', '=', '!', '\\']))?;
     let fields = format!("reason=OwnerRefInvalidNamespace,involvedObject.uid={uid}");
     Some(case.kubectl.verb("delete").arg("events").in_namespace(namespace)?.args(["--field-selector", &fields]))

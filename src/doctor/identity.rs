@@ -1,5 +1,4 @@
-//! Objects that are not where or what they should be: in a namespace that isn't there (S8), or with the uid of another
-//! (R3.5).
+//! Objects in a namespace that doesn't exist (S8), or with the uid of another object (R3.5).
 
 use std::collections::BTreeMap;
 
@@ -20,7 +19,7 @@ use super::{
 pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let Some(resource) = case.stage.built_in.namespaces else { return };
-    // Files leave out what nobody asked for: that they hold some namespaces doesn't say that there are no others.
+    // Files contain only what was requested: even if they contain namespaces, others may exist.
     let describe = |list: &ListRecord| list.resource == resource && !list.resource_version.is_empty();
     if !case.live && !snapshot.lists.iter().any(describe) {
         return;
@@ -78,7 +77,7 @@ fn create_namespace(case: &Case<'_>, name: &str) -> Option<ShellCommand> {
     is_label(name).then(|| case.kubectl.verb("create").args(["namespace", name]))
 }
 
-/// Finds objects of watched kinds that have the uid of another.
+/// Finds objects of watched kinds that share a uid.
 pub(super) fn uids(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let mut by_uid: BTreeMap<ObjectId, Vec<ObjectId>> = BTreeMap::new();
@@ -111,15 +110,15 @@ pub(super) fn uids(case: &Case<'_>, findings: &mut FindingsBuilder) {
     }
 }
 
-/// Whether two objects with one uid are one, which two API groups serve.
+/// Whether two objects with one uid are the same object, served by two API groups.
 fn is_served_twice(snapshot: &Snapshot, one: ObjectId, other: ObjectId) -> bool {
     let place = |id: ObjectId| (snapshot.object(id).namespace, snapshot.object(id).name);
     let resource = |id: ObjectId| snapshot.resources.get(snapshot.object(id).resource);
     place(one) == place(other) && resource(one).group != resource(other).group
 }
 
-/// Makes objects again, under uids of their own. What they own is let go of first: once they are deleted, the collector
-/// would delete it.
+/// Recreates objects under new uids. First removes the references of their dependents, which the collector would delete
+/// with them.
 fn make_again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
     let (snapshot, commands) = (case.snapshot(), case.commands());
     let mut lines: Vec<ShellCommand> = Vec::new();
@@ -136,7 +135,7 @@ fn make_again(case: &Case<'_>, objects: &[ObjectId]) -> Remedy {
             if !places.is_empty() {
                 let drop = commands.drop_references(*dependent, &places);
                 if drop.is_empty() {
-                    // It can't be let go of: deleting its owner would delete it.
+                    // The dependent can't be freed: deleting its owner would delete it.
                     return Remedy::new("", None);
                 }
                 lines.extend(drop);

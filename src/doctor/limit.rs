@@ -1,4 +1,4 @@
-//! Which findings are told where only some objects are asked about.
+//! The scope of a diagnosis: which findings are reported if only some objects are requested.
 
 use rustc_hash::FxHashSet;
 
@@ -6,7 +6,7 @@ use crate::model::{ObjectId, Snapshot, Symbol};
 
 use super::{code::Code, finding::Finding};
 
-/// What is asked about.
+/// The scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
     #[default]
@@ -18,8 +18,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether a finding has to do with what is asked about: it suffers, or has a part in it. What ails the cluster as
-    /// a whole has to do with every namespace, but with no single object.
+    /// Whether a finding is in scope: a requested object is affected or involved. A finding about the whole cluster
+    /// concerns every namespace, but no single object.
     pub fn takes(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
         let any = || finding.objects.iter().chain(&finding.related).any(|id| self.asks_about(snapshot, *id));
         match self {
@@ -29,7 +29,7 @@ impl Limit {
         }
     }
 
-    /// Whether an object is asked about.
+    /// Whether an object is in scope.
     pub fn asks_about(&self, snapshot: &Snapshot, id: ObjectId) -> bool {
         let object = snapshot.object(id);
         match self {
@@ -42,7 +42,7 @@ impl Limit {
         }
     }
 
-    /// Whether something in a namespace (none where it is empty) that is not there any more is asked about.
+    /// Whether an object that no longer exists is in scope. `namespace` is empty for a cluster-scoped object.
     pub fn asks_about_namespace(&self, snapshot: &Snapshot, namespace: &str) -> bool {
         match self {
             Limit::Everything => true,
@@ -52,9 +52,9 @@ impl Limit {
     }
 }
 
-/// Whether a finding ails the whole cluster, or speaks only of what is not there any more.
+/// Whether a finding is about the whole cluster, or only about objects that no longer exist.
 fn ails_all(finding: &Finding) -> bool {
-    // Complaints about other namespaces were left out when they were gathered.
+    // Events about other namespaces were filtered when they were gathered.
     let of_what_is_gone = finding.code == Code::OwnerNamespaceEvent && finding.objects.is_empty();
     let of_all = matches!(
         finding.code,

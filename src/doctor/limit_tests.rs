@@ -37,7 +37,7 @@ fn a_finding_is_reported_where_an_object_suffers_or_has_a_part() {
     assert!(Limit::Objects(uids).takes(&snapshot, &part));
 }
 
-/// What ails the whole cluster concerns each namespace, but no single object.
+/// A problem of the whole cluster concerns each namespace, but no single object.
 #[test]
 fn trouble_of_the_cluster_concerns_each_namespace() {
     let mut world = World::new();

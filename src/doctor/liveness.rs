@@ -1,4 +1,4 @@
-//! Whether somebody who should act seems to be there: what set a finalizer, the kubelet of a node, the controller
+//! Whether a component seems to be running: the controller that set a finalizer, the kubelet of a node, the controller
 //! manager.
 
 use crate::{
@@ -11,28 +11,28 @@ use crate::{
 
 use super::{case::Case, finding::ReadsNeeded};
 
-/// A Lease that was not renewed for this long after it ended belongs to nobody who is alive: clocks differ, and
-/// renewals are retried.
+/// A Lease whose holder missed its renewal by this many seconds is abandoned; less may be clock skew or a retried
+/// renewal.
 const SLACK: i64 = 30;
-/// How long a Lease is good for that doesn't say.
+/// The duration of a Lease that doesn't specify one, in seconds.
 const USUAL_LEASE: i64 = 40;
 
-/// A controller that has no pod that is ready may be starting; it is given this long after a delete, in seconds.
+/// A controller without a ready pod may be starting: it has this many seconds after the delete.
 const STARTS: i64 = 120;
 
-/// Whether somebody seems to be there, and what tells.
+/// Whether a component seems to be running, and the evidence.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Liveness {
     Away(String),
     Alive(String),
-    /// Nothing tells.
+    /// There is no evidence.
     Unknown(String),
-    /// What might tell could not be read.
+    /// The possible evidence could not be read.
     Unread(String),
 }
 
 impl Liveness {
-    /// What tells.
+    /// The evidence in words.
     pub(super) fn evidence(&self) -> &str {
         match self {
             Liveness::Away(words) | Liveness::Alive(words) | Liveness::Unknown(words) | Liveness::Unread(words) => {
@@ -42,24 +42,24 @@ impl Liveness {
     }
 }
 
-/// Who set a finalizer, and whether they seem to be there.
+/// Who set a finalizer, and whether that component seems to be running.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FinalizerOwner {
-    /// As managed fields name them.
+    /// The name in managed fields.
     pub manager: Option<String>,
     pub liveness: Liveness,
-    /// The workload that is scaled to nothing, and that would start it.
+    /// The workload that is scaled to 0, and that would start it.
     pub workload: Option<ObjectId>,
 }
 
 impl FinalizerOwner {
-    /// Whether they are seen not to be there.
+    /// Whether there is evidence that the component is not running.
     pub(super) fn is_away(&self) -> bool {
         matches!(self.liveness, Liveness::Away(_))
     }
 }
 
-/// Names that programs have for managers by default, or that people's tools have: they tell nobody.
+/// Default manager names of programs and names of people's tools, which identify no controller.
 fn tells_nobody(manager: &str) -> bool {
     manager.starts_with("kubectl")
         || matches!(
@@ -76,13 +76,13 @@ fn tells_nobody(manager: &str) -> bool {
         )
 }
 
-/// Those of all setters, which are sorted by their finalizers, who have set this one.
+/// The setters of this finalizer. `setters` are sorted by finalizer.
 fn of_finalizer<'a>(setters: &'a [Setter], finalizer: &'a str) -> impl Iterator<Item = &'a Setter> {
     let first = setters.partition_point(|setter| *setter.finalizer < *finalizer);
     setters[first..].iter().take_while(move |setter| setter.finalizer == finalizer)
 }
 
-/// Whoever is to remove a finalizer from an object, as far as it can be told.
+/// The controller that should remove a finalizer from an object, as far as that can be found out.
 pub(super) fn keeper(case: &Case<'_>, wanted: &mut ReadsNeeded, id: ObjectId, finalizer: Symbol) -> FinalizerOwner {
     let text = case.snapshot().text(finalizer);
     let nobody = |liveness| FinalizerOwner { manager: None, liveness, workload: None };
@@ -106,8 +106,8 @@ pub(super) fn keeper(case: &Case<'_>, wanted: &mut ReadsNeeded, id: ObjectId, fi
 /// The kinds that controllers run as.
 const WORKLOADS: [&str; 3] = ["Deployment", "StatefulSet", "DaemonSet"];
 
-/// Whether a program of this name seems to run: by its Lease, and by its workload. Only what says that it doesn't, and
-/// is contradicted by nothing, makes it away.
+/// Whether a program with this name seems to run, by its Lease and its workload. It counts as away only if there is
+/// evidence for that and none against it.
 fn of_manager(
     case: &Case<'_>,
     wanted: &mut ReadsNeeded,
@@ -156,7 +156,7 @@ fn of_manager(
     let all_read =
         kinds.iter().copied().chain(case.stage.built_in.leases).all(|resource| snapshot.covers(resource, None));
     let liveness = match (alive.is_empty(), away.is_empty()) {
-        // Pods may be ready without being in charge, or in charge under another name.
+        // Ready pods may not be the leader, or lead under another name.
         (false, false) if lease_ended => {
             Liveness::Unknown(said(format!("{}, but {}", away.join(", "), alive.join(", "))))
         }
@@ -191,7 +191,7 @@ fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
     }
 }
 
-/// The kubelet of a node, by the Lease that it renews all the time (kube-node-lease).
+/// The kubelet of a node, by the Lease that it keeps renewing (kube-node-lease).
 pub(super) fn of_kubelet(case: &Case<'_>, wanted: &mut ReadsNeeded, node: &str) -> Liveness {
     match lease(case, wanted, "kube-node-lease", node) {
         Presence::Present(id) => of_lease(case, wanted, id, "the lease of its kubelet"),
@@ -221,7 +221,7 @@ fn lease(case: &Case<'_>, wanted: &mut ReadsNeeded, namespace: &str, name: &str)
             }
             presence
         }
-        // No object that was read has such a name.
+        // No object that was read has that name.
         _ if snapshot.covers(resource, None) => Presence::Absent,
         _ => Presence::Unknown,
     }

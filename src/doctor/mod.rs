@@ -1,5 +1,5 @@
-//! What is wrong, what it leads to, and what mends it. Findings rest on the engine: what a collector that works makes
-//! of everything ([`crate::simulate::Projection`]) tells what is stuck from what has only to be waited for.
+//! Problems, their consequences and remedies. Findings rest on the simulation: what a working collector does to every
+//! object ([`crate::simulate::Projection`]) shows which deletions are stuck, and which only take time.
 
 mod apis;
 mod case;
@@ -34,8 +34,7 @@ pub use limit::Limit;
 
 use case::FindingsBuilder;
 
-/// Finds what is wrong. What it says rests on what was read: [`Diagnosis::wanted`] is what would have to be read to be
-/// sure.
+/// Finds problems in what was read: [`Diagnosis::wanted`] is what must still be read to be sure.
 pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     let mut findings = FindingsBuilder::default();
     findings.wanted.needs.add(&case.projection.needs);
@@ -45,7 +44,8 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     references::gather(case, &mut findings);
     cycles::gather(case, &mut findings);
     identity::uids(case, &mut findings);
-    // What is the collector's turn, and what keeps it from it; what nothing explains is its own trouble.
+    // What the collector should write, and what prevents that; what nothing explains is a problem of the collector
+    // itself.
     let turns = collector::turns(case);
     identity::namespaces(case, &turns, &mut findings);
     webhooks::gather(case, &turns, &mut findings);
@@ -59,7 +59,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     Diagnosis { findings, wanted, made }
 }
 
-/// The worst first; of equals, what more suffers from.
+/// The worst first; then those with more affected objects.
 fn order(finding: &Finding) -> (Severity, std::cmp::Reverse<usize>, Code, &str) {
     (finding.severity, std::cmp::Reverse(finding.objects.len()), finding.code, &finding.cause)
 }

@@ -1,4 +1,4 @@
-//! References that don't lead to their owner (§3.4, §3.6), and what the collector makes of that.
+//! References that don't match their owner (§3.4, §3.6), and what the collector does because of them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,11 +23,10 @@ use super::{
     finding::{Finding, Remedy, one_cause},
 };
 
-/// Holders whose references have the same faults: what is wrong with these, what they name, and what becomes of the
-/// holders.
+/// Dependents whose references have the same faults: the code, the causes, and what will happen to the dependents.
 type Group = (Code, BTreeSet<String>, HolderOutcome);
 
-/// What becomes of the holder of a reference.
+/// What will happen to the dependent that has a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum HolderOutcome {
     Gone,
@@ -36,37 +35,37 @@ enum HolderOutcome {
     Unsure,
 }
 
-/// The references of one object that have one kind of fault.
+/// The references of one object that have the same kind of fault.
 #[derive(Clone, Debug)]
 struct Fault {
     holder: ObjectId,
-    /// Where they are, in their order; at least one.
+    /// Their indexes, in order; at least one.
     places: Vec<usize>,
-    /// Where each of the object's references leads.
+    /// The resolved references of the object.
     links: Rc<[ResolvedReference]>,
 }
 
 impl Fault {
-    /// The reference at each place, and where it leads.
+    /// The index, the reference and what it resolves to.
     fn references<'a>(&'a self, case: &Case<'a>) -> impl Iterator<Item = (usize, Reference, ResolvedReference)> + 'a {
         let owners = &case.snapshot().object(self.holder).owners;
         self.places.iter().map(move |place| (*place, owners[*place], self.links[*place]))
     }
 
-    /// Where the first of them leads.
+    /// What the first of them resolves to.
     fn link(&self) -> ResolvedReference {
         self.links[self.places[0]]
     }
 }
 
-/// Looks at every reference of every live object. Those of terminating ones don't matter any more (R8.3). An object's
-/// references with one kind of fault are one finding, and so are objects whose references have the same faults.
+/// Examines every reference of every live object; those of terminating objects no longer matter (R8.3). The references
+/// of an object with one kind of fault are one finding, and so are objects whose references have the same faults.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let mut groups: BTreeMap<Group, Vec<Fault>> = BTreeMap::new();
     let snapshot = case.snapshot();
     for (id, object) in snapshot.objects().filter(|(_, object)| !object.owners.is_empty() && !object.terminating()) {
         if snapshot.resources.not_watched(object.resource).is_some() {
-            // The collector never looks at it (R2.7).
+            // The collector never examines it (R2.7).
             continue;
         }
         let link = |reference| ResolvedReference::of(snapshot, case.graph(), object, reference);
@@ -96,7 +95,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     }
 }
 
-/// The uids of which an object has several references, one of which leads to the owner.
+/// The uids that several references of an object share, if one of those leads to the owner.
 fn doubled(object: &Object, links: &[ResolvedReference]) -> FxHashSet<Symbol> {
     let mut by_uid: FxHashMap<Symbol, (usize, bool)> = FxHashMap::default();
     for (reference, link) in object.owners.iter().zip(links) {
@@ -107,7 +106,7 @@ fn doubled(object: &Object, links: &[ResolvedReference]) -> FxHashSet<Symbol> {
     by_uid.into_iter().filter(|(_, (number, valid))| *number > 1 && *valid).map(|(uid, _)| uid).collect()
 }
 
-/// An owner that lists lack has to be looked up before it is called absent (R8.7).
+/// An owner that is missing in lists must be looked up before it is called absent (R8.7).
 fn want(
     case: &Case<'_>,
     findings: &mut FindingsBuilder,
@@ -139,7 +138,8 @@ fn code_of(
     if malformed(case, reference).is_some() {
         return Some(Code::OwnerMalformed);
     }
-    // What fails says more than that there are two of it; and where none of them leads anywhere, that is the trouble.
+    // A failing lookup is more important than a duplicate; and if none of the duplicates leads to an owner, that is the
+    // problem.
     let fails =
         matches!(standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope | ReferenceStatus::Unread);
     if !fails && doubled.contains(&reference.uid) {
@@ -159,7 +159,7 @@ fn code_of(
     })
 }
 
-/// What a reference lacks, or has wrong in itself (R1.31, R1.33).
+/// What a reference lacks, or what is invalid in it (R1.31, R1.33).
 fn malformed(case: &Case<'_>, reference: &Reference) -> Option<&'static str> {
     let text = |symbol| case.snapshot().text(symbol);
     let api_version = text(reference.api_version);
@@ -180,17 +180,17 @@ fn malformed(case: &Case<'_>, reference: &Reference) -> Option<&'static str> {
     }
 }
 
-/// What references of one cause have in common.
+/// What references with one cause have in common.
 fn cause_of(case: &Case<'_>, object: &Object, reference: &Reference, code: Code) -> String {
     let text = |symbol| case.snapshot().text(symbol);
     match code {
-        // One kind that isn't served is one cause, whoever is meant.
+        // A kind that isn't served is one cause, for all owners of that kind.
         Code::OwnerNotServed | Code::OwnerUnread | Code::OwnerListKind => {
             format!("{} {}", text(reference.api_version), text(reference.kind))
         }
         Code::OwnerMalformed | Code::OwnerDuplicated => text(object.uid).to_owned(),
         Code::OwnerAbsent => text(reference.uid).to_owned(),
-        // In every namespace another object has the name.
+        // In each namespace, another object has that name.
         Code::OwnerOtherUid => {
             format!("{} {} {}", case.reference(reference), text(reference.uid), text(object.namespace))
         }
@@ -233,10 +233,10 @@ fn finding(
     }
 }
 
-/// The other references that are at fault, as a sentence of its own; empty where there is only one fault.
+/// A sentence about the other references at fault; empty if there are none.
 fn and_more(case: &Case<'_>, code: Code, fault: &Fault) -> String {
     let object = case.snapshot().object(fault.holder);
-    // What is told of the first is true of these, too.
+    // The message about the first reference is true of these, too.
     let told = |reference: &Reference| match code {
         Code::OwnerMalformed => String::new(),
         Code::OwnerDuplicated => case.snapshot().text(reference.uid).to_owned(),
@@ -258,7 +258,7 @@ fn and_more(case: &Case<'_>, code: Code, fault: &Fault) -> String {
     }
 }
 
-/// What is deleted although its owner is there is worse than what follows an owner that went.
+/// Deleting an object whose owner exists is worse than deleting one whose owner is gone.
 fn severity(code: Code, becomes: HolderOutcome) -> Severity {
     match (code, becomes) {
         (Code::OwnerUnread, _) => Severity::Info,
@@ -268,7 +268,7 @@ fn severity(code: Code, becomes: HolderOutcome) -> Severity {
     }
 }
 
-/// What is wrong with the first of some references, of so many objects.
+/// The problem of the first of some references, as a message about this many objects.
 fn message(case: &Case<'_>, code: Code, fault: &Fault, objects: usize) -> String {
     let snapshot = case.snapshot();
     let reference = &snapshot.object(fault.holder).owners[fault.places[0]];
@@ -318,8 +318,8 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, objects: usize) -> String
     }
 }
 
-/// Where an absent owner was looked for, as far as that isn't the whole cluster: objects in other namespaces that could
-/// not be seen are no owners here, whatever their uids.
+/// Where an absent owner was looked for, unless that is the whole cluster: objects in namespaces that could not be read
+/// are no owners here, whatever their uids.
 fn where_it_would_be(case: &Case<'_>, fault: &Fault, reference: &Reference) -> String {
     let snapshot = case.snapshot();
     match Address::of(snapshot, case.graph(), reference, snapshot.object(fault.holder).namespace) {
@@ -328,7 +328,7 @@ fn where_it_would_be(case: &Case<'_>, fault: &Fault, reference: &Reference) -> S
     }
 }
 
-/// In which version a kind is served that isn't in the one that a reference says.
+/// The version in which a kind is served, if not in the one that a reference names.
 fn served_as(case: &Case<'_>, reference: &Reference) -> Option<String> {
     let (api_version, kind) = (case.snapshot().text(reference.api_version), case.snapshot().text(reference.kind));
     let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
@@ -391,7 +391,7 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fa
     }
 }
 
-/// How many references are at fault.
+/// The number of references at fault.
 fn references_at_fault(faults: &[Fault]) -> usize {
     faults.iter().map(|fault| fault.places.len()).sum()
 }
@@ -462,12 +462,12 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
     }
 }
 
-/// Whether every reference at fault leads to an object that may own the holder.
+/// Whether every reference at fault leads to an object that may own the dependent.
 fn all_may_own(case: &Case<'_>, fault: &Fault) -> bool {
     fault.references(case).all(|(_, _, link)| link.found.is_some_and(|owner| may_own(case, owner, fault.holder)))
 }
 
-/// How a reference to this owner is written.
+/// The fields of a correct reference to this owner.
 fn right_names(case: &Case<'_>, owner: ObjectId) -> Vec<(&'static str, serde_json::Value)> {
     let snapshot = case.snapshot();
     let object = snapshot.object(owner);
@@ -479,14 +479,13 @@ fn right_names(case: &Case<'_>, owner: ObjectId) -> Vec<(&'static str, serde_jso
     ]
 }
 
-/// Whether an object may own another, by where both are.
+/// Whether an object may own another, depending on their namespaces.
 fn may_own(case: &Case<'_>, owner: ObjectId, holder: ObjectId) -> bool {
     let namespace = case.snapshot().object(owner).namespace;
     namespace == Symbol::EMPTY || namespace == case.snapshot().object(holder).namespace
 }
 
-/// Every reference of a holder that leads nowhere: if one of them were left, the collector would delete the object for
-/// it.
+/// All invalid references of a dependent: if one remained, the collector would delete the object for it.
 fn invalid_places(fault: &Fault) -> Vec<usize> {
     let leads_nowhere = |place: &usize| {
         let standing = fault.links[*place].standing;
@@ -495,7 +494,7 @@ fn invalid_places(fault: &Fault) -> Vec<usize> {
     (0..fault.links.len()).filter(leads_nowhere).collect()
 }
 
-/// Of each uid at fault all references but one: the one that leads to the owner, or else the first.
+/// For each uid at fault, all references except for the one that leads to the owner, or else the first.
 fn superfluous(case: &Case<'_>, fault: &Fault) -> Vec<usize> {
     let owners = &case.snapshot().object(fault.holder).owners;
     let uids: FxHashSet<Symbol> = fault.references(case).map(|(_, reference, _)| reference.uid).collect();
@@ -504,7 +503,7 @@ fn superfluous(case: &Case<'_>, fault: &Fault) -> Vec<usize> {
         by_uid.entry(reference.uid).or_default().push(place);
     }
     let valid = |place: &&usize| fault.links[**place].standing.valid();
-    // Of those that are right, the one that says most.
+    // Of the valid ones, prefer a controller reference, then a blocking one.
     let weight = |place: &&usize| (owners[**place].controller == Some(true), owners[**place].blocks());
     let all_but_one = |places: Vec<usize>| {
         let keep = places.iter().filter(valid).rev().max_by_key(weight).or(places.first()).copied();

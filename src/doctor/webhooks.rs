@@ -1,4 +1,4 @@
-//! Admission webhooks that must be asked before anything is written, and that can't be (S9).
+//! Admission webhooks that must be called before a write, and that can't be reached (S9).
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use super::{
     finding::{Finding, ReadsNeeded, Remedy},
 };
 
-/// A webhook that is asked before something is written.
+/// A webhook that is called before a write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WebhookCall<'a> {
     pub configuration: ObjectId,
@@ -26,7 +26,7 @@ pub(super) struct WebhookCall<'a> {
     pub webhook: &'a Webhook,
 }
 
-/// Every webhook, with the configuration that it is part of.
+/// Every webhook, with its configuration.
 fn all<'a>(case: &Case<'a>, wanted: &mut ReadsNeeded) -> Vec<WebhookCall<'a>> {
     let snapshot = case.snapshot();
     let mut all = Vec::new();
@@ -48,14 +48,14 @@ fn all<'a>(case: &Case<'a>, wanted: &mut ReadsNeeded) -> Vec<WebhookCall<'a>> {
     all
 }
 
-/// The webhooks that are asked before an operation on a resource.
+/// The webhooks that are called before an operation on a resource.
 pub(super) fn asked<'a>(case: &Case<'a>, resource: &Resource, operation: &str) -> Vec<WebhookCall<'a>> {
     let mut all = all(case, &mut ReadsNeeded::default());
     all.retain(|asked| asked.webhook.matches(resource, operation));
     all
 }
 
-/// Finds the ones that can't be asked, and what the collector can't do because of that.
+/// Finds webhooks that can't be reached, and which writes of the collector they prevent.
 pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     for asked in all(case, &mut findings.wanted).into_iter().filter(|asked| asked.webhook.required) {
@@ -78,10 +78,10 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
     }
 }
 
-/// `spec.type` of a Service that stands for a name outside of the cluster.
+/// The `spec.type` of a Service that is an alias for a name outside the cluster.
 const EXTERNAL: &str = "ExternalName";
 
-/// Why nobody answers for a webhook, if that can be seen.
+/// Why a webhook can't be reached, if the snapshot shows it.
 fn unreachable(case: &Case<'_>, wanted: &mut ReadsNeeded, backend: Option<&Backend>) -> Option<String> {
     let snapshot = case.snapshot();
     let (namespace, name) = backend?.service()?;
@@ -89,7 +89,7 @@ fn unreachable(case: &Case<'_>, wanted: &mut ReadsNeeded, backend: Option<&Backe
     let find = |text: &str| snapshot.strings.find(text);
     let absent = || Some(format!("its service {namespace}/{name} does not exist"));
     let (Some(in_namespace), Some(called)) = (find(namespace), find(name)) else {
-        // No object that was read has such a name.
+        // No object that was read has that name.
         return if snapshot.covers(service, None) { absent() } else { None };
     };
     let coordinate = Coordinate { resource: service, namespace: in_namespace, name: called };
@@ -105,7 +105,7 @@ fn unreachable(case: &Case<'_>, wanted: &mut ReadsNeeded, backend: Option<&Backe
             return absent();
         }
         Presence::Present(id) => match snapshot.facts.service(id) {
-            // A name outside of the cluster has no endpoints in it.
+            // A name outside the cluster has no endpoints in it.
             Some(facts) if facts.kind.as_deref() == Some(EXTERNAL) => return None,
             Some(_) => {}
             None => {

@@ -1,4 +1,4 @@
-//! What would change what becomes of an object: each "if" is played to its end.
+//! What would change an object's outcome: each "if" is simulated to its end.
 
 use crate::{
     model::{ObjectId, Symbol},
@@ -16,47 +16,47 @@ use crate::{
     simulate::{Next, NoAction},
 };
 
-/// So many owners, and so many causes, are tried.
+/// At most this many owners, and as many causes, are tried.
 const TRIED: usize = 8;
 
-/// Something that may happen, and what becomes of the object then.
+/// An event, and the outcome of the object after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     pub what: Trigger,
     pub then: ConditionOutcome,
-    /// As a sentence that goes on after "if".
+    /// The clause after "if".
     pub message: String,
 }
 
-/// What may happen.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trigger {
-    /// These are deleted.
+    /// These objects are deleted.
     Deleted(Vec<ObjectId>, Propagation),
-    /// This pod is deleted without grace.
+    /// This pod is deleted without a grace period.
     Forced(ObjectId),
     /// These finalizers are removed.
     Released(Vec<(ObjectId, Symbol)>),
-    /// From these objects, the references with these uids are dropped.
+    /// The references with these uids are removed from these objects.
     Dropped(Vec<(ObjectId, Vec<Symbol>)>),
 }
 
-/// What becomes of the object that is explained.
+/// The outcome of the explained object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConditionOutcome {
     Goes,
-    /// It lives on, with all its references.
+    /// It survives with all its references.
     Stays,
-    /// It lives on, with so many of its references.
+    /// It survives with this many of its references.
     Loses(usize),
     /// It stays terminating.
     Terminating(State),
-    /// What decides it could not be read.
+    /// It can't be predicted, because something could not be read.
     Unknown,
 }
 
 impl ConditionOutcome {
-    /// As JSON says it.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             ConditionOutcome::Goes => "Deleted",
@@ -101,7 +101,7 @@ impl Explainer<'_, '_> {
                 conditions.extend(self.if_owners_go(object, &owners));
                 conditions.extend(self.if_orphaned(object, &owners, &conditions));
             }
-            // What is left without an owner is kept by none.
+            // A survivor without owners depends on no owner.
             Next::DropReferences(_)
                 if !matches!(end.outcome, ProjectedOutcome::Goes | ProjectedOutcome::Changes { references: 0, .. }) =>
             {
@@ -110,7 +110,7 @@ impl Explainer<'_, '_> {
             }
             _ => {}
         }
-        // Where it isn't looked at, or not known what is there, references make no difference.
+        // If the collector doesn't examine the object, or it is unknown what exists, references make no difference.
         if !matches!(next.next, Next::Nothing(NoAction::NotWatched | NoAction::SharedUid(_) | NoAction::Unread(_))) {
             conditions.extend(self.if_dropped(object, references, end));
         }
@@ -118,7 +118,7 @@ impl Explainer<'_, '_> {
         conditions
     }
 
-    /// The owners that keep an object, and that don't go anyway.
+    /// The owners that keep an object and that aren't being deleted anyway.
     fn solid_owners(&self, object: ObjectId, references: &[ReferenceStory]) -> Vec<ObjectId> {
         let solid = references.iter().filter(|reference| reference.link.standing == ReferenceStatus::Solid);
         let mut owners: Vec<ObjectId> = solid.filter_map(ReferenceStory::leads_to).collect();
@@ -128,7 +128,8 @@ impl Explainer<'_, '_> {
         owners
     }
 
-    /// What becomes of an object if its owners go, one by one and, where none of them takes it along, all together.
+    /// The outcomes of an object if its owners are deleted: one by one and, if no single deletion deletes it, all
+    /// together.
     fn if_owners_go(&mut self, object: ObjectId, owners: &[ObjectId]) -> Vec<Condition> {
         let alone = owners.iter().take(TRIED).filter_map(|owner| self.if_gone(object, &[*owner], owners));
         let mut conditions: Vec<Condition> = alone.collect();
@@ -138,7 +139,7 @@ impl Explainer<'_, '_> {
         conditions
     }
 
-    /// What becomes of an object that would go with its owner, if that leaves its dependents behind.
+    /// The outcome of an object if its owner is deleted with `Orphan`, which leaves the dependents.
     fn if_orphaned(&mut self, object: ObjectId, owners: &[ObjectId], with_them: &[Condition]) -> Option<Condition> {
         let [owner] = owners else { return None };
         if with_them.iter().all(|condition| condition.then != ConditionOutcome::Goes) {
@@ -150,10 +151,10 @@ impl Explainer<'_, '_> {
         Some(Condition { what: Trigger::Deleted(vec![*owner], Propagation::Orphan), then, message })
     }
 
-    /// What becomes of an object once these of its owners are gone.
+    /// The outcome of an object once these owners are gone.
     fn if_gone(&mut self, object: ObjectId, gone: &[ObjectId], owners: &[ObjectId]) -> Option<Condition> {
         let case = self.case;
-        // A delete of what is terminating already does nothing more: what holds it has to let go.
+        // A second delete of a terminating object changes nothing: its finalizers must be removed.
         if gone.iter().any(|id| case.snapshot().object(*id).terminating()) {
             return self.if_let_go(object, gone, owners);
         }
@@ -181,7 +182,7 @@ impl Explainer<'_, '_> {
         Some(Condition { what, then, message })
     }
 
-    /// The same for owners of which some are terminating: once their finalizers are removed.
+    /// Like [`Self::if_gone`], for owners of which some are terminating: their finalizers are removed.
     fn if_let_go(&mut self, object: ObjectId, gone: &[ObjectId], owners: &[ObjectId]) -> Option<Condition> {
         let held: Vec<(ObjectId, Symbol)> = gone.iter().flat_map(|id| foreign_finalizers(self.case, *id)).collect();
         let projection = Projection::released(self.case.stage, &held);
@@ -194,8 +195,8 @@ impl Explainer<'_, '_> {
         Some(Condition { what: Trigger::Released(held), then, message })
     }
 
-    /// What becomes of an object that the collector would delete, change or never look at, without the references that
-    /// lead nowhere.
+    /// The outcome without the invalid references, of an object that the collector would delete, change or never
+    /// examine.
     fn if_dropped(&mut self, object: ObjectId, references: &[ReferenceStory], end: &FinalState) -> Option<Condition> {
         let faults: Vec<&ReferenceStory> =
             references.iter().filter(|reference| !reference.link.standing.valid()).collect();
@@ -208,7 +209,7 @@ impl Explainer<'_, '_> {
         let projection = Projection::without_references(self.case.stage, &dropped);
         let then = self.then_in(object, &projection);
         let before = then_of(self.case, object, &end.outcome, end.state);
-        // What is only shorter by these references is as it was.
+        // Losing only these references is no other outcome.
         let left = references.len() - faults.len();
         if then == before
             || matches!((then, before), (ConditionOutcome::Loses(count),
@@ -227,7 +228,7 @@ impl Explainer<'_, '_> {
         Some(Condition { what: Trigger::Dropped(dropped), then, message })
     }
 
-    /// Owners that would get stuck behind this object, were they deleted in the foreground.
+    /// Owners that would get stuck waiting for this object if they were deleted in the foreground.
     fn if_waited_for(&mut self, object: ObjectId, references: &[ReferenceStory]) -> Vec<Condition> {
         let would_wait = references
             .iter()
@@ -256,7 +257,7 @@ impl Explainer<'_, '_> {
         conditions
     }
 
-    /// What becomes of a terminating object once what it comes down to is out of the way: each alone, and where none is
+    /// The outcome of a terminating object once its root causes are resolved: one by one and, if no single one is
     /// enough, all together.
     fn if_released(&mut self, object: ObjectId, causes: &[RootCause]) -> Vec<Condition> {
         let mut conditions: Vec<Condition> = Vec::new();
@@ -289,7 +290,7 @@ impl Explainer<'_, '_> {
         let case = self.case;
         let first = *cause.objects.first()?;
         if cause.held_by.is_empty() && case.snapshot().object(first).terminating() {
-            // A circle: whoever waits in it in the foreground may let go.
+            // In a cycle, a background delete of one foreground-deleted member may end the waiting.
             return cause.objects.iter().take(TRIED).find_map(|member| self.if_deleted_again(object, *member));
         }
         let held = foreign_finalizers(case, first);
@@ -326,7 +327,7 @@ impl Explainer<'_, '_> {
         self.if_deleted_again(object, first)
     }
 
-    /// A live dependent that is never deleted for its references: without those it would be.
+    /// The outcome of a live dependent that is never deleted because of its references, without those references.
     fn if_cured(&mut self, object: ObjectId, holder: ObjectId) -> Option<Condition> {
         let case = self.case;
         let stories = super::references::of(case, holder);
@@ -346,7 +347,7 @@ impl Explainer<'_, '_> {
         Some(Condition { what: Trigger::Dropped(dropped), then, message })
     }
 
-    /// R1.21: a second DELETE, in the background, takes the foreground finalizer, and with it the waiting.
+    /// R1.21: a second DELETE, in the background, removes the foreground finalizer, and the owner stops waiting.
     fn if_deleted_again(&mut self, object: ObjectId, again: ObjectId) -> Option<Condition> {
         let case = self.case;
         if !case.snapshot().object(again).finalizers.contains(&Symbol::FOREGROUND) {
@@ -361,7 +362,7 @@ impl Explainer<'_, '_> {
         Some(Condition { what: Trigger::Deleted(vec![again], Propagation::Background), then, message })
     }
 
-    /// What becomes of an object after a delete; none where the API server refuses it.
+    /// The outcome of an object after a delete; `None` if the API server refuses the delete.
     fn then_after(&mut self, object: ObjectId, request: &Request) -> Option<ConditionOutcome> {
         let describe = plan(self.case.stage, request);
         self.wanted.needs.add(&describe.needs);
@@ -375,7 +376,7 @@ impl Explainer<'_, '_> {
         })
     }
 
-    /// What becomes of an object in another course of events.
+    /// The outcome of an object in another projection.
     fn then_in(&mut self, object: ObjectId, projection: &Projection) -> ConditionOutcome {
         self.wanted.needs.add(&projection.needs);
         if projection.uncertain(object) {
@@ -411,7 +412,7 @@ fn then_of(case: &Case<'_>, object: ObjectId, outcome: &ProjectedOutcome, state:
     }
 }
 
-/// What becomes of an object with these of its owners, and which others keep it.
+/// The outcome of an object without these owners, and which others keep it.
 fn too(case: &Case<'_>, object: ObjectId, then: ConditionOutcome, gone: &[ObjectId], owners: &[ObjectId]) -> String {
     let others: Vec<ObjectId> = owners.iter().copied().filter(|owner| !gone.contains(owner)).collect();
     let keep = if others.len() == 1 { "keeps" } else { "keep" };
@@ -427,7 +428,7 @@ fn too(case: &Case<'_>, object: ObjectId, then: ConditionOutcome, gone: &[Object
     }
 }
 
-/// The finalizers of an object that somebody else than the collector and the API server has to remove.
+/// The finalizers of an object that neither the collector nor the API server removes.
 fn foreign_finalizers(case: &Case<'_>, object: ObjectId) -> Vec<(ObjectId, Symbol)> {
     let finalizers = case.snapshot().object(object).finalizers.iter().copied();
     let foreign = |finalizer: &Symbol| {
@@ -436,7 +437,7 @@ fn foreign_finalizers(case: &Case<'_>, object: ObjectId) -> Vec<(ObjectId, Symbo
     finalizers.filter(foreign).map(|finalizer| (object, finalizer)).collect()
 }
 
-/// `is`, `are both` or `are all`, by how many there are.
+/// `is`, `are both` or `are all`, depending on the count.
 fn is_or_are(objects: &[ObjectId]) -> &'static str {
     match objects.len() {
         1 => "is",

@@ -1,4 +1,4 @@
-//! The dependents of an object, as far as they matter to it.
+//! The dependents of an object that matter to it.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use crate::{
 
 use super::Case;
 
-/// Who depends on an object.
+/// The dependents of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependents {
-    /// How many there are of each kind, and how many of those block it.
+    /// The number of dependents of each kind, and how many of those block it.
     pub kinds: BTreeMap<ResourceId, (usize, usize)>,
-    /// Those that block it: a foreground delete waits for them.
+    /// The blocking dependents: a foreground delete waits for them.
     pub blocking: Vec<ObjectId>,
-    /// Whether it waits for those now.
+    /// Whether it waits for them now.
     pub waits: bool,
-    /// Those that the collector doesn't see, because their kind isn't watched (R2.7).
+    /// Dependents that the collector doesn't see, because their kind isn't watched (R2.7).
     pub unseen: Vec<ObjectId>,
 }
 
@@ -40,7 +40,7 @@ impl Dependents {
         Dependents { kinds, blocking, waits: Stored::of(snapshot.object(object)).waiting(), unseen }
     }
 
-    /// How many there are that the collector sees.
+    /// The number of dependents that the collector sees.
     pub fn count(&self) -> usize {
         self.kinds.values().map(|(count, _)| count).sum()
     }

@@ -16,27 +16,27 @@ use crate::doctor::liveness;
 pub struct FinalizerStory {
     pub finalizer: Symbol,
     pub by: Remover,
-    /// Who removes it, and when, in a few words.
+    /// Who removes it and when, in a few words.
     pub message: String,
 }
 
 /// Who removes a finalizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remover {
-    /// The collector: one of its own two.
+    /// The collector, which has two finalizers.
     Collector,
-    /// The API server's clean-up of definitions (R1.26).
+    /// The API server's clean-up of CRDs (R1.26).
     CleanUp,
-    /// A controller that is known, and taken to run (§9.5).
+    /// A known controller that is assumed to run (§9.5).
     Known(&'static str),
-    /// An add-on's controller, which runs where the add-on does.
+    /// The controller of an add-on, which runs if the add-on is installed.
     AddOn(Option<&'static str>),
-    /// Nobody is known to.
+    /// Unknown.
     Unknown,
 }
 
 impl Remover {
-    /// As JSON says it.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Remover::Collector => "collector",
@@ -49,7 +49,7 @@ impl Remover {
 }
 
 impl Explainer<'_, '_> {
-    /// The finalizers of an object, in their order.
+    /// The finalizers of an object, in order.
     pub(super) fn finalizers(&mut self, object: ObjectId) -> Vec<FinalizerStory> {
         let finalizers = &self.case.snapshot().object(object).finalizers;
         finalizers.iter().map(|finalizer| story(self.case, &mut self.wanted, object, *finalizer)).collect()
@@ -71,8 +71,8 @@ pub(super) fn remover(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> R
     }
 }
 
-/// The same in words, with who set it where nothing better is known. What would have to be read for that is noted as
-/// wanted.
+/// Who removes a finalizer, in words; if that is unknown, who set it. Facts that are still to be read are added to
+/// `wanted`.
 pub(super) fn story(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId, finalizer: Symbol) -> FinalizerStory {
     let by = remover(case, object, finalizer);
     let message = match by {

@@ -1,5 +1,5 @@
-//! One object's story: how its references stand, what the collector does with it next, what it waits for, and what
-//! would change that. Whatever can be computed is: the engine plays each "if" ([`Condition`]) to its end.
+//! Explains one object: the status of its references, what the collector does next, what the object waits for, and what
+//! would change that. The engine simulates each "if" ([`Condition`]) to its end.
 
 mod conditions;
 mod dependents;
@@ -24,45 +24,44 @@ pub use next::{Attention, NextStory};
 pub use references::{Blocks, OwnerState, ReferenceStory};
 pub use waits::{RootCause, Waiting};
 
-/// One object's story.
+/// The explanation of one object.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     pub object: ObjectId,
-    /// Its finalizers, in their order, and who removes each.
+    /// Its finalizers, in order, and who removes each.
     pub finalizers: Vec<FinalizerStory>,
-    /// Its owner references, in their order.
+    /// Its owner references, in order.
     pub references: Vec<ReferenceStory>,
     pub dependents: Dependents,
-    /// What the collector does with it next.
+    /// What the collector does next with it.
     pub next: NextStory,
-    /// What becomes of it in the end, with nothing more deleted.
+    /// Its outcome if nothing else is deleted.
     pub end: FinalState,
-    /// What would change that.
+    /// What would change the outcome.
     pub conditions: Vec<Condition>,
-    /// Of an object that is terminating, or going to stay so: what it waits for, from itself downwards, everything
-    /// right before what that waits for in turn.
+    /// What an object waits for if it is or remains terminating: a tree in depth-first order with the object as root.
     pub waits: Vec<Waiting>,
-    /// Of one that doesn't go: what that comes down to.
+    /// The root causes, if it isn't deleted in the end.
     pub causes: Vec<RootCause>,
-    /// Who waits for it, nearest first.
+    /// The objects that wait for it, nearest first.
     pub waited_for_by: Vec<ObjectId>,
-    /// What is wrong with it, or because of it.
+    /// The findings that affect it or are caused by it.
     pub findings: Vec<Finding>,
 }
 
-/// What becomes of an object in the end.
+/// The outcome of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinalState {
     pub outcome: ProjectedOutcome,
-    /// Why it is not certain; none where it is.
+    /// Why the outcome is uncertain; `None` if it is certain.
     pub uncertain: Option<Uncertainty>,
-    /// What sets it off; none where nothing happens.
+    /// What triggers it; `None` if nothing happens.
     pub because: Option<Cause>,
-    /// Where it is terminating then: whether anybody finishes it.
+    /// If it remains terminating: whether anyone will finish that.
     pub state: Option<State>,
 }
 
-/// The stories of some objects, and what would have to be read to be sure of them.
+/// The explanations of some objects, and what must be read to be sure of them.
 #[derive(Clone, Debug, Default)]
 pub struct Explained {
     pub explanations: Vec<Explanation>,
@@ -70,7 +69,7 @@ pub struct Explained {
 }
 
 impl Explanation {
-    /// The objects that it speaks of: what is said of them was true when they were last looked at.
+    /// All objects that the explanations mention: their state may have changed since they were read.
     pub fn spoken_of(&self) -> impl Iterator<Item = ObjectId> + '_ {
         let owners = self.references.iter().filter_map(|story| story.link.found);
         let waits = self.waits.iter().map(|line| line.object);
@@ -79,8 +78,8 @@ impl Explanation {
     }
 }
 
-/// Tells the story of each of these objects. Of the `findings`, which are those of [`super::diagnose`], each is told of
-/// the objects that it has to do with.
+/// Explains each of these objects. Of the `findings`, which are from [`super::diagnose`], each is attached to the
+/// objects that it concerns.
 pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> Explained {
     let (now, needs) = Blockers::now(case.stage);
     let mut teller = Explainer { case, now, wanted: ReadsNeeded::default() };
@@ -90,10 +89,10 @@ pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> E
     Explained { explanations, wanted: teller.wanted }
 }
 
-/// Tells stories, and notes what they rest on.
+/// Writes explanations, and records what must still be read.
 struct Explainer<'c, 'a> {
     case: &'c Case<'a>,
-    /// Who waits for whom as things stand.
+    /// Who waits for whom now.
     now: Blockers,
     wanted: ReadsNeeded,
 }
@@ -129,7 +128,7 @@ impl Explainer<'_, '_> {
             ProjectedOutcome::Changes { terminating, .. } => terminating,
             ProjectedOutcome::Goes => false,
         };
-        // What sets a deletion off tells more than what ends it.
+        // The cause of a deletion says more than what ends it.
         let changes = || projection.log.iter().filter(|change| change.object == object);
         let leaving = changes().find(|change| matches!(change.effect, Effect::Removed | Effect::Deleting));
         FinalState {
@@ -143,8 +142,8 @@ impl Explainer<'_, '_> {
         }
     }
 
-    /// An owner may be done with waiting before the collector has looked at what it would do something with because of
-    /// that: then it is kept.
+    /// An owner may stop waiting before the collector examines a dependent that it would delete for that owner: then
+    /// the dependent is kept.
     fn uncertainty(&self, object: ObjectId, next: &Next, outcome: &ProjectedOutcome) -> Option<Uncertainty> {
         let refused = protected(self.case.snapshot(), object).is_some();
         let overtaken = next.writes() && *outcome == ProjectedOutcome::Stays && !refused;

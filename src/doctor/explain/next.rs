@@ -1,4 +1,4 @@
-//! What the collector does with an object next, in words, and whether it looks at it at all.
+//! What the collector does next with an object, in words, and whether it examines the object at all.
 
 use rustc_hash::FxHashSet;
 
@@ -14,35 +14,35 @@ use crate::{
 use super::{Case, Explainer};
 use crate::doctor::case::some_of;
 
-/// What the collector does with an object next.
+/// What the collector does next with an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextStory {
     pub next: Next,
-    /// The rule that says so.
+    /// The rule behind it.
     pub rule: Rule,
     pub message: String,
     pub attention: Attention,
 }
 
-/// Whether the collector looks at an object without anything more happening: at rest, it sweeps nothing (R8.8).
+/// Whether the collector examines an object without a further event: there is no periodic sweep (R8.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attention {
-    /// What happened before has queued it: a collector that works does it at once.
+    /// An earlier event has queued it: a working collector processes it at once.
     Queued,
-    /// The same; but one that was started since then may pass it over until its owner is gone (R8.10).
+    /// Queued; but a collector that restarted since may skip it until its owner is gone (R8.10).
     QueuedUnlessRestarted,
-    /// It failed on it, and tries again, at most 17 minutes apart (R2.9, R8.9).
+    /// An attempt failed; the collector retries, at most 17 minutes apart (R2.9, R8.9).
     Retried,
-    /// Only when something happens: an owner goes or begins to wait, or its references change (R8.6).
+    /// Only after an event: an owner is deleted or begins to wait, or the references change (R8.6).
     OnChange,
-    /// Never, as it is.
+    /// Never, in its current state.
     Never,
-    /// That could not be read.
+    /// Unknown: something could not be read.
     Unknown,
 }
 
 impl Attention {
-    /// As JSON says it.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Attention::Queued => "Queued",
@@ -54,7 +54,7 @@ impl Attention {
         }
     }
 
-    /// In a sentence.
+    /// The attention in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
             Attention::Queued => "A working collector does this within seconds.",
@@ -78,7 +78,7 @@ impl Explainer<'_, '_> {
         let (mut next, needs) = Next::of(self.case.stage, object);
         self.wanted.needs.add(&needs);
         if let Next::WaitForDependents(blocking) = &mut next {
-            // What never goes comes first.
+            // Dependents that are never deleted come first.
             let all: FxHashSet<ObjectId> = blocking.iter().copied().collect();
             *blocking = self.waits_for(object).into_iter().filter(|id| all.contains(id)).collect();
         }
@@ -106,7 +106,7 @@ fn attention(case: &Case<'_>, object: ObjectId, next: &Next) -> Attention {
     }
 }
 
-/// The rule, and a sentence or two.
+/// The rule, and an explanation in a sentence or two.
 fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
     let snapshot = case.snapshot();
     let found = snapshot.object(object);
@@ -191,7 +191,7 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
 fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reason) -> (Rule, String) {
     let found = case.snapshot().object(object);
     let owners = found.owners.len();
-    // Of an owner that is there, and not where the reference says, nobody would say that it is gone.
+    // An existing owner that doesn't match its reference must not be called gone.
     let is_bent = |reference: &Reference| {
         let link = ResolvedReference::of(case.snapshot(), case.graph(), found, reference);
         !link.standing.valid() && !matches!(link.standing, ReferenceStatus::Absent | ReferenceStatus::OtherUid)
@@ -223,7 +223,7 @@ fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reas
     (rule, format!("The collector deletes it{how}: {why}.{refused}"))
 }
 
-/// What is dropped is dropped by uid: a right reference goes with a wrong one that has its uid (R4.8).
+/// References are removed by uid: a valid reference goes with an invalid one that has the same uid (R4.8).
 fn drops(case: &Case<'_>, object: ObjectId, uids: &[Symbol]) -> (Rule, String) {
     let owners = &case.snapshot().object(object).owners;
     let uids: FxHashSet<Symbol> = uids.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! How each owner reference of an object stands, by which rule, and what that means.
+//! The status of each owner reference of an object, the rule behind it, and what it means.
 
 use crate::{
     model::{ObjectId, Reference, Rule, Symbol},
@@ -12,33 +12,33 @@ use super::Case;
 pub struct ReferenceStory {
     pub reference: Reference,
     pub link: ResolvedReference,
-    /// The state of the owner that it leads to.
+    /// The state of the owner that it refers to.
     pub owner: Option<OwnerState>,
     pub blocks: Blocks,
-    /// How it stands, in words, said of the reference.
+    /// The status in words, said of the reference.
     pub message: String,
 }
 
-/// The state of an owner, as far as its dependents are concerned.
+/// The state of an owner, as far as it matters to dependents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnerState {
     Live,
-    /// Terminating, and waiting for its dependents to go.
+    /// Terminating, and waiting for its dependents to be deleted.
     Waiting,
-    /// Terminating, and about to free its dependents.
+    /// Terminating, and about to orphan its dependents.
     Orphaning,
-    /// Terminating otherwise: it counts as there until it is gone (R4.6).
+    /// Terminating for another reason: it counts as existing until it is gone (R4.6).
     Terminating,
 }
 
-/// Whether an owner waits for the holder of a reference (F3).
+/// Whether an owner waits for the dependent that has the reference (F3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// The reference doesn't ask for it (R5.2).
+    /// The reference doesn't block (R5.2).
     No,
     /// No object that was read has the uid.
     Nobody,
-    /// The collector doesn't see the holder (R2.7).
+    /// The collector doesn't see the dependent (R2.7).
     Unseen,
     /// A foreground delete of the owner would wait for it.
     Would,
@@ -47,7 +47,7 @@ pub enum Blocks {
 }
 
 impl OwnerState {
-    /// As JSON says it.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             OwnerState::Live => "Live",
@@ -69,7 +69,7 @@ impl OwnerState {
 }
 
 impl Blocks {
-    /// As JSON says it.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Blocks::No => "No",
@@ -82,7 +82,7 @@ impl Blocks {
 }
 
 impl ReferenceStory {
-    /// The rule that says so.
+    /// The rule behind the status.
     pub fn rule(&self) -> Rule {
         match (self.link.standing, self.owner) {
             (ReferenceStatus::Solid, Some(OwnerState::Terminating | OwnerState::Orphaning)) => Rule::R4_6,
@@ -99,13 +99,13 @@ impl ReferenceStory {
         }
     }
 
-    /// The owner that it leads to, if it leads to one.
+    /// The owner that it refers to, if that exists.
     pub fn leads_to(&self) -> Option<ObjectId> {
         self.link.found.filter(|_| self.link.standing.valid())
     }
 }
 
-/// The references of an object, in their order.
+/// The references of an object, in order.
 pub(super) fn of(case: &Case<'_>, holder: ObjectId) -> Vec<ReferenceStory> {
     let object = case.snapshot().object(holder);
     let story = |reference: &Reference| {
@@ -124,7 +124,7 @@ pub(super) fn of(case: &Case<'_>, holder: ObjectId) -> Vec<ReferenceStory> {
     object.owners.iter().map(story).collect()
 }
 
-/// Blocking goes by uid alone, wherever else the reference leads (§0).
+/// Blocking depends on the uid alone, even if the rest of the reference doesn't match (§0).
 fn blocks(case: &Case<'_>, holder: ObjectId, reference: &Reference) -> Blocks {
     let owner = case.graph().by_uid(reference.uid).and_then(|node| case.graph().object(node));
     let node_of_holder = case.graph().by_uid(case.snapshot().object(holder).uid);

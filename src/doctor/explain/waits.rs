@@ -1,4 +1,4 @@
-//! What a terminating object waits for, down to what holds it all, and who waits for it.
+//! What a terminating object waits for, down to the root causes, and what waits for it.
 
 use rustc_hash::FxHashSet;
 
@@ -11,43 +11,42 @@ use crate::{
 use super::{Case, Explainer, FinalState, ReadsNeeded, finalizers};
 use crate::{doctor::cycles, wording::thousands};
 
-/// So many reasons are told in a sentence.
+/// At most this many reasons are given in a sentence.
 const NAMED: usize = 8;
 
-/// A line of what an object waits for.
+/// One object in the tree of what an object waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     pub object: ObjectId,
-    /// How many lines are above it on the way to the object that is explained.
+    /// The depth below the explained object.
     pub depth: u32,
-    /// It goes in the end: what it waits for only takes its time.
+    /// It is deleted in the end: what it waits for only takes time.
     pub goes: bool,
-    /// It lives on, and loses the reference by which it is waited for: another owner keeps it.
+    /// It survives, but loses the reference that makes its owner wait for it: another owner keeps it.
     pub lets_go: bool,
-    /// Whether anybody finishes it, where it doesn't go.
+    /// Whether anyone will finish it, if it isn't deleted by itself.
     pub state: State,
-    /// What holds it itself, beside what it waits for.
+    /// What blocks the object itself, in addition to what it waits for.
     pub held_by: Vec<BlockedBy>,
-    /// What it waits for; the lines below it, unless it was told above.
+    /// What it waits for: the lines below it, unless they were shown above.
     pub waits_for: Vec<ObjectId>,
-    /// It has been told above.
+    /// It was shown above.
     pub above: bool,
 }
 
-/// What it comes down to that something doesn't go.
+/// A root cause of an object that isn't deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootCause {
-    /// What is at fault; several where they wait for each other.
+    /// The objects at fault; several if they wait for each other.
     pub objects: Vec<ObjectId>,
     pub state: State,
     pub held_by: Vec<BlockedBy>,
-    /// What is so, said of the first of the objects.
+    /// The problem, said of the first of the objects.
     pub message: String,
 }
 
 impl Explainer<'_, '_> {
-    /// What an object that is terminating, or going to stay so, waits for, from itself downwards, and what that comes
-    /// down to.
+    /// The tree of what an object waits for if it is or remains terminating, and the root causes.
     pub(super) fn waits(&mut self, object: ObjectId, end: &FinalState) -> (Vec<Waiting>, Vec<RootCause>) {
         if !self.case.snapshot().object(object).terminating() && end.state.is_none() {
             return Default::default();
@@ -90,13 +89,13 @@ impl Explainer<'_, '_> {
         live && matches!(self.case.projection.outcome_of(object), ProjectedOutcome::Changes { terminating: false, .. })
     }
 
-    /// Whether anybody finishes an object, as far as that is to be said of a live one.
+    /// Whether anyone will finish an object; [`State::Waiting`] if it is deleted or unblocks its owner.
     fn state(&self, object: ObjectId) -> State {
         let projection = self.case.projection;
         if projection.goes(object) || self.lets_go(object) { State::Waiting } else { projection.state(object) }
     }
 
-    /// What an object waits for: in the end, and before that now. What never goes comes first.
+    /// What an object waits for, in the end and now. What is never deleted comes first.
     pub(super) fn waits_for(&self, object: ObjectId) -> Vec<ObjectId> {
         let projection = self.case.projection;
         let mut waits_for = projection.waits_for(object).to_vec();
@@ -109,13 +108,13 @@ impl Explainer<'_, '_> {
     fn holders(&self, object: ObjectId) -> Vec<BlockedBy> {
         let projection = self.case.projection;
         let held = if projection.goes(object) { self.now.holders(object) } else { projection.holders(object) };
-        // The collector's own go by themselves where it works, unless it is they that it comes down to.
+        // A working collector removes its own finalizers, so they don't count unless they are the root cause.
         let is_its_own =
             |holder: &BlockedBy| matches!(holder, BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN));
         held.iter().copied().filter(|holder| !projection.goes(object) || !is_its_own(holder)).collect()
     }
 
-    /// Those of some objects, none of which goes, that it comes down to, each with why.
+    /// The root causes among objects that aren't deleted, each with the reason.
     fn causes(&mut self, objects: Vec<ObjectId>) -> Vec<RootCause> {
         let projection = self.case.projection;
         let mut causes = Vec::new();
@@ -133,7 +132,7 @@ impl Explainer<'_, '_> {
                 None => {}
             }
         }
-        // Of those that wait in a circle, some only wait for others that do: they are no part of it.
+        // Of the objects that wait because of a cycle, some are not in it: they only wait for its members.
         let blamed: FxHashSet<ObjectId> = circle.into_iter().collect();
         let circles = if blamed.is_empty() { Vec::new() } else { cycles::deadlocks(self.case.snapshot(), projection) };
         for members in circles.into_iter().filter(|members| members.iter().any(|id| blamed.contains(id))) {
@@ -146,7 +145,7 @@ impl Explainer<'_, '_> {
         causes
     }
 
-    /// Why something doesn't go of itself.
+    /// Why an object isn't deleted by itself.
     fn why(&mut self, object: ObjectId) -> String {
         let holders = self.holders(object);
         let held = holders.into_iter().filter_map(|holder| holds(self.case, &mut self.wanted, object, holder));
@@ -172,7 +171,7 @@ impl Explainer<'_, '_> {
         }
     }
 
-    /// Everything that waits for an object as things stand, or in the end, nearest first.
+    /// All objects that wait for an object, now or in the end, nearest first.
     pub(super) fn waited_for_by(&self, object: ObjectId) -> Vec<ObjectId> {
         let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([object]);
         let mut all = Vec::new();
@@ -198,7 +197,7 @@ fn first_few(mut held: Vec<String>) -> String {
     held.join("; ")
 }
 
-/// What one holder means for the object that it holds.
+/// What one blocker means for the object that it blocks.
 fn holds(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId, holder: BlockedBy) -> Option<String> {
     let snapshot = case.snapshot();
     Some(match holder {

@@ -1,4 +1,4 @@
-//! Deletions that a finalizer holds (S1–S3, S17), and what is set off once it is removed (armed deletions).
+//! Deletions that a finalizer blocks (S1–S3, S17), and what its removal triggers (armed deletions).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,19 +23,19 @@ use crate::{
 
 use super::{Concern, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
 
-/// A controller that is there may need this long for what it does first, in seconds, before anything is said of it.
+/// A running controller may need this many seconds for its clean-up before it is reported.
 const PATIENCE: i64 = 600;
 
-/// So many finalizers are named in a sentence.
+/// At most this many finalizers are named in a sentence.
 const NAMED: usize = 8;
 
-/// A finalizer that holds an object, and who is to remove it.
+/// A finalizer that blocks an object, and who should remove it.
 type Hold = (Symbol, FinalizerOwner);
 
-/// What holds objects of one kind.
+/// The finalizers that block objects of one kind.
 type Group = (ResourceId, Vec<Hold>);
 
-/// Finds terminating objects that a finalizer holds which nobody is known to remove.
+/// Finds terminating objects with a finalizer that no running controller is known to remove.
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {
     let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
     let roots: FxHashSet<ObjectId> = roots.iter().map(|(id, _)| *id).collect();
@@ -57,7 +57,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
     }
 }
 
-/// The finalizers of an object that somebody has to remove, and who.
+/// The finalizers of an object that block it, and who should remove them.
 fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root: bool) -> Vec<Hold> {
     let snapshot = case.snapshot();
     let object = snapshot.object(id);
@@ -69,7 +69,7 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
         }
         let known = known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind);
         if let Some(known) = known.filter(|known| known.when != When::Elsewhere) {
-            // What a built-in controller removes by itself is nobody's fault, unless it takes very long.
+            // A finalizer that a built-in controller removes is no problem, unless that takes very long.
             let slow = case.projection.goes(id) && case.now.is_some() && case.has_been_terminating(id, PATIENCE);
             let liveness = Liveness::Unknown(format!("{} removes it", known.by));
             let keeper = FinalizerOwner { manager: Some(known.by.to_owned()), liveness, workload: None };
@@ -89,7 +89,7 @@ fn finding(
 ) -> Option<Finding> {
     let snapshot = case.snapshot();
     let kind = snapshot.resources.get(resource);
-    // Of something that is there, or of an add-on that is everywhere.
+    // Its controller runs, or it belongs to a widespread add-on.
     let expected = |(finalizer, keeper): &Hold| {
         let text = snapshot.text(*finalizer);
         let widespread = known_finalizer(text, &kind.group, &kind.kind).is_some()
@@ -97,7 +97,7 @@ fn finding(
         matches!(keeper.liveness, Liveness::Alive(_)) || (widespread && !keeper.is_away())
     };
     let all_expected = holds.iter().all(expected);
-    // That is only told of when it takes long.
+    // These are only reported if they take long.
     if all_expected {
         let (slow, at_work): (Vec<ObjectId>, Vec<ObjectId>) =
             objects.into_iter().partition(|id| case.has_been_terminating(*id, PATIENCE));
@@ -108,7 +108,7 @@ fn finding(
         return None;
     }
     let related = waiting_for(case, &objects);
-    // Somebody may be there who could not be seen.
+    // The controller may be running where it could not be seen.
     let unread = |keeper: &FinalizerOwner| matches!(keeper.liveness, Liveness::Unread(_));
     let unverified = !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, keeper)| unread(keeper));
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
@@ -119,7 +119,7 @@ fn finding(
         (false, false) => Code::ArmedDeletion,
         (false, true) => Code::StuckFinalizer,
     };
-    // Whoever can't be seen to be away has a little time first.
+    // Unless the controller is known to be away, it has a little time first.
     let young = !away && objects.iter().all(|id| may_be_at_work(case, *id));
     let waiting = waits(case, &related, &objects);
     let consequence = match code {
@@ -184,7 +184,7 @@ fn stays(objects: &[ObjectId]) -> &'static str {
     if objects.len() == 1 { "It stays" } else { "They stay" }
 }
 
-/// S3: what was deleted in the background keeps its dependents until it is really gone.
+/// S3: an object deleted in the background keeps its dependents until it is really gone.
 fn subtree(case: &Case<'_>, held: &[ObjectId]) -> String {
     let below: usize = held.iter().map(|id| case.graph().dependents((*id).into()).len()).sum();
     if below == 0 {
@@ -194,12 +194,12 @@ fn subtree(case: &Case<'_>, held: &[ObjectId]) -> String {
     }
 }
 
-/// What happens once a finalizer is removed by its controller.
+/// What happens once a controller removes a finalizer.
 #[derive(Default)]
 struct Fires {
-    /// What is done outside the graph, in words, with the number of objects that it is done for.
+    /// Effects outside the graph, in words, with the number of objects that have them.
     outside: Vec<(String, usize)>,
-    /// Objects that the collector deletes afterwards, besides those that are held.
+    /// Objects that the collector then deletes, in addition to the blocked ones.
     inside: Vec<ObjectId>,
 }
 
@@ -319,7 +319,7 @@ fn remedies(
     remedies
 }
 
-/// The commands that drop these objects' references to what is held, where they have some.
+/// The commands that remove these objects' references to blocked objects, if they have any.
 fn sparing(case: &Case<'_>, spared: &[ObjectId], held: &[ObjectId]) -> Vec<ShellCommand> {
     let snapshot = case.snapshot();
     let uids: FxHashSet<Symbol> = held.iter().map(|id| snapshot.object(*id).uid).collect();
@@ -330,7 +330,7 @@ fn sparing(case: &Case<'_>, spared: &[ObjectId], held: &[ObjectId]) -> Vec<Shell
     spared.iter().flat_map(|id| case.commands().drop_references(*id, &places(*id))).collect()
 }
 
-/// The command that has an object's controller keep what it stands for, where its own policy can say so.
+/// The command that makes an object's controller keep what the object stands for, if its policy allows that.
 fn keeping(case: &Case<'_>, id: ObjectId) -> Option<ShellCommand> {
     let snapshot = case.snapshot();
     let object = snapshot.object(id);

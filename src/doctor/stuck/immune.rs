@@ -1,4 +1,4 @@
-//! Dependents that a foreground-deleted owner waits for, and that the collector can never delete (S4, S5, S7).
+//! Dependents that a foreground-deleted owner waits for, and that the collector can't delete (S4, S5, S7).
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::{
 
 use super::{Concern, it, waiting_for, waiting_in_the_foreground, waits};
 
-/// Finds live objects that something terminating waits for, and why they live.
+/// Finds live objects that a terminating object waits for, and why they live.
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let mut groups: BTreeMap<(Code, String), Vec<ObjectId>> = BTreeMap::new();
@@ -36,7 +36,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
     }
 }
 
-/// Why the collector can't delete an object, and what others have in common with it.
+/// Why the collector can't delete an object; the text is the same for objects with the same cause.
 fn why(case: &Case<'_>, id: ObjectId) -> Option<(Code, String)> {
     let snapshot = case.snapshot();
     let object = snapshot.object(id);
@@ -60,20 +60,21 @@ fn address(case: &Case<'_>, object: &Object, place: usize) -> Address {
     Address::of(case.snapshot(), case.graph(), &object.owners[place], object.namespace)
 }
 
-/// The references that can't be looked up, by their places.
+/// The indexes of the references that can't be looked up.
 fn faulty(case: &Case<'_>, object: &Object) -> Vec<usize> {
     let fails = |place: &usize| matches!(address(case, object, *place), Address::Unmappable | Address::InvalidScope);
     (0..object.owners.len()).filter(fails).collect()
 }
 
-/// Whether an object has an owner that is there and waits for nobody: the collector would keep it for that one (§4.2).
+/// Whether an object has a solid owner: the collector would keep it for that owner (§4.2).
 fn has_another_owner(case: &Case<'_>, id: ObjectId) -> bool {
     let object = case.snapshot().object(id);
     let verdict = |reference| Verdict::of(case.snapshot(), case.graph(), reference, object.namespace);
     object.owners.iter().any(|reference| matches!(verdict(reference), Verdict::Solid(_)))
 }
 
-/// The references of an object that keep the collector from it, and those to owners that wait for it; by their places.
+/// The indexes of the references that prevent the collector from deleting an object, and of those to owners that wait
+/// for it.
 fn in_the_way(case: &Case<'_>, id: ObjectId) -> Vec<usize> {
     let object = case.snapshot().object(id);
     let waiting: FxHashSet<Symbol> =
@@ -93,7 +94,7 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
     let one = objects.len() == 1;
     let them = it(&objects);
     let message = match code {
-        // A finding is about one protected object.
+        // Each protected object is a finding of its own.
         Code::StuckOnProtected => {
             format!("The API server refuses to delete it: {}.", protected(snapshot, first).unwrap_or("it is protected"))
         }
@@ -121,8 +122,8 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
     );
     let mut remedies = vec![release];
     if code != Code::StuckOnProtected {
-        // Dropping the reference alone helps late or never: the collector comes back to an object after up to 17
-        // minutes (R2.9), and after an invalid scope not at all (R3.13).
+        // Removing the reference alone helps late or never: the collector retries within 17 minutes (R2.9), but not
+        // after an invalid scope (R3.13).
         let (kept, doomed): (Vec<ObjectId>, Vec<ObjectId>) =
             objects.iter().partition(|id| has_another_owner(case, **id));
         remedies.push(Remedy::new(

@@ -1,4 +1,4 @@
-//! Deletions that don't come to an end (§5.4), each told of its root cause, with everything that waits for that.
+//! Deletions that don't finish (§5.4), by root cause, with everything that waits for it.
 
 mod finalizers;
 mod immune;
@@ -21,10 +21,10 @@ use super::{
     limit::Limit,
 };
 
-/// Controllers that are at work on a delete may take this long, in seconds, before anybody says that they aren't.
+/// Controllers may work on a delete for this many seconds before they are reported.
 const AT_WORK: i64 = 60;
 
-/// Finds what holds deletions, and who waits for that.
+/// Finds what blocks deletions, and what waits for that.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let roots: Vec<(ObjectId, State)> = case
         .projection
@@ -42,8 +42,8 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     recreated::gather(case, findings);
 }
 
-/// Everything that is terminating and waits for one of these, nearest first. Namespaces come last: they wait for all of
-/// their content.
+/// All terminating objects that wait for one of these, nearest first. Namespaces come last, because they wait for all
+/// of their content.
 fn waiting_for(case: &Case<'_>, roots: &[ObjectId]) -> Vec<ObjectId> {
     let is_namespace = |id: &ObjectId| case.stage.rules(*id).own_delete == OwnDelete::Namespace;
     let (namespaces, mut chain): (Vec<ObjectId>, Vec<ObjectId>) =
@@ -52,7 +52,7 @@ fn waiting_for(case: &Case<'_>, roots: &[ObjectId]) -> Vec<ObjectId> {
     chain
 }
 
-/// What is asked about, together with everything that it waits for: none where that is everything.
+/// The requested objects and all that they wait for; `None` means everything.
 struct Concern(Option<FxHashSet<ObjectId>>);
 
 impl Concern {
@@ -74,7 +74,7 @@ impl Concern {
     }
 }
 
-/// Who waits for some objects, in a sentence of its own; empty where nobody does.
+/// A sentence about the objects that wait for these; empty if there are none.
 fn waits(case: &Case<'_>, waiting: &[ObjectId], objects: &[ObjectId]) -> String {
     let beside = objects.first().copied();
     match waiting.len() {
@@ -84,9 +84,8 @@ fn waits(case: &Case<'_>, waiting: &[ObjectId], objects: &[ObjectId]) -> String 
     }
 }
 
-/// Those of some objects that wait for their dependents, and that a second delete in the background would release
-/// (R1.21). It changes nothing of a namespace that its controller has still to finish (R1.25), nor of a pod in its
-/// grace period (R1.17).
+/// Those of `waiting` that wait for dependents, and that a second delete in the background would release (R1.21). That
+/// doesn't help a namespace that its controller has yet to finalize (R1.25), or a pod in its grace period (R1.17).
 fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -> Vec<ObjectId> {
     let foreground = |id: &ObjectId| {
         let object = case.snapshot().object(*id);
@@ -98,19 +97,18 @@ fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -> Vec<Objec
     waiting.iter().copied().filter(foreground).collect()
 }
 
-/// Whether a controller may well be at work on the delete of an object: on a cluster, where this is only the first
-/// minute of it.
+/// Whether a controller may still be working on the delete of an object: on a live cluster, during its first minute.
 fn may_be_at_work(case: &Case<'_>, id: ObjectId) -> bool {
     case.live && !case.has_been_terminating(id, AT_WORK)
 }
 
-/// For how long the first of some objects has been terminating: `for 12d`; empty where that is not known.
+/// How long the first of some objects has been terminating: `for 12d`; empty if unknown.
 fn since(case: &Case<'_>, objects: &[ObjectId]) -> String {
     let longest = objects.iter().filter_map(|id| case.terminating_for(*id)).max();
     longest.map(|seconds| format!(" for {}", age(seconds))).unwrap_or_default()
 }
 
-/// `it` or `them`, by how many there are.
+/// `it` or `them`, depending on the count.
 fn it(objects: &[ObjectId]) -> &'static str {
     if objects.len() == 1 { "it" } else { "them" }
 }

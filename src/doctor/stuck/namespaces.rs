@@ -1,4 +1,4 @@
-//! Namespaces that don't come to an end (S16): what holds them, and what their conditions say.
+//! Namespaces that stay terminating (S16): what blocks them, and what their conditions say.
 
 use rustc_hash::FxHashSet;
 use serde_json::json;
@@ -16,11 +16,11 @@ use crate::{
 
 use super::{may_be_at_work, objects, since};
 
-/// The namespace controller begins after 5 seconds, looks again after 8 and backs off from there: before this, it may
-/// just not be through.
+/// The namespace controller starts after 5 seconds, retries after 8 and then backs off: within this time, it may just
+/// not be done.
 const PATIENCE: i64 = 60;
 
-/// Finds terminating namespaces. What holds their content is told of there; here it is what holds them besides.
+/// Finds terminating namespaces that are blocked by something other than their content, which has findings of its own.
 pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {
     let Some(resource) = case.stage.built_in.namespaces else { return };
     let roots: FxHashSet<ObjectId> = roots.iter().map(|(id, _)| *id).collect();
@@ -44,8 +44,8 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
     }
 }
 
-/// The command that leaves a namespace these finalizers in its spec, which can be changed nowhere else. Nothing happens
-/// to another namespace that has taken its name.
+/// The command that reduces a namespace's spec.finalizers to `keep`, which only the finalize subresource can do. The
+/// uid protects a new namespace of the same name.
 fn finalize(case: &Case<'_>, id: ObjectId, keep: &[&str]) -> Option<ShellCommand> {
     let snapshot = case.snapshot();
     let object = snapshot.object(id);
@@ -57,7 +57,7 @@ fn finalize(case: &Case<'_>, id: ObjectId, keep: &[&str]) -> Option<ShellCommand
         "spec": {"finalizers": keep},
     });
     let path = format!("/api/v1/namespaces/{name}/finalize");
-    // Some shells' `echo` interprets backslashes.
+    // The `echo` of some shells interprets backslashes.
     let printed = ShellCommand::new("printf").args(["%s", &body.to_string()]);
     Some(printed.syntax("|").command(case.kubectl.verb("replace").args(["--raw", &path, "-f", "-"])))
 }
@@ -93,7 +93,7 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
     }
 }
 
-/// A namespace that is held by nothing that was told of otherwise.
+/// A namespace that no other finding explains.
 fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let snapshot = case.snapshot();
     let conditions = snapshot.facts.namespace(id).map_or(&[][..], |facts| &facts.conditions);

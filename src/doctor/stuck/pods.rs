@@ -1,4 +1,4 @@
-//! Pods that are terminating while nobody ends them (S13).
+//! Terminating pods that no kubelet ends (S13).
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ use crate::{
 
 use super::{Concern, waiting_for, waits};
 
-/// The pod garbage collector removes the pods of nodes that are gone within this time, in seconds (R9.7).
+/// The pod garbage collector removes the pods of missing nodes within this time, in seconds (R9.7).
 const POD_COLLECTOR: i64 = 60;
-/// A kubelet that is there takes a while to confirm that containers have ended.
+/// A running kubelet needs this many seconds to confirm that containers have ended.
 const KUBELET: i64 = 30;
 
-/// One that reports, and still hasn't done so after this long, is in trouble with it.
+/// A kubelet that reports, but hasn't ended the pod after this many seconds, has a problem with it.
 const SLOW_KUBELET: i64 = 600;
 
-/// Finds terminating pods in their grace period whose kubelet doesn't exist, or doesn't report.
+/// Finds terminating pods past their grace period whose kubelet doesn't exist or doesn't report.
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let Some(pods) = case.stage.built_in.pods else { return };
@@ -30,7 +30,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     for id in case.stage.of_resource(pods).iter().copied() {
         let object = snapshot.object(id);
         let in_grace = object.terminating() && object.grace.is_some_and(|seconds| seconds != 0);
-        // deletionTimestamp is when the grace period is over.
+        // A pod's deletionTimestamp is the end of its grace period.
         if !in_grace || case.fresh.contains(&id) || !case.has_been_terminating(id, 0) || !concern.includes(id) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Owners that wait for dependents which somebody goes on making (S12).
+//! Owners that wait for dependents that a client keeps creating (S12).
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,15 @@ use crate::{
 
 use super::{since, waiting_in_the_foreground};
 
-/// A dependent that was on its way when its owner was deleted may come this much later, in seconds.
+/// A dependent that was being created when its owner was deleted may appear this many seconds later.
 const ON_ITS_WAY: i64 = 5;
 
-/// So many of them are named.
+/// At most this many of them are named.
 const NAMED: usize = 3;
-/// Whoever goes on making dependents has made one within this time, in seconds.
+/// A client that keeps creating dependents has created one within this many seconds.
 const LATELY: i64 = 120;
 
-/// Finds owners that are deleted in the foreground, and dependents that were made long after that.
+/// Finds foreground-deleted owners with dependents that were created long after the delete.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let all: Vec<ObjectId> = snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id).collect();
@@ -72,7 +72,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     }
 }
 
-/// The first few of what was made, each name once.
+/// The first few names of the created dependents, without duplicates.
 fn named(made: &[RecreatedDependent]) -> String {
     let names: BTreeSet<&str> = made.iter().map(|made| made.name.as_str()).collect();
     let first: Vec<&str> = names.iter().copied().take(NAMED).collect();

@@ -1,4 +1,4 @@
-//! Deletes that wait for the collector, which never sees them: their kind is not watched (S10).
+//! Deletes that wait for the collector, which doesn't watch their kind (S10).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
 
 use super::{Concern, waiting_for, waits};
 
-/// Finds terminating objects with a finalizer of the collector's, of kinds that it doesn't watch.
+/// Finds terminating objects with one of the collector's finalizers, of kinds that it doesn't watch.
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let mut by_kind: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();

@@ -103,7 +103,7 @@ fn below_another(view: &PlanView<'_>, object: ObjectId) -> bool {
     owners.into_iter().any(|owner| owner != object && view.outcome(owner).is_some())
 }
 
-/// The lines of siblings, in reverse order: sorted by importance, then by kind and name, similar ones folded.
+/// The lines of siblings, in reverse order: stuck ones first, then by kind, outcome and name; similar ones folded.
 fn siblings<'a>(
     view: &PlanView<'a>,
     children: &FxHashMap<ObjectId, Vec<ObjectId>>,
