@@ -1,13 +1,13 @@
-//! An archived object: where it was, who owned it, and all that it was.
+//! An archived object: its place, its owner references, and its content.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// Where an object is.
+/// The coordinates of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// As it is written in the object: `apps/v1`.
+    /// As written in the object: `apps/v1`.
     pub api_version: String,
     pub kind: String,
     /// Empty for cluster scope.
@@ -21,7 +21,7 @@ impl Place {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
     }
 
-    /// Whether it is of this kind, in whatever version.
+    /// Whether it has this kind, in any version.
     pub fn is(&self, group: &str, kind: &str) -> bool {
         self.group() == group && self.kind == kind
     }
@@ -40,23 +40,23 @@ impl fmt::Display for Place {
 pub struct OwnerReference {
     /// The owner's uid when it was archived.
     pub uid: String,
-    /// Where the reference says that the owner is: in the namespace of its dependent. Whether the kind has namespaces
-    /// at all is for the server to say.
+    /// The owner's coordinates according to the reference, in the namespace of the dependent. Only the server knows
+    /// whether the kind is namespaced.
     pub place: Place,
     /// `controller: true`.
     pub controller: bool,
-    /// As it is written, with every field.
+    /// The reference as written, with all fields.
     pub written: Value,
 }
 
 impl OwnerReference {
-    /// Whether an object at this place is where the reference says that the owner is; the version is no matter.
+    /// Whether an object at this place is where the reference says; the version doesn't matter.
     pub fn leads_to(&self, place: &Place) -> bool {
         let in_reach = place.namespace.is_empty() || place.namespace == self.place.namespace;
         in_reach && place.name == self.place.name && place.is(self.place.group(), &self.place.kind)
     }
 
-    /// As it is written but for the owner's uid.
+    /// The reference as written, with another owner uid.
     pub fn with_uid(&self, uid: &str) -> Value {
         let mut written = self.written.clone();
         written["uid"] = Value::from(uid);
@@ -64,11 +64,11 @@ impl OwnerReference {
     }
 }
 
-/// What an archive holds is no object.
+/// An item of an archive that is not a valid object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("object {number} of the archive {what}; use an unmodified archive")]
 pub struct Malformed {
-    /// Counted from one.
+    /// Its position in the archive, counted from one.
     pub number: usize,
     /// What is wrong with it.
     pub what: String,
@@ -80,15 +80,15 @@ pub struct Archived {
     pub place: Place,
     pub uid: String,
     pub references: Vec<OwnerReference>,
-    /// The whole object, as the server gave it.
+    /// The whole object, as the server returned it.
     pub whole: Value,
 }
 
 impl Archived {
-    /// Reads an object; `number` is where it stands in the archive, counted from one.
+    /// Reads an object; `number` is its position in the archive, counted from one.
     ///
     /// # Errors
-    /// When it has no apiVersion, kind, name or uid, or its owner references make no sense.
+    /// It has no apiVersion, kind, name or uid, or its owner references are invalid.
     pub fn new(number: usize, whole: Value) -> Result<Self, Malformed> {
         let malformed = |what: String| Malformed { number, what };
         let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);

@@ -1,4 +1,4 @@
-//! What is there already, beside what was archived.
+//! Compares existing objects with archived ones.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,19 @@ use serde_json::Value;
 
 use super::{archived::Place, fields::as_created};
 
-/// A field in which an object that is there differs from the archived one.
+/// A field in which an existing object differs from the archived one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// As in JSONPath: `spec.containers[0].image`.
     pub path: String,
-    /// The archived value, in JSON; none where it is unset, or a secret.
+    /// The archived value in JSON; `None` if it is unset or a secret.
     pub archived: Option<String>,
-    /// The value that is there, in JSON; none where it is unset, or a secret.
+    /// The existing value in JSON; `None` if it is unset or a secret.
     pub live: Option<String>,
 }
 
-/// Where a living object differs from an archived one in what would be brought back. `references` are the owner
-/// references that the archived one would have now. The status is not compared: it is what somebody has seen since.
+/// The fields of a live object that differ from what a restore would create. `references` are the owner references that
+/// the archived object would have now. The status is not compared: it may have changed since.
 pub fn differences(place: &Place, archived: &Value, references: &[Value], live: &Value) -> Vec<Difference> {
     let mut wanted = as_created(place, archived);
     let mut found = as_created(place, live);
@@ -31,12 +31,12 @@ pub fn differences(place: &Place, archived: &Value, references: &[Value], live: 
     let hidden = place.is("", "Secret");
     let mut differences = Vec::new();
     let mut pairs = vec![(String::new(), Some(&wanted), Some(&found))];
-    // A list of what is left to be compared, and no recursion: objects may be nested deeply.
+    // A stack of pairs to compare, without recursion: objects may be nested deeply.
     while let Some((path, wanted, found)) = pairs.pop() {
         match (wanted, found) {
             (Some(Value::Object(wanted)), Some(Value::Object(found))) => {
                 let keys: BTreeSet<&String> = wanted.keys().chain(found.keys()).collect();
-                // The first is to be looked at first.
+                // Reversed, because the last pair is popped first.
                 for key in keys.into_iter().rev() {
                     pairs.push((below(&path, key), wanted.get(key), found.get(key)));
                 }
@@ -57,7 +57,7 @@ pub fn differences(place: &Place, archived: &Value, references: &[Value], live: 
     differences
 }
 
-/// Servers and clients differ in whether they write what is empty.
+/// Servers and clients differ in whether they write empty values.
 fn is_unset(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,

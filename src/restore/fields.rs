@@ -1,5 +1,5 @@
-//! What of an archived object is not sent again: fields that the server or a controller sets by itself, and that would
-//! be refused, or be wrong, in a new object. The one place for it.
+//! Which fields of an archived object are not sent: those that the server or a controller sets, and that a new object
+//! may not have or should not have.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use crate::model::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER};
 
 use super::archived::Place;
 
-/// What the server sets in every object.
+/// The fields that the server sets in every object.
 const METADATA: [&str; 8] = [
     "uid",
     "resourceVersion",
@@ -19,12 +19,12 @@ const METADATA: [&str; 8] = [
     "selfLink",
 ];
 
-/// Annotations that a controller sets when it has done its work, which is now to be done again.
+/// Annotations that a controller sets when its work is done, which it has to do again.
 const ANNOTATIONS: &[(&str, &str, &[&str])] = &[
-    // pkg/controller/deployment/util: the controller counts revisions anew.
+    // pkg/controller/deployment/util: the controller starts counting revisions again.
     ("apps", "Deployment", &["deployment.kubernetes.io/revision"]),
-    // pkg/controller/volume/persistentvolume: a claim with `bind-completed` whose volume is missing counts as lost for
-    // ever.
+    // pkg/controller/volume/persistentvolume: a claim with `bind-completed` whose volume is missing is lost
+    // permanently.
     (
         "",
         "PersistentVolumeClaim",
@@ -37,21 +37,22 @@ const ANNOTATIONS: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("", "PersistentVolume", &["pv.kubernetes.io/bound-by-controller"]),
-    // pkg/controller/serviceaccount/tokens_controller.go: it deletes a token whose uid is not its account's.
+    // pkg/controller/serviceaccount/tokens_controller.go: it deletes a token whose uid is not that of its account.
     ("", "Secret", &["kubernetes.io/service-account.uid"]),
 ];
 
-/// The labels by which a Job finds its pods; the server makes them of its uid (pkg/registry/batch/job/strategy.go).
+/// The labels by which a Job finds its pods; the server derives them from the Job's uid
+/// (pkg/registry/batch/job/strategy.go).
 const OF_JOB: [&str; 2] = ["controller-uid", "batch.kubernetes.io/controller-uid"];
-/// Secrets that hold a ServiceAccount's token.
+/// The type of a Secret with a ServiceAccount's token.
 const TOKEN_TYPE: &str = "kubernetes.io/service-account-token";
-/// How the volume is called that the ServiceAccount admission plugin puts into every pod
+/// The name prefix of the volume that the ServiceAccount admission plugin adds to every pod
 /// (plugin/pkg/admission/serviceaccount).
 const TOKEN_VOLUME: &str = "kube-api-access-";
 
-/// An object as it is to be created, without owner references and status: those need what only the cluster knows.
+/// The object to create, without owner references and status: those need information from the cluster.
 ///
-/// Both sides of a comparison are put through this, so that only what can be brought back is compared.
+/// Both sides of a comparison are converted like this, so that only fields that a restore can set are compared.
 pub(super) fn as_created(place: &Place, whole: &Value) -> Value {
     let mut object = whole.clone();
     let Some(fields) = object.as_object_mut() else { return object };
@@ -71,10 +72,9 @@ pub(super) fn as_created(place: &Place, whole: &Value) -> Value {
     object
 }
 
-/// Foreground and orphan are the collector's, and belong to the deletion that is undone: with one of them the new
-/// object's own deletion would take that way, whatever its propagation. Every other finalizer is kept: its controller
-/// would set it again at its first look, but whoever deletes the object before that must not leave behind what the
-/// finalizer guards.
+/// Removes the foreground and orphan finalizers, which belong to the deletion that the restore undoes: with one of
+/// them, a later delete of the new object would follow that policy whatever its own is. Keeps all other finalizers:
+/// their controllers would add them at once, but a delete before that must not leave behind what they guard.
 fn clean_finalizers(metadata: &mut Map<String, Value>) {
     let Some(finalizers) = metadata.get_mut("finalizers").and_then(Value::as_array_mut) else { return };
     finalizers.retain(|finalizer| finalizer != FOREGROUND_FINALIZER && finalizer != ORPHAN_FINALIZER);
@@ -89,11 +89,11 @@ fn clean_kind(place: &Place, object: &mut Map<String, Value>) {
         ("", "Service") => clean_service(object),
         ("", "Pod") => clean_pod(object),
         ("", "PersistentVolumeClaim") => drop_from_spec(object, &["volumeName"]),
-        // Without the uid the volume waits for the claim of this name, whichever uid that has by then.
+        // Without the uid, the volume waits for a claim with this name and any uid.
         ("", "PersistentVolume") => remove_in(object, &["spec", "claimRef"], &["uid", "resourceVersion"]),
         ("", "ServiceAccount") => clean_service_account(&place.name, object),
         ("", "Secret") if object.get("type").is_some_and(|it| it == TOKEN_TYPE) => {
-            // The token controller fills them in, with a token for the new account.
+            // The token controller sets them, with a token for the new account.
             remove_from(object, "data", &["token", "ca.crt", "namespace"]);
         }
         ("batch", "Job") => clean_job(object),
@@ -103,7 +103,7 @@ fn clean_kind(place: &Place, object: &mut Map<String, Value>) {
 
 fn clean_service(service: &mut Map<String, Value>) {
     let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else { return };
-    // A headless service stays one: "None" is a choice, and no address.
+    // A headless service remains headless: "None" is the user's choice, not an assigned address.
     if spec.get("clusterIP").is_some_and(|address| address != "None" && address != "") {
         spec.remove("clusterIP");
         spec.remove("clusterIPs");
@@ -116,10 +116,10 @@ fn clean_service(service: &mut Map<String, Value>) {
     }
 }
 
-/// What admission and the scheduler have added: a pod that has them already would be refused, or bound to a node that
-/// may be gone.
+/// Removes what admission and the scheduler have added: a pod that already has it would be refused, or bound to a node
+/// that may be gone.
 fn clean_pod(pod: &mut Map<String, Value>) {
-    // The number of a priority class is looked up again; ephemeral containers can't be created.
+    // Admission sets the priority from the priority class again; ephemeral containers can't be created.
     drop_from_spec(pod, &["nodeName", "priority", "preemptionPolicy", "ephemeralContainers"]);
     let Some(spec) = pod.get_mut("spec").and_then(Value::as_object_mut) else { return };
     let is_token = |named: &Value| named["name"].as_str().is_some_and(|name| name.starts_with(TOKEN_VOLUME));
@@ -133,7 +133,7 @@ fn clean_pod(pod: &mut Map<String, Value>) {
     }
 }
 
-/// Secrets that were made for the account of themselves, which are not made any more since Kubernetes 1.24.
+/// Removes the automatically created token Secrets, which don't exist any more since Kubernetes 1.24.
 fn clean_service_account(name: &str, account: &mut Map<String, Value>) {
     let made = |secret: &Value| {
         let secret = secret["name"].as_str().unwrap_or_default();
@@ -144,7 +144,7 @@ fn clean_service_account(name: &str, account: &mut Map<String, Value>) {
     retain(account, "imagePullSecrets", |secret| !made(secret));
 }
 
-/// The selector is made anew of the new uid, unless its author has chosen it.
+/// Removes the selector, which the server derives from the new uid, unless the author has chosen it.
 fn clean_job(job: &mut Map<String, Value>) {
     let Some(spec) = job.get_mut("spec").and_then(Value::as_object_mut) else { return };
     if spec.get("manualSelector").is_some_and(|manual| manual == true) {
@@ -164,7 +164,7 @@ fn drop_from_spec(object: &mut Map<String, Value>, names: &[&str]) {
     remove_in(object, &["spec"], names);
 }
 
-/// Removes fields of an object further down.
+/// Removes fields of a nested object.
 fn remove_in(object: &mut Map<String, Value>, path: &[&str], names: &[&str]) {
     let mut current = object;
     for step in path {
@@ -178,7 +178,7 @@ fn remove_in(object: &mut Map<String, Value>, path: &[&str], names: &[&str]) {
     }
 }
 
-/// Removes entries of a map, and the map with its last.
+/// Removes entries of a map, and the map if it is then empty.
 fn remove_from(object: &mut Map<String, Value>, field: &str, names: &[&str]) {
     let Some(map) = object.get_mut(field).and_then(Value::as_object_mut) else { return };
     let before = map.len();
@@ -190,7 +190,7 @@ fn remove_from(object: &mut Map<String, Value>, field: &str, names: &[&str]) {
     }
 }
 
-/// Keeps some items of a list, and removes the list with its last.
+/// Keeps some items of a list, and removes the list if it is then empty.
 fn retain(object: &mut Map<String, Value>, field: &str, keep: impl FnMut(&Value) -> bool) {
     let Some(list) = object.get_mut(field).and_then(Value::as_array_mut) else { return };
     let before = list.len();

@@ -1,5 +1,5 @@
-//! What is not brought back, kind by kind, with the source that says so: what a controller makes anew of itself as soon
-//! as what it looks after is there again, and what would be done a second time.
+//! Which objects are not restored, kind by kind, with the source: those that a controller recreates itself once its
+//! owner is back, and those whose work would be repeated.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use serde_json::Value;
 
 use super::archived::{Archived, Place};
 
-/// Why an object of an archive is not brought back.
+/// Why an object of an archive is not restored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LeftOut {
-    /// This one makes it anew. `--all` brings it back all the same.
+    /// This component recreates it. `--all` restores it nevertheless.
     MadeBy(&'static str),
-    /// Its work is done, and would be done again (a finished Job or Pod).
+    /// It has finished, and would run again (a finished Job or Pod).
     Finished,
-    /// The archive has another, later one in its place.
+    /// The archive has a later object with the same coordinates.
     Replaced,
 }
 
 impl LeftOut {
-    /// Whether it is brought back where everything is to be.
+    /// Whether `--all` restores it.
     pub fn with_all(&self) -> bool {
         matches!(self, LeftOut::MadeBy(_))
     }
@@ -38,11 +38,12 @@ impl fmt::Display for LeftOut {
 /// A group and a kind.
 type GroupKind = (&'static str, &'static str);
 
-/// Who makes what it controls anew: the controller's kind, the dependent's, and what the maker is called. That the
-/// dependent's controller reference leads to an object of the same archive is a condition of each.
+/// Objects that their controller recreates: the kind of the controlling owner, the kind of the dependent, and the name
+/// of the component. They are only left out if the dependent's controller reference resolves to an object in the
+/// archive.
 const MADE_BY_CONTROLLERS: &[(GroupKind, GroupKind, &str)] = &[
-    // pkg/controller/deployment/sync.go, getNewReplicaSet. Older ReplicaSets, the history of rollouts, are not made
-    // again.
+    // pkg/controller/deployment/sync.go, getNewReplicaSet. Older ReplicaSets, the history of rollouts, are not
+    // recreated.
     (("apps", "Deployment"), ("apps", "ReplicaSet"), "its Deployment"),
     // pkg/controller/replicaset/replica_set.go, manageReplicas.
     (("apps", "ReplicaSet"), ("", "Pod"), "its ReplicaSet"),
@@ -53,9 +54,9 @@ const MADE_BY_CONTROLLERS: &[(GroupKind, GroupKind, &str)] = &[
     // pkg/controller/daemon/daemon_controller.go and update.go.
     (("apps", "DaemonSet"), ("", "Pod"), "its DaemonSet"),
     (("apps", "DaemonSet"), ("apps", "ControllerRevision"), "its DaemonSet"),
-    // pkg/controller/job/job_controller.go: a Job that is brought back starts over.
+    // pkg/controller/job/job_controller.go: a restored Job starts again.
     (("batch", "Job"), ("", "Pod"), "its Job"),
-    // pkg/controller/cronjob/cronjob_controllerv2.go: when its schedule says so, and not before.
+    // pkg/controller/cronjob/cronjob_controllerv2.go: at its scheduled times only.
     (("batch", "CronJob"), ("batch", "Job"), "its CronJob, at its times"),
     // pkg/controller/endpointslice.
     (("", "Service"), ("discovery.k8s.io", "EndpointSlice"), "its Service's controller"),
@@ -64,29 +65,29 @@ const MADE_BY_CONTROLLERS: &[(GroupKind, GroupKind, &str)] = &[
     // pkg/controller/volume/ephemeral and pkg/controller/resourceclaim, for each pod with such a volume or claim.
     (("", "Pod"), ("", "PersistentVolumeClaim"), "its Pod's volume controller"),
     (("", "Pod"), ("resource.k8s.io", "ResourceClaim"), "its Pod's claim controller"),
-    // The kubelet shows its static pods again (pkg/kubelet/pod/mirror_client.go), and renews its Lease
+    // The kubelet recreates the mirrors of its static pods (pkg/kubelet/pod/mirror_client.go), and renews its Lease
     // (pkg/kubelet/kubelet.go).
     (("", "Node"), ("", "Pod"), "its Node's kubelet"),
     (("", "Node"), ("coordination.k8s.io", "Lease"), "its Node's kubelet"),
     (("", "Node"), ("storage.k8s.io", "CSINode"), "its Node's kubelet"),
 ];
 
-/// What is made anew without a controller reference that says by whom.
+/// Objects that a component recreates without a controller reference that names it.
 const MADE_BY_OTHERS: &[(&str, &str, &str)] = &[
-    // staging/src/k8s.io/api/core/v1: events tell of what has been, and expire.
+    // staging/src/k8s.io/api/core/v1: events report the past, and expire.
     ("", "Event", "the component that reports the event"),
     ("events.k8s.io", "Event", "the component that reports the event"),
     // pkg/registry/core/service/ipallocator: the server keeps one for each cluster IP.
     ("networking.k8s.io", "IPAddress", "the API server, with each Service"),
     // pkg/controller/volume/attachdetach.
     ("storage.k8s.io", "VolumeAttachment", "the attach-detach controller"),
-    // external-provisioner and the drivers of devices publish what there is.
+    // external-provisioner and device drivers publish what is available.
     ("storage.k8s.io", "CSIStorageCapacity", "its driver"),
     ("resource.k8s.io", "ResourceSlice", "its driver"),
 ];
 
-/// Why an object is not brought back; none where it is. `find` finds an object of the archive by its uid, `at` by where
-/// it is.
+/// Why an object is not restored; `None` if it is. `find` finds an object of the archive by uid, `at` by its
+/// coordinates.
 pub(super) fn why_left_out<'a>(
     object: &Archived,
     find: impl Fn(&str) -> Option<&'a Archived>,
@@ -94,7 +95,7 @@ pub(super) fn why_left_out<'a>(
 ) -> Option<LeftOut> {
     let place = &object.place;
     if is_finished(place, &object.whole) {
-        // Whoever has made it: nobody wants it done twice.
+        // Whoever created it, its work must not be repeated.
         return Some(LeftOut::Finished);
     }
     if let Some(controller) = object.controller().and_then(|reference| find(&reference.uid)) {
@@ -112,17 +113,17 @@ pub(super) fn why_left_out<'a>(
     match (place.group(), place.kind.as_str()) {
         // pkg/controller/certificates/rootcacertpublisher.
         ("", "ConfigMap") if place.name == "kube-root-ca.crt" => Some(LeftOut::MadeBy("the root CA publisher")),
-        // pkg/controller/serviceaccount/serviceaccounts_controller.go makes a bare one.
+        // pkg/controller/serviceaccount/serviceaccounts_controller.go creates one without additions.
         ("", "ServiceAccount") if place.name == "default" && is_bare(&object.whole) => {
             Some(LeftOut::MadeBy("the service account controller"))
         }
-        // pkg/controller/endpoint: of a Service without a selector somebody else has made them.
+        // pkg/controller/endpoint: it doesn't create the Endpoints of a Service without a selector.
         ("", "Endpoints") => {
             let service = at(&Place { kind: "Service".to_owned(), ..place.clone() });
             let selects = service.is_some_and(|service| is_filled(&service.whole["spec"]["selector"]));
             selects.then_some(LeftOut::MadeBy("its Service's controller"))
         }
-        // kube-aggregator, autoregister: one for each group and version that the server itself or a definition serves.
+        // kube-aggregator, autoregister: one for each group and version that the server itself or a CRD serves.
         ("apiregistration.k8s.io", "APIService") if !label("kube-aggregator.kubernetes.io/automanaged").is_empty() => {
             Some(LeftOut::MadeBy("the API server"))
         }
@@ -142,7 +143,7 @@ fn is_finished(place: &Place, whole: &Value) -> bool {
     place.is("batch", "Job") && status["conditions"].as_array().is_some_and(|conditions| conditions.iter().any(is_end))
 }
 
-/// Whether nobody has added anything to the ServiceAccount that every namespace has.
+/// Whether the default ServiceAccount of a namespace has no additions.
 fn is_bare(account: &Value) -> bool {
     let metadata = &account["metadata"];
     let added = [
@@ -183,7 +184,7 @@ mod tests {
             let dependent = owned(&below, below_kind, "b", &[(&above, kind, "a")]);
             let describe = why(vec![controller, dependent.clone()]);
             assert_eq!(describe, Some(format!("recreated by {who}")), "{kind} {below_kind}");
-            // Nobody makes it anew where its controller does not come back.
+            // It is not recreated if its controller is not restored.
             assert_eq!(why(vec![dependent]), None, "{kind} {below_kind}");
             let mut plain = owned(&below, below_kind, "b", &[(&above, kind, "a")]);
             plain["metadata"]["ownerReferences"][0]["controller"] = json!(false);
@@ -234,7 +235,7 @@ mod tests {
         let pod = |phase: &str| why(vec![object("v1", "Pod", "once", &json!({"status": {"phase": phase}}))]);
         assert!(pod("Succeeded").is_some() && pod("Failed").is_some());
         assert_eq!((pod("Running"), pod("Pending")), (None, None));
-        // Its CronJob would make others, and not this one.
+        // Its CronJob would create other Jobs, but not this one.
         let mut of_cron_job = owned("batch/v1", "Job", "report-1", &[("batch/v1", "CronJob", "report")]);
         of_cron_job["status"] = condition("Complete", "True");
         let describe = why(vec![owned("batch/v1", "CronJob", "report", &[]), of_cron_job]);

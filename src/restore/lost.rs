@@ -1,21 +1,21 @@
-//! What cannot come back, whatever is done, and what takes its place.
+//! What a restore can't bring back, and what replaces it.
 
 use serde_json::Value;
 
 use super::archived::{Archived, Place};
 
-/// One sort of loss.
+/// A kind of loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
     /// What is lost.
     pub what: &'static str,
-    /// What comes instead.
+    /// What replaces it.
     pub instead: &'static str,
-    /// How many objects have lost it.
+    /// The number of objects that have lost it.
     pub objects: usize,
 }
 
-/// What is lost, of which objects, and what comes instead.
+/// Which objects are concerned, what they lose, and what replaces it.
 type Row = (fn(&Place, &Value) -> bool, &'static str, &'static str);
 
 const LOSSES: &[Row] = &[
@@ -54,7 +54,7 @@ const LOSSES: &[Row] = &[
     (|place, _| place.is("batch", "Job"), "progress of Jobs", "they start over"),
 ];
 
-/// What objects that are brought back have lost, each sort with how many of them.
+/// What the restored objects have lost, each kind of loss with the number of objects.
 pub fn lost<'a>(objects: impl IntoIterator<Item = &'a Archived>) -> Vec<Lost> {
     let mut counts = vec![0; LOSSES.len()];
     for object in objects {

@@ -1,8 +1,8 @@
-//! The way back: what has to be created, in which order and with which fields, so that what an archive holds is there
+//! Plans a restore: what to create, in which order and with which fields, so that the objects of an archive exist
 //! again.
 //!
-//! Pure: [`RestorePlan::new`] makes of archived objects what is to be sent, [`differences`] compares with what is there
-//! already, and [`Outcome`] is what came of each object. What is sent, and what the answers mean, is in `act/restore`.
+//! Pure: [`RestorePlan::new`] turns archived objects into requests, [`differences`] compares them with existing
+//! objects, and [`Outcome`] is the result for each object. `act/restore` sends the requests and interprets the answers.
 
 mod archived;
 mod compare;

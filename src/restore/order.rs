@@ -1,5 +1,5 @@
-//! In which order objects are created: each after its owners, its namespace and its definition, and among those that
-//! could come next, what others need to run before those others.
+//! The order of creation: each object after its owners, its namespace and its CRD; among those that are ready, first
+//! what other objects need to run.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use petgraph::{
 };
 use rustc_hash::FxHashMap;
 
-/// What comes early and what comes late, with the source of each.
+/// The kinds that are created early or late, with the sources.
 const RANKS: &[(u8, &str, &[&str])] = &[
     (0, "", &["Namespace"]),
     (1, "apiextensions.k8s.io", &["CustomResourceDefinition"]),
-    // What admission looks up when something else is created.
+    // Admission looks them up when other objects are created.
     (2, "scheduling.k8s.io", &["PriorityClass"]),
     (2, "node.k8s.io", &["RuntimeClass"]),
     (2, "storage.k8s.io", &["StorageClass", "CSIDriver", "VolumeAttributesClass"]),
     (2, "networking.k8s.io", &["IngressClass"]),
-    // The token controller deletes the Secret of an account that isn't there.
+    // The token controller deletes the Secret of an account that doesn't exist.
     (2, "", &["ServiceAccount"]),
-    // It gives pods their limits, also those that a restored controller makes at once.
+    // It sets limits on pods, also on those that a restored controller creates at once.
     (2, "", &["LimitRange"]),
     (2, "rbac.authorization.k8s.io", &["ClusterRole", "Role"]),
-    // A binding refers to its role, and a pod mounts what is in its namespace.
+    // A binding refers to its role, and a pod mounts objects of its namespace.
     (3, "rbac.authorization.k8s.io", &["ClusterRoleBinding", "RoleBinding"]),
     (3, "", &["Secret", "ConfigMap", "PersistentVolume", "Service"]),
-    // After the volumes that wait for them: otherwise they would get new ones.
+    // After the volumes that wait for them: otherwise new volumes would be provisioned.
     (4, "", &["PersistentVolumeClaim"]),
     (6, "apps", &["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"]),
     (6, "batch", &["Job", "CronJob"]),
     (6, "", &["Pod", "ReplicationController"]),
-    // Last, what would refuse or change the others: webhooks whose servers don't run yet, and quotas that nobody has
+    // Last, what would reject or change other objects: webhooks whose servers don't run yet, and quotas that aren't
     // counted yet.
     (8, "", &["ResourceQuota"]),
     (8, "apiregistration.k8s.io", &["APIService"]),
@@ -49,38 +49,39 @@ const RANKS: &[(u8, &str, &[&str])] = &[
     ),
 ];
 
-/// The rank of every other kind, custom resources with it.
+/// The rank of every other kind, including custom resources.
 const OTHERS: u8 = 5;
-/// The rank of what belongs to something that is to be made anew by a controller first.
+/// The rank of objects whose owner a controller must recreate first.
 pub(super) const LATEST: u8 = 10;
 
-/// How early a kind comes.
+/// The rank of a kind: lower ones are created earlier.
 pub(crate) fn rank(group: &str, kind: &str) -> u8 {
     let row = RANKS.iter().find(|(_, of, kinds)| group == *of && kinds.contains(&kind));
     row.map_or(OTHERS, |(rank, ..)| *rank)
 }
 
-/// What has to be there before an object is created.
+/// What must exist before an object is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Need {
-    /// Who is needed.
+    /// The item that is needed.
     pub item: usize,
-    /// Which of the object's owner references it is; none for its namespace and its definition, without which it can't
-    /// be at all.
+    /// The index of the owner reference that needs it; `None` for the namespace and the CRD, without which the object
+    /// can't exist.
     pub reference: Option<usize>,
 }
 
-/// An order.
+/// An order of creation.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct CreationOrder {
-    /// What is created together, one after the other.
+    /// The items of each step, created one after the other.
     pub steps: Vec<Vec<usize>>,
-    /// References that close a circle of owners: an object, and which of its references. They are added when all are
-    /// there.
+    /// References that close an ownership cycle: an object, and the index of its reference. They are added once all
+    /// objects exist.
     pub closing: Vec<(usize, usize)>,
 }
 
-/// Finds an order. `ranks` and `needs` are by item; only those in `wanted` are created, and only they are needed.
+/// Finds an order. `ranks` and `needs` are indexed by item; only the items in `wanted` are created, and only needs of
+/// those items count.
 pub(crate) fn creation_order(wanted: &[usize], ranks: &[u8], needs: &[Vec<Need>]) -> CreationOrder {
     let mut search = Search::new(wanted, ranks, needs);
     loop {
@@ -96,9 +97,9 @@ struct Search<'a> {
     wanted: &'a [usize],
     ranks: &'a [u8],
     needs: &'a [Vec<Need>],
-    /// Who needs an item, once for each need.
+    /// The items that need an item, once for each need.
     needed_by: Vec<Vec<usize>>,
-    /// How many needs of an item are not met yet.
+    /// The number of needs of an item that are not met yet.
     unmet: Vec<usize>,
     placed: Vec<bool>,
     ready: BTreeMap<u8, Vec<usize>>,
@@ -122,7 +123,7 @@ impl<'a> Search<'a> {
         for item in wanted {
             for need in &needs[*item] {
                 match need.reference {
-                    // Its uid is known only afterwards.
+                    // Its uid is known only after its creation.
                     Some(reference) if need.item == *item => search.found.closing.push((*item, reference)),
                     _ => {
                         search.needed_by[need.item].push(*item);
@@ -139,7 +140,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Creates what can be created, the lowest rank first.
+    /// Takes all items that are ready, the lowest rank first.
     fn take_all_ready(&mut self) {
         while let Some((_, mut step)) = self.ready.pop_first() {
             step.sort_unstable();
@@ -161,8 +162,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Nothing is ready: there are circles. Of each that waits for nothing outside of it, one member is created without
-    /// the references that lead into the circle.
+    /// If no item is ready, there are cycles. Of each cycle that waits for nothing outside of it, one member is created
+    /// without its references into the cycle.
     fn open_circles(&mut self) {
         let mut graph: DiGraph<usize, ()> = DiGraph::new();
         let mut nodes: FxHashMap<usize, NodeIndex> = FxHashMap::default();
@@ -187,7 +188,7 @@ impl<'a> Search<'a> {
             if members.iter().any(|member| self.open_needs(*member).any(|need| !inside(&need))) {
                 continue;
             }
-            // Namespaces and definitions need neither, so that one of the members needs the others as its owners only.
+            // Namespaces and CRDs need neither, so one member needs the others only as owners.
             let by_references = |member: &&usize| self.open_needs(**member).all(|need| need.reference.is_some());
             let first = members.iter().filter(by_references).min_by_key(|member| (self.ranks[**member], **member));
             let Some(first) = first.copied() else { continue };
@@ -203,7 +204,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The needs of an item that are not met yet, but for itself.
+    /// The needs of an item that are not met yet, except for itself.
     fn open_needs(&self, item: usize) -> impl Iterator<Item = Need> + '_ {
         self.needs[item].iter().copied().filter(move |need| need.item != item && !self.placed[need.item])
     }
@@ -228,7 +229,7 @@ mod tests {
     fn owners_come_before_dependents_and_ranks_decide_among_the_ready() {
         let needs = [by_owner(&[1]), by_owner(&[2]), by_owner(&[]), by_owner(&[]), by_owner(&[2])];
         let (steps, closing) = found(&[0, 5, 5, 3, 6], &needs);
-        // 0 ranks first of all, and still waits for its owner 1.
+        // 0 has the lowest rank, but waits for its owner 1.
         assert_eq!((steps, closing), (vec![vec![3], vec![2], vec![1], vec![0], vec![4]], vec![]));
     }
 
@@ -238,7 +239,7 @@ mod tests {
         let needs = [by_owner(&[1]), by_owner(&[2]), by_owner(&[0]), by_owner(&[2]), by_owner(&[4])];
         let (steps, closing) = found(&[5; 5], &needs);
         assert_eq!((steps, closing), (vec![vec![4], vec![0], vec![2], vec![1, 3]], vec![(0, 0), (4, 0)]));
-        // Two circles, the second below the first: only when the first is there the second is opened.
+        // Two cycles, the second below the first: the second is opened only after the first is created.
         let needs = [by_owner(&[1]), by_owner(&[0]), by_owner(&[3, 0]), by_owner(&[2])];
         let (steps, closing) = found(&[5; 4], &needs);
         assert_eq!((steps, closing), (vec![vec![0], vec![1], vec![2], vec![3]], vec![(0, 0), (2, 0)]));
@@ -246,10 +247,10 @@ mod tests {
 
     #[test]
     fn nothing_is_created_before_its_definition() {
-        // A custom resource (0) owns its own definition (1).
+        // A custom resource (0) owns its own CRD (1).
         let needs = [vec![Need { item: 1, reference: None }], by_owner(&[0])];
         assert_eq!(found(&[5, 1], &needs), (vec![vec![1], vec![0]], vec![(1, 0)]));
-        // A namespace (0) that is owned by something (1) in it.
+        // A namespace (0) is owned by an object (1) in it.
         let needs = [by_owner(&[1]), vec![Need { item: 0, reference: None }]];
         assert_eq!(found(&[0, 5], &needs), (vec![vec![0], vec![1]], vec![(0, 0)]));
     }
@@ -264,7 +265,7 @@ mod tests {
 
     #[test]
     fn every_item_is_placed_once_and_after_all_that_it_needs() {
-        // Graphs of all sorts, made up by a small generator.
+        // Random graphs from a small generator.
         let mut seed = 1_u64;
         let mut random = move |below: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,73 +1,72 @@
-//! What came of each object of an archive.
+//! The result of a restore for each object of an archive.
 
 use super::{compare::Difference, left_out::LeftOut, plan::ItemId};
 
-/// What came of one object.
+/// The result for one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It would be created: nothing was done, because that was asked for.
+    /// It would be created: this is a dry run.
     WouldBeCreated,
     /// It was created.
     Created,
-    /// It was created by an earlier run of the same restore, which may have been interrupted; what that left undone is
-    /// done now.
+    /// An earlier run of the same restore created it, and may have been interrupted; this run completes it.
     AlreadyBack,
-    /// It is there, as it was archived.
+    /// It exists, as archived.
     Same,
-    /// It is there, and differs from what was archived. It was left alone.
+    /// It exists, and differs from the archive. It was not changed.
     Different(Vec<Difference>),
-    /// It was not brought back, and need not be.
+    /// It was not restored, and needn't be.
     LeftOut(LeftOut),
-    /// It could not be brought back, for this reason.
+    /// It could not be restored, for this reason.
     Failed(String),
-    /// It was not tried, because this one, which it needs, could not be brought back.
+    /// It was not tried, because this object, which it needs, could not be restored.
     Blocked(ItemId),
 }
 
-/// An owner reference that was not brought back, because it would lead nowhere: the collector would delete its object
-/// at once (R4.4).
+/// An owner reference that was not restored, because its owner doesn't exist: the collector would delete the object at
+/// once (R4.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detached {
-    /// Which of the archived object's references it is.
+    /// The index of the archived object's reference.
     pub reference: usize,
-    /// What is at the place that it leads to.
+    /// What is at the owner's coordinates.
     pub why: String,
 }
 
-/// What came of one object, and what its other half is.
+/// The result for one object, and what is incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
     pub outcome: Outcome,
-    /// Its uid now; none where it is not there.
+    /// Its uid now; `None` if it doesn't exist.
     pub uid: Option<String>,
     pub detached: Vec<Detached>,
-    /// What of it could not be put back (its status, a reference), and why.
+    /// What could not be restored of it (its status, a reference), and why.
     pub unfinished: Vec<String>,
-    /// What is still to be put back, where it was only looked at: an earlier run has created it, and was interrupted.
+    /// In a dry run: what is still to be patched, because an earlier run created it and was interrupted.
     pub to_do: ToDo,
 }
 
-/// What is patched once an object is there.
+/// What is patched after an object is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToDo {
     /// The status, through its subresource.
     pub status: bool,
-    /// A reference that closes a circle of owners.
+    /// A reference that closes an ownership cycle.
     pub references: bool,
 }
 
 impl Restored {
-    /// An outcome of an object that is not there.
+    /// The result for an object that doesn't exist.
     pub fn absent(outcome: Outcome) -> Self {
         Restored { outcome, uid: None, detached: Vec::new(), unfinished: Vec::new(), to_do: ToDo::default() }
     }
 
-    /// Whether it is not to be brought back.
+    /// Whether it is left out.
     pub fn is_left_out(&self) -> bool {
         matches!(self.outcome, Outcome::LeftOut(_))
     }
 
-    /// Whether the object is there as it was archived, or need not be.
+    /// Whether the object exists as archived, or needn't.
     pub fn is_fine(&self) -> bool {
         let fine = match &self.outcome {
             Outcome::WouldBeCreated | Outcome::Created | Outcome::AlreadyBack | Outcome::Same | Outcome::LeftOut(_) => {

@@ -1,4 +1,4 @@
-//! From the objects of an archive to what is created, in which order, and what is not.
+//! Turns the objects of an archive into a plan: what to create, in which order, and what to leave out.
 
 use std::collections::BTreeSet;
 
@@ -14,40 +14,39 @@ use super::{
     order::{CreationOrder, LATEST, Need, creation_order, rank},
 };
 
-/// The index of an object in its [`RestorePlan`]: where it stands in the archive, from zero.
+/// The index of an object in its [`RestorePlan`]: its position in the archive, from zero.
 pub type ItemId = usize;
 
-/// What an owner reference leads to.
+/// What an owner reference resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// An object of the archive that is brought back, or is there already.
+    /// An object of the archive that is restored or exists.
     Archived(ItemId),
-    /// An object of the archive that is left out, because its controller makes another, under its name or not.
+    /// An object of the archive that is left out, because a controller recreates it, with the same or another name.
     LeftOut(ItemId),
-    /// Something that the archive doesn't hold.
+    /// An object that is not in the archive.
     Elsewhere,
 }
 
-/// One object of the archive, and what is to be done about it.
+/// One object of the archive, and what to do with it.
 #[derive(Clone, Debug)]
 pub struct Item {
     pub archived: Archived,
-    /// What is sent to create it, without owner references.
+    /// The body of the request that creates it, without owner references.
     pub body: Value,
-    /// What each of its owner references leads to, in their order.
+    /// What each of its owner references resolves to, in order.
     pub owners: Vec<Owner>,
-    /// Its namespace and the definition of its kind, where the archive has them: without these it can't be.
+    /// Its namespace and its CRD, if they are in the archive: it can't exist without them.
     pub needs: Vec<ItemId>,
-    /// Why it is not brought back, where it isn't.
+    /// Why it is not restored; `None` if it is.
     pub left_out: Option<LeftOut>,
-    /// What is put back through its status subresource, if it has one: only of custom resources. What built-in kinds
-    /// have in their status is what their controllers see, and these look again; an old one would speak of pods and
-    /// addresses that are gone.
+    /// The status to set through the status subresource, for custom resources only. The controllers of built-in kinds
+    /// set the status themselves; an old one would show pods and addresses that are gone.
     pub status: Option<Value>,
 }
 
 impl Item {
-    /// What is served because of it: the kind of a definition, in each version that is to be served.
+    /// The resources that the API server serves because of it: those of a CRD, in each served version.
     pub fn defines(&self) -> Vec<Resource> {
         let spec = &self.archived.whole["spec"];
         if !self.archived.place.is("apiextensions.k8s.io", "CustomResourceDefinition") {
@@ -71,20 +70,20 @@ impl Item {
 /// What a restore does.
 #[derive(Clone, Debug)]
 pub struct RestorePlan {
-    /// Every object of the archive, in its order.
+    /// Every object of the archive, in order.
     pub items: Vec<Item>,
-    /// What is created together, one step after the other.
+    /// The items of each step, created one after the other.
     pub steps: Vec<Vec<ItemId>>,
-    /// References that close a circle of owners: an object, and which of its references. They are added when all are
-    /// there.
+    /// References that close an ownership cycle: an object, and the index of its reference. They are added once all
+    /// objects exist.
     pub closing: BTreeSet<(ItemId, usize)>,
 }
 
 impl RestorePlan {
-    /// Plans to bring back these objects; `all` also what controllers make anew by themselves.
+    /// Plans the restore of these objects; with `all`, also of those that controllers recreate.
     ///
     /// # Errors
-    /// When one of them is no object, or there are two of one uid.
+    /// An item is not a valid object, or two have the same uid.
     pub fn new(objects: impl IntoIterator<Item = Value>, all: bool) -> Result<Self, Malformed> {
         let read = objects.into_iter().enumerate().map(|(index, whole)| Archived::new(index + 1, whole));
         let archived: Vec<Archived> = read.collect::<Result<_, _>>()?;
@@ -96,12 +95,12 @@ impl RestorePlan {
         };
         let left_out: Vec<Option<LeftOut>> = archived.iter().enumerate().map(why_left_out).collect();
         let owner = |reference: &OwnerReference| match index.by_uid.get(reference.uid.as_str()) {
-            // It led nowhere even then.
+            // The reference was already dangling when it was archived.
             Some(owner) if !reference.leads_to(&archived[*owner].place) => Owner::Elsewhere,
             Some(owner) => match left_out[*owner] {
                 None => Owner::Archived(*owner),
                 Some(LeftOut::MadeBy(_)) => Owner::LeftOut(*owner),
-                // Nobody makes it anew; and what has its place now is another.
+                // Nothing recreates it; an object that took its place is a different one.
                 Some(LeftOut::Finished | LeftOut::Replaced) => Owner::Elsewhere,
             },
             None => Owner::Elsewhere,
@@ -114,7 +113,7 @@ impl RestorePlan {
         for (((archived, owners), needs), left_out) in archived.into_iter().zip(owners).zip(needs).zip(left_out) {
             let mut body = as_created(&archived.place, &archived.whole);
             let status = custom.status(&archived);
-            // Without a status subresource it is a field like any other; with one, the server ignores it here.
+            // Without a status subresource, status is an ordinary field; with one, the server ignores it here.
             if let (Some(status), Some(body)) = (&status, body.as_object_mut()) {
                 body.insert("status".to_owned(), status.clone());
             }
@@ -143,8 +142,9 @@ fn in_order(items: &[Item]) -> CreationOrder {
     creation_order(&wanted, &ranks, &needs)
 }
 
-/// Objects whose place another of the archive has taken: one was archived, went, and was made anew before the archive
-/// was complete. The one that was created later stays; where that can't be told apart, the one that was archived later.
+/// Objects whose coordinates a later object of the archive has: the earlier one was archived, deleted, and recreated
+/// before the archive was complete. The one that was created later is restored; if that is unclear, the one that was
+/// archived later.
 fn replaced(archived: &[Archived]) -> FxHashSet<ItemId> {
     fn created(object: &Archived) -> Option<&str> {
         object.whole["metadata"]["creationTimestamp"].as_str()
@@ -157,7 +157,7 @@ fn replaced(archived: &[Archived]) -> FxHashSet<ItemId> {
         if *latest == item {
             continue;
         }
-        // All times are written alike, in UTC.
+        // All times have the same format, in UTC.
         let times = (created(&archived[*latest]), created(object));
         let was_later = matches!(times, (Some(other), Some(this)) if other > this);
         replaced.insert(if was_later { item } else { std::mem::replace(latest, item) });
@@ -171,12 +171,12 @@ struct Index<'a> {
     by_uid: FxHashMap<&'a str, ItemId>,
     by_place: FxHashMap<&'a Place, ItemId>,
     namespaces: FxHashMap<&'a str, ItemId>,
-    /// By the group and kind that they define.
+    /// CRDs by the group and kind that they define.
     definitions: FxHashMap<(&'a str, &'a str), ItemId>,
 }
 
 impl<'a> Index<'a> {
-    /// Whatever is `replaced` is found only by its uid.
+    /// A `replaced` object is found only by its uid.
     fn new(archived: &'a [Archived], replaced: &FxHashSet<ItemId>) -> Result<Self, Malformed> {
         let mut index = Index {
             archived,

@@ -1,4 +1,4 @@
-//! What is sent, of which objects, in which order.
+//! What a restore sends, for which objects, in which order.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn plan(objects: Vec<Value>, all: bool) -> RestorePlan {
     RestorePlan::new(objects, all).unwrap()
 }
 
-/// The names of what is created, step by step.
+/// The names of the created objects, step by step.
 fn steps(plan: &RestorePlan) -> Vec<Vec<&str>> {
     let name = |item: &ItemId| plan.items[*item].archived.place.name.as_str();
     plan.steps.iter().map(|step| step.iter().map(name).collect()).collect()
@@ -59,7 +59,7 @@ fn what_is_made_anew_is_left_out_and_what_it_owns_comes_last() {
     assert_eq!(steps(&without), [["db"], ["hook"], ["of-pod"]]);
     assert_eq!(without.items[1].left_out, Some(LeftOut::MadeBy("its StatefulSet")));
     assert_eq!(without.items[2].owners, [Owner::LeftOut(1), Owner::Elsewhere]);
-    // Nobody makes anew what has finished.
+    // Nothing recreates what has finished.
     let mut finished = objects();
     finished[1]["status"] = json!({"phase": "Failed"});
     assert_eq!(plan(finished, true).items[2].owners[0], Owner::Elsewhere);
@@ -151,7 +151,7 @@ fn of_two_objects_in_one_place_the_later_comes_back() {
     let mut other_version = at("1", early.clone());
     other_version["apiVersion"] = json!("apps/v1beta1");
     assert_eq!(stays(&[other_version, at("2", late.clone())]), "2");
-    // What belonged to the earlier belongs to neither; what is in the place of a namespace needs the later.
+    // The dependents of the earlier object belong to neither; what needs the namespace needs the later one.
     let below = |uid: &str| {
         let reference = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "a", "uid": uid});
         object("v1", "ConfigMap", uid, &json!({"metadata": {"namespace": "shop", "ownerReferences": [reference]}}))
@@ -196,7 +196,7 @@ fn what_the_server_sets_is_not_sent() {
     assert_eq!(body(only_the_collectors)["metadata"], json!({"name": "a"}));
 }
 
-/// Of each kind: what was archived, and what is sent, in `metadata` and beyond.
+/// For each kind: what is archived, and what is sent, in `metadata` and elsewhere.
 #[test]
 fn what_each_kinds_controllers_set_is_not_sent() {
     let cases = [

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::archived::Archived;
 
-/// An object, with what `more` has merged into it. Its uid is `KIND-NAME`, in lower case.
+/// An object, merged with `more`. Its uid is `KIND-NAME`, in lower case.
 pub(super) fn object(api_version: &str, kind: &str, name: &str, more: &Value) -> Value {
     let mut object =
         json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "uid": uid(kind, name)}});
@@ -12,7 +12,7 @@ pub(super) fn object(api_version: &str, kind: &str, name: &str, more: &Value) ->
     object
 }
 
-/// The same in namespace `shop`, owned by these (`apiVersion kind name`), of which the first is the controller.
+/// An object in namespace `shop` with these owners (`apiVersion kind name`), of which the first is the controller.
 pub(super) fn owned(api_version: &str, kind: &str, name: &str, owners: &[(&str, &str, &str)]) -> Value {
     let mut references = Vec::new();
     for (index, (api_version, kind, name)) in owners.iter().enumerate() {
@@ -27,7 +27,7 @@ pub(super) fn owned(api_version: &str, kind: &str, name: &str, owners: &[(&str, 
     object(api_version, kind, name, &json!({"metadata": metadata}))
 }
 
-/// Read as from an archive.
+/// The objects as if read from an archive.
 pub(super) fn archived(objects: impl IntoIterator<Item = Value>) -> Vec<Archived> {
     objects.into_iter().enumerate().map(|(index, object)| Archived::new(index + 1, object).unwrap()).collect()
 }
