@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A list, a discovery document or a look-up that could not be read.
+/// A list, a discovery document or an object that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Gap {
-    /// The resource as `plural.group`, or `group/version` where not even the resource is known.
+    /// The resource as `plural.group`, or `group/version` if even the resource is unknown.
     pub resource: String,
-    /// The namespace, where only that one is missing.
+    /// The namespace, if the gap is limited to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Why, in words: "forbidden", "503 Service Unavailable: …", "not in the dump".
@@ -15,7 +15,7 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// Whether it is a group version that discovery could not describe: nobody knows which resources it has.
+    /// Whether it is a group version that discovery could not describe: its resources are unknown.
     pub fn is_undiscovered(&self) -> bool {
         self.resource.contains('/')
     }
@@ -31,8 +31,8 @@ impl std::fmt::Display for Gap {
     }
 }
 
-/// Why something could not be read: in words, and what follows from them. The words are parsed when it is made; files
-/// hold the words.
+/// Why something could not be read: the error message, and what it implies. The message is parsed once, on creation;
+/// files contain only the message.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct GapReason {
@@ -40,33 +40,32 @@ pub struct GapReason {
     kind: GapKind,
 }
 
-/// What a reason means for others than the reader.
+/// What a reason means for clients other than the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GapKind {
     /// The reader may not read it; others may.
     Forbidden,
-    /// The API server complains about a conversion webhook: "conversion webhook for acme.io/v1, Kind=Shop failed".
-    /// Nobody can read it.
+    /// The API server reports a failing conversion webhook: "conversion webhook for acme.io/v1, Kind=Shop failed". No
+    /// client can read the resource.
     Conversion,
-    /// The API server complains about what is in its storage: an object that it can't decode (S19). Nobody can read
-    /// the list.
+    /// The API server reports an object in its storage that it can't decode (S19). No client can list the resource.
     Undecodable,
     /// Anything else.
     Other,
 }
 
 impl GapReason {
-    /// What it means.
+    /// What the reason implies.
     pub fn kind(&self) -> GapKind {
         self.kind
     }
 
-    /// The words.
+    /// The message.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether nobody can read it, the API server's own controllers included.
+    /// Whether no client can read it, not even the API server's own controllers.
     pub fn blocks_all(&self) -> bool {
         matches!(self.kind, GapKind::Conversion | GapKind::Undecodable)
     }
@@ -110,16 +109,16 @@ impl std::fmt::Display for GapReason {
     }
 }
 
-/// Whether the words are those of the API server's decoders, which say no more.
+/// Whether the message is from the API server's decoders, without further context.
 fn is_decoders_complaint(text: &str) -> bool {
     let Some(said) = text.strip_prefix("500 Internal Server Error: ") else { return false };
-    // Of protobuf and of JSON that breaks off, and of the bytes that neither begins with.
+    // Truncated protobuf and JSON, and data that is neither.
     matches!(said, "unexpected EOF" | "unexpected end of JSON input")
         || ["proto: ", "json: ", "invalid character ", "couldn't get version/kind; ", "no kind \"",
             "Object 'Kind' is missing in ", "Object 'apiVersion' is missing in "]
             .iter()
             .any(|words| said.starts_with(words))
-        // Of encryption, and of custom resources.
+        // From decryption, and from custom resources.
         || ["unable to transform key ", "request to convert CR from an invalid group/version: "].iter().any(|words|
             said.contains(words))
 }

@@ -75,7 +75,7 @@ impl Display for Rule {
     }
 }
 
-/// As every document has it: `id`, `title` and `url`.
+/// As in every document: `id`, `title` and `url`.
 impl Serialize for Rule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut rule = serializer.serialize_struct("Rule", 3)?;

@@ -263,7 +263,7 @@ impl Snapshot {
         self.gaps.iter().enumerate().filter(move |(_, gap)| live && gap.is_undiscovered()).map(|(place, _)| place)
     }
 
-    /// Resources that nobody can list, not even built-in controllers, by index of their gaps: undiscovered group
+    /// Resources that no client can list, not even built-in controllers, by index of their gaps: undiscovered group
     /// versions, custom resources with a failing conversion webhook, and resources with an object that can't be decoded
     /// (S19). A namespace that may contain some is not removed (R9.11).
     pub(crate) fn unreadable_by_all(&self) -> impl Iterator<Item = usize> {

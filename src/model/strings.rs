@@ -7,7 +7,7 @@ use string_interner::{DefaultHashBuilder, StringInterner, backend::StringBackend
 pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 /// The finalizer of an orphaning: the collector removes dependents' references first (§6).
 pub(crate) const ORPHAN_FINALIZER: &str = "orphan";
-/// The finalizer that holds a CustomResourceDefinition until its instances are gone (R1.26).
+/// The finalizer that keeps a CustomResourceDefinition until its instances are gone (R1.26).
 pub(crate) const DEFINITION_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// An interned string. Symbols of the same [`Strings`] are equal if and only if their texts are.

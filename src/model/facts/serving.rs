@@ -33,7 +33,7 @@ impl Backend {
     }
 }
 
-/// What holds a Namespace (R1.25).
+/// What delays the deletion of a Namespace (R1.25).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamespaceFacts {
     /// `spec.finalizers`.

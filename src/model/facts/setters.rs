@@ -32,7 +32,7 @@ pub(crate) fn read_setters(metadata: &Map<String, Value>) -> Option<Vec<Setter>>
     let mut setters = Vec::new();
     for entry in metadata.get("managedFields")?.as_array()? {
         let text = |key: &str| entry.get(key).and_then(Value::as_str);
-        // A writer of a status may send finalizers along, but doesn't set them.
+        // A client that writes the status may send finalizers along, but doesn't set them.
         let of_object = text("subresource").unwrap_or_default().is_empty();
         let (Some(manager), Some(Value::Object(fields)), true) =
             (text("manager"), entry.pointer("/fieldsV1/f:metadata/f:finalizers"), of_object)
