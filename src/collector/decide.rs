@@ -48,8 +48,8 @@ pub enum Decision {
     Keep,
     /// Drop every reference with one of these uids and keep the object (R8.5).
     Strip(Vec<Symbol>),
-    /// DELETE Foreground, whatever its finalizers, because a waiting owner must see its dependents go first. If a
-    /// dependent of its own is already being foreground-deleted, it is unblocked first (R5.10, R5.11).
+    /// DELETE with Foreground, whatever finalizers the object has, because a waiting owner must outlive its dependents.
+    /// If a dependent of the object is already being foreground-deleted, the object is unblocked first (R5.10, R5.11).
     DeleteForWaitingOwner,
     /// DELETE with the policy that its own finalizers request.
     Delete(Propagation),

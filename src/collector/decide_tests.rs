@@ -8,7 +8,7 @@ use crate::{
 
 use OwnerState::{Dangling, Solid, Waiting};
 
-/// Four references with uids of their own.
+/// Four references with different uids.
 fn references() -> Vec<Reference> {
     let mut world = World::new();
     let id = world.add("shop", "ConfigMap/it", &["Secret/a", "Secret/b", "Secret/c", "Secret/d"]);
@@ -34,7 +34,7 @@ fn beside_a_solid_owner_the_dangling_references_are_dropped_first() {
     assert_eq!(decision, Decision::Strip(vec![uids[1], uids[3], uids[0]]));
 }
 
-/// A waiting owner is waited for in the foreground whatever finalizers the object has, but only if the object has
+/// A waiting owner requires a foreground delete, whatever finalizers the object has, but only if the object has
 /// dependents.
 #[test]
 fn a_waiting_owner_counts_if_there_are_dependents() {

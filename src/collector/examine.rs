@@ -18,7 +18,7 @@ use super::{
 /// Why the collector writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Every owner is gone, or going without waiting for dependents (§4.2).
+    /// All owners are gone, or are being deleted without waiting for dependents (§4.2).
     NoOwnerLeft,
     /// An owner waits for its dependents, and no owner is solid (§4.2).
     OwnerWaits,
@@ -89,8 +89,8 @@ pub enum Finish {
 pub struct Examination<'a> {
     /// The item.
     pub node: NodeId,
-    /// The item's identity when it was taken from the queue; `None` if unknown. If an informer shows the item later
-    /// under other coordinates, that makes another node (R3.4), and this examination continues with the old one.
+    /// The item's identity when it was taken from the queue; `None` if unknown. If an informer later shows the item
+    /// under other coordinates, another node replaces this one (R3.4), and this examination continues with the old one.
     identity: Option<Identity>,
     state: State<'a>,
 }

@@ -32,7 +32,7 @@ fn lost() -> ((Snapshot, OwnerGraph), ObjectId) {
     (world.build(), id)
 }
 
-/// G1: a terminating object is handled when it is gone.
+/// G1: the collector handles a terminating object only once it is gone.
 #[test]
 fn what_is_terminating_is_not_even_read() {
     let mut world = World::new();
@@ -42,8 +42,8 @@ fn what_is_terminating_is_not_even_read() {
     assert_eq!(Examination::begin(&collector, held.into()).1, Progress::Finished(Finish::Forget));
 }
 
-/// R4.1 and R4.2: the DELETE names the version that was read. After a conflict it is repeated without a version only if
-/// the references are the same.
+/// R4.1 and R4.2: the DELETE names the version that was read. After a conflict, it is repeated without a version only
+/// if the references are the same.
 #[test]
 fn a_conflict_makes_it_look_again() {
     let (cluster, id) = lost();
@@ -55,18 +55,18 @@ fn a_conflict_makes_it_look_again() {
     let conflict = Answer::Deleted(DeleteAnswer::Conflict);
     let again = examination.answer(&mut collector, conflict.clone());
     assert!(matches!(again, Progress::Ask(Ask::Item(_))), "{again:?}");
-    // Somebody has written to it, but not to its references.
+    // A client has changed the item, but not its references.
     let written = Stored { version: read.version + 1, ..read.clone() };
     let repeated = examination.clone().answer(&mut collector, Answer::Found(written.clone()));
     let expected = DeleteOptions { version: None, propagation: Some(Propagation::Background), ..options };
     assert_eq!(repeated, Progress::Ask(Ask::Delete(expected, Reason::NoOwnerLeft)));
-    // Somebody has given it another owner.
+    // A client has given it another owner.
     let adopted = Stored { owners: Vec::new().into(), ..written };
     let dropped = examination.answer(&mut collector, Answer::Found(adopted));
     assert_eq!(dropped, Progress::Finished(Finish::RetrySoon));
 }
 
-/// R3.13: a reference that can't be mapped stops the examination, however many others are gone.
+/// R3.13: a reference that can't be mapped ends the examination, even if all other owners are gone.
 #[test]
 fn one_failed_look_up_aborts_the_item() {
     let mut world = World::new();
@@ -85,7 +85,7 @@ fn one_failed_look_up_aborts_the_item() {
     }
 }
 
-/// R5.11: before an object goes for a waiting owner although a dependent of its own waits, it stops blocking.
+/// R5.11: before an object is deleted for a waiting owner although a dependent of its own waits, it is unblocked.
 #[test]
 fn in_a_circle_the_item_is_unblocked_before_it_is_deleted() {
     let mut world = World::new();
@@ -109,7 +109,7 @@ fn in_a_circle_the_item_is_unblocked_before_it_is_deleted() {
     );
 }
 
-/// §5.1: a waiting owner queues the dependents that block it, and nothing else.
+/// §5.1: a waiting owner queues the dependents that block it, and no others.
 #[test]
 fn a_waiting_owner_queues_its_blocking_dependents() {
     let mut world = World::new();

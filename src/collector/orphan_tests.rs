@@ -16,8 +16,8 @@ fn family() -> ((Snapshot, OwnerGraph), ObjectId, [NodeId; 2]) {
 
 const DONE: Answer<'_> = Answer::Patched(PatchAnswer::Unchanged);
 
-/// R6.2 and R6.4: each dependent loses its reference by uid, and then the owner its finalizer, in the version just
-/// read.
+/// R6.2 and R6.4: first each dependent loses its references to the owner's uid, then the owner loses its finalizer, in
+/// the version just read.
 #[test]
 fn the_finalizer_goes_once_every_dependent_is_free() {
     let ((snapshot, graph), owner, dependents) = family();
@@ -38,7 +38,7 @@ fn the_finalizer_goes_once_every_dependent_is_free() {
     assert_eq!(last, Progress::Ask(Ask::Patch(patch, Reason::DependentsFreed)));
 }
 
-/// R6.3: one failure makes the whole come again; a dependent that is gone is none.
+/// R6.3: after one failure, the whole orphaning is retried; a missing dependent is no failure.
 #[test]
 fn a_dependent_that_is_gone_is_no_failure() {
     let ((snapshot, graph), owner, [first, second]) = family();

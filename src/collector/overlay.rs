@@ -289,7 +289,7 @@ impl<'a> Collector<'a> {
         } else if self.retried_at_rest(object) {
             self.retries.soon(node);
         }
-        // Nor has a list that is late shown what is polled.
+        // During the first lists, dependents that no list has shown yet are polled, too.
         let unlisted = if self.listing { self.graph.dependents(node) } else { &[] };
         for dependent in self.graph.unwatched_dependents(node).iter().chain(unlisted) {
             let dependent = NodeId::from(*dependent);
@@ -393,7 +393,7 @@ impl<'a> GraphView<'a> for Collector<'a> {
         self.replaced_identities.remove(&node);
         let node = self.node_mut(node);
         if node.known == Known::Gone {
-            // A new node, which nothing has named since (R3.23).
+            // A new node: the collector has forgotten the dependents of the removed one (R3.23).
             node.members = Some(Vec::new());
         }
         node.known = Known::Observed;

@@ -1,5 +1,5 @@
-//! Removes data of deleted nodes. While work is in progress, ids and symbols are never reused, because workers hold
-//! some.
+//! Removes data of deleted nodes. While work is in progress, ids and symbols are never reused, because workers may have
+//! copies.
 
 use rustc_hash::FxHashMap;
 
