@@ -1,4 +1,4 @@
-//! The one place that says in English what blocks an object from being deleted.
+//! The only place that describes in English what blocks an object from being deleted.
 
 use super::{
     blockers::{BlockedBy, State},
@@ -6,11 +6,11 @@ use super::{
 };
 use crate::model::{ObjectId, Snapshot, Symbol, effects::known_finalizer};
 
-/// So many different controllers are named in one sentence.
+/// At most this many different controllers are named in one sentence.
 const NAMED: usize = 2;
 
 impl BlockedBy {
-    /// The name that documents use: a finalizer, `kubelet`, `spec.finalizers`, or what cannot be listed.
+    /// The name in documents: a finalizer, `kubelet`, `spec.finalizers`, or the resource that cannot be listed.
     pub fn name(self, snapshot: &Snapshot) -> &str {
         match self {
             BlockedBy::Finalizer(finalizer) => snapshot.text(finalizer),
@@ -20,8 +20,8 @@ impl BlockedBy {
         }
     }
 
-    /// A remark on the object that is blocked, such as `finalizer acme.io/drain`. `state` says whether somebody is
-    /// known to end it.
+    /// A remark on the blocked object, such as `finalizer acme.io/drain`. `state` says whether anyone is known to
+    /// resolve it.
     pub fn describe(self, snapshot: &Snapshot, object: ObjectId, state: State) -> String {
         match self {
             BlockedBy::Finalizer(_) => match self.controller(snapshot, object).filter(|_| state != State::Stuck) {
@@ -56,7 +56,7 @@ impl BlockedBy {
     /// What has to happen first, as a clause after "until".
     fn until(self, snapshot: &Snapshot, object: ObjectId) -> Option<Clause> {
         Some(match self {
-            // What the collector and the clean-up of a CRD wait for says more.
+            // What the collector and the CRD's clean-up wait for says more.
             BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN | Symbol::DEFINITION) => return None,
             BlockedBy::SpecFinalizers => return None,
             BlockedBy::Finalizer(_) => match self.controller(snapshot, object) {
@@ -78,7 +78,7 @@ enum Clause {
 }
 
 impl Clause {
-    /// The clause for so many objects.
+    /// The clause for this many objects.
     fn describe(self, objects: usize) -> String {
         match self {
             Clause::ControllerRemoves(controller) if objects == 1 => format!("{controller} removes its finalizer"),

@@ -1,4 +1,4 @@
-//! What holds the objects that stay terminating, and whether they will ever be removed (§5.4).
+//! What blocks the objects that stay terminating, and whether they will ever be removed (§5.4).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,7 +13,7 @@ use super::{
     world::{Assume, Needs, SimContext, World},
 };
 
-/// What holds an object, apart from the objects it waits for.
+/// What blocks an object, apart from the objects that it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockedBy {
     /// A finalizer in its metadata.
@@ -120,7 +120,7 @@ impl Blockers {
         self.waited_for_by.get(&object).into_iter().flatten().copied()
     }
 
-    /// What else holds an object.
+    /// What else blocks an object.
     pub(crate) fn holders(&self, object: ObjectId) -> &[BlockedBy] {
         self.holders.get(&object).map_or(&[], Vec::as_slice)
     }
@@ -153,7 +153,7 @@ pub(crate) fn unfinished_by_sweep(world: &World<'_, '_>) -> Vec<ObjectId> {
     objects.filter(|(id, before)| is_examined(*id, before) && is_unchanged(*id, before)).map(|(id, _)| id).collect()
 }
 
-/// What one object waits for, what else holds it, and its state by its own causes.
+/// What one object waits for, what else blocks it, and its state by its own causes.
 fn inspect_terminating(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, Vec<BlockedBy>, Option<State>) {
     let Some(stored) = world.stored(object) else { return Default::default() };
     if !stored.terminating {

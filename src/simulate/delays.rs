@@ -1,8 +1,8 @@
-//! Event orders in which one process is delayed: whatever would come next waits for a while.
+//! Event orders in which one process is delayed while all others continue.
 //!
 //! One delay is enough for nearly every outcome that depends on the order: an owner's deletion between two look-ups
-//! (R4.11), an examination before or after an orphaning (M14, M15), a foreground and a background deletion that meet
-//! (M7).
+//! (R4.11), an examination before or after an orphaning (M14, M15), a foreground and a background deletion at the same
+//! time (M7).
 
 use crate::{collector::EventKind, graph::NodeId, model::ResourceId};
 
@@ -82,12 +82,12 @@ fn stride(length: u64, max_steps: u64) -> u64 {
     stride
 }
 
-/// Calls `visit` with the end of every order in which the late informers are late by so many steps.
+/// Calls `visit` with the end of every order in which the late informers are late by this many steps.
 pub(crate) fn for_each_lateness<'s, 'a>(start: &World<'s, 'a>, mut with: impl FnMut(World<'s, 'a>) -> bool) {
     let mut held_back = start.clone();
     while let Some(step) = held_back.next_step() {
         held_back.play(step);
-        // Either the lists were there, and only the graph is behind, or they come only now.
+        // Either the lists are complete and only the graph is behind, or the lists themselves are late.
         for lists_are_late in [false, true] {
             let mut end = held_back.clone();
             match lists_are_late {
@@ -116,7 +116,7 @@ impl World<'_, '_> {
         })
     }
 
-    /// Plays the next step of any other process. Returns whether there was one.
+    /// Runs the next step of any other process. Returns whether there was one.
     fn play_without(&mut self, held_back: Process) -> bool {
         if self.has_requests_left() && held_back != Process::Requests {
             self.play(Step::Request);

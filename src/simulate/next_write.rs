@@ -18,11 +18,11 @@ pub enum Next {
     Unblock,
     /// A PATCH that drops the references with these uids and keeps the object (R8.5).
     DropReferences(Vec<Symbol>),
-    /// PATCHes that drop these dependents' references to the object, then one that removes the orphan finalizer (6).
+    /// PATCHes that drop these dependents' references to the object, then one that removes the orphan finalizer (§6).
     FreeDependents(Vec<ObjectId>),
     /// A PATCH that removes one of the collector's finalizers (F3, R6.4).
     TakeFinalizer(Symbol),
-    /// No write: it waits for these dependents to go and examines those it hasn't started with (F4).
+    /// No write: it waits until these dependents are gone and examines those it hasn't started with (F4).
     WaitForDependents(Vec<ObjectId>),
     /// No write.
     Nothing(NoAction),

@@ -6,7 +6,7 @@ use crate::{
     tree::fixture::{World, owner, terminating},
 };
 
-/// What the collector writes first to each of these objects.
+/// The collector's first write to each of these objects.
 fn next<const N: usize>(world: World, objects: [ObjectId; N]) -> [Next; N] {
     let (snapshot, graph) = world.build();
     let context = SimContext::new(&snapshot, &graph, Assume::None);
@@ -45,7 +45,7 @@ fn an_owner_that_waits_goes_after_its_blocking_dependents() {
     assert!(!waiting.writes() && blocking.writes());
 }
 
-/// 6: an owner that orphans frees its dependents, and then loses its finalizer.
+/// §6: the collector first frees the dependents of an orphaning owner, then removes the owner's finalizer.
 #[test]
 fn an_owner_that_orphans_frees_its_dependents_first() {
     let mut world = World::new();
@@ -57,7 +57,7 @@ fn an_owner_that_orphans_frees_its_dependents_first() {
     assert_eq!(alone, Next::TakeFinalizer(Symbol::ORPHAN));
 }
 
-/// Unknown is not absent: neither a kind that is not served nor a list that failed lets an object go.
+/// Unknown is not absent: no object is deleted because a kind is not served or a list failed.
 #[test]
 fn what_cannot_be_looked_up_is_left_alone() {
     let mut world = World::new().unread("Secret");

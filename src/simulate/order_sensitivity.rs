@@ -359,8 +359,8 @@ impl Survey<'_, '_, '_> {
         self.end.context.graph.dependents(id.into()).iter().any(blocks)
     }
 
-    /// Whether an object may be examined either while its owner waits, or later, when something else still holds the
-    /// owner: the owner is solid then (R4.6), and didn't wait for this dependent.
+    /// Whether an object may be examined either while its owner waits, or later, when the owner is blocked by something
+    /// else: the owner is solid then (R4.6), and didn't wait for this dependent.
     fn may_miss_waiting_owner(&self, id: ObjectId) -> bool {
         let context = self.end.context;
         let owner =

@@ -5,7 +5,7 @@ use crate::{
     tree::fixture::{World, terminating},
 };
 
-/// The objects whose end may depend on the order of events when this one is deleted.
+/// The objects whose outcome may depend on the event order when this one is deleted.
 fn sensitive(world: World, target: ObjectId, propagation: Propagation) -> Vec<ObjectId> {
     let (snapshot, graph) = world.build();
     let context = SimContext::new(&snapshot, &graph, Assume::None);
@@ -27,7 +27,7 @@ fn a_chain_ends_in_one_way_under_each_policy() {
     }
 }
 
-/// R5.10: in a circle it matters who is looked at first.
+/// R5.10: in a cycle, the outcome depends on which member is examined first.
 #[test]
 fn a_circle_that_waits_for_itself_depends_on_the_order() {
     let mut world = World::new();
@@ -37,7 +37,7 @@ fn a_circle_that_waits_for_itself_depends_on_the_order() {
     assert!(sensitive.contains(&other), "{sensitive:?}");
 }
 
-/// M2: a dependent that orphans its own dependents can be looked at before or after they are.
+/// M2: a dependent that orphans its own dependents can be examined before or after they are orphaned.
 #[test]
 fn what_is_below_an_orphaning_dependent_depends_on_the_order() {
     let mut world = World::new();
@@ -48,7 +48,7 @@ fn what_is_below_an_orphaning_dependent_depends_on_the_order() {
     assert!(sensitive(world, target, Background).contains(&below));
 }
 
-/// What nothing within reach leads to is not in question, however odd it is.
+/// An object that the delete can't affect is certain, however odd it is.
 #[test]
 fn what_is_out_of_reach_is_certain() {
     let mut world = World::new();

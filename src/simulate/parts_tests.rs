@@ -4,7 +4,7 @@ use crate::{
     tree::fixture::{World, owner},
 };
 
-/// Whether two objects belong to one part, by the pair.
+/// Whether the two objects of each pair are in one part.
 fn together(world: World, pairs: &[(ObjectId, ObjectId)]) -> Vec<bool> {
     let (snapshot, graph) = world.build();
     let context = SimContext::new(&snapshot, &graph, Assume::None);
@@ -23,7 +23,7 @@ fn families_are_parts_of_their_own() {
     let lost = world.add("shop", "Pod/lost", &["ReplicaSet/gone"]);
     let same = world.add("shop", "Pod/lost-too", &["ReplicaSet/gone"]);
     let pairs = [(web, pod), (set, pod), (web, api), (api, lost), (lost, same)];
-    // Who names the same missing owner hangs together: the collector has one node for it.
+    // Dependents of the same missing owner are connected: the collector has one node for it.
     assert_eq!(together(world, &pairs), [true, true, false, false, true]);
 }
 

@@ -1,5 +1,5 @@
-//! Predicts the end of everything that is under way, without another delete: a working collector and all known
-//! controllers finish what they find. What is still terminating then is stuck; the rest only takes time.
+//! Predicts the outcome of everything in progress, without another delete: a working collector and all known
+//! controllers finish their work. What is still terminating then is stuck; the rest only takes time.
 
 use std::collections::VecDeque;
 
@@ -125,7 +125,7 @@ impl Projection {
         self.blockers.waited_for_by(object)
     }
 
-    /// What else holds an object in the end.
+    /// What else blocks an object in the end.
     pub fn holders(&self, object: ObjectId) -> &[BlockedBy] {
         self.blockers.holders(object)
     }

@@ -1,4 +1,4 @@
-//! What a simulation should play: a delete, or only the collector's own work.
+//! What to simulate: a delete, or only the collector's own work.
 
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use std::hash::Hasher;
 
-/// A reproducible pseudo-random generator (xorshift). Nothing depends on its quality.
+/// A reproducible pseudo-random generator (xorshift). Its quality doesn't matter.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 

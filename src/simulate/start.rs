@@ -35,7 +35,7 @@ impl InitialListOrder {
         (self.0 % 4 == 3).then(|| Rng::new(!self.0).below(objects))
     }
 
-    /// The resources whose lists come when nothing else is left to do; `None`: none.
+    /// The resources whose lists arrive only when nothing else is left to do; `None`: none.
     fn late(self, context: &SimContext<'_>) -> Option<Vec<ResourceId>> {
         let mut rng = Rng::new(!self.0);
         let mut resources: Vec<ResourceId> = context.snapshot.objects().map(|(_, object)| object.resource).collect();
@@ -138,7 +138,7 @@ impl<'s, 'a> World<'s, 'a> {
         world
     }
 
-    /// Late informers get their lists now: these show the current states, and not what happened before.
+    /// Completes the lists of late informers: these show current states, not earlier events.
     pub(super) fn list_late(&mut self) {
         let is_pending = |event: &Event<'_>| matches!(event.kind, EventKind::Listed(_));
         let places = (0..self.events.len()).filter(|place| self.is_late(*place) && is_pending(&self.events[*place]));
@@ -152,7 +152,7 @@ impl<'s, 'a> World<'s, 'a> {
                         Some(now) => {
                             self.events.push_back(Event { kind: EventKind::Listed(Some(Box::new(now))), ..event });
                         }
-                        // Nothing will ever show it: a virtual node is looked up again (R3.3).
+                        // No list will ever show it: a virtual node is looked up again (R3.3).
                         None if self.collector.node(event.node).known == Known::Virtual => {
                             self.collector.retries.soon(event.node);
                         }

@@ -14,8 +14,8 @@ use super::{
     world::World,
 };
 
-/// Every object whose outcome depends on something that could not be read: objects of broken-off examinations, their
-/// dependents, whatever waits for them, and the Namespace or CRD that they hold.
+/// Every object whose outcome depends on something that could not be read: objects whose examination was aborted, their
+/// dependents, whatever waits for them, and the Namespace or CRD that they block.
 pub(crate) fn uncertain_objects(world: &World<'_, '_>, blockers: &Blockers) -> FxHashSet<ObjectId> {
     let mut open: Vec<ObjectId> = world.doubtful.iter().chain(&world.needs.facts).copied().collect();
     if world.context.snapshot.may_hide_dependents() {
@@ -45,7 +45,7 @@ pub(crate) fn with_all_affected(
 }
 
 /// Objects that hidden dependents could affect: a failed list may hide dependents that block owners, turn a delete into
-/// a foreground one, or hold a Namespace or CRD.
+/// a foreground one, or block a Namespace or CRD.
 fn affected_by_hidden_dependents(world: &World<'_, '_>) -> Vec<ObjectId> {
     let decided = world.log.iter().filter(|change| {
         matches!(

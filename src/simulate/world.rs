@@ -332,7 +332,7 @@ impl<'s, 'a> World<'s, 'a> {
         }
     }
 
-    /// Removes the namespace controller's entry from a namespace's `spec.finalizers`. If nothing else holds the
+    /// Removes the namespace controller's entry from a namespace's `spec.finalizers`. If nothing else blocks the
     /// namespace, that removes it (R9.12).
     pub(crate) fn finalize_namespace(&mut self, object: ObjectId) {
         self.finalized_namespaces.insert(object);
@@ -345,7 +345,7 @@ impl<'s, 'a> World<'s, 'a> {
         }
     }
 
-    /// Whether a Namespace is held by its `spec.finalizers`. If these were not read, assume the default entry.
+    /// Whether `spec.finalizers` block a Namespace. If they were not read, assume the default entry.
     pub fn held_by_spec(&self, object: ObjectId) -> bool {
         if self.context.rules(object).own_delete != OwnDelete::Namespace {
             return false;

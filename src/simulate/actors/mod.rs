@@ -64,7 +64,7 @@ pub struct Actors {
     is_noticed: FxHashSet<ObjectId>,
     /// Already acted on; waiting for another event.
     waiting: BTreeSet<ObjectId>,
-    /// Objects noticed because they hold up others.
+    /// Objects noticed because they block others.
     noticed_as_blocker: FxHashSet<ObjectId>,
     pub(super) content_order: ContentOrder,
     /// Objects that the current pass over a Namespace's contents, or a CRD's instances, has yet to delete.
@@ -81,7 +81,7 @@ impl Actors {
         }
     }
 
-    /// Marks an object that holds up another, at most once. Returns whether it was the first time.
+    /// Marks an object that blocks another, at most once. Returns whether it was the first time.
     pub(crate) fn notice_once(&mut self, object: ObjectId) -> bool {
         let news = self.noticed_as_blocker.insert(object);
         if news {
