@@ -170,7 +170,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         stopped.or(self.uncertain.contains(&object).then_some(Uncertainty::Gap))
     }
 
-    /// An object that stays terminating, unchanged, and what holds it.
+    /// An object that stays terminating, unchanged, and what blocks it.
     fn unfinished_outcome(&self, object: ObjectId) -> Outcome {
         Outcome {
             waits_for: self.blockers.waits_for(object).to_vec(),
@@ -192,8 +192,8 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
 fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Option<World<'s, 'a>> {
     let was_terminating =
         |object: &ObjectId| world.context.snapshot.object(*object).terminating() && !request.targets.contains(object);
-    // Include the Namespaces and definitions that were already terminating: their contents are deleted without this
-    // delete, too.
+    // Include the Namespaces and CRDs that were already terminating: their contents are deleted without this delete,
+    // too.
     let above = world.log.iter().filter_map(|change| match change.cause {
         Cause::Namespace(above) | Cause::Definition(above) => Some(above),
         _ => None,

@@ -262,8 +262,8 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         objects.chain(whole).chain(pairs).collect()
     }
 
-    /// Simulates a collector that takes up an owner which waits or orphans before its graph contains any dependent, in
-    /// several orders: what the owner's worker does next may come before or after anything that the dependents queue.
+    /// Simulates a collector that examines a waiting or orphaning owner before its graph contains any dependent, in
+    /// several orders: the owner's worker may continue before or after anything that the dependents queue.
     fn play_owners_without_dependents(&mut self) {
         let before = self.spent;
         let mut starts: Vec<World<'s, 'a>> = self.owners_without_dependents().collect();
@@ -394,7 +394,7 @@ impl World<'_, '_> {
         self.touched().into_iter().fold(0u64, |sum, object| sum.wrapping_add(of_object(object)))
     }
 
-    /// The same world with a collector that remembers more than a snapshot shows: an object held by a foreign finalizer
+    /// The same world with a collector that remembers more than a snapshot shows: an object with a foreign finalizer
     /// may have completed a foreground deletion, and the collector never forgets that (G3). It considers the owners of
     /// such an object part of a cycle, and unblocks theirs (R5.11). `None` if there is no such object.
     ///

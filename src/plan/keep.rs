@@ -69,7 +69,7 @@ pub enum Unkeepable {
 }
 
 /// Plans a delete that these objects survive. `play` simulates it: [`explore`](super::explore()) for real deletes,
-/// [`plan`](super::plan()) for a comparison. Objects that the delete doesn't remove are left alone.
+/// [`plan`](super::plan()) for a comparison. Objects that the delete doesn't remove are not changed.
 pub fn keep(
     context: &SimContext<'_>,
     request: &Request,

@@ -91,7 +91,7 @@ pub struct Outcome {
     pub because: Option<Cause>,
     /// If it stays terminating: the objects that it waits for.
     pub waits_for: Vec<ObjectId>,
-    /// If it stays terminating: what else holds it.
+    /// If it stays terminating: what else blocks it.
     pub held_by: Vec<BlockedBy>,
     /// If it stays terminating: whether it will ever be removed.
     pub state: Option<State>,

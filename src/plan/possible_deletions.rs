@@ -14,7 +14,7 @@ use crate::simulate::{Cause, InitialListOrder, SimContext, World, begin};
 
 use super::outcome::Plan;
 
-/// Every object that is gone once the delete is over and no finalizer holds anything any more, in snapshot order: the
+/// Every object that is gone once the delete is over and no finalizer blocks anything any more, in snapshot order: the
 /// targets, everything deleted in any outcome of the plan, everything that may be deleted because of gaps, and what is
 /// already terminating beneath one of these.
 pub fn removed(context: &SimContext<'_>, plan: &Plan) -> Vec<ObjectId> {
@@ -58,7 +58,7 @@ pub fn may_hide(snapshot: &Snapshot, removed: &[ObjectId]) -> Vec<Gap> {
     gaps.filter(|_| !removed.is_empty()).cloned().collect()
 }
 
-/// Whether an undiscovered group only serves metrics: nothing in it can be deleted. Their servers are often
+/// Whether an undiscovered group only serves metrics: no object in it can be deleted. Metrics servers are often
 /// unavailable.
 pub(crate) fn measures_only(gap: &Gap) -> bool {
     let group = gap.resource.split('/').next().unwrap_or_default();

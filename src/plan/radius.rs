@@ -36,7 +36,7 @@ impl EffectCounts {
 }
 
 /// Plans the delete of every root in scope, the worst first, and says what should be read to be certain. A root that
-/// the API server refuses to delete is left out.
+/// the API server refuses to delete is omitted.
 pub fn blast_radius(
     context: &SimContext<'_>,
     namespace: Option<Symbol>,
@@ -52,7 +52,7 @@ pub fn blast_radius(
             rows.push(Radius { object: root.object, summary: plan.summary, certain: plan.certain(), effects });
         }
         needs.look_ups.extend(plan.needs.look_ups);
-        // Every Pod is a root or has one, and its facts are read anyway: a Node's need not be.
+        // Every Pod is a root or has one, and its facts are read anyway: a Node's needn't be.
         let is_node = |resource: ResourceId| Some(resource) == context.built_in.nodes;
         needs.facts.extend(plan.needs.facts.into_iter().filter(|id| !is_node(snapshot.object(*id).resource)));
     }

@@ -1,4 +1,4 @@
-//! What an outcome means outside the graph of owners: effects, and what living controllers do in response.
+//! What an outcome means beyond the graph of owners: effects, and what living controllers do in response.
 
 use std::borrow::Cow;
 

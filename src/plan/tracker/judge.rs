@@ -25,7 +25,7 @@ pub struct TrackerVerdict {
     pub more_outside: bool,
     /// How many of these objects are terminating.
     pub left: usize,
-    /// What holds them: objects held by something of their own, and waiting cycles. At most a hundred.
+    /// What blocks them: objects with a blocker of their own, and waiting cycles. At most a hundred.
     pub blockers: Vec<Blocker>,
     /// What should be read to be certain, before judging again.
     pub needs: Needs,
@@ -44,9 +44,9 @@ pub struct Blocker {
     pub object: Identity,
     /// Whether it will ever be removed.
     pub state: State,
-    /// What blocks the object itself ([`crate::simulate::BlockedBy::name`]); empty where it waits in a circle.
+    /// What blocks the object itself ([`crate::simulate::BlockedBy::name`]); empty for a member of a waiting cycle.
     pub held_by: Vec<String>,
-    /// The same as remarks ([`crate::simulate::BlockedBy::describe`]).
+    /// Descriptions of these blockers ([`crate::simulate::BlockedBy::describe`]).
     pub remarks: Vec<String>,
     /// Some of the objects that it also waits for.
     pub waits_for: Vec<Identity>,
@@ -76,7 +76,7 @@ impl PlanTracker {
                 blockers.push(blocker(snapshot, &current, &projection, *id));
             }
         }
-        // Objects outside the plan may hold objects of the plan.
+        // Objects outside the plan may block objects of the plan.
         let mut seen: Vec<ObjectId> = remaining.clone();
         let mut open = remaining.clone();
         seen.sort_unstable();
