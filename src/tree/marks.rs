@@ -173,8 +173,8 @@ fn object_marks(
     }
 }
 
-/// The object that the collector knows by the uid of this one (R3.5). Kinds that it doesn't watch are left aside:
-/// events are served in two groups.
+/// The object that the collector knows by the uid of this one (R3.5). Kinds that it doesn't watch are ignored: events
+/// are served in two groups.
 pub(crate) fn known_instead(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Option<ObjectId> {
     let watched = |id: &ObjectId| snapshot.resources.not_watched(snapshot.object(*id).resource).is_none();
     let other = graph.by_uid(snapshot.object(id).uid).and_then(|other| graph.object(other))?;
