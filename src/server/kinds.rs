@@ -9,7 +9,7 @@ use super::propagation::Propagation;
 pub enum OwnDelete {
     /// The generic store.
     Generic,
-    /// Namespaces: held by `spec.finalizers` (R1.25).
+    /// Namespaces: `spec.finalizers` block their deletion (R1.25).
     Namespace,
     /// CustomResourceDefinitions: the first DELETE ignores the propagation policy (R1.26).
     Definition,
