@@ -1,5 +1,5 @@
-//! What a collector may do at its start to a graph in which nothing is left to do: its workers may begin before its
-//! graph has taken in all lists (R2.6).
+//! What a starting collector may do to a graph that needs no changes: its workers may start before its graph contains
+//! all lists (R2.6).
 
 use std::collections::BTreeSet;
 
@@ -11,15 +11,16 @@ use super::{
     text::{Graph, Line},
 };
 
-/// The rule that lets a collector change so much because its graph is behind its lists; `None` if there is no such
-/// rule. With everything in its graph it has nothing to do, in any order of events.
+/// The rule that allows these changes because the collector's graph doesn't contain all lists yet; `None` if there is
+/// no such rule. With a complete graph, the collector would change nothing, in any order of events.
 ///
-/// * R2.6: an owner that waits for its dependents has none as long as no list has shown them, and is let go.
-/// * R3.2: a cluster-scoped object that no list has shown is a virtual node in its dependent's namespace. There, its
-///   namespaced owner is looked up, which is otherwise an error (L3).
-/// * G1: a terminating object that no list has shown is not known to be terminating, and is examined.
+/// * R2.6: an owner that waits for its dependents seems to have none until a list shows them, so the collector releases
+///   it.
+/// * R3.2: a cluster-scoped object that no list has shown is a virtual node in its dependent's namespace. The collector
+///   then looks up its namespaced owner there, which otherwise is an error (L3).
+/// * G1: the collector doesn't know yet that an object that no list has shown is terminating, and examines it.
 ///
-/// Every other change must hang together with the change of such an object.
+/// Every other changed object must be connected to such an object through changed objects.
 pub fn why_too_early(graph: &Graph, changes: &Changes) -> Option<&'static str> {
     let changed = |line: &&Line| changes.0.contains_key(&line.short_name());
     let reasons = || graph.lines.iter().filter(changed).filter_map(|line| Some((line, reason(graph, line)?)));
@@ -41,7 +42,7 @@ pub fn why_too_early(graph: &Graph, changes: &Changes) -> Option<&'static str> {
     (explained.len() == changes.0.len() && is_at_rest(graph)).then_some(rule)
 }
 
-/// The rule that lets a collector change this object because its graph is behind its lists.
+/// The rule that allows the collector to change this object because its graph doesn't contain all lists yet.
 fn reason(graph: &Graph, line: &Line) -> Option<&'static str> {
     let dependents = || graph.lines.iter().filter(|other| names(graph, other, line));
     let blocks = |other: &Line| {
@@ -71,7 +72,7 @@ fn names(graph: &Graph, line: &Line, owner: &Line) -> bool {
     State::of(line, graph).owners.iter().any(|named| named.uid == owner.uid())
 }
 
-/// Whether a collector that has seen everything, and examines everything, has nothing to do.
+/// Whether a collector with a complete graph that examines everything changes nothing.
 fn is_at_rest(graph: &Graph) -> bool {
     let read = Read::new(&Trial { graph: graph.clone(), start: Start::Sweep });
     let stage = read.stage();

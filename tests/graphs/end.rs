@@ -1,4 +1,4 @@
-//! What became of objects, field by field, and as text: what is no longer as it was, one object a line.
+//! The final state of every object, field by field. As text: only what changed, one object a line.
 //!
 //! ```text
 //! gone Shop/a
@@ -15,7 +15,7 @@ use super::{
     text::{Bent, Graph, Line},
 };
 
-/// The part of an object that deletes change.
+/// The fields of an object that a delete changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct State {
     pub terminating: bool,
@@ -23,7 +23,7 @@ pub struct State {
     pub owners: Vec<Written>,
 }
 
-/// An owner reference as it is written, field by field.
+/// An owner reference as written in the object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Written {
     pub api_version: String,
@@ -34,11 +34,11 @@ pub struct Written {
     pub block: Option<bool>,
 }
 
-/// What becomes of every object of a graph, by `Kind/name`; none when it is gone.
+/// The final state of every object of a graph, by `Kind/name`; `None` if it is gone.
 pub type End = BTreeMap<String, Option<State>>;
 
 impl Written {
-    /// What a reference of the text form says in a graph.
+    /// The fields that a reference of the text form has in this graph.
     pub fn of(reference: &Bent, graph: &Graph) -> Self {
         let Bent { kind, name, .. } = reference;
         let declared = graph.lines.iter().find(|line| line.kind.name == kind && line.name == *name);
@@ -56,7 +56,7 @@ impl Written {
 }
 
 impl State {
-    /// The state that a line shows of an object of this graph.
+    /// The state of an object, as its line in this graph describes it.
     pub fn of(line: &Line, graph: &Graph) -> Self {
         State {
             terminating: line.terminating,
@@ -66,19 +66,19 @@ impl State {
     }
 }
 
-/// The graph as it is: the end of nothing.
+/// The state of every object before anything happens.
 pub fn unchanged(graph: &Graph) -> End {
     graph.lines.iter().map(|line| (line.short_name(), Some(State::of(line, graph)))).collect()
 }
 
-/// A graph as an end leaves it. What is gone is named by its uid by those who refer to it, and by nothing else.
+/// The graph that remains after an end. References to deleted objects give the uid explicitly, because no line does.
 pub fn left(graph: &Graph, end: &End) -> Graph {
     let mut left = graph.clone();
     left.lines.retain(|line| end.get(&line.short_name()).is_none_or(Option::is_some));
     for line in &mut left.lines {
         let Some(Some(state)) = end.get(&line.short_name()) else { continue };
         let mut written = state.owners.iter().peekable();
-        // References go, and stop blocking; nothing else happens to them, and their order stays.
+        // References only disappear or stop blocking, and they keep their order.
         line.references.retain_mut(|reference| {
             let before = Written::of(reference, graph);
             let same = |after: &&Written| Written { block: before.block, ..(*after).clone() } == before;
@@ -87,7 +87,7 @@ pub fn left(graph: &Graph, end: &End) -> Graph {
             true
         });
         (line.terminating, line.finalizers) = (state.terminating, state.finalizers.clone());
-        // A pod on a node is in its grace period until its kubelet has ended it.
+        // A terminating pod on a node is in its grace period until its kubelet removes it.
         line.grace = line.grace.or((line.terminating && line.node.is_some()).then_some(30));
     }
     let there: Vec<String> = left.lines.iter().map(Line::short_name).collect();
@@ -100,12 +100,12 @@ pub fn left(graph: &Graph, end: &End) -> Graph {
     left
 }
 
-/// What of a graph is not as it was: its lines as they are in the end, by `Kind/name`; none when they are gone.
+/// The lines of a graph that changed, in their final state, by `Kind/name`; `None` if the object is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Changes(pub BTreeMap<String, Option<Line>>);
 
 impl Changes {
-    /// What changed from one graph to what is left of it.
+    /// The changes from one graph to what remains of it.
     pub fn between(before: &Graph, after: &Graph) -> Self {
         let change = |line: &Line| {
             let left = after.line(&line.short_name());
@@ -115,7 +115,7 @@ impl Changes {
         Changes(before.lines.iter().filter_map(change).collect())
     }
 
-    /// What became of every object.
+    /// The final state of every object.
     pub fn end(&self, before: &Graph) -> End {
         let mut end = unchanged(before);
         for (name, left) in &self.0 {
@@ -137,7 +137,7 @@ impl Changes {
         assert!(self.0.insert(name, left).is_none(), "{text} ends twice");
     }
 
-    /// What became of every object that changed, in the words of the tables of rules: `Shop/a Deleted, ConfigMap/b
+    /// The outcome of every object that changed, in the words of the tables of rules: `Shop/a Deleted, ConfigMap/b
     /// Orphaned`.
     pub fn tell(&self, before: &Graph) -> String {
         let describe = before.lines.iter().filter_map(|line| {
@@ -155,7 +155,7 @@ impl Changes {
     }
 }
 
-/// A line without what no delete changes.
+/// A line with only the fields that a delete changes.
 fn bare(line: Line) -> Line {
     Line {
         terminating: line.terminating,

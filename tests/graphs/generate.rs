@@ -1,4 +1,4 @@
-//! Random graphs and deletes, the same for the same seed.
+//! Random graphs and deletes. The same seed always gives the same case.
 
 use kubectl_gc::server::Propagation::{self, Background, Foreground, Orphan};
 use proptest::{
@@ -13,57 +13,58 @@ use super::{
     text::{Bent, By, Graph, Line},
 };
 
-/// Built-in and custom kinds of both scopes, some with a default policy or a patch of their own; `Shop` is served in
-/// two versions.
+/// Built-in and custom kinds of both scopes, some with a special default policy or patch type; `Shop` is served in two
+/// versions.
 pub const KINDS: &[&str] =
     &["ConfigMap", "Secret", "Pod", "Deployment", "ReplicaSet", "Job", "Shop", "ClusterRole", "Region"];
 
 /// The second namespace of a graph.
 pub const ELSEWHERE: &str = "other";
 
-/// A graph, and what is to be deleted of it, in one round after the other.
+/// A graph, and the rounds of deletes in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     pub graph: Graph,
     pub rounds: Vec<Delete>,
 }
 
-/// A delete of one object or several, one right after the other.
+/// A delete of one or more objects, one right after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delete {
-    /// The targets (`Kind/name`) in the order of preference: the first of them that are still there are deleted.
+    /// Possible targets (`Kind/name`) in order of preference: the first ones that still exist are deleted.
     pub wanted: Vec<String>,
     pub most_targets: usize,
     pub propagation: Propagation,
 }
 
-/// What graphs are made of.
+/// What random graphs may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
     /// Everything.
     Full,
-    /// Everything that may be with references as they ought to be: none is bent, and owners are in the namespace of
-    /// their dependents or outside of all.
+    /// Everything except invalid references: all fields are correct, and owners are in the namespace of their
+    /// dependents or cluster-scoped.
     Legal,
-    /// Nothing that makes an end depend on the order of events by rule. Left out are
+    /// Nothing that makes an end depend on the order of events by rule. It leaves out
     ///
-    /// * orphaning, by policy or finalizer: who shares a dependent with another dying owner may be freed or deleted
-    ///   (M7, M14, M15);
-    /// * two references of one uid: they are looked up one after the other (R4.11);
-    /// * in foreground deletions a second owner, cycles, and anybody who is being foreground-deleted before: owners of
-    ///   such an object may be taken for members of a cycle, and are then unblocked, or not, before they are deleted
-    ///   (R5.11, R4.12);
-    /// * in foreground deletions references that don't block: whoever isn't waited for may see its owner waiting, or be
-    ///   too late (M7);
-    /// * several owners of what stays for a while after its deletion: it may have lost one of them before, or not;
-    /// * references that can't be mapped: what is retried with a back-off takes long rather than another turn (R8.9).
+    /// * orphaning, by policy or finalizer: a dependent shared with another dying owner may be orphaned or deleted (M7,
+    ///   M14, M15);
+    /// * two references with the same uid: the collector looks them up one after the other (R4.11);
+    /// * in foreground deletions: second owners, cycles, and objects that are already being foreground-deleted. The
+    ///   collector may take owners of such an object for members of a cycle, and unblock them, or not, before deleting
+    ///   them (R5.11, R4.12);
+    /// * in foreground deletions: references that don't block. A dependent that doesn't block may see its owner
+    ///   waiting, or be too late (M7);
+    /// * several owners of an object that stays Terminating for a while: it may already have lost one of them, or not;
+    /// * references that can't be mapped: the collector retries them with a back-off, which delays them instead of
+    ///   reordering them (R8.9).
     OrderFree,
 }
 
 impl Mix {
     pub const ALL: [Mix; 3] = [Mix::Full, Mix::Legal, Mix::OrderFree];
 
-    /// As it is written where a mix is chosen.
+    /// The name that selects this mix in a test run.
     pub fn name(self) -> &'static str {
         match self {
             Mix::Full => "full",
@@ -73,7 +74,7 @@ impl Mix {
     }
 }
 
-/// The case of a seed.
+/// The case for a seed.
 pub fn case(seed: u64, mix: Mix) -> Case {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -82,7 +83,7 @@ pub fn case(seed: u64, mix: Mix) -> Case {
     cases(mix).new_tree(&mut runner).expect("nothing is rejected").current()
 }
 
-/// The first round is after the start of a collector; later ones are under one that remembers.
+/// The first round follows the start of a collector; in later ones, the collector remembers earlier events.
 pub const ROUNDS: usize = 3;
 
 fn cases(mix: Mix) -> impl Strategy<Value = Case> {
@@ -109,61 +110,62 @@ fn cases(mix: Mix) -> impl Strategy<Value = Case> {
         })
 }
 
-/// The numbers of the targets, how many of them at most, and the policy.
+/// The indexes of the targets, the maximum number of targets, and the policy.
 fn deletes(mix: Mix, size: usize, propagation: Propagation) -> impl Strategy<Value = (Vec<usize>, usize, Propagation)> {
     let most_targets = match mix {
         Mix::Full | Mix::Legal => vec![1, 1, 1, 2, 2, 3],
         Mix::OrderFree => vec![1],
     };
-    // Those that come first own more.
+    // Earlier objects own more.
     let (order, any_order) = (Just((0..size).collect::<Vec<_>>()), Just((0..size).collect::<Vec<_>>()).prop_shuffle());
     (prop_oneof![2 => order, 1 => any_order], select(most_targets))
         .prop_map(move |(wanted, most_targets)| (wanted, most_targets, propagation))
 }
 
-/// An object whose owners are still numbers.
+/// An object whose owners are still indexes.
 #[derive(Clone, Debug)]
 struct Draft {
     kind: &'static Kind,
     elsewhere: bool,
-    /// Already being deleted, and by which DELETE; none leaves the finalizers as they are.
+    /// `Some` if already being deleted. The inner value says by which DELETE; `None` leaves the finalizers unchanged.
     dying: Option<Option<By>>,
     finalizers: Vec<&'static str>,
     scheduled: bool,
     owners: Vec<ResolvedReference>,
-    /// Which of the references is the controller's (R1.32: one at most).
+    /// Which reference is the controller's (R1.32: at most one).
     controller: Option<prop::sample::Index>,
 }
 
-/// A reference to an owner that is still a number.
+/// A reference whose owner is still an index.
 #[derive(Clone, Debug)]
 struct ResolvedReference {
     owner: Owner,
-    /// The owner of the reference before it once more: two references of one uid.
+    /// Whether the owner of the previous reference is repeated: two references with the same uid.
     again: bool,
     bend: &'static str,
     block: Option<bool>,
 }
 
-/// Which object of the graph is named as the owner.
+/// Which object of the graph the reference names as owner.
 #[derive(Clone, Copy, Debug)]
 enum Owner {
-    /// One of those before it, or none where it is the first.
+    /// An earlier object; none if this is the first.
     Earlier(prop::sample::Index),
-    /// Any, itself included.
+    /// Any object, itself included.
     Any(prop::sample::Index),
     Absent,
 }
 
-/// How common things are in one graph: graphs that are all alike would find what they find in the first hundred.
+/// How common each feature is in one graph. Varied graphs find more than thousands of similar ones.
 #[derive(Clone, Copy, Debug)]
 struct Taste {
-    /// Of ten references: how many are bent, may close a cycle, lead to nobody, or name an owner once more.
+    /// Out of ten references: how many have wrong values, may close a cycle, name an absent owner, or repeat an owner.
     bent: u32,
     cyclic: u32,
     absent: u32,
     again: u32,
-    /// Of ten objects: how many have no owner, finalizers, a controller, are terminating, or elsewhere.
+    /// Out of ten objects: how many have no owner, have finalizers, have a controller, are terminating, or are in
+    /// another namespace.
     roots: u32,
     held: u32,
     controlled: u32,
@@ -196,7 +198,7 @@ fn tenths(tenths: u32) -> impl Strategy<Value = bool> {
 
 fn drafts(mix: Mix, tree: bool, taste: Taste) -> impl Strategy<Value = Draft> {
     let finalizers = if mix == Mix::OrderFree { FOREIGN_FINALIZERS } else { FINALIZERS };
-    // What has been deleted with orphaning before still orphans when a collector comes up.
+    // An object deleted with Orphan before is still orphaned after a collector's start.
     let by = match mix {
         Mix::OrderFree => vec![None, Some(By::Policy(Background))],
         _ => std::iter::once(None).chain(By::ALL.into_iter().map(Some)).collect(),
@@ -260,7 +262,7 @@ const FINALIZERS: &[&[&str]] = &[
 
 const FOREIGN_FINALIZERS: &[&[&str]] = &[&["acme.io/x"], &["acme.io/x", "acme.io/y"]];
 
-/// Every way of §3.6. `KIND` stands for the owner's kind in the given letters, `N` for a number of an object.
+/// All wrong values of §3.6. `KIND` is the owner's kind in that case, `N` is an object's number.
 const BENDS: &[&str] = &[
     "uid=other",
     "uid=other",
@@ -283,7 +285,7 @@ const BENDS: &[&str] = &[
     "kind=Nope",
 ];
 
-/// Those that only make a reference dangle, or that are as good as right.
+/// Wrong values that only make the reference dangle, or are as good as correct.
 const GENTLE_BENDS: &[&str] = &["uid=other", "name=other", "kind=lower"];
 
 fn graph(drafts: &[Draft], mix: Mix) -> Graph {
@@ -303,7 +305,7 @@ fn graph(drafts: &[Draft], mix: Mix) -> Graph {
     Graph { lines, ..Graph::default() }
 }
 
-/// Owners are in the namespace of their dependents, or outside of all. Absent ones are no less legal.
+/// Owners must be in the namespace of their dependents, or cluster-scoped. Absent owners are legal, too.
 fn keep_legal(lines: &mut [Line]) {
     let places: Vec<(String, bool, bool)> =
         lines.iter().map(|line| (line.name.clone(), line.kind.namespaced, line.elsewhere.is_some())).collect();
@@ -358,7 +360,7 @@ fn line(drafts: &[Draft], number: usize, draft: &Draft) -> Line {
 
 fn reference(drafts: &[Draft], number: usize, owner: Option<usize>, bend: &str, block: Option<bool>) -> Bent {
     let kind = owner.map_or("ConfigMap", |owner| drafts[owner].kind.name);
-    // Which other object a bend names is as random as the owner, and needs no dice of its own.
+    // The owner is random already, so the other object that a wrong value names can be its neighbour.
     let other = (number + 1) % drafts.len();
     let bends = bend.split('@').filter_map(|bend| bend.split_once('=')).map(|(field, value)| {
         let value = match value {

@@ -1,5 +1,4 @@
-//! What the engine foretells for a graph, and how a real end compares with it: one judge for what happens now and for
-//! what is recorded.
+//! Compares a real end with the engine's prediction. The same code judges live runs and records.
 
 use std::sync::OnceLock;
 
@@ -19,21 +18,21 @@ use super::{
     scene,
 };
 
-/// So many made-up orders are tried before an end is called impossible.
+/// How many random orders of events to try before an end is called impossible.
 const MOST_ORDERS: u64 = 20_000;
-/// So many steps are spent on orders in which one thing takes longer.
+/// How many steps to spend on orders in which one step takes longer than usual.
 const MOST_STEPS: u64 = 20_000_000;
 
-/// How the real end compares with the foretold one.
+/// How a real end compares with the prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// The first end that was told.
+    /// The first predicted end.
     Exact,
-    /// Another one that was told.
+    /// Another predicted end.
     Told,
-    /// One that was not told, but that some order of events leads to.
+    /// Not predicted, but some order of events leads to it.
     Possible,
-    /// No order of events that was tried leads to it.
+    /// None of the tried orders of events leads to it.
     Wrong,
 }
 
@@ -50,14 +49,13 @@ impl Read {
         Read { snapshot, graph }
     }
 
-    /// The stage on which the graph is played. No kubelet and no other controllers run beside the collector in these
-    /// tests.
+    /// The context of the simulation. In these tests, no kubelet and no other controllers run beside the collector.
     pub fn stage(&self) -> SimContext<'_> {
         SimContext::new(&self.snapshot, &self.graph, Assume::None)
     }
 }
 
-/// All that is foretold of what happens to one graph.
+/// The prediction for one graph.
 pub struct Prediction<'s> {
     stage: &'s SimContext<'s>,
     /// The graph's objects.
@@ -68,13 +66,13 @@ pub struct Prediction<'s> {
 }
 
 impl<'s> Prediction<'s> {
-    /// Foretells what a start does to a graph that is all there is.
+    /// Predicts what a start does, if the cluster contains only this graph.
     pub fn new(stage: &'s SimContext<'s>, start: &Start) -> Self {
         let objects = stage.snapshot.objects().map(|(id, _)| id).collect();
         Self::among_others(stage, objects, start)
     }
 
-    /// The same for objects that share a cluster with others.
+    /// Predicts what a start does to these objects, which share a cluster with others.
     pub fn among_others(stage: &'s SimContext<'s>, objects: Vec<ObjectId>, start: &Start) -> Self {
         let request = request(stage.snapshot, &objects, start);
         let plan = plan(stage, &request);
@@ -82,7 +80,7 @@ impl<'s> Prediction<'s> {
         Prediction { stage, objects, request, plan, explored: OnceLock::new() }
     }
 
-    /// The end of the order that is played first.
+    /// The end of the order of events that is simulated first.
     pub fn end(&self) -> End {
         self.end_by(|object| self.plan.outcome(object).map(|outcome| outcome.after.clone()))
     }
@@ -95,7 +93,7 @@ impl<'s> Prediction<'s> {
         self.stage.snapshot.short_name(object)
     }
 
-    /// An object's state after a change, or without one.
+    /// An object's state after a change, or its present state without one.
     fn state_by(&self, object: ObjectId, after: Option<Option<After>>) -> Option<State> {
         let snapshot = self.stage.snapshot;
         let before = snapshot.object(object);
@@ -109,12 +107,12 @@ impl<'s> Prediction<'s> {
         self.explored.get_or_init(|| explore(self.stage, &self.request))
     }
 
-    /// How many steps the order that is played first takes.
+    /// How many steps the first simulated order takes.
     pub fn steps(&self) -> u64 {
         self.plan.steps
     }
 
-    /// Where the real end is not the first that was told.
+    /// The objects whose real end differs from the first predicted end.
     pub fn differences(&self, real: &End) -> Vec<String> {
         let predicted = self.end();
         let differs = |(name, state): &(&String, &Option<State>)| predicted.get(*name) != Some(state);
@@ -130,12 +128,12 @@ impl<'s> Prediction<'s> {
             .collect()
     }
 
-    /// Whether it is foretold that there are several ends.
+    /// Whether several ends are predicted.
     pub fn order_dependent(&self) -> bool {
         !self.explored().ends.is_empty()
     }
 
-    /// Every end that is named beside the first: in each, one group of connected objects ends otherwise.
+    /// Every predicted end except the first: in each, one group of connected objects ends differently.
     pub fn other_ends(&self) -> Vec<End> {
         let first = self.end();
         let other = |end: &JointEnd| -> End {
@@ -149,19 +147,19 @@ impl<'s> Prediction<'s> {
         others
     }
 
-    /// Compares the real end with what was foretold. Other orders of events are played only where the first one ends
+    /// Compares the real end with the prediction. Other orders of events are simulated only if the first one ends
     /// differently.
     pub fn predicted(&self, real: &End) -> Option<Verdict> {
         if *real == self.end() { Some(Verdict::Exact) } else { self.describe(real).then_some(Verdict::Told) }
     }
 
-    /// Compares the real end with what was foretold, and with what could have been.
+    /// Compares the real end with the prediction, and if it isn't predicted, with other orders of events.
     pub fn judge(&self, real: &End) -> Verdict {
         let otherwise = || if self.possible(real) { Verdict::Possible } else { Verdict::Wrong };
         self.predicted(real).unwrap_or_else(otherwise)
     }
 
-    /// Whether every object came to an end that was told of it, and groups to one that was told of them together.
+    /// Whether each object's end is predicted for it, and each group's joint end is predicted for the group.
     fn describe(&self, real: &End) -> bool {
         let explored = self.explored();
         let is = |object: ObjectId, after: Option<&Option<After>>| {
@@ -186,7 +184,7 @@ impl<'s> Prediction<'s> {
         });
         found
             || (0..MOST_ORDERS).any(|number| {
-                // The first lists of a collector come in another order each time, too.
+                // A collector's initial lists arrive in random order, too.
                 let mut world = if self.request.start == simulate::Start::AtRest {
                     start.clone()
                 } else {
@@ -198,7 +196,7 @@ impl<'s> Prediction<'s> {
             })
     }
 
-    /// The world before anything happens.
+    /// The world before any event.
     fn begin(&self, lists: InitialListOrder) -> World<'s, 's> {
         let mut world = World::started(self.stage, self.request.start, lists);
         let options = DeleteOptions { propagation: Some(self.request.propagation), ..DeleteOptions::default() };

@@ -1,4 +1,4 @@
-//! The kinds that graphs are made of.
+//! The kinds of objects in test graphs.
 
 /// A kind as discovery describes it, in one version.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,7 +13,7 @@ const fn kind(api_version: &'static str, name: &'static str, plural: &'static st
     Kind { api_version, name, plural, namespaced }
 }
 
-/// What is served. A kind that stands here in two versions is served in both, the first of which is preferred.
+/// Kinds that the API server serves. A kind listed here in two versions is served in both; the first is preferred.
 pub const KINDS: &[Kind] = &[
     kind("v1", "Pod", "pods", true),
     kind("v1", "ConfigMap", "configmaps", true),
@@ -38,20 +38,20 @@ pub const KINDS: &[Kind] = &[
     kind("snapshot.storage.k8s.io/v1", "VolumeSnapshot", "volumesnapshots", true),
     kind("snapshot.storage.k8s.io/v1", "VolumeSnapshotContent", "volumesnapshotcontents", false),
     kind("acme.io/v1", "Region", "regions", false),
-    // Neither listed nor watched, as some aggregated APIs are.
+    // These kinds support neither list nor watch, like those of some aggregated APIs.
     kind(HIDDEN_API, HIDDEN, "hiddens", true),
     kind(HIDDEN_API, HIDDEN_REGION, "hiddenregions", false),
-    // And deleted as a collection at least.
+    // This kind can't be listed or watched either, but supports deletecollection.
     kind(HIDDEN_API, SEALED, "sealed", true),
     kind("v1", "Event", "events", true),
     kind("events.k8s.io/v1", "Event", "events", true),
 ];
 
-/// The kind that can't be listed.
+/// The namespaced kind that can't be listed.
 pub const HIDDEN: &str = "Hidden";
 /// The cluster-scoped kind that can't be listed.
 pub const HIDDEN_REGION: &str = "HiddenRegion";
-/// The kind that can be deleted without being listed.
+/// The kind that supports deletecollection, but not list.
 pub const SEALED: &str = "Sealed";
 const HIDDEN_API: &str = "odd.io/v1";
 
@@ -61,13 +61,13 @@ impl Kind {
         KINDS.iter().find(|kind| kind.name == name)
     }
 
-    /// The kind of this name, which has to be there.
+    /// The kind of this name; panics if there is none.
     #[track_caller]
     pub fn named(name: &str) -> &'static Kind {
         Self::find(name).unwrap_or_else(|| panic!("no kind {name}"))
     }
 
-    /// The `apiVersion` of a kind; that of the core group for those nobody knows.
+    /// The `apiVersion` of a kind; that of the core group for unknown kinds.
     pub fn api_version_of(name: &str) -> &'static str {
         Self::find(name).map_or("v1", |kind| kind.api_version)
     }

@@ -1,8 +1,7 @@
-//! Graphs of objects, what is foretold of them, and what really became of them: shared by the tests of the engine
-//! (`tests/engine`) and by those against the real collector (`tests/cluster`), so that a record of the one is judged by
-//! the same code in the other.
+//! Graphs of objects, their predicted ends and their real ends. The tests of the engine (`tests/engine`) and those
+//! against the real collector (`tests/cluster`) share this module, so the same code judges records and live runs.
 //!
-//! Nothing in here talks to a cluster, and no test stands in here, or it would run in both.
+//! Nothing here talks to a cluster. Don't add tests here: they would run in both.
 
 pub mod early;
 pub mod end;

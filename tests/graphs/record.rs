@@ -1,4 +1,4 @@
-//! What the real collector made of graphs, as text that is read, compared and replayed.
+//! What the real collector did with graphs, as text that tests compare and replay.
 //!
 //! ```text
 //! # full 17
@@ -16,9 +16,9 @@
 //!   gone Shop/o0
 //! ```
 //!
-//! A record begins with how it began: `restart` (a collector comes up and finds this) or `delete` with a policy and the
-//! targets, under a collector at rest. Then come the graph, and each end that was seen with what it changed. Lines with
-//! `#` say where the record is from.
+//! A record begins with the start: `restart` (a collector starts on this graph) or `delete` with a policy and the
+//! targets, while the collector is at rest. Then come the graph and each observed end with its changes. Lines with `#`
+//! say where the record comes from.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -29,28 +29,28 @@ use super::{
     text::{Graph, Line},
 };
 
-/// How it begins.
+/// What sets off the changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Start {
     /// A collector starts on the graph as it is.
     Restarted,
-    /// Everything is looked at once. No collector does that, so nothing of it is recorded.
+    /// Every object is examined once. No collector does that, so no records of it exist.
     Sweep,
-    /// Somebody deletes objects, one right after the other, while a collector is at rest.
+    /// A client deletes objects, one right after the other, while the collector is at rest.
     Delete { targets: Vec<String>, propagation: Propagation },
 }
 
-/// What was tried: everything that decides an end, but for the order of events.
+/// The input of a test: everything that determines its end, except the order of events.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Trial {
     pub graph: Graph,
     pub start: Start,
 }
 
-/// A trial with the ends that it really came to, and how often.
+/// A trial with its observed ends, and how often each was observed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Where it comes from.
+    /// Where the record comes from.
     pub notes: Vec<String>,
     pub trial: Trial,
     pub ends: Vec<(Changes, u32)>,
@@ -72,7 +72,7 @@ impl Start {
     }
 }
 
-/// Reads records, or trials that no end is known of yet.
+/// Reads records. A record without ends is a trial that hasn't been run yet.
 #[track_caller]
 pub fn parse(text: &str) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
@@ -106,7 +106,7 @@ pub fn parse(text: &str) -> Vec<Record> {
 }
 
 impl Record {
-    /// A trial as a row for `tests/engine/rules.rs`, or `starts.rs`, with the first end that was seen.
+    /// The trial as a row for `tests/engine/rules.rs` or `starts.rs`, with the first observed end.
     pub fn row(&self) -> String {
         let Trial { graph, start } = &self.trial;
         let lines: String = graph.lines.iter().map(|line| format!("\n        {line}")).collect();
@@ -126,7 +126,7 @@ impl Record {
     }
 }
 
-/// Adds what was seen to what is known: an end that was seen before is counted.
+/// Merges an observation into the known records: if the end is already known, only its count increases.
 pub fn add(known: &mut Vec<Record>, seen: Record) {
     let Some(record) = known.iter_mut().find(|record| record.trial == seen.trial) else {
         known.push(seen);

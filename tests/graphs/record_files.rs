@@ -23,7 +23,7 @@ pub fn read(path: &Path) -> io::Result<Vec<Record>> {
     Ok(record::parse(&text))
 }
 
-/// Replaces the file by these records. The same records make the same bytes.
+/// Replaces the file with these records. The same records always give the same bytes.
 pub fn write(path: &Path, records: &[Record]) -> io::Result<()> {
     let text = records.iter().map(Record::to_string).collect::<Vec<_>>().join("\n");
     if !is_compressed(path) {

@@ -1,4 +1,4 @@
-//! Graphs as snapshots: what the engine would have read of a cluster that holds nothing else.
+//! Turns graphs into snapshots, as if read from a cluster that contains nothing else.
 
 use kubectl_gc::model::{
     Coordinate, Fact, ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot,
@@ -15,7 +15,7 @@ use super::{
 /// The namespace of a graph.
 pub const NAMESPACE: &str = "ns";
 
-/// A snapshot of nothing but this graph, its objects in the order of the lines.
+/// A snapshot of this graph only, with its objects in the order of the lines.
 #[track_caller]
 pub fn snapshot(graph: &Graph) -> Snapshot {
     let mut builder = SnapshotBuilder::new(Origin::Dump { paths: vec!["scene".into()] }, resources());
@@ -85,7 +85,7 @@ fn raw(written: &Written) -> RawReference<'_> {
 
 fn fact(line: &Line) -> Option<Fact> {
     match line.kind.name {
-        // Its facts could not be read.
+        // The pod's facts could not be read.
         "Pod" if line.node.as_deref() == Some("?") => None,
         "Pod" => Some(Fact::Pod(PodFacts {
             node: line.node.clone(),
@@ -109,7 +109,8 @@ fn fact(line: &Line) -> Option<Fact> {
     }
 }
 
-/// What can't be listed is looked up one by one on a real cluster; here every absent owner of such a kind is confirmed.
+/// On a real cluster, the program looks up owners of unlistable kinds one by one; here every absent owner of such a
+/// kind is confirmed.
 fn confirm_hidden(snapshot: &mut Snapshot, graph: &Graph) {
     let hidden = resource_of(snapshot, Kind::named(HIDDEN));
     for reference in graph.lines.iter().flat_map(|line| &line.references).filter(|reference| reference.kind == HIDDEN) {

@@ -1,8 +1,8 @@
-//! The smallest case that still fails, found by leaving things out.
+//! Finds the smallest case that still fails, by leaving out parts.
 //!
-//! Asking whether a case still fails is expensive (a collector has to start and to come to rest), but many can be asked
-//! side by side. So all parts are left out at once, each in a case of its own; those without which it still fails are
-//! then left out together, as many of them as possible; and so on, until nothing can be left out any more.
+//! Checking whether a case still fails is expensive (a collector has to start and come to rest), but many cases can be
+//! checked in parallel. So each batch tries to leave out every part, each in a separate case. The next batch leaves out
+//! as many of the unnecessary parts together as possible. This repeats until no part can be left out.
 
 use std::collections::BTreeSet;
 
@@ -14,39 +14,39 @@ use super::{
 /// A part of a case that can be left out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// A round, by its number.
+    /// A round, by index.
     Round(usize),
-    /// A target, by the number of its round.
+    /// A target, by the index of its round.
     Target(usize, String),
-    /// An object, with the references to it.
+    /// An object, and all references to it.
     Object(String),
-    /// A reference, by its place among those of its object.
+    /// A reference, by its index in its object.
     Reference(String, usize),
     Finalizer(String, String),
-    /// Being deleted before.
+    /// The object's terminating state.
     Terminating(String),
     By(String),
     Node(String),
     Elsewhere(String),
-    /// What is bent of a reference, by the field.
+    /// A wrong value in a reference, by its field.
     Bend(String, usize, String),
     Controller(String, usize),
-    /// What is said of blocking.
+    /// The `blockOwnerDeletion` of a reference.
     Block(String, usize),
 }
 
-/// What came of shrinking.
+/// The result of shrinking.
 #[derive(Clone, Debug)]
 pub struct Shrunk {
     pub case: Case,
-    /// How often cases were tried side by side.
+    /// How many batches of cases were checked.
     pub batches: usize,
-    /// Whether nothing can be left out any more; otherwise there were too many batches.
+    /// Whether no part can be left out any more. If false, the limit of batches was reached.
     pub smallest: bool,
 }
 
-/// Leaves out of a case that fails whatever it also fails without. `still_fails` says of each case whether it fails in
-/// the same way; it is asked `most_batches` times at most.
+/// Leaves out every part that isn't needed for the case to fail. `still_fails` says for each case whether it fails in
+/// the same way; it is called at most `most_batches` times.
 pub fn shrink(case: Case, most_batches: usize, mut still_fails: impl FnMut(&[Case]) -> Vec<bool>) -> Shrunk {
     let mut case = plain(case);
     let mut batches = 0;
@@ -64,18 +64,18 @@ pub fn shrink(case: Case, most_batches: usize, mut still_fails: impl FnMut(&[Cas
             case = without(&case, std::slice::from_ref(first));
             continue;
         }
-        // Any one of them can be left out; but not all of them together, perhaps.
+        // Each of them can be left out alone, but perhaps not all together.
         let together: Vec<Case> = (1..=spare.len()).rev().map(|count| without(&case, &spare[..count])).collect();
         let fails = still_fails(&together);
         batches += 1;
         let longest = together.into_iter().zip(fails).find_map(|(candidate, fails)| fails.then_some(candidate));
-        // A case that fails only now and then may do so in none of them.
+        // If a case fails only sometimes, perhaps none of these fails.
         case = longest.unwrap_or_else(|| without(&case, std::slice::from_ref(first)));
     }
     Shrunk { case, batches, smallest: false }
 }
 
-/// The same case without what has no meaning: targets that are not there, or too many of them.
+/// The same case without meaningless parts: absent targets, or more targets than are used.
 fn plain(case: Case) -> Case {
     without(&case, &[])
 }

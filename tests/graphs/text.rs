@@ -1,4 +1,4 @@
-//! Graphs written as text, one object a line, for tables of rules, for records, and for what random graphs found.
+//! Graphs written as text, one object a line: for tables of rules, for records, and for failing random graphs.
 //!
 //! ```text
 //! Deployment web
@@ -6,13 +6,13 @@
 //! Pod a fin=acme.io/drain node=n1 <- ReplicaSet/web-1! ConfigMap/gone
 //! ```
 //!
-//! `ns:name` puts an object elsewhere than in the graph's namespace; cluster-scoped kinds have none. `T` makes it
-//! terminating, `T=30` with that grace; `by=Foreground`, where a graph is to be built, says by which DELETE (`by=none`:
-//! one without a policy). `node=?` is a pod whose facts are not known, `claim=x` a claim that a pod uses, `spec=x` one
-//! more of a Namespace's spec.finalizers (`spec=-`: none at all; a definition: never established). References: `!`
-//! blocks, `~` says `blockOwnerDeletion: false`, `+!` is a controller that blocks; `@name=x`, `@kind=x`, `@version=x`,
-//! `@uid=x` bend them. An owner that no line declares is absent. `unread KIND` makes the list of a kind a gap;
-//! `unconverted KIND`, too, and it is a conversion webhook's fault.
+//! `ns:name` puts an object into another namespace than the graph's; cluster-scoped kinds have none. `T` makes it
+//! terminating, `T=30` with that grace period; `by=Foreground` says with which DELETE to build this state on a cluster
+//! (`by=none`: one without a policy). `node=?` is a pod whose facts are unknown, `claim=x` a PVC that a pod uses,
+//! `spec=x` an additional entry of a Namespace's spec.finalizers (`spec=-`: none at all; for a CRD: never established).
+//! References: `!` blocks, `~` says `blockOwnerDeletion: false`, `+!` is a controller that blocks; `@name=x`,
+//! `@kind=x`, `@version=x`, `@uid=x` replace the correct value. An owner that no line declares is absent. `unread KIND`
+//! says that listing the kind failed; `unconverted KIND`, that it failed because of a conversion webhook.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -20,44 +20,44 @@ use kubectl_gc::server::Propagation;
 
 use super::kinds::Kind;
 
-/// Objects of one graph, which have nothing to do with any other.
+/// The objects of one graph. They have no references to or from other graphs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Graph {
     pub lines: Vec<Line>,
-    /// Kinds whose lists could not be read.
+    /// Kinds that could not be listed.
     pub unread: Vec<String>,
-    /// Kinds whose lists fail because their conversion webhook does.
+    /// Kinds that could not be listed because their conversion webhook failed.
     pub unconverted: Vec<String>,
 }
 
-/// An object as it is before anything is deleted.
+/// An object before anything is deleted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Line {
     pub kind: &'static Kind,
     pub name: String,
-    /// The namespace, where it is another one than the graph's.
+    /// The namespace, if it is not the graph's.
     pub elsewhere: Option<String>,
     pub uid: Option<String>,
     /// Already being deleted.
     pub terminating: bool,
-    /// By which DELETE, where the graph is to be built; otherwise by one that leaves the finalizers as they are.
+    /// The DELETE with which to build this state on a cluster; `None`: one that doesn't change the finalizers.
     pub by: Option<By>,
     /// `deletionGracePeriodSeconds`.
     pub grace: Option<i64>,
     pub finalizers: Vec<String>,
     /// The node of a pod.
     pub node: Option<String>,
-    /// Claims that a pod uses.
+    /// PVCs that a pod uses.
     pub claims: Vec<String>,
-    /// One more of a Namespace's `spec.finalizers`.
+    /// An additional entry of a Namespace's `spec.finalizers`.
     pub spec_finalizer: Option<String>,
     pub references: Vec<Bent>,
 }
 
-/// What the DELETE of a built object says.
+/// The propagation policy of the DELETE that builds a terminating object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum By {
-    /// Nothing: finalizers or the kind decide (§1.3).
+    /// No policy: finalizers or the kind decide (§1.3).
     Nothing,
     Policy(Propagation),
 }
@@ -82,19 +82,19 @@ impl By {
     }
 }
 
-/// A reference: that to `kind/name`, with some of its fields bent.
+/// A reference to `kind/name`. Some of its fields may have wrong values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bent {
     pub kind: String,
     pub name: String,
-    /// `version`, `kind`, `name` or `uid`, and what is written there instead.
+    /// A field (`version`, `kind`, `name` or `uid`), and the wrong value written there.
     pub bends: Vec<(String, String)>,
     pub controller: bool,
     pub block: Option<bool>,
 }
 
 impl Bent {
-    /// What is written in a field instead of what would be right.
+    /// The wrong value of a field; `None` if the field is correct.
     pub fn bend(&self, field: &str) -> Option<&str> {
         self.bends.iter().find(|(bent, _)| bent == field).map(|(_, value)| value.as_str())
     }
@@ -124,7 +124,7 @@ impl Line {
         format!("{}/{}", self.kind.name, self.name)
     }
 
-    /// The uid, which text makes up from kind and name.
+    /// The uid; by default, it is made from kind and name.
     pub fn uid(&self) -> String {
         self.uid.clone().unwrap_or_else(|| format!("{}-{}", self.kind.name, self.name))
     }
