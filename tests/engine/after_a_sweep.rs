@@ -1,5 +1,4 @@
-//! What one pass of a sweep leaves is at rest: neither another pass nor a collector that comes up finds anything more
-//! to do about it.
+//! After one pass of a sweep, the graph is at rest: neither another pass nor a starting collector finds more to do.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +12,21 @@ use crate::graphs::{
 };
 
 const GRAPHS: u64 = 150;
-/// The starts of a collector are searched for other ends.
+/// For how many seeds per mix to search for other ends of a collector's start.
 const STARTS: u64 = 60;
-/// And so are graphs in which that is rare: a virtual node that is terminating (G1), an owner of a List kind (R3.15).
+/// Seeds that are also searched because they contain rare features: a terminating virtual node (G1), an owner of a List
+/// kind (R3.15).
 const RARE: [u64; 2] = [267, 496];
 
-/// A graph that can be on a cluster: nothing is deleted and there that has no finalizer, unless a kubelet is to end it.
+/// The graph without states that no cluster has: a terminating object without finalizers is gone, unless a kubelet has
+/// to end it.
 fn possible(graph: &Graph) -> Graph {
     let is_gone = |line: &Line| line.terminating && line.finalizers.is_empty() && line.node.is_none();
     let end = graph.lines.iter().map(|line| (line.short_name(), (!is_gone(line)).then(|| State::of(line, graph))));
     left(graph, &end.collect())
 }
 
-/// The end that is foretold first, and whether there are others.
+/// The first predicted end, and whether there are others.
 fn predicted(graph: &Graph, start: Start) -> (End, bool) {
     let read = Read::new(&Trial { graph: graph.clone(), start: start.clone() });
     let stage = read.stage();
@@ -49,8 +50,7 @@ fn what_a_sweep_leaves_is_at_rest() {
     }
 }
 
-/// What else may come of a collector's start after a sweep is because its graph is behind its lists, and nothing else.
-/// R2.6, R3.2, G1.
+/// After a sweep, a starting collector does more only because its graph doesn't contain all lists yet: R2.6, R3.2, G1.
 #[test]
 fn only_a_collector_that_begins_too_early_does_more_after_a_sweep() {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
@@ -69,7 +69,7 @@ fn only_a_collector_that_begins_too_early_does_more_after_a_sweep() {
     assert_eq!(reasons.keys().copied().collect::<Vec<_>>(), ["G1", "R2.6", "R3.2"], "{reasons:?}");
 }
 
-/// A graph, what a collector makes of it, and the rule that excuses it.
+/// A graph, what a collector changes in it, and the rule that excuses the change.
 const EXCUSED: &[(&str, &str, Option<&str>)] = &[
     (
         "Region a
@@ -85,7 +85,7 @@ const EXCUSED: &[(&str, &str, Option<&str>)] = &[
         gone ConfigMap/c",
         Some("R3.2"),
     ),
-    // Nothing in a namespace depends on it.
+    // No namespaced object depends on it.
     (
         "Region a
         ClusterRole b <- Region/a! Shop/gone
@@ -93,7 +93,7 @@ const EXCUSED: &[(&str, &str, Option<&str>)] = &[
         "ClusterRole b <- Region/a!",
         None,
     ),
-    // It has nothing to do with that.
+    // Secret d isn't connected to these objects.
     (
         "ClusterRole b <- Shop/gone
         ConfigMap c <- ClusterRole/b
@@ -116,14 +116,14 @@ const EXCUSED: &[(&str, &str, Option<&str>)] = &[
         "Shop b T fin=acme.io/x <- Region/a",
         Some("G1"),
     ),
-    // Nothing depends on it, so no virtual node stands for it.
+    // Nothing depends on it, so it has no virtual node.
     (
         "Region a
         Shop b T fin=acme.io/x <- Region/a Region/gone",
         "Shop b T fin=acme.io/x <- Region/a",
         None,
     ),
-    // It waits for nothing, so a sweep would have let it go.
+    // It waits for nothing, so a sweep would have released it.
     ("Shop a T fin=foregroundDeletion", "gone Shop/a", None),
 ];
 

@@ -1,4 +1,4 @@
-//! What has to be typed before a delete.
+//! What the user has to type to confirm a delete.
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -9,7 +9,8 @@ use kubectl_gc::{
 
 use crate::side_effects::scene;
 
-/// What is asked for before these targets are deleted in the background, if up to three objects may go on a yes.
+/// What the user has to type before these targets are deleted in the background, if `yes` is enough for up to three
+/// objects.
 fn asked(text: &str, targets: &str) -> String {
     let scene = scene(text);
     let graph = OwnerGraph::new(&scene.snapshot);

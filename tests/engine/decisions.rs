@@ -1,4 +1,4 @@
-//! The table of §4.2, row by row, and the picks of §2 and §3.4.
+//! The table of §4.2, row by row, and which resource the collector picks in §2 and §3.4.
 
 use kubectl_gc::{
     collector::{Decision, decide, decide::OwnerState},
@@ -26,7 +26,7 @@ fn every_row_of_the_decision_table() {
                     name: Symbol::EMPTY,
                     uid: *uid,
                     controller: None,
-                    // R4.5: blockOwnerDeletion plays no part.
+                    // R4.5: blockOwnerDeletion doesn't matter here.
                     block_owner_deletion: (letter == 'W').then_some(true),
                 };
                 (reference, class)

@@ -1,5 +1,5 @@
-//! What the doctor says of the states that the real collector left behind (`tests/engine/recorded`): whatever is still
-//! terminating is told of, and that the collector should have done something it hasn't, hardly ever.
+//! What `doctor` finds in the states that the real collector left behind (`tests/engine/recorded`): it must report
+//! every object that is still terminating, and almost never claim that the collector should have done more.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -22,10 +22,10 @@ use crate::{
     recorded,
 };
 
-/// In one of so many ends, at the most, something is left that is the collector's turn although it works.
+/// At most one in this many ends has something left that `doctor` says the working collector should have done.
 const SELDOM: usize = 250;
 
-/// What was left of a graph.
+/// The graph that remains after these changes.
 fn left(graph: &Graph, changes: &Changes) -> Graph {
     let lines = graph.lines.iter().filter_map(|line| match changes.0.get(&line.short_name()) {
         None => Some(line.clone()),
@@ -34,7 +34,8 @@ fn left(graph: &Graph, changes: &Changes) -> Graph {
             terminating: left.terminating,
             finalizers: left.finalizers.clone(),
             references: left.references.clone(),
-            // Ends don't tell of it; but what is terminating with no finalizer is a pod in its grace period.
+            // Ends don't include grace periods, but a terminating object without finalizers is a pod in its grace
+            // period.
             grace: line.grace.or((left.terminating && left.finalizers.is_empty()).then_some(30)),
             ..line.clone()
         }),
@@ -42,7 +43,7 @@ fn left(graph: &Graph, changes: &Changes) -> Graph {
     Graph { lines: lines.collect(), ..graph.clone() }
 }
 
-/// What the doctor says of a cluster that has been like this for long.
+/// What `doctor` says about a cluster that has been in this state for a long time.
 fn examined(snapshot: &Snapshot) -> Diagnosis {
     let graph = OwnerGraph::new(snapshot);
     let stage = SimContext::new(snapshot, &graph, Assume::Known);
@@ -92,6 +93,6 @@ fn what_the_real_collector_left_is_explained() {
     }
     println!("{ends} ends: {codes:?}");
     assert!(describe.is_empty(), "{describe}");
-    // It leaves alone what no event leads it to (R8.8), and forgets some (R3.22).
+    // The collector ignores objects that no event leads it to (R8.8), and forgets some (R3.22).
     assert!(idle * SELDOM < ends, "{idle} of {ends}:\n{idle_told}");
 }

@@ -1,5 +1,5 @@
-//! What `explain` says of an object: how its references stand, what the collector does with it next, what becomes of
-//! it, what would change that, and what it waits for.
+//! What `explain` says about an object: the status of its references, the collector's next step, the object's final
+//! state, what would change that, and what it waits for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ use crate::{
     scene::Scene,
 };
 
-/// A rule, a graph, one of its objects, and its story in short, as [`story`] tells it.
+/// A rule, a graph, one of its objects, and its explanation in short form, as [`story`] writes it.
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
 fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
@@ -55,8 +55,7 @@ impl Scene {
         explained(&self.snapshot, &[self.id(name)]).remove(0)
     }
 
-    /// References; what comes next; the end; conditions; what it waits for; causes. Parts that say nothing are left
-    /// out.
+    /// References; next step; end; conditions; what the object waits for; causes. Empty parts are left out.
     fn story(&self, name: &str) -> String {
         let describe = self.explain(name);
         let references = describe
@@ -732,11 +731,11 @@ fn stories() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// So many random graphs are explained, object by object.
+/// How many random graphs to explain, object by object.
 const GRAPHS: u64 = 400;
 
-/// The parts of a story agree with each other, on any graph: what is written changes something, what is stuck has a
-/// cause, and what goes has none.
+/// The parts of an explanation agree with each other, on any graph: a write changes something, a stuck object has a
+/// cause, and an object that isn't stuck has no stuck cause.
 #[test]
 fn parts_agree() {
     let (mut writes, mut stuck) = (0, 0);
@@ -774,7 +773,7 @@ fn parts_agree() {
     assert!(writes > 200 && stuck > 200, "too few to tell: {writes} are written, {stuck} are stuck");
 }
 
-/// What is said to come next is what a sweep does that may write to nothing else.
+/// The predicted next step is what a sweep does that may write only to this object.
 #[test]
 fn next_is_what_a_sweep_of_one_object_does() {
     let mut describe: BTreeMap<&str, usize> = BTreeMap::new();
@@ -792,7 +791,7 @@ fn next_is_what_a_sweep_of_one_object_does() {
                     ("delete", matches!(outcome, Some((OutcomeKind::Deleted | OutcomeKind::Terminating, _))))
                 }
                 Next::DropReferences(uids) => {
-                    // The patch merges what is there twice, too.
+                    // The patch also merges duplicate references.
                     let dropped = |reference: &Reference| uids.contains(&reference.uid);
                     let left: BTreeSet<_> = object.owners.iter().filter(|it| !dropped(it)).map(|it| it.uid).collect();
                     let after = outcome.and_then(|(_, after)| after);
@@ -806,8 +805,8 @@ fn next_is_what_a_sweep_of_one_object_does() {
                     "take",
                     outcome.is_some_and(|(_, after)| after.is_none_or(|after| !after.finalizers.contains(finalizer))),
                 ),
-                // Neither may its dependents be written to, nor, for their sake, itself; but one that owns itself is
-                // its own dependent.
+                // The sweep may not write to the dependents, so nothing changes the object either; but an object that
+                // owns itself is one of these dependents.
                 Next::FreeDependents(dependents) | Next::WaitForDependents(dependents) => {
                     ("wait", outcome.is_none() || dependents.contains(&id))
                 }
@@ -824,7 +823,7 @@ fn next_is_what_a_sweep_of_one_object_does() {
     assert!(describe.len() == 5 && describe.values().all(|count| *count > 20), "too few to tell: {describe:?}");
 }
 
-/// What is said to happen if finalizers are removed is what happens to the same graph without them.
+/// The prediction for removed finalizers equals the prediction for the same graph without these finalizers.
 #[test]
 fn released_is_as_if_it_had_never_been_held() {
     let mut compared = 0;
@@ -853,7 +852,8 @@ fn released_is_as_if_it_had_never_been_held() {
     assert!(compared > 50, "too few to tell: {compared}");
 }
 
-/// The graph without these finalizers; none where an object would be gone with its last, which no text says.
+/// The graph without these finalizers; `None` if an object would be gone without its last one, because graph text can't
+/// express that.
 fn without(graph: &Graph, snapshot: &Snapshot, released: &[(ObjectId, kubectl_gc::model::Symbol)]) -> Option<Graph> {
     let mut graph = graph.clone();
     for (id, finalizer) in released {

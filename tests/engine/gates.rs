@@ -1,4 +1,4 @@
-//! Gates: what a delete must not do, in any order of events.
+//! Gates: what a delete must not remove, in any order of events.
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -10,8 +10,8 @@ use kubectl_gc::{
 
 use crate::scene::Scene;
 
-/// `GATE OBJECTS…[+unnamed][ uncounted…]` of each gate that is shut; `deny` names types with commas, and `count` is how
-/// many there are of everything that is never listed.
+/// `GATE OBJECTS…[+unnamed][ uncounted…]` for each violated gate; `deny` is a comma-separated list of types, and
+/// `count` is the number of objects of each unlisted resource.
 fn describe(
     graph: &str,
     targets: &str,
@@ -72,15 +72,15 @@ fn what_is_set_terminating_can_not_be_taken_back() {
         describe(graph, "Shop/a", Background, "configmaps", Some(1), None),
         ["configmaps ConfigMap/c", "1 Shop/a ConfigMap/c"]
     );
-    // What has been terminating before, and isn't changed, is nothing that this delete does.
+    // An object that was terminating before, and that the delete doesn't change, doesn't count.
     let graph = "
         Shop a
         ConfigMap c T=0 fin=acme.io/x <- Shop/a";
     assert_eq!(describe(graph, "Shop/a", Background, "configmaps", Some(1), None), Vec::<String>::new());
 }
 
-/// M15: whether the ConfigMap survives is a matter of order. Which of its two ends is told first is none of a gate's
-/// business.
+/// M15: whether the ConfigMap survives depends on the order of events. Gates count it, whichever of the two ends the
+/// plan names first.
 #[test]
 fn what_goes_in_one_order_of_events_goes() {
     let scene = Scene::new(
@@ -131,7 +131,7 @@ fn what_goes_with_a_namespace_and_has_no_name_is_counted_too() {
     assert_eq!(describe("events", None, Some(0)), Vec::<String>::new());
     assert_eq!(describe("events", None, None), ["events events?"], "unknown is not nothing");
     assert_eq!(describe("secrets", None, None), Vec::<String>::new());
-    // Two resources are never listed in this scene.
+    // This scene has two resources that are never listed.
     assert_eq!(describe("", Some(8), Some(3)), Vec::<String>::new());
     assert_eq!(describe("", Some(7), Some(3)), ["7 ConfigMap/a Namespace/ns +6"]);
     assert_eq!(
@@ -141,7 +141,7 @@ fn what_goes_with_a_namespace_and_has_no_name_is_counted_too() {
     );
 }
 
-/// Once the namespace is terminating, only the pod is between the rest and its end.
+/// Once the namespace is terminating, the other objects wait only for the pod.
 #[test]
 fn what_is_spared_for_now_goes() {
     let graph = "

@@ -1,4 +1,4 @@
-//! Random graphs have everything in them that makes graphs difficult: a feature that no seed makes tests nothing.
+//! Random graphs contain every feature that makes graphs difficult: a feature that no seed generates tests nothing.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::graphs::{
     text::{Bent, By, Graph, Line},
 };
 
-/// So many seeds are looked at.
+/// How many seeds to check.
 const SEEDS: u64 = 2000;
 
-/// What a case has in it.
+/// The features of a case.
 fn features(case: &Case) -> Vec<String> {
     let mut features: Vec<String> = Vec::new();
     for line in &case.graph.lines {
@@ -111,7 +111,7 @@ fn count(mix: Mix) -> BTreeMap<String, usize> {
     counts
 }
 
-/// Features that don't come from what a reference says.
+/// Features of objects, not of references.
 const OF_OBJECTS: &[&str] = &[
     "elsewhere",
     "pod on a node",
@@ -135,7 +135,7 @@ const OF_OBJECTS: &[&str] = &[
     "namespaced dependent of cluster-scoped owner",
 ];
 
-/// The pathologies of §3.6.
+/// The wrong references of §3.6.
 const BENT: &[&str] = &[
     "over namespaces",
     "cluster-scoped dependent of namespaced owner",
@@ -164,7 +164,7 @@ fn expected(features: &[&str]) -> Vec<String> {
 fn full_graphs_have_everything_in_them() {
     let counts = count(Mix::Full);
     let all = expected(&[OF_OBJECTS, BENT].concat());
-    // Often enough that the graphs of one run have some of each.
+    // Each feature must be common enough to occur in the graphs of one run.
     let rare: Vec<&String> = all.iter().filter(|feature| counts.get(*feature).copied().unwrap_or(0) < 20).collect();
     assert!(rare.is_empty(), "{rare:?} in fewer than 20 of {SEEDS} graphs: {counts:#?}");
 }

@@ -1,4 +1,4 @@
-//! Keeping dependents: what is cut, what that costs, and what can't be kept.
+//! Keeping dependents: which references are removed, what that costs, and what can't be kept.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::{
     scene::Scene,
 };
 
-/// A delete of targets that keeps something.
+/// The plan of a delete without keeping anything, and the plan that keeps these objects.
 fn keeping(snapshot: &Snapshot, targets: &[ObjectId], policy: Propagation, wanted: &[ObjectId]) -> (Plan, KeepPlan) {
     let graph = OwnerGraph::new(snapshot);
     let stage = SimContext::new(snapshot, &graph, Assume::Known);
@@ -27,8 +27,8 @@ fn keeping(snapshot: &Snapshot, targets: &[ObjectId], policy: Propagation, wante
     (explore(&stage, &request), keep(&stage, &request, wanted, explore))
 }
 
-/// `cut OBJECT: OWNERS; …`, `kept …`, `safe …`, `stays …`, `lost OBJECT (why)`, each where there is something, then
-/// what becomes of everything.
+/// `cut OBJECT: OWNERS; …`, `kept …`, `safe …`, `stays …`, `lost OBJECT (why)`, without empty parts, then the outcome
+/// of every object.
 fn tell(scene: &Scene, keeping: &KeepPlan) -> String {
     let snapshot = &scene.snapshot;
     let names = |objects: &[ObjectId]| objects.iter().map(|id| snapshot.short_name(*id)).collect::<Vec<_>>().join(" ");
@@ -328,7 +328,7 @@ fn what_is_kept_and_what_that_costs() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whoever orphans wants to keep something.
+/// A user who orphans wants to keep something, so an orphaning delete that keeps nothing is refused.
 #[test]
 fn orphaning_that_keeps_nothing_is_no_delete() {
     let refused = |graph: &str, target: &str, policy: Propagation| {
@@ -355,7 +355,7 @@ fn orphaning_that_keeps_nothing_is_no_delete() {
     assert_eq!(refused("Shop a", "Shop/a", Orphan), "", "where there is nothing to save, nothing is lost");
 }
 
-/// Whatever becomes of an object in any end.
+/// The possible outcomes of an object, over all ends.
 fn ends(plan: &Plan, object: ObjectId) -> Vec<OutcomeKind> {
     let of = plan.outcome(object);
     of.map_or(vec![OutcomeKind::Unchanged], |outcome| {
@@ -371,8 +371,8 @@ fn cut_short(plan: &Plan) -> bool {
     plan.outcomes.iter().any(|outcome| outcome.uncertain == Some(Uncertainty::Bound))
 }
 
-/// On graphs of all sorts: what is said to be kept survives in every end, and nobody goes for it who would have
-/// survived in every end. Wanted is everything else than the targets, one half of it, or one object.
+/// On all kinds of graphs: the kept objects survive in every end, and keeping them deletes no object that would
+/// otherwise survive in every end. The test keeps either all objects except the targets, or half of them, or one.
 fn whatever_is_kept_survives(seeds: Range<u64>, [least_kept, least_stays, least_lost]: [usize; 3]) {
     let (mut kept, mut stays, mut lost) = (0, 0, 0);
     for mix in Mix::ALL {

@@ -1,5 +1,5 @@
-//! The picture of a live cluster ([`Live`]): told the same, it comes to what the collector of a plan comes to; and
-//! whatever it is told, in whatever order, what it believes is what was told last.
+//! The graph of a live cluster ([`Live`]). From the same objects it builds the same state as the collector that plans
+//! use; and after any events, in any order, it contains the latest state of each object.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::graphs::{
     scene::snapshot,
 };
 
-/// What is known of a node, by the names of things: numbers are each picture's own.
+/// The state of a node, by names: each graph has different ids.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     known: &'static str,
@@ -52,7 +52,7 @@ fn queued<'a>(picture: &impl GraphView<'a>, queue: impl Iterator<Item = NodeId>)
     queue.map(|node| picture.text(picture.uid(node)).to_owned()).collect()
 }
 
-/// All that a snapshot holds, told in this order.
+/// A live graph that sees all objects of a snapshot, in this order.
 fn describe(snapshot: &Snapshot, order: &[ObjectId]) -> Live {
     let mut live = Live::new(Limit::None);
     let kinds: Vec<KindId> = snapshot.resources.iter().map(|(_, resource)| live.kind(resource)).collect();
@@ -64,8 +64,8 @@ fn describe(snapshot: &Snapshot, order: &[ObjectId]) -> Live {
     live
 }
 
-/// The collector that plans are played with is held to the real one; this one is held to it.
-/// Nodes are uids (R3.1).
+/// Other tests compare the collector of plans with the real one; this test compares [`Live`] with the collector of
+/// plans. Nodes are identified by uid (R3.1).
 #[test]
 fn it_sees_what_a_collector_sees_that_comes_up() {
     let mut queued_at_all = 0;
@@ -75,7 +75,7 @@ fn it_sees_what_a_collector_sees_that_comes_up() {
             let graph = OwnerGraph::new(&snapshot);
             let watched = |id: &ObjectId| snapshot.resources.not_watched(snapshot.object(*id).resource).is_none();
             let mut order: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(watched).collect();
-            // As good as any order: by a number that has nothing to do with it.
+            // An arbitrary but reproducible order.
             order.sort_by_key(|id| {
                 (u64::from(id.0) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * seed + 1)) >> 7
             });
@@ -120,9 +120,9 @@ enum Step {
     BeginList(usize),
     EndList(usize),
     Stopped(usize),
-    /// An item is taken, and found to be nowhere.
+    /// A worker takes an item and finds that it doesn't exist.
     Absent,
-    /// Everything that is queued is taken and done with.
+    /// Workers process everything in the queue.
     Work,
     Compact,
 }
@@ -149,7 +149,7 @@ fn resource(kind: usize) -> Resource {
     Resource { version: "v1".into(), plural, kind: kind.into(), namespaced: true, ..Resource::default() }
 }
 
-/// The last of these objects has no uid: what is told of it is nothing.
+/// The last of these objects has no uid: events about it are ignored.
 fn uid(object: usize) -> String {
     if object + 1 == NAMES { String::new() } else { format!("uid-{object}") }
 }
@@ -177,11 +177,11 @@ fn raw(step: &Step) -> RawObject<'static> {
     }
 }
 
-/// What was told last, kept as plainly as can be.
+/// The latest state of every object, stored as simply as possible.
 #[derive(Default)]
 struct Believed {
-    /// By uid: the kind, the list of it that has shown the object last, the owners, each with whether any reference to
-    /// it blocks.
+    /// By uid: the kind, the number of that kind's list that last showed the object, and the owners, each with whether
+    /// any reference to it blocks.
     objects: BTreeMap<String, (usize, u32, BTreeMap<String, bool>)>,
     lists: [u32; 3],
     stopped: [bool; 3],

@@ -1,5 +1,5 @@
-//! The rules as tables and as properties, against the engine alone. What the real collector does is held to the same
-//! engine in `tests/cluster`.
+//! Tests the rules, as tables and as properties, against the engine alone. `tests/cluster` compares the same engine
+//! with the real collector.
 
 #[allow(dead_code, reason = "shared with the tests against the real collector, which need other parts of it")]
 #[path = "../graphs/mod.rs"]

@@ -1,5 +1,5 @@
-//! References of list kinds, whose API path doesn't exist: the collector takes that for the absence of the owner
-//! (R3.15), and a sweep that isn't told to do so leaves their holders alone (R3.16).
+//! References with a list kind, whose API path doesn't exist: the collector takes the 404 for the owner's absence
+//! (R3.15). By default, a sweep leaves objects with such references alone (R3.16).
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -9,7 +9,7 @@ use kubectl_gc::{
 
 use crate::scene::Scene;
 
-/// A graph, what becomes of it where the path is trusted and where it is not, and what is noted then.
+/// A rule, a graph, its outcomes if a 404 for the path is trusted, its outcomes if not, and the objects noted if not.
 type Row = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 const ROWS: &[Row] = &[
@@ -77,7 +77,7 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-/// What a sweep is foretold to do, and what it notes that it leaves alone.
+/// The predicted outcomes of a sweep, and the objects that it notes it leaves alone.
 fn sweep(scene: &Scene, graph: &OwnerGraph, only: Option<WriteScope>) -> (String, String) {
     let stage = SimContext::new(&scene.snapshot, graph, Assume::Known);
     let plan = explore(&stage, &Request { only, ..Request::only_collect(Start::Sweep) });
@@ -103,7 +103,7 @@ fn a_path_that_does_not_exist_proves_nothing_to_a_sweep() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What a sweep may not write to is left alone anyway, and is none of its business.
+/// A sweep never changes objects outside its scope, so it doesn't note them.
 #[test]
 fn only_what_a_sweep_may_write_to_is_noted() {
     let scene = Scene::new("ConfigMap b <- Shop/a@kind=ShopList\nConfigMap c <- Shop/a@kind=ShopList");
@@ -112,7 +112,7 @@ fn only_what_a_sweep_may_write_to_is_noted() {
     assert_eq!(sweep(&scene, &graph, Some(only)).1, "ConfigMap/c");
 }
 
-/// Doubting changes nothing where every path exists.
+/// If every path exists, not trusting a 404 makes no difference.
 #[test]
 fn doubt_changes_nothing_else() {
     let scene = Scene::new(

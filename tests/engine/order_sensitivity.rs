@@ -1,4 +1,4 @@
-//! Where the survey says that the order of events can't matter, no order ends otherwise than the first.
+//! If `order_sensitive` says that the order of events can't matter, every order gives the same end.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use proptest::{prelude::*, test_runner::RngSeed};
 
 use crate::scene::Scene;
 
-/// How odd a graph is: mostly tame ones, so that the survey has something to say about them.
+/// How many unusual features a graph has: mostly few, so that many graphs are order-insensitive.
 #[derive(Clone, Copy, Debug)]
 struct Oddness {
     finalizers: u32,
@@ -38,7 +38,7 @@ fn scenes() -> impl Strategy<Value = (String, Vec<usize>, Propagation)> {
             (prop::collection::vec(lines(oddness), size), Just(targets), Just(policy))
         })
         .prop_map(|(lines, targets, policy)| {
-            // Those that come first own more.
+            // Objects with low numbers own more.
             let targets: BTreeSet<usize> =
                 targets.into_iter().map(|target| target * target / 8 % lines.len()).collect();
             (text(&lines), targets.into_iter().collect(), policy)
@@ -100,7 +100,7 @@ fn text(lines: &[Line]) -> String {
     text
 }
 
-/// What is left of an object: whether it is terminating, its finalizers, its references.
+/// An object's state at the end: whether it is terminating, its finalizers, its references.
 type End = (bool, Vec<Symbol>, Vec<Reference>);
 
 /// Every object's state at the end.
@@ -110,7 +110,7 @@ fn end_of(world: &World<'_, '_>) -> Vec<Option<End>> {
     world.context.snapshot.objects().map(|(id, _)| state(id)).collect()
 }
 
-/// Whether the survey finds anything in question; and if not, an order that ends otherwise than the first.
+/// `None` if `order_sensitive` finds an object; otherwise `Err` describes an order whose end differs from the first.
 fn surveyed(scene: &Scene, request: &Request, orders: u64) -> Option<Result<(), String>> {
     let graph = OwnerGraph::new(&scene.snapshot);
     let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
@@ -146,7 +146,7 @@ fn surveyed(scene: &Scene, request: &Request, orders: u64) -> Option<Result<(), 
     Some(otherwise.map_or(Ok(()), Err))
 }
 
-/// The same graphs each time, or as many others as `CASES` says.
+/// Always the same graphs; or random ones, as many as `CASES` says.
 fn config() -> ProptestConfig {
     match std::env::var("CASES").ok().and_then(|cases| cases.parse().ok()) {
         Some(cases) => ProptestConfig { cases, ..ProptestConfig::default() },
@@ -170,7 +170,7 @@ proptest! {
     }
 }
 
-/// A graph, a delete of its first object, and whether the order may matter.
+/// A graph, a delete of its first object, and whether the order of events may matter.
 const ROWS: &[(&str, &str, Propagation, bool)] = &[
     ("a chain", "Shop a\nSecret b <- Shop/a!\nConfigMap c <- Secret/b!", Propagation::Foreground, false),
     (

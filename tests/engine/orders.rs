@@ -1,10 +1,10 @@
-//! Outcomes that depend on the order of events (§11), and some that look as if they did.
+//! Outcomes that depend on the order of events (§11), and some that only seem to.
 
 use kubectl_gc::server::Propagation::{self, Background, Foreground, Orphan};
 
 use crate::scene::Scene;
 
-/// A rule, a graph, a delete, and what becomes of every object; `A/B` where it may be either.
+/// A rule, a graph, a delete, and the outcome of every object; `A/B` if either is possible.
 type Row = (&'static str, &'static str, &'static str, Propagation, &'static str);
 
 const ROWS: &[Row] = &[
@@ -175,8 +175,8 @@ fn every_order_has_its_end() {
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
 }
 
-/// Several thousand dependents that each call their owner by two references (R4.11): too many orders to try, and none
-/// that was tried ends otherwise.
+/// Several thousand dependents that each name their owner in two references (R4.11): there are too many orders to try,
+/// and none of the tried ones ends differently.
 #[test]
 fn what_could_not_be_searched_is_not_called_certain() {
     let mut graph = String::from("Shop a\nSecret tame <- Shop/a!\n");

@@ -1,4 +1,4 @@
-//! What holds for every graph and every delete.
+//! Properties of every graph and every delete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::scene::Scene;
 
 const KINDS: [&str; 5] = ["Shop", "ConfigMap", "Pod", "Region", "ClusterRole"];
 
-/// One line of a scene: an object that may own and be owned by any other, itself included.
+/// One line of a scene: an object that may own, or be owned by, any object, itself included.
 #[derive(Clone, Debug)]
 struct Line {
     kind: usize,
@@ -63,7 +63,7 @@ fn line() -> impl Strategy<Value = Line> {
         })
 }
 
-/// The text of a scene. An object that is terminating without grace always has a finalizer, as on any server (R1.11).
+/// The text of a scene. A terminating object without a grace period always has a finalizer, as on any server (R1.11).
 fn text(lines: &[Line]) -> String {
     let mut text = String::from("Node n1\n");
     for (index, line) in lines.iter().enumerate() {
@@ -90,7 +90,7 @@ fn text(lines: &[Line]) -> String {
             text += " <-";
         }
         for (owner, bend, block) in &line.references {
-            // Beyond the last line there is nobody: an absent owner.
+            // A number beyond the last line is an absent owner.
             let kind = lines.get(*owner).map_or("ConfigMap", |owner| KINDS[owner.kind]);
             text += &format!(" {kind}/o{owner}{bend}{block}");
         }
@@ -110,8 +110,8 @@ fn scenes() -> impl Strategy<Value = (String, Vec<usize>, Propagation, Assume)> 
     )
 }
 
-/// Graphs of live objects without finalizers in one namespace, every reference right; cycles and self-owners among
-/// them.
+/// Graphs of live objects without finalizers in one namespace, with correct references only. They may contain cycles
+/// and self-owners.
 fn healthy_scenes() -> impl Strategy<Value = (String, Vec<usize>)> {
     let reference = (0..10usize, prop::sample::select(vec!["!", "~", ""]));
     let line = (prop::sample::select(vec!["Shop", "ConfigMap", "Secret"]), prop::collection::vec(reference, 0..3));
@@ -139,7 +139,7 @@ fn predict(snapshot: &Snapshot, targets: &[usize], propagation: Propagation, ass
     plan(&stage, &Request::delete(targets, propagation))
 }
 
-/// References of an object as the plan leaves them; none once it is gone.
+/// References of an object after the plan; `None` if the object is gone.
 fn references_after<'a>(snapshot: &'a Snapshot, plan: &'a Plan, object: ObjectId) -> Option<&'a [Reference]> {
     match plan.outcome(object) {
         Some(outcome) => outcome.after.as_ref().map(|after| after.owners.as_slice()),
@@ -150,7 +150,7 @@ fn references_after<'a>(snapshot: &'a Snapshot, plan: &'a Plan, object: ObjectId
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
-    /// A sweep writes to nothing outside of its limits, in any graph; and a limit that leaves nothing out is none.
+    /// A sweep never writes to an object outside its scope, in any graph; and a scope of all objects doesn't limit it.
     #[test]
     fn a_sweep_stays_within_its_limits((text, inside, _, assume) in scenes()) {
         let scene = Scene::new(&text);
@@ -170,7 +170,8 @@ proptest! {
             text);
     }
 
-    /// What a sweep takes up and leaves as it is waits for somebody, or is held by something, and is told once.
+    /// An object that a sweep examines and leaves unchanged waits for another object or is held by something, and isn't
+    /// also listed among the outcomes.
     #[test]
     fn whatever_a_sweep_leaves_waits_for_somebody((text, _, _, assume) in scenes()) {
         let scene = Scene::new(&text);
@@ -185,8 +186,9 @@ proptest! {
         }
     }
 
-    /// A plan never leaves a live object that it touched with all its references verifiably dangling: the collector
-    /// would not either. What dangled before the delete is another matter: nothing queues it (R6.7, R8.8).
+    /// If a plan touches a live object, it never leaves it with only verifiably dangling references; the collector
+    /// doesn't either. Objects with references that dangled before the delete are excluded: nothing queues them (R6.7,
+    /// R8.8).
     #[test]
     fn no_touched_object_is_left_dangling((text, targets, propagation, assume) in scenes()) {
         let scene = Scene::new(&text);
@@ -216,7 +218,7 @@ proptest! {
         }
     }
 
-    /// A plan changes nothing outside the reach of its targets: down and up uid edges (§8.1).
+    /// A plan changes nothing that its targets can't reach over uid edges, down or up (§8.1).
     #[test]
     fn nothing_out_of_reach_changes((text, targets, propagation, assume) in scenes()) {
         let scene = Scene::new(&text);
@@ -237,8 +239,8 @@ proptest! {
         }
     }
 
-    /// Whoever stays terminating is waited for or held by something, nobody waits for what is gone, and finalizers
-    /// nobody is known to remove are never removed.
+    /// An object that stays terminating waits for another object or is held by something, no object waits for a deleted
+    /// one, and a finalizer without a known controller is never removed.
     #[test]
     fn what_stays_has_a_reason((text, targets, propagation, assume) in scenes()) {
         let scene = Scene::new(&text);
@@ -261,7 +263,7 @@ proptest! {
         }
     }
 
-    /// Orphaning only takes references away, from direct dependents, and deletes nothing but the targets.
+    /// Orphaning only removes references of direct dependents, and deletes only the targets.
     #[test]
     fn orphaning_a_healthy_graph_deletes_only_its_targets((text, targets) in healthy_scenes()) {
         let scene = Scene::new(&text);
@@ -280,8 +282,8 @@ proptest! {
         }
     }
 
-    /// Without finalizers and with nothing but legal references, foreground and background remove the same objects
-    /// (R7.1), unless the foreground gets stuck on a circle of its own (§5.3).
+    /// Without finalizers and with correct references only, foreground and background deletion remove the same objects
+    /// (R7.1), unless the foreground deletion gets stuck on a cycle (§5.3).
     #[test]
     fn foreground_and_background_agree_on_a_healthy_graph((text, targets) in healthy_scenes()) {
         let scene = Scene::new(&text);
@@ -298,7 +300,7 @@ proptest! {
         prop_assert!(stuck || foreground == background, "{foreground:?} and {background:?} in\n{text}");
     }
 
-    /// Without finalizers and with nothing but legal references, no outcome depends on the order of events (R7.1).
+    /// Without finalizers and with correct references only, no outcome depends on the order of events (R7.1).
     #[test]
     fn a_healthy_graph_ends_one_way((text, targets) in healthy_scenes(), foreground in any::<bool>()) {
         let scene = Scene::new(&text);
@@ -314,7 +316,7 @@ proptest! {
         prop_assert!(stuck || gone_otherwise.is_none(), "{} in\n{text}", scene.describe(&plan));
     }
 
-    /// The same question gets the same answer, and the references of what survives are some of those it had.
+    /// The same request always gives the same plan, and survivors keep a subset of their references.
     #[test]
     fn plans_repeat_and_only_take_away((text, targets, propagation, assume) in scenes()) {
         let scene = Scene::new(&text);

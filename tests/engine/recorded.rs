@@ -1,7 +1,7 @@
-//! What the real collector did with random graphs (`tests/engine/recorded`), replayed against the engine.
+//! Replays what the real collector did with random graphs (`tests/engine/recorded`) against the engine.
 //!
-//! Records are written by `RECORD=FILE … random_graphs`, see `tests/cluster/differential`. An end that was seen has to
-//! be the one that the plan says, or, where the order of events decides, one of those that it names.
+//! Records are written by `RECORD=FILE … random_graphs`, see `tests/cluster/differential`. An observed end must be the
+//! plan's end or, if the order of events decides, one of the ends that the plan lists.
 
 use std::{
     fmt::Write as _,
@@ -20,22 +20,22 @@ use crate::graphs::{
     record_files,
 };
 
-/// Their folder; those whose replay takes long, because many orders of events are to be played, are in one of their own
-/// inside of it.
+/// The folder of the records. Records that replay slowly, because many orders of events must be simulated, are in its
+/// subfolder.
 pub const FOLDER: &str = "tests/engine/recorded";
 const SLOW: &str = "tests/engine/recorded/slow";
 
-/// There are at least so many records of each kind: none is lost unnoticed.
+/// Minimum number of records of each kind, so that a loss of records is noticed.
 const RESTARTS: usize = 1850;
 const DELETES: usize = 3130;
-/// And so many that are slow.
+/// Minimum number of slow records.
 const SLOW_ONES: usize = 39;
 
-/// What replaying one record came to.
+/// The result of replaying one record.
 struct Replayed {
     place: usize,
     took: Duration,
-    /// For each end of the record.
+    /// One for each end of the record.
     verdicts: Vec<Option<Verdict>>,
     wrong: String,
 }
@@ -70,7 +70,7 @@ fn replay(place: usize, record: &Record) -> Replayed {
     Replayed { place, took: begun.elapsed(), verdicts, wrong }
 }
 
-/// All records, on as many threads as there are processors.
+/// Replays all records, on as many threads as there are processors.
 fn replay_all(records: &[Record]) -> Vec<Replayed> {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -114,7 +114,7 @@ fn all_that_are_slow_to_replay_are_foretold_too() {
     all_are_foretold(&slow_ones());
 }
 
-/// What is written to a file of records, compressed or not, is read from it again.
+/// Reading a written file gives the same records, compressed or not.
 #[test]
 fn files_keep_every_record() {
     let records = slow_ones();

@@ -1,4 +1,5 @@
-//! All that a delete takes in the end, whether because of it or anyway, at once or when something is released.
+//! Everything that is gone after a delete, whether because of it or anyway, and whether at once or once a finalizer is
+//! removed.
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -35,7 +36,7 @@ fn what_a_plan_removes_is_removed() {
     assert_eq!(describe(CHAIN, "ConfigMap/other Pod/a", Background), "Pod/a ConfigMap/other");
 }
 
-/// What goes without the delete, too, has no outcome in a plan.
+/// An object that disappears even without the delete has no outcome in a plan.
 #[test]
 fn what_was_terminating_before_is_removed_with_all_beneath() {
     let waiting = "

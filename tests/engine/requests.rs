@@ -1,4 +1,4 @@
-//! Single DELETE and PATCH requests, as §1 has them: one row a case.
+//! Single DELETE and PATCH requests, one row for each case of §1.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ fn rules(api_version: &str, kind: &str) -> KindRules {
     })
 }
 
-/// `fg`, `orphan`, or any other word for a foreign finalizer.
+/// `fg`, `orphan`, or any other word for another component's finalizer.
 fn finalizers(strings: &mut Strings, text: &str) -> Vec<Symbol> {
     let symbol = |word: &str| match word {
         "fg" => Symbol::FOREGROUND,
@@ -59,7 +59,8 @@ fn stored(strings: &mut Strings, has: &str, terminating: Option<i64>) -> Stored<
     }
 }
 
-/// The tables of R1.43 and R1.46, and §1.4: existing finalizers, whether terminating already, policy, answer.
+/// The tables of R1.43 and R1.46, and §1.4: existing finalizers, whether the object is already terminating, policy,
+/// answer.
 #[test]
 fn finalizers_after_a_delete() {
     /// Rule, finalizers, grace if terminating, policy, answer.
@@ -105,7 +106,7 @@ fn finalizers_after_a_delete() {
     }
 }
 
-/// R1.45, R1.20: what a request without a policy means, by kind and version.
+/// R1.45, R1.20: the policy of a request without one, by kind and version.
 #[test]
 fn default_policies() {
     let rows = [
@@ -159,7 +160,7 @@ fn preconditions() {
     assert_eq!(ask(&held, DeleteOptions { uid: Some(mine), ..options }), "removed");
 }
 
-/// R1.14–R1.19: grace asked for, the pod's own, its node and phase, what it was before.
+/// R1.14–R1.19: requested grace period, the pod's own, its node and phase, and the earlier grace period.
 #[test]
 fn pods_and_their_grace() {
     struct Pod {
@@ -168,7 +169,7 @@ fn pods_and_their_grace() {
         own: Option<i64>,
     }
     let running = Pod { node: true, phase: "Running", own: Some(30) };
-    /// Rule, pod, finalizers, grace if terminating, grace asked for, policy, answer.
+    /// Rule, pod, finalizers, grace if terminating, requested grace, policy, answer.
     type Row<'p> = (&'static str, &'p Pod, &'static str, Option<i64>, Option<i64>, Option<Propagation>, &'static str);
     let rows: &[Row<'_>] = &[
         ("R1.14 the pod's own", &running, "", None, None, Some(Background), "T=30 []"),
@@ -203,10 +204,10 @@ fn pods_and_their_grace() {
     }
 }
 
-/// R1.25 and R1.26: kinds with a DELETE of their own.
+/// R1.25 and R1.26: kinds with special DELETE handling.
 #[test]
 fn kinds_with_their_own_delete() {
-    /// Rule, kind, finalizers, grace if terminating, held by its spec, policy, answer.
+    /// Rule, kind, finalizers, grace if terminating, whether `spec.finalizers` exist, policy, answer.
     type Row = (&'static str, &'static str, &'static str, Option<i64>, bool, Propagation, &'static str);
     let rows: &[Row] = &[
         ("R1.25 first delete", "Namespace", "", None, true, Background, "T=None []"),

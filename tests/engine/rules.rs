@@ -1,4 +1,4 @@
-//! One row a rule: a graph, a delete, and what becomes of every object that it changes.
+//! One row for each rule: a graph, a delete, and the outcome of every object that it changes.
 
 use kubectl_gc::{
     plan::OutcomeKind,
@@ -880,7 +880,7 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-/// Whether what stays is stuck, and what it waits for: it decides the exit code.
+/// Whether a remaining object is stuck, and what it waits for: this decides the exit code.
 #[test]
 fn what_stays_is_stuck_or_waits() {
     let rows: &[(&str, &str, &str, Propagation, &str, &str)] = &[

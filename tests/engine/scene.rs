@@ -1,4 +1,4 @@
-//! Graphs written as text (`tests/graphs/text.rs`), and what the engine says of them, for tables of rules.
+//! Graphs written as text (`tests/graphs/text.rs`), and the engine's predictions as text, for tables of rules.
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -10,7 +10,7 @@ use kubectl_gc::{
 
 use crate::graphs::{scene, text::Graph};
 
-/// A graph that was read from text.
+/// A snapshot that was read from graph text.
 pub struct Scene {
     pub snapshot: Snapshot,
 }
@@ -32,7 +32,7 @@ impl Scene {
         plan(&stage, &Request::delete(targets, propagation))
     }
 
-    /// The same in several orders of events, with what else may become of each object after a slash:
+    /// The outcomes of a delete over several orders of events. Other possible outcomes of an object follow a slash:
     /// `ConfigMap/c Deleted/Orphaned`.
     pub fn tell_orders(&self, targets: &str, propagation: Propagation) -> String {
         let graph = OwnerGraph::new(&self.snapshot);
@@ -41,15 +41,14 @@ impl Scene {
         self.describe(&explore(&stage, &Request::delete(targets, propagation)))
     }
 
-    /// What the collector does without any delete, in several orders of events.
+    /// What the collector does without any delete, over several orders of events.
     pub fn tell_start(&self, start: Start) -> String {
         let graph = OwnerGraph::new(&self.snapshot);
         let stage = SimContext::new(&self.snapshot, &graph, Assume::Known);
         self.describe(&explore(&stage, &Request::only_collect(start)))
     }
 
-    /// What a delete does, as text: `Deployment/web Deleted, Pod/a Terminating(acme.io/drain)`, in the order of the
-    /// lines.
+    /// The outcomes of a delete: `Deployment/web Deleted, Pod/a Terminating(acme.io/drain)`, in the order of the lines.
     pub fn tell(&self, targets: &str, propagation: Propagation) -> String {
         self.describe(&self.plan_with(targets, propagation, Assume::Known))
     }

@@ -1,4 +1,4 @@
-//! Shrinking, with a judge that only looks at the graph: where it is known what the smallest case is.
+//! Tests shrinking with a check that only looks at the graph, so that the smallest case is known.
 
 use kubectl_gc::server::Propagation::{Background, Foreground};
 
@@ -12,7 +12,7 @@ fn deletes(target: &str) -> Delete {
     Delete { wanted: vec![target.to_owned()], most_targets: 1, propagation: Foreground }
 }
 
-/// Whether the case deletes an owner of an object with an orphan finalizer, whatever else is in it.
+/// Whether the case deletes an owner of an object with an orphan finalizer.
 fn owner_of_held_is_deleted(case: &Case) -> bool {
     let targets: Vec<&String> =
         case.rounds.iter().flat_map(|round| round.wanted.iter().take(round.most_targets)).collect();
@@ -52,7 +52,7 @@ fn random_cases_come_down_to_two_objects_in_a_few_batches() {
         let shrunk = shrink(case.clone(), 40, |cases| cases.iter().map(owner_of_held_is_deleted).collect());
         assert!(shrunk.smallest && shrunk.batches <= 12, "{} batches for\n{}", shrunk.batches, case.graph);
         let references: usize = shrunk.case.graph.lines.iter().map(|line| line.references.len()).sum();
-        // An object that owns itself needs no other.
+        // An object that owns itself needs no other owner.
         assert!(shrunk.case.graph.lines.len() <= 2 && references == 1, "{}", shrunk.case.graph);
         assert_eq!(shrunk.case.rounds.len(), 1, "{:?}", shrunk.case.rounds);
     }
@@ -70,7 +70,7 @@ fn too_many_batches_leave_a_case_that_still_fails() {
     assert!(owner_of_held_is_deleted(&shrunk.case));
 }
 
-/// Two finalizers of which either will do: each can be left out, but not both.
+/// Either of two finalizers is enough: each can be left out, but not both.
 #[test]
 fn what_can_be_left_out_one_at_a_time_is_not_left_out_together() {
     let graph = Graph::parse("Shop a fin=acme.io/x,acme.io/y");

@@ -1,4 +1,4 @@
-//! Many graphs that have nothing to do with each other, swept together: each comes to the ends that it comes to alone.
+//! A sweep of many unconnected graphs together predicts the same ends as a sweep of each graph alone.
 
 use kubectl_gc::{
     model::ObjectId,
@@ -16,10 +16,10 @@ use crate::graphs::{
 };
 
 const GRAPHS: u64 = 120;
-/// Of the objects, as they are read.
+/// How many different orders of reading the objects to test.
 const ORDERS: usize = 2;
 
-/// Graphs in one, with the number of each before its names.
+/// All graphs in one; each name gets its graph's number as a prefix.
 fn together(graphs: &[Graph], order: usize) -> Graph {
     let lines = graphs.iter().enumerate().flat_map(|(number, graph)| {
         let renamed = move |name: &str| format!("{number}-{name}");
@@ -30,7 +30,7 @@ fn together(graphs: &[Graph], order: usize) -> Graph {
         })
     });
     let mut lines: Vec<Line> = lines.collect();
-    // As they are read: kind by kind.
+    // Objects are read kind by kind.
     let place = |line: &Line| KINDS.iter().position(|kind| kind.name == line.kind.name).unwrap_or_default();
     lines.sort_by_key(|line| ((place(line) + 1) * (2 * order + 1) % 31, line.name.clone()));
     Graph { lines, ..Graph::default() }
@@ -64,8 +64,8 @@ fn renamed_reference(reference: &Bent, renamed: &impl Fn(&str) -> String) -> Ben
     Bent { name: renamed(&reference.name), bends: bends.collect(), ..reference.clone() }
 }
 
-/// What is told first of a graph alone is told of it among others, too, though perhaps not first: there the order of
-/// events is another one.
+/// A sweep of all graphs also predicts the first end of each graph alone, though perhaps not as the first: the order of
+/// events differs.
 #[test]
 fn what_is_told_of_a_graph_is_told_of_it_among_others() {
     let graphs: Vec<Graph> = (0..GRAPHS).map(|seed| case(seed, Mix::Full).graph).collect();
@@ -94,7 +94,7 @@ fn what_is_told_of_a_graph_is_told_of_it_among_others() {
     );
 }
 
-/// Neither is anything lost that comes of a graph when only that is swept, whose order of events is again another one.
+/// A sweep of everything also predicts what a sweep of only one of the graphs does, in yet another order of events.
 #[test]
 fn what_a_limited_sweep_does_is_told_of_a_whole_one() {
     let graphs: Vec<Graph> = (0..GRAPHS).map(|seed| case(seed, Mix::Full).graph).collect();

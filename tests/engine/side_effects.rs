@@ -1,4 +1,5 @@
-//! What plans say beyond the graph: effects outside, what living controllers do afterwards, and what does nothing.
+//! What plans predict beyond the graph: external effects, what running controllers do afterwards, and deletes that do
+//! nothing.
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -14,7 +15,7 @@ use kubectl_gc::{
 
 use crate::scene::Scene;
 
-/// A graph with facts: `facts Kind/name WORDS` says what is known of an object, whose words depend on its kind.
+/// A graph with facts: `facts Kind/name WORDS` says what is known about an object. The words depend on its kind.
 pub fn scene(text: &str) -> Scene {
     let is_fact = |line: &&str| line.trim_start().starts_with("facts ");
     let graph: Vec<&str> = text.lines().filter(|line| !is_fact(line)).collect();
@@ -55,7 +56,7 @@ fn planned(scene: &Scene, targets: &str, propagation: Propagation) -> Plan {
     explore(&stage, &Request::delete(targets, propagation))
 }
 
-/// `Kind/name effect-kind (related)`, one after the other.
+/// `Kind/name effect-kind (related)`, separated by commas.
 fn effects(scene: &Scene, plan: &Plan) -> String {
     let describe = plan.effects.iter().map(|effect| {
         let related: Vec<String> = effect.related.iter().map(|id| scene.snapshot.short_name(*id)).collect();
@@ -65,7 +66,7 @@ fn effects(scene: &Scene, plan: &Plan) -> String {
     describe.collect::<Vec<_>>().join(", ")
 }
 
-/// `Kind/name what by-whom`, in the order of the lines.
+/// `Kind/name reaction`, such as `recreated by Kind/name`, in the order of the lines.
 fn afterwards(scene: &Scene, plan: &Plan) -> String {
     let mut outcomes: Vec<_> = plan.outcomes.iter().collect();
     outcomes.sort_by_key(|outcome| outcome.object);
@@ -87,7 +88,7 @@ fn afterwards(scene: &Scene, plan: &Plan) -> String {
     describe.collect::<Vec<_>>().join(", ")
 }
 
-/// R9.17 and what is outside of the cluster.
+/// R9.17, and effects outside the cluster.
 #[test]
 fn effects_outside_are_told_of_what_goes() {
     let rows = [
@@ -319,7 +320,8 @@ fn what_would_have_to_be_read_is_only_of_what_goes() {
 
 #[test]
 fn what_goes_only_in_some_order_has_its_effects_only_then() {
-    // M15: of two dying owners one orphans, so that what they own is deleted or freed, whichever comes first.
+    // M15: one of two dying owners orphans, so that their dependent is either deleted or orphaned, depending on the
+    // order.
     let scene = scene(
         "Shop r
          Shop a fin=orphan <- Shop/r!
@@ -554,7 +556,7 @@ fn policies_that_do_nothing_are_said_to() {
         let notes: Vec<&str> = plan.notes.iter().map(|note| note.kind.name()).collect();
         assert_eq!(notes.join(" "), expected, "{rule}: {targets} {propagation:?}");
     }
-    // R1.17: a shorter grace period counts.
+    // R1.17: a shorter grace period is applied.
     let scene = scene("Pod a T=30 node=n1\nNode n1");
     let graph = OwnerGraph::new(&scene.snapshot);
     let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);

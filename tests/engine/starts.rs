@@ -1,4 +1,4 @@
-//! What a collector does that comes up on a state, and what a sweep does, with no delete at all (§8 and §8.1).
+//! What a collector does when it starts on a state, and what a sweep does, without any delete (§8 and §8.1).
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -13,7 +13,7 @@ use kubectl_gc::{
 
 use crate::scene::Scene;
 
-/// A rule, a graph, the starts that come to this, and what becomes of every object; `A/B` where it may be either.
+/// A rule, a graph, the starts with this result, and the outcome of every object; `A/B` if either is possible.
 type Row = (&'static str, &'static str, &'static [Start], &'static str);
 
 const BOTH: &[Start] = &[Restarted, Sweep];
@@ -366,8 +366,8 @@ fn every_start_has_its_end() {
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
 }
 
-/// A rule, a graph, what a sweep may write to (`Kind/name`, or a namespace), what becomes of every object, and what
-/// stays as it is although the sweep takes it up: its state, and whom it waits for.
+/// A rule, a graph, what a sweep may write to (`Kind/name`, or a namespace), the outcome of every object, and the
+/// objects that the sweep examines but leaves unchanged: their state, and what they wait for.
 type Limited = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 const LIMITED: &[Limited] = &[
@@ -469,7 +469,7 @@ const LIMITED: &[Limited] = &[
     ),
 ];
 
-/// What a sweep does that may write only to these, and what it leaves.
+/// The plan of a sweep that may write only to these objects.
 fn limited(scene: &Scene, only: &str) -> Plan {
     let graph = OwnerGraph::new(&scene.snapshot);
     let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
@@ -509,7 +509,7 @@ fn a_sweep_keeps_within_its_limits() {
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), LIMITED.len(), wrong.join("\n"));
 }
 
-/// A limit that leaves nothing out is none.
+/// A sweep limited to all objects equals an unlimited one.
 #[test]
 fn a_limit_of_everything_is_none() {
     for (rule, graph, ..) in ROWS {
@@ -519,7 +519,7 @@ fn a_limit_of_everything_is_none() {
     }
 }
 
-/// A sweep of one namespace does there what a whole sweep does there, unless something outside has to be written to
+/// A sweep of one namespace has the same effect there as a full sweep, unless an object outside has to be changed
 /// first.
 #[test]
 fn a_sweep_of_a_namespace_does_there_what_a_whole_one_does() {
@@ -534,7 +534,7 @@ fn a_sweep_of_a_namespace_does_there_what_a_whole_one_does() {
     }
 }
 
-/// What a sweep takes up and cannot finish is told, though nothing of it changes.
+/// A sweep reports objects that it examines and cannot finish, even if it changes none of them.
 #[test]
 fn what_a_sweep_cannot_finish_is_told() {
     for (rule, graph, stays) in [
@@ -571,13 +571,13 @@ fn what_a_sweep_cannot_finish_is_told() {
     }
 }
 
-/// Many graphs in one cluster, as far as one sweep is concerned: each is searched alone, whatever becomes of the
-/// others, and none is left uncertain because there are so many.
+/// One sweep of a cluster with many unconnected graphs: each is searched alone, whatever happens to the others, and
+/// none is left uncertain because of their number.
 #[test]
 fn parts_that_have_nothing_to_do_with_each_other_are_searched_alone() {
     let mut graph = String::new();
     for number in 0..600 {
-        // M14, R8.11: c is freed by a before it is examined, or it isn't.
+        // M14, R8.11: whether c is examined before or after a's orphaning frees it decides its end.
         graph += &format!("Shop a{number} T=0 fin=orphan\nConfigMap c{number} <- Shop/a{number}! Shop/gone{number}!\n");
     }
     let describe = Scene::new(&graph).tell_start(Sweep);

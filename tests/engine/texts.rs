@@ -1,4 +1,4 @@
-//! The text forms are read as they are written.
+//! Writing a text form and reading it again gives the same value.
 
 use crate::graphs::{
     end::{Changes, unchanged},

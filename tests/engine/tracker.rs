@@ -1,4 +1,4 @@
-//! A plan that is carried out: what is seen of it, and whether it is over.
+//! Tracking a plan while it is carried out: which events were seen, and whether the plan is complete.
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -13,7 +13,7 @@ use kubectl_gc::{
 
 use crate::scene::Scene;
 
-/// A plan under way, and the cluster as it is.
+/// A plan in progress, and the present state of the cluster.
 struct Way {
     scene: Scene,
     plan: Plan,
@@ -33,7 +33,7 @@ impl Way {
         Way { scene, plan, course }
     }
 
-    /// An object as it is.
+    /// An event with an object's present state.
     fn object(&self, name: &str) -> ObjectEvent {
         let id = self.scene.id(name);
         let object = self.scene.snapshot.object(id);
@@ -65,7 +65,7 @@ impl Way {
         moved
     }
 
-    /// An object goes.
+    /// An object is deleted.
     fn goes(&mut self, name: &str) -> bool {
         let seen = ObjectEvent { gone: true, ..self.object(name) };
         self.see(seen)
@@ -78,7 +78,7 @@ impl Way {
         self.see(seen)
     }
 
-    /// An object is marked for deletion, and gets these finalizers.
+    /// An object is marked for deletion and gets these finalizers.
     fn marked(&mut self, name: &str, finalizers: &[&'static str]) -> bool {
         self.changes(name, |object| {
             object.deleted = Some(1);
@@ -110,7 +110,7 @@ impl Way {
         self.see(seen)
     }
 
-    /// An object comes to this end.
+    /// An object reaches this end.
     fn comes_to(&mut self, id: ObjectId, end: &Alternative) {
         let snapshot = &self.scene.snapshot;
         let seen = self.object(&snapshot.short_name(id));
@@ -132,7 +132,7 @@ impl Way {
                 ObjectEvent { object: RawObject { deleted, finalizers, owners, ..seen.object }, ..seen }
             }
         };
-        // All of them at once: ids are those of the plan.
+        // Don't update the snapshot: the ids in all ends are those of the plan.
         if self.scene.snapshot.is_news(&seen) {
             self.course.see(&self.scene.snapshot, &seen);
         }
@@ -143,7 +143,7 @@ impl Way {
         self.course.judge(&SimContext::new(&self.scene.snapshot, &graph, Assume::Known))
     }
 
-    /// What came otherwise: `ConfigMap/a Deleted Orphaned`.
+    /// The outcomes that differ from the plan: `ConfigMap/a Deleted Orphaned`.
     fn otherwise(&self) -> Vec<String> {
         let otherwise = self.course.otherwise();
         let predicted = |kinds: &[OutcomeKind]| kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join("/");
@@ -154,7 +154,7 @@ impl Way {
     }
 }
 
-/// Whether it has arrived, and whether more would happen.
+/// Whether the plan is complete, and whether more will happen.
 fn state(judgement: &TrackerVerdict) -> (bool, bool) {
     (judgement.arrived, judgement.more)
 }
@@ -203,7 +203,7 @@ fn what_is_freed_is_where_it_was_to_be() {
     assert_eq!(state(&way.judged()), (true, false));
 }
 
-/// A finalizer that was foretold to hold: the end is reached although something is left.
+/// A finalizer that the plan expects to block: the plan is complete although objects remain.
 #[test]
 fn what_was_to_be_left_may_be() {
     let text = "ConfigMap owner\nConfigMap held fin=acme.io/x <- ConfigMap/owner!";
@@ -216,7 +216,7 @@ fn what_was_to_be_left_may_be() {
     let [blocker] = judged.blockers.as_slice() else { panic!("{:#?}", judged.blockers) };
     assert_eq!((blocker.object.short_name().as_str(), blocker.holds_up), ("ConfigMap/held", 1));
     assert_eq!(blocker.held_by, ["acme.io/x"]);
-    // Somebody takes it away, which was not foretold.
+    // Another component removes the finalizer, which the plan didn't predict.
     way.goes("ConfigMap/held");
     assert_eq!(state(&way.judged()), (false, true));
     way.goes("ConfigMap/owner");
@@ -224,7 +224,7 @@ fn what_was_to_be_left_may_be() {
     assert_eq!(way.otherwise(), ["ConfigMap/owner Terminating Deleted", "ConfigMap/held Terminating Deleted"]);
 }
 
-/// Nobody knew of the finalizer.
+/// The plan didn't know the finalizer.
 #[test]
 fn what_gets_stuck_is_seen() {
     let text = "ConfigMap owner\nConfigMap middle <- ConfigMap/owner!\nConfigMap low <- ConfigMap/middle!";
@@ -239,7 +239,7 @@ fn what_gets_stuck_is_seen() {
     assert_eq!((judged.blockers[0].object.short_name().as_str(), judged.blockers[0].holds_up), ("ConfigMap/low", 2));
 }
 
-/// What blocks may be something that the plan has nothing to do with.
+/// An object that isn't part of the plan may block it.
 #[test]
 fn what_holds_from_outside_is_named() {
     let text = "ConfigMap owner\nConfigMap a <- ConfigMap/owner!\nConfigMap stranger fin=acme.io/x";
@@ -266,7 +266,7 @@ fn what_holds_from_outside_is_named() {
     assert_eq!(outside, [("ConfigMap/stranger".to_owned(), false, true)]);
 }
 
-/// What was stuck before is no part of the plan, and holds it all the same.
+/// An object that was stuck before isn't part of the plan, but still blocks.
 #[test]
 fn what_was_stuck_before_is_named() {
     let text = "ConfigMap owner\nConfigMap a <- ConfigMap/owner!\nConfigMap stuck T fin=acme.io/x <- ConfigMap/owner!";
@@ -291,7 +291,7 @@ fn pods_in_their_grace_are_waited_for() {
     assert!(judged.needs.is_empty(), "what is known of the pod has not been forgotten");
 }
 
-/// What came into being after the plan goes along; it is waited for, and told apart from what was there.
+/// Objects created after the plan are deleted, too; the tracker waits for them and marks them as new.
 #[test]
 fn what_goes_besides_is_told() {
     let text = "ConfigMap owner\nConfigMap a <- ConfigMap/owner\nConfigMap there\nConfigMap far\nConfigMap leaving T \
@@ -307,7 +307,7 @@ fn what_goes_besides_is_told() {
         assert!(way.goes(name));
     }
     assert_eq!(state(&way.judged()), (true, false));
-    // Others have their own business.
+    // These are unrelated to the plan.
     for name in ["ConfigMap/apart", "ConfigMap/far", "ConfigMap/leaving"] {
         assert!(!way.goes(name));
     }
@@ -334,10 +334,10 @@ fn what_is_in_a_namespace_that_goes_has_to_do_with_it() {
     assert!(way.course.outside().any(|one| one.object.name == "alone" && one.because == Relation::Namespace));
 }
 
-/// Ends that objects come to together, and not each for itself.
+/// Joint ends of several objects are compared jointly, not object by object.
 #[test]
 fn what_hangs_together_is_compared_together() {
-    // R5.11: the collector may remember that c was once foreground-deleted.
+    // R5.11: the collector may remember that c was foreground-deleted before.
     let text = "Shop a\nConfigMap b <- Shop/a!\nSecret c T=0 fin=acme.io/x <- ConfigMap/b!";
     let new = || Way::new(text, "Shop/a", Propagation::Foreground);
     let way = new();
@@ -348,7 +348,7 @@ fn what_hangs_together_is_compared_together() {
         end.iter().for_each(|(id, end)| way.comes_to(*id, end));
         assert!(way.course.arrived(), "{end:#?}: {:?}", way.otherwise());
     }
-    // Each for itself may be where some end has it, and the two of them not.
+    // Each object alone may match some end, while no end has both states.
     let mut apart = 0;
     for [first, second] in ends.iter().flat_map(|first| ends.iter().map(move |second| [first, second])) {
         let mut way = new();

@@ -1,4 +1,4 @@
-//! What the delete of a Namespace reaches besides the objects that a plan names (R9.9, R9.10).
+//! What deleting a Namespace removes in addition to the objects that the plan names (R9.9, R9.10).
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -35,7 +35,7 @@ fn describe(graph: &str, targets: &str) -> Vec<String> {
 
 #[test]
 fn events_go_and_what_can_be_neither_listed_nor_deleted_at_once_does_not() {
-    // The scene serves both groups of events, which are one storage, and `Hidden`, which can only be deleted by name.
+    // The scene serves both groups of events, which share one storage, and `Hidden`, which can only be deleted by name.
     assert_eq!(describe("Namespace ns", "Namespace/ns"), ["Namespace/ns: sealed.odd.io events; : "]);
     assert!(describe("Shop a", "Shop/a").is_empty(), "nothing else reaches that far");
 }
