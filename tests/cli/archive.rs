@@ -1,4 +1,4 @@
-//! What keeps an archive from being written shows before any cluster is asked: there is none here.
+//! `archive` checks its arguments and the output file before it contacts a cluster: these tests have none.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Colour only where somebody sees it, and nothing said by it alone.
+//! Colour is only used on a terminal, and never carries information alone.
 
 use super::run::{Ran, SHOP, finish, on_shop, program};
 

@@ -1,4 +1,4 @@
-//! What `doctor` prints, in every form.
+//! What `doctor` prints, in every format.
 
 use std::{fs, path::Path, process::Command};
 
@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 
 use super::run::{LEFTOVERS, Ran, gc, run, run_with, with_input, words, write};
 
-/// As many kinds of findings as a dump can bring about.
+/// Contains as many kinds of findings as a dump can produce.
 pub const SICK: &str = "tests/cli/dumps/sick.yaml";
 
-/// A cluster of which the collector can't see everything.
+/// A cluster in which the collector can't see everything.
 pub const BLIND: &str = "tests/cli/dumps/blind.json";
 
-/// A cluster in which nobody collects.
+/// A cluster in which no collector is running.
 pub const IDLE: &str = "tests/cli/dumps/idle.yaml";
 
-/// Runs on a dump, and shows how.
+/// Runs on a dump, and shows the command and its output.
 fn shown_on(dump: &str, line: &str) -> String {
     let line = format!("{line} --from {dump}");
     format!("$ kubectl gc {line}\n{}", run(&line))
@@ -40,7 +40,7 @@ fn texts() {
     assert_snapshot!("doctor-forbidden", shown_on("tests/cli/dumps/forbidden.json", "doctor"));
 }
 
-/// The verdict where nothing was found claims no more than was looked at.
+/// If nothing was found, the summary claims no more than was examined.
 #[test]
 fn nothing_found() {
     let healthy = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop, uid: a}\n";
@@ -79,7 +79,7 @@ fn codes() {
     assert_eq!(run("doctor --list-codes").out, run("doctor --list-codes -o wide").out);
 }
 
-/// What suffers, and how much of it there is, in words.
+/// How a finding names and counts the affected objects.
 #[test]
 fn who_suffers() {
     let head = |objects: &[(&str, &str, &str)]| {
@@ -114,7 +114,7 @@ fn who_suffers() {
     assert!(describe.ends_with(" and 1,204 more"), "{describe}");
 }
 
-/// Unknown codes are told before anything is read.
+/// Unknown codes are reported before any input is read.
 #[test]
 fn what_cannot_be_asked() {
     for (line, error) in [
@@ -157,7 +157,7 @@ fn exit_codes() {
     }
 }
 
-/// Every way of calling it says in the end how to get everything.
+/// However `doctor` is called, it prints the command that prints all remedies.
 #[test]
 fn what_to_call_for_all_remedies() {
     for line in ["doctor", "doctor -n shop", "doctor --assume-complete -A"] {
@@ -176,8 +176,7 @@ fn what_to_call_for_all_remedies() {
     }
 }
 
-/// The dumps of which scripts are made here: the sick one, and one whose names try to get out of whatever they are put
-/// in.
+/// Scripts for several dumps, one of them with names that try to break out of their quoting.
 fn scripts() -> Vec<String> {
     let hostile = with_input(&words("doctor --from - --assume-complete -o remedies"), hostile());
     assert_eq!(hostile.err, "");
@@ -188,7 +187,7 @@ fn scripts() -> Vec<String> {
     scripts
 }
 
-/// Names that a shell, a comment or a terminal could take for something else.
+/// Names that a shell, a comment or a terminal could misinterpret.
 const NAMES: [&str; 7] = [
     "a $(touch pwned); isn't `touch pwned`",
     "b\ntouch pwned\n#",
@@ -199,7 +198,7 @@ const NAMES: [&str; 7] = [
     "\" || touch pwned # {}",
 ];
 
-/// Roles, because their names may be almost anything.
+/// Uses Roles, because their names may contain almost any character.
 fn hostile() -> String {
     let objects = NAMES.iter().enumerate().map(|(index, name)| {
         let owner = json!({"apiVersion": "v1", "kind": "Secret", "name": name, "uid": format!("gone {name}")});
@@ -219,10 +218,10 @@ fn checked(program: &str, args: &[&str], script: &Path) -> Option<(bool, String)
     ))
 }
 
-/// Its informations only ask whether what is in single quotes is meant as it is. It is.
+/// Shellcheck's lower severities only ask whether text in single quotes is meant literally. It is.
 const SHELLCHECK: &[&str] = &["--shell=sh", "--severity=warning"];
 
-/// Every script is one, for every shell that is at hand; and shellcheck has nothing to say, where that is.
+/// Every available shell accepts every script; shellcheck, if available, reports nothing.
 #[test]
 fn scripts_are_in_order() {
     let folder = tempfile::tempdir().unwrap();
@@ -241,7 +240,7 @@ fn scripts_are_in_order() {
     }
 }
 
-/// Runs a script with a kubectl that writes down what it is called with, and fails where that holds `fails`.
+/// Runs a script with a fake kubectl that logs its arguments, and that fails if they contain `fails`.
 fn played(script: &str, fails: &str) -> (Ran, Vec<Vec<String>>) {
     let folder = tempfile::tempdir().unwrap();
     let kubectl = format!(
@@ -263,7 +262,7 @@ fn played(script: &str, fails: &str) -> (Ran, Vec<Vec<String>>) {
     (Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }, calls.collect())
 }
 
-/// The first remedies are run, whatever becomes of one of them, and no other.
+/// The script runs only the first remedy of each finding, and continues after a failure.
 #[test]
 #[cfg(unix)]
 fn scripts_do_what_they_say() {
@@ -281,7 +280,7 @@ fn scripts_do_what_they_say() {
     }
 }
 
-/// What is to be decided first is not there to be run.
+/// A remedy that needs a decision first is commented out.
 #[test]
 #[cfg(unix)]
 fn scripts_leave_decisions() {
@@ -291,7 +290,7 @@ fn scripts_leave_decisions() {
     assert_eq!((ran.code, ran.err.as_str(), calls.len()), (0, "", 0));
 }
 
-/// Names come out as they are, or not at all.
+/// A name appears unchanged in a command, or the command is left out.
 #[test]
 #[cfg(unix)]
 fn scripts_keep_names_together() {
@@ -310,7 +309,8 @@ fn scripts_keep_names_together() {
     assert_eq!(called.len(), print.len());
 }
 
-/// A Role that waits for itself, named like a flag that deletes all Roles, is deleted by its name; and so are others.
+/// A self-owning Role that waits for itself, named like a flag that deletes all Roles, is deleted by its name; so are
+/// other objects with such names.
 #[test]
 #[cfg(unix)]
 fn scripts_take_no_name_for_a_flag() {
@@ -340,7 +340,7 @@ fn scripts_take_no_name_for_a_flag() {
 
 const DELETES: &str = "-n x --cascade=background --wait=false --ignore-not-found";
 
-/// What can't be a group, a name or a namespace on any API server is in no command, and nothing of it is run.
+/// If no API server accepts a string as a group, name or namespace, no command contains it, and none of it is executed.
 #[test]
 #[cfg(unix)]
 fn scripts_leave_out_what_no_server_accepts() {
@@ -367,7 +367,7 @@ fn scripts_leave_out_what_no_server_accepts() {
     }
 }
 
-/// The command at the end of a plan is for the object that was planned, or none.
+/// The command at the end of a plan deletes only the planned object; if that is impossible, it is commented out.
 #[test]
 fn plans_name_no_other_object() {
     let next = |name: &str| {
@@ -382,7 +382,7 @@ fn plans_name_no_other_object() {
     assert!(next("a\u{1b}[31mb").starts_with(by_hand) && next("a\nb").starts_with(by_hand));
 }
 
-/// The cluster that is changed is the one that was looked at, whatever the current context is by then.
+/// A script changes the cluster that was examined, even if the current context has changed since.
 #[test]
 #[cfg(unix)]
 fn scripts_stay_with_their_cluster() {
@@ -391,7 +391,7 @@ fn scripts_stay_with_their_cluster() {
     assert!(!calls.is_empty() && calls.iter().all(|call| call[0] == "--context=prod-eu"), "{calls:?}");
 }
 
-/// What stands before a remedy is the form's.
+/// Remedies contain no leading or trailing punctuation or conjunctions: the output format adds them.
 #[test]
 fn remedies_are_told_alike() {
     let json: Value = serde_json::from_str(&gc(&["doctor", "-o", "json", "--from", SICK]).done()).unwrap();

@@ -1,4 +1,4 @@
-//! Every document is what its schema says, on graphs of all sorts; and YAML says what JSON says.
+//! Every JSON document matches its schema, on many kinds of graphs; and YAML output equals JSON output.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -18,7 +18,7 @@ const FORMATS: [(&str, &str); 9] = [
     ("Explanation", "explanation"),
 ];
 
-/// One dump of each sort of trouble.
+/// Dumps with all kinds of problems.
 fn dumps() -> Vec<String> {
     let mut dumps = vec![SHOP.to_owned(), LEFTOVERS.to_owned(), "tests/debug-graph/objects.json".to_owned()];
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cli/dumps");
@@ -36,7 +36,7 @@ impl Schemas {
     fn new() -> Self {
         let schema =
             |file: &str| -> Value { serde_json::from_str(&repository(&format!("docs/schema/{file}.json"))).unwrap() };
-        // One schema may refer to another by its id, also to one of what only a cluster brings about.
+        // Schemas may refer to each other by id, also to the schema of documents that only a live cluster produces.
         let files = FORMATS.iter().map(|(_, file)| *file).chain(["deletion"]);
         let registry = files.fold(jsonschema::Registry::new(), |registry, file| {
             registry.add(format!("urn:kubectl-gc:v1:{file}"), schema(file)).unwrap()
@@ -49,13 +49,13 @@ impl Schemas {
         Schemas(FORMATS.into_iter().map(|(kind, file)| (kind, validator(file))).collect())
     }
 
-    /// Runs a command, and holds its JSON to the schema.
+    /// Runs a command, and checks its JSON against the schema.
     fn json(&self, kind: &str, args: &[&str]) -> Value {
         self.checked(kind, args, &gc(&[args, &["-o", "json"]].concat()))
     }
 
     fn checked(&self, kind: &str, args: &[&str], ran: &Ran) -> Value {
-        // A sweep that rests on a gap is told all the same.
+        // A sweep whose result depends on unread objects exits with 1, but still prints its document.
         assert!(ran.code == 0 || ran.code == 2 || kind == "Sweep", "{args:?}: {}", ran.err);
         let json: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(json["kind"], kind, "{args:?}");
@@ -65,7 +65,7 @@ impl Schemas {
         json
     }
 
-    /// The same, and holds it to its YAML, too.
+    /// Checks the JSON against the schema, and compares the YAML with it.
     fn check(&self, kind: &str, args: &[&str]) -> Value {
         let json = self.json(kind, args);
         let yaml: Value = serde_yaml::from_str(&gc(&[args, &["-o", "yaml"]].concat()).out).unwrap();
@@ -135,7 +135,7 @@ fn plans() {
     seen.check();
 }
 
-/// What the plans between them show: schemas that are never put to the test prove nothing.
+/// Counts the values that occur in all plans together: if a value never occurs, its schema is untested.
 #[derive(Default)]
 struct Seen(BTreeMap<String, usize>);
 
@@ -196,7 +196,7 @@ fn plans_of_several_targets() {
     }
 }
 
-/// Sweeps of everything and of every object, and of each namespace.
+/// Sweeps of everything, of every object, and of each namespace.
 #[test]
 fn sweeps() {
     let schemas = Schemas::new();
@@ -227,13 +227,13 @@ fn sweeps() {
     assert!(stays > 0);
 }
 
-/// The story of every object, and what they show between them.
+/// Explains every object, and counts the values that occur.
 #[test]
 fn explanations() {
     let schemas = Schemas::new();
     let mut seen = Seen::default();
     for dump in dumps() {
-        // Those of one namespace can be named together.
+        // Targets in the same namespace go into one command.
         let mut by_place: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
         for target in targets(&dump) {
             by_place.entry(target[1..].to_vec()).or_default().push(target[0].clone());
@@ -314,7 +314,7 @@ fn blast_radii_resources_and_the_version() {
     schemas.check("Version", &["version"]);
 }
 
-/// What is found, and what there is to find; and every code that is found is one that the schema names.
+/// Checks diagnoses and the list of codes; the schema names every code that occurs.
 #[test]
 fn diagnoses() {
     let schemas = Schemas::new();
@@ -350,14 +350,14 @@ fn diagnoses() {
     }
 }
 
-/// A code as the schema has it: its title is its description.
+/// A code as the schema describes it: the description is the code's title.
 fn described(code: &Value) -> Value {
     let title = code["title"].as_str().unwrap();
     let (first, rest) = title.split_at(1);
     serde_json::json!({"const": code["code"], "description": format!("{}{rest}.", first.to_uppercase())})
 }
 
-/// A schema that takes anything proves nothing.
+/// A schema that accepts everything would prove nothing.
 #[test]
 fn the_schemas_take_nothing_else() {
     let schemas = Schemas::new();

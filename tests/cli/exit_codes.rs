@@ -1,4 +1,4 @@
-//! 0 fine, 1 it could not be done, 2 it was done and the answer is bad news.
+//! 0: fine; 1: the command failed; 2: the command succeeded and found a problem.
 
 use super::run::{LEFTOVERS, Ran, gc, on_shop, words};
 
@@ -27,7 +27,7 @@ fn fine() {
     }
 }
 
-/// Terminating for now is not stuck: a claim waits for a controller that is known to be there.
+/// Waiting is not stuck: this PVC waits for a controller that is known to run.
 #[test]
 fn what_somebody_will_finish_is_fine() {
     let ran = on_shop(&["plan", "pvc/web-uploads", "-n", "shop"]);
@@ -53,7 +53,7 @@ fn bad_news() {
     }
 }
 
-/// A gate that is shut is bad news in every form.
+/// A violated gate exits with 2 in every output format.
 #[test]
 fn gates() {
     for form in ["", "-o json", "-o yaml", "-o name", "-o wide"] {
@@ -66,7 +66,7 @@ fn gates() {
     }
 }
 
-/// What a sweep takes up and cannot finish is bad news, too, though nothing of it changes.
+/// If a sweep examines an object that it cannot finish, it exits with 2, even if it changes nothing.
 #[test]
 fn a_sweep_that_leaves_something_stuck() {
     for line in ["", "-o json", "-o name", "-n shop", "cronjob/backup", "sts/db pod/db-0"] {
@@ -79,8 +79,8 @@ fn a_sweep_that_leaves_something_stuck() {
     }
 }
 
-/// A gap that could change what a sweep does: it could not be done. What is certain, and why the rest is not, is told
-/// all the same.
+/// If unread objects could change what a sweep does, it exits with 1, but still prints what is certain, and why the
+/// rest is not.
 #[test]
 fn a_sweep_that_rests_on_a_gap() {
     let unseen = "tests/cli/dumps/unseen.yaml";
@@ -89,14 +89,14 @@ fn a_sweep_that_rests_on_a_gap() {
         assert!(ran.code == 1 && ran.err.contains("not certain, because something could not be read"), "{line}: {ran}");
         assert!(ran.err.contains("Could not list: replicasets.apps"), "{line}: {ran}");
     }
-    // A gap that touches nothing of what may be touched is only named.
+    // If unread objects can't affect anything that this sweep may change, they are only listed.
     let ran = gc(&["sweep", "--dry-run", "deploy/web", "--from", unseen]);
     assert!(ran.code == 0 && ran.err.starts_with("Could not list: "), "{ran}");
-    // Whoever says that the dump is everything there is has said that there is no gap.
+    // `--assume-complete` says that the dump contains everything, so nothing counts as unread.
     assert_eq!(gc(&["sweep", "--dry-run", "--assume-complete", "--from", unseen]).code, 0);
 }
 
-/// A story is no verdict: it is fine to have been told, however bad it is.
+/// `explain` exits with 0, even if the object is stuck.
 #[test]
 fn stories_of_what_is_stuck() {
     for line in ["cronjob/backup", "cronjob/backup -o json", "cm/api-dashboard -o wide"] {
@@ -105,7 +105,7 @@ fn stories_of_what_is_stuck() {
     }
 }
 
-/// Usage errors are 1, not the 2 that means bad news.
+/// Usage errors exit with 1, because 2 means that a problem was found.
 #[test]
 fn it_could_not_be_done() {
     for line in [

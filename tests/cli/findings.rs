@@ -1,5 +1,5 @@
-//! `docs/findings.md`, the list of codes and what is found are held together. `UPDATE_FINDINGS=1` puts what is really
-//! printed into the examples of the codes that dumps bring about.
+//! Compares `docs/findings.md` with the list of codes and with real findings. `UPDATE_FINDINGS=1` writes the printed
+//! findings into the examples of all codes that dumps can produce.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -12,10 +12,10 @@ use super::{
 
 const PAGE: &str = "docs/findings.md";
 
-/// What only a live cluster tells: a throw-away object, and events.
+/// Codes that only a live cluster can produce, because they need a test object or events.
 const ONLY_LIVE: [&str; 3] = ["collector-refused", "collector-stopped", "owner-namespace-event"];
 
-/// A code as it is listed.
+/// A code, as `doctor --list-codes` prints it.
 struct Listed {
     code: String,
     severity: String,
@@ -31,7 +31,7 @@ fn listed() -> Vec<Listed> {
         .collect()
 }
 
-/// What the page says of a code, by its heading.
+/// The page's section about a code.
 struct Section<'a> {
     code: &'a str,
     head: &'a str,
@@ -56,7 +56,7 @@ fn sections(page: &str) -> Vec<Section<'_>> {
     page.split("\n### ").skip(1).map(Section::of).collect()
 }
 
-/// The first finding of each code in these dumps, as it is printed.
+/// The first printed finding of each code in these dumps.
 fn printed() -> BTreeMap<String, String> {
     let mut printed = BTreeMap::new();
     for dump in [SICK, BLIND, IDLE] {
@@ -69,7 +69,7 @@ fn printed() -> BTreeMap<String, String> {
     printed
 }
 
-/// Each code has one section, in the order of the list, that says the same of it, and all there is to say.
+/// Each code has one complete section, in the order of the list, with the same severity and title.
 #[test]
 fn each_code_has_a_section() {
     let page = repository(PAGE);
@@ -84,7 +84,7 @@ fn each_code_has_a_section() {
     }
 }
 
-/// An example is what is printed; where no dump brings it about, it looks as if it were.
+/// Each example equals the printed finding; examples of codes that no dump produces have the same format.
 #[test]
 fn examples_are_what_is_printed() {
     let mut page = repository(PAGE);
@@ -120,7 +120,7 @@ fn examples_are_what_is_printed() {
     }
 }
 
-/// Links lead to sections.
+/// All links lead to sections of this page.
 #[test]
 fn links_lead_to_sections() {
     let page = repository(PAGE);
@@ -129,7 +129,7 @@ fn links_lead_to_sections() {
     assert!(!links.is_empty() && links.iter().all(|link| codes.contains(link)), "{links:?}");
 }
 
-/// Each code is spoken of in the tests that bring its state about on a real control plane.
+/// Each code appears in the tests that produce its state on a real control plane.
 #[test]
 fn every_code_is_tried_on_the_real_control_plane() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cluster/doctor");

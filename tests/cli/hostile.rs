@@ -1,10 +1,11 @@
-//! Dumps are written by others: nothing in them is obeyed by a terminal, or passes for a line of its own.
+//! Dumps come from untrusted sources: names in them must not reach the terminal as control sequences, or forge a line
+//! of output.
 
 use serde_json::{Value, json};
 
 use super::run::{Ran, with_input};
 
-/// Sets a colour, a title, begins a line, turns the direction of writing.
+/// Sets a colour and a title, begins a new line, and reverses the writing direction.
 const EVIL: &str = "evil\u{1b}[31m\u{1b}]0;x\u{7}\r\nerror: forged\u{202e}\t";
 
 fn dump() -> String {
@@ -34,7 +35,7 @@ fn dump() -> String {
     json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
 }
 
-/// Nothing but printable characters and the ends of lines; and no line that a name has made.
+/// The output contains no control characters except line ends, and no line that a name has forged.
 fn harmless(ran: &Ran) {
     for text in [&ran.out, &ran.err] {
         let obeyed = text.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
@@ -75,7 +76,8 @@ fn nothing_reaches_the_terminal() {
         &["explain", "cm", "--all", "--assume-complete", "-o", "wide"],
     ] {
         let ran = with_input(&[args, &["--from", "-"]].concat(), dump());
-        // Exit code 1 is for what can't be done; a sweep says so of what rests on a gap, and is told all the same.
+        // Exit code 1 means that a command failed; a sweep also exits with 1 if its result depends on unread objects,
+        // but still prints the result.
         assert!(ran.code == 0 || ran.code == 2 || args[0] == "sweep" && !ran.out.is_empty(), "{args:?} {ran}");
         harmless(&ran);
     }
@@ -111,7 +113,7 @@ fn nor_do_errors() {
     harmless(&with_input(&["tree", "--from", "-"], format!("a: {EVIL}")));
 }
 
-/// Commands are there to be pasted: a name with spaces, or worse, stays one word of them.
+/// Users paste printed commands: a name with spaces or shell characters must stay one word.
 #[test]
 fn commands_are_quoted() {
     let role = r#"{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",

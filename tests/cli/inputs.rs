@@ -1,4 +1,4 @@
-//! The same world in every shape that `--from` takes.
+//! The same objects in every input format that `--from` accepts.
 
 use std::{fs, io::Write, path::Path};
 
@@ -36,7 +36,7 @@ fn yaml(objects: &[Value]) -> String {
 const PLAN: [&str; 6] = ["plan", "deploy/web", "-n", "shop", "--propagation=foreground", "-ojson"];
 const TREE: [&str; 2] = ["tree", "-ojson"];
 
-/// Holds what comes of reading this against what comes of the example.
+/// Compares the results of reading this input with those of reading the example.
 fn same(what: &str, run: impl Fn(&[&str]) -> Ran) {
     for command in [&PLAN[..], &TREE] {
         let expected = gc(&[command, &["--from", SHOP]].concat());

@@ -1,4 +1,4 @@
-//! The built program, as a shell starts it: what it prints, where, and how it ends.
+//! Runs the built program as a shell does: checks what it prints, to which stream, and its exit code.
 
 mod archive;
 mod colour;

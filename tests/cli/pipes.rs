@@ -1,4 +1,4 @@
-//! Output that nobody reads to its end.
+//! Output whose reader closes the pipe early.
 
 use std::{
     io::Read,
@@ -40,7 +40,7 @@ fn a_pipe_that_is_closed_is_fine() {
         &["tree", "-o", "yaml", "--from", from],
         &["plan", "cm", "--all", "-o", "json", "--from", from],
         &["sweep", "--dry-run", "-o", "json", "--from", from],
-        // Nobody is told of what is stuck, either.
+        // The exit code is 0 although objects are stuck: the reader has gone.
         &["sweep", "--dry-run", "--from", LEFTOVERS],
         &["completion", "bash"],
         &["--help"],
@@ -53,7 +53,7 @@ fn a_pipe_that_is_closed_is_fine() {
     }
 }
 
-/// As `head -c 100` does it.
+/// As with `head -c 100`.
 #[test]
 fn a_pipe_may_be_closed_in_between() {
     let file = large();
@@ -67,7 +67,7 @@ fn a_pipe_may_be_closed_in_between() {
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
-/// An answer that says bad news is not heard by a closed pipe; a full disk is another matter.
+/// If the pipe is closed, not even the exit code reports problems with objects; a full disk is a real error.
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_told() {

@@ -1,10 +1,10 @@
-//! The README shows what the program really prints.
+//! The README shows the program's real output.
 
 use super::run::{gc, repository};
 
 const PROMPT: &str = "$ cargo run -q -- ";
 
-/// Every command of the README that runs without a cluster, with what is shown below it.
+/// Every command of the README that runs without a cluster, with the output shown below it.
 fn commands() -> Vec<(String, String)> {
     let readme = repository("README.md");
     let blocks = readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next());

@@ -1,4 +1,4 @@
-//! What is wrong with an archive shows before any cluster is asked: there is none here.
+//! `restore` checks the archive before it contacts a cluster: these tests have none.
 
 use std::fs;
 

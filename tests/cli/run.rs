@@ -1,5 +1,4 @@
-//! Running the program: always in the repository's folder, and with nothing of the surroundings but what a test gives
-//! it.
+//! Runs the program in the repository's folder, without any environment variables except those that a test sets.
 
 use std::path::Path;
 
@@ -8,10 +7,10 @@ use assert_cmd::Command;
 /// The dump that the README and most tests use.
 pub const SHOP: &str = "examples/shop.yaml";
 
-/// The dump of what is left where no collector ran.
+/// The dump of a cluster where no collector was running.
 pub const LEFTOVERS: &str = "examples/leftovers.yaml";
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {
     pub code: i32,
@@ -19,14 +18,14 @@ pub struct Ran {
     pub err: String,
 }
 
-/// The program, with no kubeconfig to be found and no variable set.
+/// The program, without a kubeconfig and without environment variables.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-gc"));
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env_clear().env("HOME", "/nonexistent/home");
     command
 }
 
-/// Runs to the end. A panic or a signal is no end.
+/// Runs the program to its end. Panics if it panics or is killed by a signal.
 pub fn finish(command: &mut Command) -> Ran {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -45,12 +44,12 @@ pub fn on_shop(args: &[&str]) -> Ran {
     finish(program().args(args).args(["--from", SHOP]))
 }
 
-/// Runs with this on standard input.
+/// Runs with these arguments and this standard input.
 pub fn with_input(args: &[&str], input: impl Into<Vec<u8>>) -> Ran {
     finish(program().args(args).write_stdin(input))
 }
 
-/// Arguments as one would type them; what has spaces is in single quotes.
+/// Splits a command line into arguments; single quotes enclose arguments with spaces.
 pub fn words(line: &str) -> Vec<&str> {
     let quoted = line.split('\'').enumerate();
     quoted
@@ -58,38 +57,38 @@ pub fn words(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Runs a line.
+/// Runs a command line.
 pub fn run(line: &str) -> Ran {
     gc(&words(line))
 }
 
-/// Runs a line with this on standard input.
+/// Runs a command line with this standard input.
 pub fn run_with(line: &str, input: &str) -> Ran {
     with_input(&words(line), input)
 }
 
-/// Writes a file for a test.
+/// Writes a file for a test, and returns its path.
 pub fn write(folder: &Path, name: &str, text: &str) -> String {
     let path = folder.join(name);
     std::fs::write(&path, text).unwrap();
     path.display().to_string()
 }
 
-/// A file of this repository.
+/// The content of a file of this repository.
 pub fn repository(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 impl Ran {
-    /// Standard output of a run that was fine.
+    /// Standard output of a run that must exit with 0.
     #[track_caller]
     pub fn fine(self) -> String {
         assert_eq!(self.code, 0, "{}", self.err);
         self.out
     }
 
-    /// Standard output of a run that was done, whatever the answer.
+    /// Standard output of a run that must exit with 0 or 2.
     #[track_caller]
     pub fn done(self) -> String {
         assert!(self.code == 0 || self.code == 2, "{}", self.err);

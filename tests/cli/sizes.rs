@@ -1,4 +1,4 @@
-//! What one object can do to what is printed: no more than its size.
+//! The size of one object's output stays proportional to the object's size.
 
 use serde_json::{Value, json};
 
@@ -21,13 +21,13 @@ fn reference(number: usize, api_version: &str, kind: &str) -> Value {
     json!({"apiVersion": api_version, "kind": kind, "name": format!("n{number:06}"), "uid": format!("uid-{number:06}")})
 }
 
-/// References to uids that do not exist.
+/// References to uids that don't exist.
 fn absent(number: usize) -> Value {
     let references: Vec<Value> = (0..number).map(|number| reference(number, "v1", "Secret")).collect();
     config_map("a", json!({"ownerReferences": references}))
 }
 
-/// References to as many kinds that are not served.
+/// References to different kinds that the API server doesn't serve.
 fn unserved(number: usize) -> Value {
     let references = (0..number).map(|number| reference(number, &format!("g{number:06}.io/v1"), "Thing"));
     config_map("a", json!({"ownerReferences": references.collect::<Vec<_>>()}))
@@ -39,7 +39,7 @@ fn malformed(number: usize) -> Value {
     config_map("a", json!({"ownerReferences": references}))
 }
 
-/// References to one owner that is there.
+/// References to the same existing owner.
 fn doubled(number: usize) -> Value {
     let owner = |place: usize| {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "o",
@@ -49,7 +49,7 @@ fn doubled(number: usize) -> Value {
     list(vec![config_map("o", json!({})), config_map("a", json!({"ownerReferences": references}))])
 }
 
-/// References to names that other objects have taken.
+/// References to names that now belong to other objects.
 fn replaced(number: usize) -> Value {
     let named = |number: usize| config_map(&format!("n{number:06}"), json!({}));
     let references: Vec<Value> = (0..number).map(|number| reference(number, "v1", "ConfigMap")).collect();
@@ -57,7 +57,7 @@ fn replaced(number: usize) -> Value {
     list((0..number).map(named).chain([a]).collect())
 }
 
-/// Finalizers of a deletion that waits for all of them.
+/// A terminating object with many finalizers.
 fn finalizers(number: usize) -> Value {
     let finalizers: Vec<String> = (0..number).map(|number| format!("acme.io/f{number:06}")).collect();
     config_map("a", json!({"deletionTimestamp": "2026-01-31T08:00:00Z", "finalizers": finalizers}))
@@ -67,8 +67,8 @@ fn printed(line: &str, dump: &Value) -> String {
     with_input(&words(&format!("{line} --from - --assume-complete")), dump.to_string()).done()
 }
 
-/// Four times as much of anything in one object is about four times as much text, in every form: places have longer
-/// numbers.
+/// Four times as many references or finalizers in one object give about four times as much text, in every format;
+/// indexes get more digits.
 #[test]
 fn output_grows_with_input() {
     let dumps: [(&str, Dump); 6] = [
@@ -97,7 +97,7 @@ fn output_grows_with_input() {
     }
 }
 
-/// The references of an object after a patch, whose every test has to hold.
+/// The references of an object after a JSON patch; all `test` steps of the patch must pass.
 fn patched(command: &str, mut references: Vec<String>) -> Vec<String> {
     assert!(command.len() < 128 * 1024, "{}", command.len());
     let patch = command.split_once(" -p '").and_then(|(_, patch)| patch.strip_suffix('\'')).expect("a patch");
@@ -114,8 +114,8 @@ fn patched(command: &str, mut references: Vec<String>) -> Vec<String> {
     references
 }
 
-/// All absent owners of one object are one finding, told once each; its commands drop them all, and are of a length
-/// that a system takes.
+/// All absent owners of one object are one finding that lists each of them once. Its commands remove all references to
+/// them, and none exceeds the system's limit on argument length.
 #[test]
 fn absent_owners_of_one_object_are_one_finding() {
     let diagnosis: Value = serde_json::from_str(&printed("doctor -o json", &absent(2_000))).unwrap();
@@ -135,7 +135,7 @@ fn absent_owners_of_one_object_are_one_finding() {
     assert_eq!(left, [""; 0]);
 }
 
-/// Objects whose owners are the same are one finding; one whose owners are others is another.
+/// Objects with the same absent owners share one finding; an object with other absent owners gets its own.
 #[test]
 fn one_absent_owner_of_many_objects_is_one_finding() {
     let of = |name: &str, owners: &[usize]| {

@@ -1,4 +1,4 @@
-//! Standard output, standard error and the exit code, as pipes and scripts want them.
+//! Standard output, standard error and the exit code, as pipes and scripts expect them.
 
 use std::process::Command;
 
@@ -55,7 +55,7 @@ fn data_goes_to_standard_output_alone() {
     assert_eq!(document["apiVersion"], "kubectl-gc/v1");
 }
 
-/// Nobody to complain to is no reason to panic, and the exit code still tells.
+/// A closed standard error causes no panic, and doesn't change the exit code.
 #[test]
 fn a_closed_standard_error_changes_nothing() {
     let (reader, writer) = std::io::pipe().unwrap();

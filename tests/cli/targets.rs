@@ -1,8 +1,8 @@
-//! Every way to name objects leads to the same ones.
+//! All ways to name objects select the same objects.
 
 use super::run::{SHOP, finish, program, run, run_with, write};
 
-/// The targets of `tree --depth 0 -o name`, the shop being all there is.
+/// The targets of `tree --depth 0 -o name` in the shop dump.
 fn named(arguments: &str) -> Vec<String> {
     let ended = run(&format!("tree {arguments} --depth 0 -o name --from {SHOP}"));
     assert_eq!(ended.code, 0, "{arguments}: {}", ended.err);
@@ -44,7 +44,7 @@ fn selectors_choose() {
     assert_eq!(named("deploy --all").len(), 3);
     assert_eq!(named("deploy --field-selector metadata.name=web"), ["deployment.apps/web"]);
     assert_eq!(named("deploy --field-selector metadata.name!=web,metadata.namespace=shop"), ["deployment.apps/api"]);
-    // Kubernetes labels every Namespace with its name.
+    // Kubernetes gives every Namespace a label with its name.
     assert_eq!(named("ns -l 'kubernetes.io/metadata.name in (shop)'"), ["namespace/shop"]);
     assert_eq!(named("ns -l 'kubernetes.io/metadata.name,!nothing' -n anything").len(), 2);
 }

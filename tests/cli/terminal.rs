@@ -1,4 +1,4 @@
-//! The same on a terminal of 80 columns: nothing is wider, nothing is lost.
+//! The same output on a terminal of 80 columns: no line is wider, and nothing is missing.
 #![cfg(unix)]
 
 use std::{
@@ -20,7 +20,7 @@ use super::{
     run::{LEFTOVERS, SHOP, words},
 };
 
-/// What a terminal of so many columns is given to show.
+/// The output on a terminal with this many columns.
 fn shown(args: &[&str], columns: u16) -> String {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
@@ -39,18 +39,18 @@ fn shown(args: &[&str], columns: u16) -> String {
         .spawn()
         .unwrap();
     let mut text = Vec::new();
-    // Where nobody has the other end open any more, Linux says EIO, and others say that this is the end.
+    // When the other end is closed, Linux returns EIO, and other systems return end of file.
     let _ = File::from(ours).read_to_end(&mut text);
     child.wait().unwrap();
     String::from_utf8(text).unwrap().replace("\r\n", "\n")
 }
 
-/// A command on the example, at 80 columns, without its colours.
+/// The output of a command on the example, at 80 columns, without colours.
 fn at_80_columns(line: &str) -> String {
     of_at_80_columns(SHOP, line)
 }
 
-/// The same on another dump.
+/// The output of a command on another dump, at 80 columns, without colours.
 fn of_at_80_columns(dump: &str, line: &str) -> String {
     let text = shown(&[&words(line)[..], &["--from", dump]].concat(), 80);
     assert!(text.contains("\u{1b}["), "a terminal gets colours");
@@ -61,7 +61,7 @@ fn of_at_80_columns(dump: &str, line: &str) -> String {
     format!("$ kubectl gc {line}\n{text}")
 }
 
-/// What is there to be pasted is never broken.
+/// Commands that users paste are never wrapped.
 fn is_command(line: &str) -> bool {
     ["kubectl delete", " | kubectl "].iter().any(|part| line.contains(part))
         || line.trim_start().starts_with("kubectl ")
@@ -74,7 +74,7 @@ fn tree() {
     assert_snapshot!("tree-owners-80", at_80_columns("tree cm/web-dashboard -n elsewhere --owners"));
 }
 
-/// Remarks that don't fit go on below themselves.
+/// Long remarks are wrapped, and continue on the line below.
 #[test]
 fn troubles() {
     let troubles = "tests/cli/dumps/troubles.yaml";
@@ -98,7 +98,7 @@ fn plan() {
     assert_snapshot!("blast-radius-80", at_80_columns("plan -A"));
 }
 
-/// What goes on beyond the graph: the worst is seen at once.
+/// External effects and reactions of controllers; the worst comes first.
 #[test]
 fn outside() {
     let shown = |line: &str| of_at_80_columns("tests/cli/dumps/outside.yaml", line);
@@ -119,7 +119,7 @@ fn sweep() {
     assert_snapshot!("sweep-unseen-80", of_at_80_columns("tests/cli/dumps/unseen.yaml", "sweep --dry-run"));
 }
 
-/// Commands are never broken: they are there to be pasted.
+/// Commands are never wrapped, because users paste them.
 #[test]
 fn explain() {
     let shown = |dump: &str, line: &str| {
@@ -152,7 +152,7 @@ fn resources() {
     assert_snapshot!("resources-80", at_80_columns("resources"));
 }
 
-/// A terminal that is too narrow for anything gets what fits and the rest as it is.
+/// On a terminal that is too narrow, text is wrapped where possible, and the rest stays unwrapped.
 #[test]
 fn a_narrow_terminal_breaks_nothing() {
     for columns in [1, 2, 10, 20, 40] {
@@ -172,7 +172,7 @@ fn a_narrow_terminal_breaks_nothing() {
     }
 }
 
-/// The short help is read at a glance.
+/// The short help fits on one screen.
 #[test]
 fn the_short_help_fits_a_screen() {
     let help = plain(&shown(&["-h"], 80));

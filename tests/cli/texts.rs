@@ -1,15 +1,15 @@
-//! What people see, word for word: real runs on the example, piped and so without colour.
+//! The exact text output: real runs on the example, into a pipe and therefore without colour.
 
 use insta::assert_snapshot;
 
 use super::run::{LEFTOVERS, on_shop};
 
-/// Runs on the example, and shows how.
+/// Runs on the example, and shows the command and its output.
 fn shown(line: &str) -> String {
     format!("$ kubectl gc {line}\n{}", on_shop(&super::run::words(line)))
 }
 
-/// Runs on another dump, and shows how.
+/// Runs on another dump, and shows the command and its output.
 fn shown_on(dump: &str, line: &str) -> String {
     let line = format!("{line} --from {dump}");
     format!("$ kubectl gc {line}\n{}", super::run::run(&line))
@@ -27,7 +27,7 @@ fn tree() {
     assert_snapshot!("tree-dot", shown("tree deploy/web -n shop -o dot"));
 }
 
-/// Without the ages, which the clock decides.
+/// The ages are left out because they depend on the clock.
 #[test]
 fn tree_wide() {
     let wide = shown("tree deploy/web -n shop -o wide");
@@ -55,7 +55,7 @@ fn plan() {
     assert_snapshot!("plan-name", shown("plan shop/main -n shop -o name"));
 }
 
-/// What is kept, what else stays because of that, and what was asked for in vain.
+/// What is kept, what else survives because of that, and what could not be kept.
 #[test]
 fn keep() {
     assert_snapshot!("keep", shown("plan deploy/web -n shop --keep rs/web-6d5f8c7b94"));
@@ -73,7 +73,7 @@ fn keep() {
     assert_snapshot!("keep-wide", shown("plan deploy/api -n shop --keep rs -o wide"));
 }
 
-/// A gate comes first, whatever else there is to say; names alone say it on standard error.
+/// Gate violations are printed before everything else; with `-o name`, they go to standard error.
 #[test]
 fn gates() {
     assert_snapshot!("gates", shown("plan deploy/api -n shop --deny=po,cm --deny=rs --max=3"));
@@ -113,7 +113,7 @@ fn sweep() {
     assert_snapshot!("sweep-forbidden", shown_on("tests/cli/dumps/forbidden.json", "sweep --dry-run"));
 }
 
-/// Likes are folded, although each has lost an owner of its own; `--all` shows them.
+/// Similar objects are folded, even if each has lost a different owner; `--all` shows them.
 #[test]
 fn a_sweep_of_many() {
     let many: Vec<String> = (0..40)
@@ -156,7 +156,8 @@ fn explain() {
     assert_snapshot!("explain-unseen", shown_on("tests/cli/dumps/unseen.yaml", "explain pod/web-1 pod/web-2"));
 }
 
-/// What never goes comes first, and of much that does only the first few are shown; `-o wide` shows all.
+/// Objects that are never deleted come first. Of many deleted objects, only the first few are shown; `-o wide` shows
+/// all.
 #[test]
 fn a_story_of_many() {
     let object = |kind: &str, name: &str, more: &str| {
@@ -169,7 +170,7 @@ fn a_story_of_many() {
     dump.push(object("Secret", "zz-held", &format!("{owner}, {terminating}, finalizers: [acme.io/x]")));
     let dump = dump.join("---\n");
     assert_snapshot!("explain-many", super::run::run_with("explain cm/root --from -", &dump));
-    // A long way is not told in full either, but what it comes down to is.
+    // A long chain is abbreviated, too, but its root cause is shown.
     let chain: Vec<String> = (0..30)
         .map(|number: i32| {
             let finalizer = if number == 29 { "acme.io/x" } else { "foregroundDeletion" };

@@ -1,10 +1,10 @@
-//! No cluster to be found, or none that answers.
+//! No cluster is configured, or it doesn't answer.
 
 use std::net::TcpListener;
 
 use super::{describe, finish, gc, program, write};
 
-/// A port on which nobody listens.
+/// A port on which no process listens.
 fn closed_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -41,7 +41,7 @@ fn nobody_answers() {
     );
 }
 
-/// What is wrong with the command line shows before anybody is asked.
+/// Errors in the command line are reported before a cluster is contacted.
 #[test]
 fn the_command_line_comes_first() {
     let server = format!("http://127.0.0.1:{}", closed_port());
@@ -49,7 +49,7 @@ fn the_command_line_comes_first() {
     assert!(describe(&ran).starts_with("\"deploy\" is a TYPE"), "{ran}");
 }
 
-/// With `-v 6` each request is told, and never what is secret in it.
+/// `-v 6` logs each request, but never secrets in it.
 #[test]
 fn requests_are_told_when_asked_for() {
     let server = format!("http://127.0.0.1:{}", closed_port());

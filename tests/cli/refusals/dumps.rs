@@ -1,10 +1,10 @@
-//! Dumps that aren't any: which file, and where in it.
+//! Invalid dumps: the error names the file, and the position in it.
 
 use std::fs;
 
 use super::{describe, finish, program, with_input};
 
-/// What is said about a file of this name with this in it.
+/// The error for a file with this name and content.
 fn about(file: &str, content: impl AsRef<[u8]>) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(file), content).unwrap();

@@ -1,8 +1,8 @@
-//! Flags that contradict each other, or have no such value.
+//! Contradictory flags and invalid values.
 
 use super::{describe, finish, first_line, gc, on_shop, program};
 
-/// R1.41: as kubectl refuses them.
+/// R1.41: kubectl refuses these, too.
 #[test]
 fn contradictions() {
     for (args, error) in [
@@ -27,7 +27,8 @@ fn contradictions() {
     );
 }
 
-/// Gates judge one delete, and a type that isn't there would never shut: both show before anything is read.
+/// Gates need one delete to judge, and a gate with an unknown type would never trigger: both errors are reported before
+/// any input is read.
 #[test]
 fn gates_without_a_target_or_a_type() {
     for args in [&["--deny=pods"][..], &["--max=3", "-A"], &["--deny=nope", "--from", "nowhere.yaml"]] {
@@ -41,11 +42,11 @@ fn gates_without_a_target_or_a_type() {
     ] {
         assert_eq!(describe(&on_shop(&["plan", "deploy/web", "--deny", deny])), error, "{deny}");
     }
-    // What can't be done is no bad news, whatever the gates would have said.
+    // A command that fails exits with 1, regardless of the gates.
     assert_eq!(describe(&on_shop(&["plan", "ns/default", "--max=0"])), "namespaces \"default\" not found");
 }
 
-/// What can't be kept is no plan: everything that it is about is told, each with its reason.
+/// If `--keep` can't be fulfilled, there is no plan: the error lists every object, each with its reason.
 #[test]
 fn what_can_not_be_kept() {
     assert_eq!(describe(&gc(&["plan", "--keep=pods"])), "--keep needs a TARGET, such as deployment/web");
@@ -83,17 +84,17 @@ fn what_can_not_be_kept() {
     ] {
         assert_eq!(describe(&on_shop(&[&["plan"], &super::super::run::words(line)[..]].concat())), error, "{line}");
     }
-    // Each has a line of its own.
+    // Each object has its own line.
     let ran = on_shop(&["plan", "ns/shop", "--keep=pods"]);
     assert!(ran.code == 1 && ran.out.is_empty() && ran.err.lines().count() > 5, "{ran}");
     assert!(ran.err.lines().skip(1).all(|line| line.starts_with("--keep: Pod/")), "{ran}");
 }
 
-/// Where there is no cluster.
+/// The error if there is no cluster.
 const NO_CLUSTER: &str = "no kubeconfig: looked for /nonexistent/home/.kube/config, and this is not inside a pod; set \
     KUBECONFIG or give --kubeconfig";
 
-/// It needs a cluster; a dump can only be swept by way of trial.
+/// A real sweep needs a cluster; a dump only allows `--dry-run`.
 #[test]
 fn a_sweep_that_is_no_dry_run() {
     for args in [
@@ -114,7 +115,7 @@ fn a_sweep_that_is_no_dry_run() {
     }
 }
 
-/// What a sweep can't be at once, or can't go by.
+/// Flags that a sweep can't combine, and values that it can't use.
 #[test]
 fn sweeps_that_make_no_sense() {
     for (line, error) in [
@@ -165,14 +166,14 @@ fn sweeps_that_make_no_sense() {
              127.0.0.1:8080 or [::1]:8080",
         ),
         (&["--watch"], NO_CLUSTER),
-        // `--watch` never asks; scripts add `--yes` all the same.
+        // `--watch` never asks for confirmation, but scripts may still pass `--yes`.
         (&["--watch", "--yes"], NO_CLUSTER),
     ] {
         assert_eq!(describe(&gc(&[&["sweep"], args].concat())), error, "{args:?}");
     }
 }
 
-/// A story is about somebody.
+/// `explain` needs a target.
 #[test]
 fn a_story_of_nobody() {
     let error = "explain needs a TARGET, such as pod/web-0";
@@ -187,7 +188,7 @@ fn a_story_of_nobody() {
     );
 }
 
-/// Whoever says `--context prod` is not to take a dump for it, and is told so.
+/// If `--context prod` is combined with a dump, a warning says that the flag is ignored: the dump is not that cluster.
 #[test]
 fn a_dump_is_no_cluster() {
     for flag in [
@@ -220,7 +221,7 @@ fn a_dump_is_no_cluster() {
         let ran = on_shop(&["tree", harmless]);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{harmless}");
     }
-    // The environment is not somebody's word for this one command.
+    // Environment variables aren't meant for this one command, so they cause no warning.
     assert_eq!(
         finish(program().env("KUBECONFIG", "/nonexistent").args(["tree", "--from", super::super::run::SHOP])).code,
         0

@@ -1,10 +1,10 @@
-//! Files that `snapshot` does not write.
+//! Files that `snapshot` refuses to write.
 
 use std::fs;
 
 use super::{describe, finish, first_line, gc, program};
 
-/// Nobody is asked for a cluster before it is clear where to put it.
+/// `snapshot` checks the output file before it contacts a cluster.
 #[test]
 fn a_file_is_not_replaced_unasked() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Targets that aren't there, or make no sense.
+//! Targets that don't exist or make no sense.
 
 use super::{describe, on_shop, with_input, write};
 
@@ -33,7 +33,7 @@ fn types_and_names_that_are_not_there() {
     }
 }
 
-/// Each of several, not only the first.
+/// All missing targets are reported, not only the first.
 #[test]
 fn all_that_is_missing_is_told() {
     let ran = on_shop(&["plan", "deploy", "web", "no", "nor", "-n", "shop"]);
@@ -151,7 +151,7 @@ fn manifests_that_cannot_be_read() {
     }
 }
 
-/// What the API server would answer to anybody is no plan.
+/// There is no plan for a delete that the API server always refuses.
 #[test]
 fn protected_namespaces() {
     let dump = "apiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system, uid: ks}\n";
