@@ -1,5 +1,5 @@
-//! The debug graph against a recording: a collector v1.36.3 that was running while the objects came, and what its
-//! endpoint printed.
+//! Compares the debug graph with a recording: the output of the endpoint of a v1.36.3 collector that was running while
+//! the objects were created.
 #![cfg(feature = "cli")]
 
 use kubectl_gc::{
@@ -33,7 +33,7 @@ fn the_graph_of_everything_is_what_the_endpoint_printed() {
 fn the_graph_of_a_namespace_is_a_part_of_that() {
     let (snapshot, graph) = recorded();
     let whole = include_str!("debug-graph/graph.dot");
-    // A vertex is a block of lines that ends with `  ];`, an edge is a line.
+    // A vertex is a block of lines that ends with `  ];`; an edge is one line.
     let parts = |text: &str| -> Vec<String> {
         let joined = text.replace("[\n    ", "[ ").replace("\"\n    ", "\" ").replace("\n  ];", " ];");
         joined.lines().map(str::to_owned).collect()

@@ -1,20 +1,20 @@
-//! Commands are built as vectors of arguments (`src/command_line.rs`), never by formatting.
+//! Commands must be built as vectors of arguments (`src/command_line.rs`), never by string formatting.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// Programs whose commands are printed.
+/// Programs that printed commands call.
 const PROGRAMS: [&str; 3] = ["kubectl ", "etcdctl ", "curl "];
 
-/// What ends a command in a sentence.
+/// Characters that end a command within a sentence.
 const END: [char; 6] = [',', ';', '.', '(', ')', '`'];
 
-/// Formatted text that begins like a command and is none.
+/// Format strings that begin like a command but are none.
 const NO_COMMANDS: [&str; 2] = ["kubectl gc {VERSION}\\n", "version of kubectl gc that wrote it{}"];
 
-/// The string literals of a source file, without comments and without the tests at its end.
+/// The string literals of a source file, except those in comments and in the test module at its end.
 fn literals(source: &str) -> Vec<String> {
     let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let mut literals = Vec::new();
@@ -30,7 +30,7 @@ fn literals(source: &str) -> Vec<String> {
             literals.push(after[..end].to_owned());
             rest = after.get(end + 1..).unwrap_or_default();
         } else {
-            // A character, a lifetime or a division.
+            // A character literal, a lifetime or a division.
             let character =
                 ["'\"'", "'\\''", "'\\\"'", "'/'"].into_iter().find(|character| rest.starts_with(character));
             rest = &rest[character.map_or(1, str::len)..];
@@ -49,7 +49,7 @@ fn end_of(text: &str) -> usize {
     text.find(closes).unwrap_or(text.len())
 }
 
-/// Whether a literal puts something into a command.
+/// Whether a literal formats a value into a command.
 fn builds_a_command(literal: &str) -> bool {
     let puts_in = |text: &str| text.replace("{{", "").contains('{');
     let command = |program: &str| {

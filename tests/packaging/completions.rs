@@ -1,4 +1,4 @@
-//! The checked-in completion scripts are those that the binary prints. `UPDATE_COMPLETIONS=1` writes them anew.
+//! The checked-in completion scripts equal the binary's output. `UPDATE_COMPLETIONS=1` rewrites them.
 
 use std::{fs, path::Path};
 
@@ -21,7 +21,7 @@ fn the_scripts_are_up_to_date() {
         if update {
             fs::write(&path, &script).unwrap();
         }
-        // Not compared with assert_eq: nobody wants to read two whole scripts.
+        // `assert_eq` would print both scripts completely.
         let checked_in = fs::read_to_string(&path).unwrap_or_default();
         assert!(
             checked_in == script,
@@ -41,7 +41,7 @@ fn every_command_is_completed() {
     }
 }
 
-/// Bash's script first finds the command, then its words: both have to call it the same.
+/// Bash's script first determines the command, then its words: both steps must use the same name for it.
 #[test]
 fn bash_finds_the_words_of_every_command() {
     let script = String::from_utf8(script(ShellArg::Bash)).unwrap();

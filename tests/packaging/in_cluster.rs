@@ -1,5 +1,5 @@
-//! The example of a sweep in a cluster says what the program does: its role is what `--print-role` prints, and its
-//! flags are flags.
+//! The example of a sweep in a cluster matches the program: its role equals the output of `--print-role`, and its flags
+//! exist.
 
 use std::{fs, path::Path, process::Command};
 
@@ -24,7 +24,7 @@ fn its_image_is_of_this_version() {
     assert!(example().contains(concat!("image: kubectl-gc:", env!("CARGO_PKG_VERSION"), "\n")));
 }
 
-/// Only what comes after the flags is wrong.
+/// The parser accepts all flags of the example, and rejects only the unknown flag after them.
 #[test]
 fn its_flags_are_flags() {
     let example = example();

@@ -1,4 +1,4 @@
-//! The licence is the one that Cargo.toml names.
+//! The licence file matches the licence in Cargo.toml.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! What is shipped around the binary: completion scripts, the krew manifest, an example of how to run it in a cluster,
-//! the licence; and the rule book.
+//! Checks the files that ship with the binary (completion scripts, krew manifest, example of running in a cluster,
+//! licence), and the rule book.
 
 mod commands;
 mod completions;

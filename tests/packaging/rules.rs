@@ -1,5 +1,5 @@
-//! The rule book (`docs/rules.md`): every rule says where it is from and which test holds it, and every label that is
-//! cited anywhere is in it.
+//! The rule book (`docs/rules.md`): every rule names its source and its test, and contains every label that is cited
+//! anywhere.
 
 use kubectl_gc::model::Rule as Cited;
 use std::{
@@ -10,21 +10,21 @@ use std::{
 
 const BOOK: &str = "docs/rules.md";
 
-/// Where labels are cited.
+/// Where to search for cited labels.
 const PLACES: &[&str] =
     &["src", "tests", "docs", "benches", "examples", "completions", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
-/// Letters that labels begin with. Only those of `R` have a dot.
+/// The letters that begin a label. Only labels with `R` have a dot.
 const LETTERS: &str = "RGSMLFDB";
 
-/// How citations looked before every rule had an id, and the name of a file that isn't here.
+/// Citation styles from before every rule had an id, and the name of a file that doesn't exist here.
 const FORMER: &[&str] =
     &["gc-rules", "of the rules)", ".4 step ", ".1 step ", "Appendix A", "Appendix B", "Appendix C"];
 
 struct Rule {
     title: String,
     text: String,
-    /// `Source: … · Seen on: … · Test: …`, in one line.
+    /// `Source: … · Seen on: … · Test: …`, joined into one line.
     last_line: String,
 }
 
@@ -145,10 +145,10 @@ fn bare_section(line: &str) -> Option<&str> {
     })
 }
 
-/// What does not count: the book, this test, and the page that says what citations looked like before.
+/// Files that are not checked: the rule book, this test, and the page that shows the former citations.
 const EXEMPT: &[&str] = &[BOOK, "tests/packaging/rules.rs", "docs/json-changes.md"];
 
-/// The files in which labels are cited, but for recorded runs.
+/// The files to search for labels, without recorded runs.
 fn citing_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut open: Vec<PathBuf> = PLACES.iter().map(PathBuf::from).collect();
@@ -170,7 +170,7 @@ fn text_of(file: &Path) -> Option<String> {
     String::from_utf8(fs::read(file).expect("it can be read")).ok()
 }
 
-/// What is wrong with the citations of a text.
+/// The citations of a text that don't exist in the rule book, or have a wrong form.
 fn unresolved(book: &Book, text: &str) -> Vec<String> {
     let mut wrong: Vec<String> = labels(text).into_iter().filter(|label| !book.has(label)).collect();
     wrong.extend(
@@ -198,12 +198,12 @@ fn every_label_that_is_cited_is_in_the_rule_book() {
         let Some(text) = text_of(&file) else { continue };
         wrong.extend(unresolved(&book, &text).into_iter().map(|label| format!("{}: {label}", file.display())));
     }
-    // The book cites itself.
+    // The rule book cites labels, too.
     wrong.extend(unresolved(&book, &book.text).into_iter().map(|label| format!("{BOOK}: {label}")));
     assert!(wrong.is_empty(), "not in {BOOK}:\n{}", wrong.join("\n"));
 }
 
-/// What is wrong with what a rule says of its test.
+/// What is wrong with a rule's `Test:` entry.
 fn untested(id: &str, tests: &str) -> Vec<String> {
     if let Some(why) = tests.strip_prefix("none: ") {
         return if why.split_whitespace().count() < 4 {
@@ -232,7 +232,8 @@ fn untested(id: &str, tests: &str) -> Vec<String> {
     wrong
 }
 
-/// Whether a text has this test. On the real control plane, tests are shared out to functions.
+/// Whether a text contains this test. A test against the real control plane may consist of several functions that have
+/// no test attribute.
 fn has_test(text: &str, function: &str, in_parts: bool) -> bool {
     let Some(at) = text.find(&format!("fn {function}(")) else { return false };
     let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
@@ -266,7 +267,7 @@ fn every_rule_names_its_source_and_its_test() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What output cites is what the book says, by the same id and title.
+/// The id and title of each rule cited in output equal those in the rule book.
 #[test]
 fn output_cites_rules_as_the_book_has_them() {
     let book = Book::read();
@@ -277,7 +278,8 @@ fn output_cites_rules_as_the_book_has_them() {
     }
 }
 
-/// Labels in what is printed: in snapshots of text, and in the strings of the source. Documents have them as `"id"`.
+/// Printed text has no bare labels: searches text snapshots and string literals of the source. Documents have labels
+/// only as `"id"`.
 #[test]
 fn nothing_that_is_printed_has_a_bare_label() {
     let mut wrong = Vec::new();
@@ -293,7 +295,7 @@ fn nothing_that_is_printed_has_a_bare_label() {
                 break;
             }
             let shown = if source { line.split("//").next().unwrap_or_default() } else { line };
-            // A constant, and a controller that is called so.
+            // These are not labels: a constant, and the name of a controller.
             let shown = shown.replace("Rule::", "Rule_").replace("GKE's L4 controller", "");
             let found = labels(&shown).into_iter().filter(|_| !shown.contains("\"id\": "));
             wrong.extend(found.map(|label| format!("{}: {label}: {line}", file.display())));
@@ -302,7 +304,7 @@ fn nothing_that_is_printed_has_a_bare_label() {
     assert!(wrong.is_empty(), "titles and links instead of labels:\n{}", wrong.join("\n"));
 }
 
-/// The judge is judged.
+/// Tests the checks above.
 #[test]
 fn what_is_wrong_is_noticed() {
     let book = Book::read();

@@ -8,17 +8,17 @@ use std::{
 
 const COLUMNS: usize = 120;
 
-/// Files in which a line is as long as what it holds.
+/// Files with generated or recorded content, whose lines may have any length.
 const AS_LONG_AS_IT_IS: [&str; 4] = ["tests/engine/recorded/", "tests/cli/dumps/", "completions/", "docs/schema/"];
 
-/// Files that belong to the repository.
+/// The files of the repository.
 fn files() -> Vec<String> {
     let listed = Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]).output().unwrap();
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
     String::from_utf8(listed.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Lines over the limit, with their numbers. Rows of tables and quoted output in Markdown can't be broken.
+/// The numbers of lines over the limit. Rows of tables and quoted output in Markdown can't be wrapped.
 fn too_long(text: &str, is_markdown: bool) -> Vec<usize> {
     let mut quoted = false;
     let mut long = Vec::new();
@@ -32,7 +32,7 @@ fn too_long(text: &str, is_markdown: bool) -> Vec<usize> {
     long
 }
 
-/// A line that holds a longer word than this (a link, JSON in a test) is as long as it is.
+/// A line with a longer word than this (a link, JSON in a test) may have any length.
 const LONGEST_WORD: usize = 90;
 
 fn can_be_broken(line: &str) -> bool {
@@ -65,7 +65,7 @@ fn a_long_line_is_found() {
     assert_eq!(too_long(&"äöü ".repeat(30), false), [0; 0]);
 }
 
-/// What stands in backticks and looks like a path: a file or a folder.
+/// Words in backticks that look like the path of a file or folder.
 fn paths(text: &str) -> Vec<&str> {
     let looks_like_one = |word: &&str| {
         let ends = word.ends_with(".rs") || word.ends_with('/') || word.ends_with(".md") || word.ends_with(".json");

@@ -1,8 +1,8 @@
-//! Every rule bites: a manifest that breaks it is complained about, and for that.
+//! Every rule is tested with a manifest that breaks it, and must report the expected complaint.
 
 use super::{complaints, rendered};
 
-/// What is replaced in the manifest, by what (the first time it occurs), and the complaint that has to come of it.
+/// A text in the manifest, its replacement (first occurrence only), and the expected complaint.
 const BREAKS: &[(&str, &str, &str)] = &[
     ("kind: Plugin", "kind: Plugin\nplugin: gc", "unreadable: unknown field"),
     ("os: linux", "os: [linux", "unreadable"),

@@ -44,7 +44,7 @@ pub struct Platform {
     pub bin: String,
 }
 
-/// A label selector: both parts have to match.
+/// A label selector: both fields must match.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Selector {
@@ -74,7 +74,7 @@ impl Manifest {
 }
 
 impl FileOperation {
-    /// What the file is called once it is installed.
+    /// The file's name after installation.
     pub fn installed(&self) -> &str {
         if self.to == "." { self.from.rsplit('/').next().unwrap_or_default() } else { &self.to }
     }

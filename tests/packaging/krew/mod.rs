@@ -1,4 +1,4 @@
-//! `krew-manifest.yaml` renders to a manifest that krew takes.
+//! `krew-manifest.yaml` renders to a manifest that krew accepts.
 
 mod broken;
 mod manifest;
@@ -13,7 +13,7 @@ use self::{
     rules::complaints,
 };
 
-/// The platforms that are released, in krew's words.
+/// The released platforms, with krew's names.
 const PLATFORMS: [(&str, &str); 5] =
     [("linux", "amd64"), ("linux", "arm64"), ("darwin", "amd64"), ("darwin", "arm64"), ("windows", "amd64")];
 
@@ -21,7 +21,8 @@ fn template() -> String {
     fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/krew-manifest.yaml")).unwrap()
 }
 
-/// A release of this version. The sums are such that YAML would take them for numbers if it could.
+/// The archives of a release of this version. YAML would read most of these checksums as numbers if they weren't
+/// quoted.
 fn archives() -> BTreeMap<String, String> {
     let name = |(os, arch): (&str, &str)| {
         let ending = if os == "windows" { "zip" } else { "tar.gz" };

@@ -1,17 +1,17 @@
-//! Fills in the template, as envsubst does, and holds it to be whole.
+//! Fills in the template, as envsubst does, and checks that all variables are set.
 
 use std::collections::BTreeMap;
 
-/// What a release puts into the manifest.
+/// The values that a release fills in.
 pub struct Release<'a> {
-    /// Without the v.
+    /// Without the leading `v`.
     pub version: &'a str,
     pub homepage: &'a str,
     /// The sha256 of each archive, `kubectl-gc-vVERSION-OS-ARCH.ENDING`.
     pub archives: &'a BTreeMap<String, String>,
 }
 
-/// The manifest of a release; an error where the two don't fit.
+/// The manifest of a release; an error if the template and the release don't match.
 pub fn render(template: &str, release: &Release<'_>) -> Result<String, String> {
     let mut text = template.to_owned();
     let mut fill = |variable: &str, value: &str| {

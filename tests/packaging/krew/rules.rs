@@ -1,13 +1,13 @@
-//! krew's rules: those that krew itself goes by when it reads a manifest (validation.ValidatePlugin), those of its
-//! validate-krew-manifest, which every change of the index has to pass, those of its installer, and what reviewers of
-//! the index ask for (plugin manifest, naming guide, new plugins).
+//! krew's rules: those that krew checks when it reads a manifest (validation.ValidatePlugin), those of
+//! validate-krew-manifest, which every change of the index has to pass, those of krew's installer, and the requirements
+//! of the index's reviewers (plugin manifest, naming guide, new plugins).
 
 use super::{
     manifest::{Manifest, Platform, Spec},
     selector::SUPPORTED,
 };
 
-/// Names that Windows keeps for devices, with COM1 to LPT9.
+/// Device names that Windows reserves, in addition to COM1 to COM9 and LPT1 to LPT9.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
 /// What is wrong with a manifest in a file of this name.
@@ -95,7 +95,7 @@ fn files(platform: &Platform, rule: &mut Rule<'_>) {
     rule(!bin.is_empty(), "no bin".to_owned());
     let windows = platform.selector.as_ref().is_some_and(|selector| selector.matches("windows", "amd64"));
     rule(!windows || bin.ends_with(".exe"), format!("bin {bin:?} is no .exe"));
-    // Without files everything is installed; what that is, only the archive says.
+    // Without `files`, krew installs the whole archive, whose content is unknown here.
     let Some(files) = &platform.files else { return };
     rule(!files.is_empty(), "files is empty".to_owned());
     for file in files {
@@ -120,7 +120,7 @@ fn kebab_case(name: &str) -> bool {
     name.split('-').all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()))
 }
 
-/// Whether Go's filepath.Clean would leave it as it is, and it leads nowhere else.
+/// Whether Go's filepath.Clean would leave the path unchanged, and it stays inside its folder.
 fn clean(path: &str) -> bool {
     path.split('/').all(|part| !["", ".", ".."].contains(&part))
 }

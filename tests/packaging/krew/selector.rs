@@ -1,8 +1,8 @@
-//! Which platforms a selector selects.
+//! Which platforms a selector matches.
 
 use super::manifest::Selector;
 
-/// Every platform that krew knows.
+/// All platforms that krew supports.
 pub const SUPPORTED: [(&str, &str); 11] = [
     ("windows", "386"),
     ("windows", "amd64"),
