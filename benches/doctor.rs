@@ -1,5 +1,4 @@
-//! How long a diagnosis takes, by how many objects there are and what is wrong with them: `cargo bench --bench doctor
-//! [-- OBJECTS…]`.
+//! Measures diagnoses by the number of objects and by their problems: `cargo bench --bench doctor [-- OBJECTS…]`.
 
 use std::time::Instant;
 
@@ -13,10 +12,10 @@ use kubectl_gc::{
     simulate::{Assume, Projection, SimContext},
 };
 
-/// What the object with this number is: who owns it, whether it is terminating, and its finalizers.
+/// An object by its number: its owners, whether it is terminating, and its finalizers.
 type Shape = fn(u32) -> (Vec<u32>, bool, &'static [&'static str]);
 
-/// Nobody has this number.
+/// A number that no object has.
 const NOBODY: u32 = u32::MAX;
 
 const SHAPES: &[(&str, Shape)] = &[
@@ -98,7 +97,7 @@ fn snapshot(size: u32, shape: Shape) -> Snapshot {
     for number in 0..size {
         let (owners, terminating, finalizers) = shape(number);
         let owners = owners.into_iter().map(|owner| {
-            // The last one closes the circle.
+            // The last object's reference closes the cycle.
             let owner = if owner == size { 0 } else { owner };
             RawReference {
                 api_version: "acme.io/v1".into(),

@@ -1,5 +1,5 @@
-//! How long a plan takes, by how many objects it touches, and a sweep, by how many there are: `cargo bench --bench plan
-//! [-- OBJECTS…]`.
+//! Measures plans by the number of objects they touch, and sweeps by the number of existing objects: `cargo bench
+//! --bench plan [-- OBJECTS…]`.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use kubectl_gc::{
     simulate::{Assume, Request, SimContext, Start},
 };
 
-/// Which owner the object with this number has.
+/// The number of an object's owner; `None` if it has no owner.
 type Shape = fn(u32) -> Option<u32>;
 
 const SHAPES: &[(&str, Shape)] = &[
@@ -20,7 +20,7 @@ const SHAPES: &[(&str, Shape)] = &[
     ("tree of tens", |number| number.checked_sub(1).map(|number| number / 10)),
 ];
 
-/// What a sweep finds; nobody has the last number.
+/// Graphs for sweeps. No object has the number `u32::MAX`.
 const SWEPT: &[(&str, Shape)] = &[
     ("all is well", |number| number.checked_sub(1).map(|number| number / 10)),
     ("one in 100", |number| {

@@ -1,4 +1,4 @@
-//! How long a dump takes to be read and shown, by how many objects it holds: `cargo bench --bench tree [-- OBJECTS…]`.
+//! Measures reading and showing a dump, by its number of objects: `cargo bench --bench tree [-- OBJECTS…]`.
 
 use std::{io::Write, time::Instant};
 
@@ -31,7 +31,7 @@ fn main() {
     }
 }
 
-/// ReplicaSets with nine pods each, as `kubectl get -o json` prints objects, one a line.
+/// ReplicaSets with nine pods each, in the format of `kubectl get -o json`, one object a line.
 fn write_dump(path: &std::path::Path, size: u32) -> u64 {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path).expect("the file can be made"));
     for number in 0..size {
