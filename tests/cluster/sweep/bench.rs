@@ -1,4 +1,4 @@
-//! Large cascades: how long `sweep --watch` takes, and how much memory, beside the real collector. Both have 20
+//! Large cascades: how much time and memory `sweep --watch` takes, compared with the real collector. Both have 20
 //! workers, no limit of requests, the same API server on the same machine, and take turns.
 //!
 //! ```console
@@ -21,28 +21,28 @@ use crate::harness::{ADMIN, COLLECTOR, Cluster, Options, owner_reference, settle
 
 use super::seat::{Seat, SweepSettings};
 
-/// How many objects a cascade takes, as `OBJECTS` says. With as few as it is by default it is seen that each cascade
-/// ends; for figures they are too few.
+/// The number of objects in a cascade, from `OBJECTS`. The default only shows that each cascade ends; it is too small
+/// for measuring.
 static MANY: LazyLock<usize> = LazyLock::new(|| number("OBJECTS", 500));
-/// So many have dependents of their own in a tree.
+/// The number of objects that have dependents of their own in a tree.
 const BRANCHES: usize = 100;
-/// So many are created at a time.
+/// The number of objects created at a time.
 const AT_A_TIME: usize = 8;
 const PATIENCE: Duration = Duration::from_mins(10);
-/// Between two looks at how much is left.
+/// The interval between two counts of what is left.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Neither a rate of requests nor a short interval of anything is to decide.
+/// Request limits and short intervals must not decide the result.
 const SWEEP: [&str; 6] =
     ["sweep", "--watch", "--trust-missing-apis", "--qps=0", "--workers=20", "--metrics-bind-address=127.0.0.1:0"];
 const CONTROLLER_MANAGER: [&str; 3] = ["--kube-api-qps=100000", "--kube-api-burst=100000", "--concurrent-gc-syncs=20"];
 
-/// What is owned by whom, and how its owner is deleted.
+/// Who owns which objects, and how the root is deleted.
 #[derive(Clone, Copy, Debug)]
 enum Cascade {
-    /// One owner of all.
+    /// One owner of all objects.
     Star(&'static str),
-    /// One owner of a hundred, each of which owns a hundred; references block.
+    /// One owner of a hundred objects, which own all others; references block.
     Tree(&'static str),
 }
 
@@ -64,13 +64,13 @@ impl Cascade {
     }
 }
 
-/// What one run took.
+/// What one run cost.
 #[derive(Clone, Copy, Debug)]
 struct Took {
     time: Duration,
-    /// Of the process, in MB: when it had seen everything, and at its height.
+    /// Peak memory of the process in MB: after it has seen everything, and at the end.
     memory: [usize; 2],
-    /// Of the process, between the DELETE and the end.
+    /// CPU time of the process between the DELETE and the end.
     processor: Duration,
 }
 
@@ -85,7 +85,7 @@ fn config_map(namespace: &str, name: &str, owner: Option<&Value>) -> Value {
     object
 }
 
-/// Makes so many dependents, and returns them in no particular order.
+/// Creates this many dependents, and returns them in no particular order.
 fn crowd(
     cluster: &Cluster,
     namespace: &str,
@@ -109,7 +109,7 @@ fn crowd(
     })
 }
 
-/// Everything that a cascade takes, and its owner.
+/// Creates all objects of a cascade, and returns the root.
 fn build(cluster: &Cluster, cascade: Cascade, namespace: &str) -> Value {
     let root = cluster.create(config_map(namespace, "root", None));
     match cascade {
@@ -122,7 +122,7 @@ fn build(cluster: &Cluster, cascade: Cascade, namespace: &str) -> Value {
     root
 }
 
-/// How many objects are left in a namespace, asked with the least effort.
+/// How many objects are left in a namespace, by the cheapest request.
 fn left(cluster: &Cluster, namespace: &str) -> usize {
     let path = format!("/api/v1/namespaces/{namespace}/configmaps?limit=1");
     let list = cluster.get(&path).expect("a list");
@@ -130,7 +130,7 @@ fn left(cluster: &Cluster, namespace: &str) -> usize {
     list["items"].as_array().map_or(0, Vec::len) + rest
 }
 
-/// A number of `/proc/PID/status`, in MB.
+/// A field of `/proc/PID/status`, in MB.
 fn memory(pid: u32, what: &str) -> usize {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(what));
@@ -139,16 +139,16 @@ fn memory(pid: u32, what: &str) -> usize {
     kilobytes.unwrap_or_else(|| panic!("no {what} of the process {pid}")) >> 10
 }
 
-/// How much of a processor a process has had.
+/// The CPU time that a process has used.
 fn processor(pid: u32) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name, in brackets, may hold anything; what is counted in hundredths of a second comes after it.
+    // The name in brackets may contain anything; times in hundredths of a second come after it.
     let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let hundredths: u64 = rest.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     Duration::from_millis(hundredths * 10)
 }
 
-/// One cascade under one of the two, which is started for it and knows everything when the delete comes.
+/// Runs one cascade under one of the two, which is started for it and has seen everything before the delete.
 fn run(cluster: &Cluster, seat: Seat, cascade: Cascade, namespace: &str) -> Took {
     let root = build(cluster, cascade, namespace);
     let sweeping = match seat {
@@ -190,7 +190,7 @@ fn run(cluster: &Cluster, seat: Seat, cascade: Cascade, namespace: &str) -> Took
     took
 }
 
-/// What was orphaned is all there, and nobody refers to the owner; it makes room then.
+/// Checks that all orphans exist and don't refer to the owner, then deletes them.
 fn check(cluster: &Cluster, cascade: Cascade, namespace: &str, root: &Value) {
     let path = format!("/api/v1/namespaces/{namespace}/configmaps");
     if cascade.policy() == "Orphan" {
@@ -206,7 +206,7 @@ fn check(cluster: &Cluster, cascade: Cascade, namespace: &str, root: &Value) {
     assert!(cleared.is_success(), "{}", cleared.text());
 }
 
-/// A number that the environment says.
+/// A number from an environment variable.
 fn number(name: &str, otherwise: usize) -> usize {
     env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }

@@ -1,5 +1,5 @@
-//! Sweeps by the built program: foretold, which is what a collector does that comes up on the same state, done in one
-//! pass, and kept on.
+//! Sweeps by the built program: predicted, done in one pass, and continuous. The prediction is what a collector does
+//! that starts on the same state.
 
 mod adversary;
 mod bench;
@@ -23,24 +23,24 @@ use crate::{
     },
 };
 
-/// What failed comes again after a back-off.
+/// Failed requests are retried after a back-off.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A cluster on which nobody collects anything.
+/// A cluster without a collector.
 fn without_collector() -> Cluster {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster
 }
 
-/// The one that tests share which only read.
+/// The shared cluster without a collector, for tests that leave each other's objects alone.
 pub fn uncollected() -> &'static Cluster {
     static CLUSTER: LazyLock<Cluster> = LazyLock::new(without_collector);
     &CLUSTER
 }
 
 impl Trial<'_> {
-    /// Something that was there once: its dependents still name it.
+    /// An object that existed once: its dependents still refer to it.
     pub fn gone(&self, name: &str) -> Value {
         let object = self.widget(name).create();
         self.deleted(&object, "Background");
@@ -51,16 +51,16 @@ impl Trial<'_> {
         self.cluster.delete(&self.cluster.path_of(object), Some(policy), None);
     }
 
-    /// What the cluster holds of this trial.
+    /// The objects of this trial that exist.
     fn holds(&self) -> Vec<Value> {
         let objects = self.cluster.objects_of(&self.cluster.listed());
         objects.into_iter().filter(|object| self.is_own(object)).collect()
     }
 }
 
-/// Everything that a sweep has to do with, and what it leaves alone.
+/// Creates an object for every case that a sweep handles, and for those that it must not change.
 fn furnish(trial: &Trial<'_>) {
-    // What only owners that are gone hold, and what others keep.
+    // Objects whose owners are all gone, and one that another owner keeps.
     let (gone, solid) = (trial.gone("gone"), trial.widget("solid").create());
     let lost = trial.config_map("lost").blocking(&gone).create();
     trial.config_map("below").owned_by(&lost).create();
@@ -70,12 +70,12 @@ fn furnish(trial: &Trial<'_>) {
     let replaced = trial.gone("replaced");
     trial.widget("replaced").create();
     trial.config_map("of-replaced").owned_by(&replaced).create();
-    // References that don't lead to their owner, or to none that there can be.
+    // References that don't match their owner, or that name an owner that can't exist.
     let elsewhere = trial.another_namespace();
     trial.config_map("cross").owned_by(&solid).in_namespace(&elsewhere).create();
     trial.config_map("haunted").owned_by(&gone).reference(trial.unserved()).create();
     trial.rack("of-namespaced").owned_by(&solid).create();
-    // Deletes that wait for the collector, one of them for somebody else as well.
+    // Deletes that wait for the collector, one of them also for a foreign finalizer.
     let waiting = trial.widget("waiting").create();
     let first = trial.config_map("first").blocking(&waiting).create();
     trial.config_map("second").owned_by(&waiting).create();
@@ -93,8 +93,8 @@ fn furnish(trial: &Trial<'_>) {
     let hen = trial.config_map("hen").blocking(&egg).create();
     trial.add_owners(&egg, &[blocking(&hen)]);
     trial.add_owners(&solid, &[owner_reference(&solid)]);
-    // R8.10: what a collector that comes up sees after an owner that gets stuck, it leaves alone for as long. Which it
-    // sees first is chance.
+    // R8.10: a starting collector postpones an object that it sees after an owner that gets stuck. Which one it sees
+    // first is chance.
     let lag = trial.config_map("lag-a").create();
     trial.config_map("lag-b").blocking(&lag).finalizer(HOLD).create();
     trial.config_map("lag-c").owned_by(&lag).create();
@@ -116,7 +116,7 @@ fn without(sweep: &Value, name: &str) -> Value {
     rest
 }
 
-/// What becomes of objects, by their kinds and names.
+/// Outcomes by the objects' names.
 fn words(sweep: &Value) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let outcomes = sweep["outcomes"].as_array().into_iter().flatten();
@@ -129,7 +129,7 @@ fn sweep(cluster: &Cluster, code: i32, args: &[&str]) -> Value {
     ran.json()
 }
 
-/// A collector that comes up does what the sweep says, but for what it may leave alone for a while (R8.10).
+/// A starting collector does what the sweep predicts, except for what it may postpone (R8.10).
 #[test]
 fn a_collector_that_comes_up_does_what_a_sweep_foretold() {
     let cluster = without_collector();
@@ -155,7 +155,7 @@ fn a_collector_that_comes_up_does_what_a_sweep_foretold() {
     let real = if lags { without(&predicted, "lag-c") } else { predicted.clone() };
     comes_true(&trial, &real, &before);
 
-    // Once the owner is not stuck any more, that comes true, too.
+    // Once the owner is no longer stuck, the collector does the rest.
     cluster.patch(
         &format!("/api/v1/namespaces/{}/configmaps/lag-b", trial.namespace),
         &json!({"metadata": {"finalizers": null}}),
@@ -164,7 +164,7 @@ fn a_collector_that_comes_up_does_what_a_sweep_foretold() {
     cluster.wait_until("all that lagged to go", PATIENCE, || {
         !trial.holds().iter().any(|object| rest.iter().any(|name| object["metadata"]["name"] == *name))
     });
-    // And then a sweep finds nothing more to do than what is stuck.
+    // Then a sweep finds only what is stuck.
     cluster.settled();
     let after = sweep(&cluster, 2, &[]);
     assert_eq!(
@@ -179,16 +179,16 @@ fn comes_true(trial: &Trial<'_>, predicted: &Value, before: &[Value]) {
     trial.cluster.settled();
     let verdict = poll(PATIENCE, || compare(predicted, before, &trial.holds()).map_err(Retry::Later));
     verdict.unwrap_or_else(|wrong| panic!("{wrong}"));
-    // What is as foretold has to stay so.
+    // What matches the prediction must stay so.
     trial.cluster.settled();
     compare(predicted, before, &trial.holds()).unwrap_or_else(|wrong| panic!("{wrong}"));
 }
 
-/// A sweep of one namespace does there what the whole one does, unless something elsewhere had to be written to.
+/// A sweep of one namespace does the same there as the whole sweep, unless it would have to write elsewhere.
 fn check_limits(trial: &Trial<'_>, whole: &Value) {
     let limited = sweep(trial.cluster, 2, &["-n", &trial.namespace]);
     let mut expected = words(whole);
-    // These are elsewhere; and the owner that orphans one of them has to stay for that.
+    // Two are elsewhere, and the owner that orphans one of them must wait for that.
     for name in ["cross", "freed-elsewhere", "freeing"] {
         assert!(expected.remove(name).is_some(), "{name}");
     }
@@ -201,7 +201,7 @@ fn check_limits(trial: &Trial<'_>, whole: &Value) {
     assert_eq!(words(&one), BTreeMap::from([("lost".to_owned(), "Deleted".to_owned())]));
 }
 
-/// A list that is old, by the time that it is used: an answer to a request for metadata.
+/// An outdated answer to a list of metadata.
 fn stale_list(items: &[(&str, &str, &str)]) -> Fault {
     let item = |(namespace, name, uid): &(&str, &str, &str)| {
         json!({"metadata": {"namespace": namespace, "name": name,
@@ -217,7 +217,7 @@ fn stale_list(items: &[(&str, &str, &str)]) -> Fault {
     Fault::Answer { status: 200, headers: Vec::new(), body }
 }
 
-/// R8.7: an owner that lists lack, or show as another, is dangling only if a look-up says so, too.
+/// R8.7: an owner that lists lack, or show with another uid, is dangling only if a look-up confirms it.
 #[test]
 fn what_a_list_lacks_is_looked_up() {
     let cluster = uncollected();
@@ -243,7 +243,7 @@ fn what_a_list_lacks_is_looked_up() {
     proxy.with(move |request| (request.path == list).then(|| stale_list(&[(&namespace, "owner", "before")])));
     assert_eq!(words(&sweep(0).0), lost, "the list was read before the owner was replaced");
 
-    // What can't be looked up is unknown, and so is what a path is silent about that isn't served any more (R3.16).
+    // An owner that can't be looked up is unknown, and so is one whose whole API path is not served (R3.16).
     for fault in [Fault::status(403, "Forbidden"), Fault::status(404, "NotFound"), Fault::status(500, "InternalError")]
     {
         let describe = format!("{fault:?}");
@@ -254,7 +254,7 @@ fn what_a_list_lacks_is_looked_up() {
         assert_eq!(document["complete"], false, "{describe}");
         assert!(said.contains("gone: ") && said.contains("error: 1 outcome is not certain"), "{describe}: {said}");
     }
-    // The path alone is trusted to be silent because nothing is there.
+    // With `--trust-missing-apis` a 404 for the whole path counts as absent; a 403 never does.
     for (status, reason, code, word) in [(404, "NotFound", 0, "Deleted"), (403, "Forbidden", 1, "Unchanged")] {
         proxy.with(move |request| request.path.ends_with("/widgets/gone").then(|| Fault::status(status, reason)));
         let (document, said) = sweep_with(&["--trust-missing-apis"], code);
@@ -262,7 +262,7 @@ fn what_a_list_lacks_is_looked_up() {
     }
 }
 
-/// Whoever may see one namespace only is told nothing of the rest, and nothing rests on what was not seen.
+/// A user who may read only one namespace learns nothing of the rest: the sweep doesn't act on what it can't read.
 #[test]
 fn what_may_not_be_read_is_not_absent() {
     let cluster = uncollected();

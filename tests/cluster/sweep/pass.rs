@@ -1,4 +1,4 @@
-//! One pass, done by the built program: what it does, whom it asks, and what it leaves alone.
+//! One pass by the built program: what it does, when it asks, and what it doesn't change.
 
 use std::{
     collections::BTreeSet,
@@ -20,17 +20,17 @@ use crate::{
     },
 };
 
-/// A pass is called off once nothing has got on for ten seconds; and a busy machine is no reason for a test to fail.
+/// A pass gives up after ten seconds without progress; and a busy machine must not make a test fail.
 const IN_VAIN: Duration = Duration::from_secs(40);
-/// Events take a moment.
+/// How long an event may take to arrive.
 const SEEN: Duration = Duration::from_secs(1);
 
-/// A pass over this trial's namespace, with more on the command line.
+/// The command line of a pass over this trial's namespace.
 fn args<'a>(trial: &'a Trial<'_>, more: &[&'a str]) -> Vec<&'a str> {
     [&["sweep", "-n", &trial.namespace], more].concat()
 }
 
-/// The same, done, and what it says of it.
+/// Runs that pass, and returns its document.
 #[track_caller]
 fn swept(trial: &Trial<'_>, code: i32, more: &[&str]) -> Value {
     let ran = trial.cluster.gc(&args(trial, &[&["--yes", "-o", "json"], more].concat()));
@@ -38,7 +38,7 @@ fn swept(trial: &Trial<'_>, code: i32, more: &[&str]) -> Value {
     checked(ran.json())
 }
 
-/// A document that is what its schema says.
+/// Checks a document against its schema, and returns it.
 #[track_caller]
 fn checked(document: Value) -> Value {
     let schema = |file: &str| -> Value {
@@ -55,7 +55,7 @@ fn checked(document: Value) -> Value {
     document
 }
 
-/// The names of the trial's ConfigMaps that are there, in alphabetical order.
+/// The names of the trial's ConfigMaps that exist, in alphabetical order.
 fn there(trial: &Trial<'_>) -> Vec<String> {
     let all = trial.holds().into_iter().filter(|object| object["kind"] == "ConfigMap");
     let mut names: Vec<String> =
@@ -65,7 +65,7 @@ fn there(trial: &Trial<'_>) -> Vec<String> {
     names
 }
 
-/// The uids of what a sweep does something to, and of what stays.
+/// The uids of the objects that a sweep changes, and of those that stay.
 fn named(sweep: &Value) -> [BTreeSet<String>; 2] {
     ["outcomes", "remaining"].map(|list| {
         let all = sweep[list].as_array().into_iter().flatten();
@@ -73,7 +73,7 @@ fn named(sweep: &Value) -> [BTreeSet<String>; 2] {
     })
 }
 
-/// Something to sweep: so many ConfigMaps whose owner is gone.
+/// Creates objects to sweep: this many ConfigMaps whose owner is gone.
 fn lost(trial: &Trial<'_>, count: usize) {
     let gone = trial.gone("gone");
     for number in 0..count {
@@ -96,8 +96,7 @@ fn a_pass_does_what_it_foretold_and_touches_nothing_else() {
     let blockers: Vec<&Value> =
         came["blockers"].as_array().into_iter().flatten().map(|one| &one["object"]["name"]).collect();
     assert!(blockers.contains(&&json!("holding")), "what is stuck is named, with whoever holds it: {came}");
-    // Others write to this cluster meanwhile: whoever takes that in foretells anew, and may play the same things in
-    // another order.
+    // Other tests write to this cluster meanwhile: on such a change the pass predicts again, possibly in another order.
     assert_eq!(named(&document), named(&predicted), "it speaks of the objects that `--dry-run` speaks of");
     for describe in [&predicted, &document] {
         compare(describe, &before, &trial.holds()).unwrap_or_else(|wrong| panic!("{wrong}"));
@@ -108,7 +107,7 @@ fn a_pass_does_what_it_foretold_and_touches_nothing_else() {
     assert_eq!(outside(&trial.holds()), outside(&before), "nothing outside of the namespace is written to");
     assert_eq!(other.holds(), beside);
 
-    // Nothing is left but what is stuck, and that is known at once.
+    // Only stuck objects are left, and the next pass knows that at once.
     let after = trial.holds();
     let begun = Instant::now();
     let again = swept(&trial, 2, &[]);
@@ -116,14 +115,14 @@ fn a_pass_does_what_it_foretold_and_touches_nothing_else() {
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     assert_eq!(trial.holds(), after);
 
-    // Of the other, one object.
+    // In the other namespace, sweep one object.
     let one = swept(&other, 0, &["cm/lost"]);
     assert_eq!((&one["result"]["ended"], &one["summary"]["deleted"]), (&json!("AsPlanned"), &json!(1)), "{one}");
     let rest: Vec<Value> = beside.into_iter().filter(|object| object["metadata"]["name"] != "lost").collect();
     assert_eq!(other.holds(), rest, "all the rest is as it was, to the last byte");
 }
 
-/// What becomes collectable through the pass itself goes in it, and owners wait for the last of it.
+/// A pass also deletes what becomes collectable through itself, and waiting owners go last.
 #[test]
 fn a_pass_ends_when_nothing_is_left_to_do() {
     let trial = Trial::on(uncollected(), "chain", "Foreground");
@@ -143,7 +142,7 @@ fn a_pass_ends_when_nothing_is_left_to_do() {
     let ran = trial.cluster.gc(&args(&trial, &[]));
     ran.expect(0);
     assert_eq!(swept(&trial, 0, &[])["result"]["ended"], "NothingToDo");
-    // The names of what is to be done, and YAML.
+    // `-o name` and `-o yaml`.
     lost(&trial, 1);
     let ran = trial.cluster.gc(&args(&trial, &["--yes", "-o", "name"]));
     assert_eq!(ran.expect(0), "configmap/lost-0\n", "{}", ran.stderr);
@@ -175,7 +174,7 @@ fn somebody_is_asked() {
     assert_eq!(there(&trial), ["lost-0", "lost-1"]);
     let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[]));
     terminal.shows("Sweep 2 objects? [y/N]");
-    // What makes no difference is no reason to ask again.
+    // A change that makes no difference to the plan is no reason to ask again.
     trial.config_map("stranger").create();
     thread::sleep(SEEN);
     terminal.types("y");
@@ -184,7 +183,7 @@ fn somebody_is_asked() {
     assert!(shown.contains("DONE: as planned"), "{shown}");
 }
 
-/// Nobody has agreed to what was not there when they were asked.
+/// The user has not agreed to changes that came after the question.
 #[test]
 fn what_changes_meanwhile_is_asked_about_again() {
     let trial = Trial::on(uncollected(), "asked-again", "Background");
@@ -198,7 +197,7 @@ fn what_changes_meanwhile_is_asked_about_again() {
     terminal.shows("The cluster has changed: this is the new plan.");
     terminal.shows("Sweep 2 objects? [y/N]");
     assert_eq!(there(&trial), ["lost-0", "lost-1", "owner"]);
-    // Somebody gives one of them an owner that is there.
+    // Give one of them an owner that exists.
     let saved =
         trial.cluster.get(&format!("/api/v1/namespaces/{}/configmaps/lost-1", trial.namespace)).expect("it is there");
     trial.add_owners(&saved, &[blocking(&owner)]);
@@ -210,7 +209,7 @@ fn what_changes_meanwhile_is_asked_about_again() {
     assert_eq!((code, there(&trial)), (Some(0), vec!["lost-1".to_owned(), "owner".to_owned()]), "{shown}");
 }
 
-/// A pod in its grace period is waited for as long as its kubelet may take, and what waits for it, too.
+/// A pass waits for a pod for as long as its kubelet may take, and then for the pod's dependents.
 #[test]
 fn pods_are_waited_for() {
     let trial = Trial::on(uncollected(), "grace", "Background");
@@ -236,7 +235,7 @@ fn pods_are_waited_for() {
     assert_eq!(there(&trial), [""; 0]);
 }
 
-/// Nobody is known to let go of it: that is said, and not waited for.
+/// No known controller removes the finalizer: the pass reports that, and doesn't wait.
 #[test]
 fn what_gets_stuck_is_told() {
     let trial = Trial::on(uncollected(), "stuck", "Background");
@@ -248,7 +247,7 @@ fn what_gets_stuck_is_told() {
     assert_eq!(there(&trial), ["held"]);
 }
 
-/// A webhook, a policy: whatever refuses a write is told with the object, and the pass ends by itself.
+/// If a webhook or a policy refuses a write, the pass reports it with the object, and ends by itself.
 #[test]
 fn what_is_refused_is_told() {
     let trial = Trial::on(uncollected(), "refused", "Background");
@@ -274,7 +273,7 @@ fn what_is_refused_is_told() {
     assert_eq!(failed, [&json!("kept"), &json!("lost-0")], "{document}");
 }
 
-/// Denies an operation on the ConfigMaps of a trial, and waits until it is so.
+/// Denies an operation on the ConfigMaps of a trial, and waits until the policy is in force.
 fn deny(trial: &Trial<'_>, operation: &str, is_it: &str) {
     let name = trial.global(&operation.to_lowercase());
     let kind = |kind: &str, spec: Value| {
@@ -308,7 +307,7 @@ fn deny(trial: &Trial<'_>, operation: &str, is_it: &str) {
     );
     let path = format!("/api/v1/namespaces/{}/configmaps/canary", trial.namespace);
     let method = if operation == "DELETE" { Method::DELETE } else { Method::PATCH };
-    // Whether it is in force shows in something that nobody else has to do with.
+    // Try it on an object that only this check uses.
     trial.cluster.wait_until("a policy to be in force", IN_VAIN, || {
         if trial.cluster.get(&path).is_none() {
             trial.config_map("canary").create();
@@ -319,8 +318,8 @@ fn deny(trial: &Trial<'_>, operation: &str, is_it: &str) {
     });
 }
 
-/// What may not be read is not absent: whoever sees one namespace only sweeps what is certain there, and says what is
-/// not.
+/// A user who may read only one namespace sweeps what is certain there. What is forbidden is not absent: the pass
+/// reports it.
 #[test]
 fn what_may_not_be_read_is_left_alone() {
     let trial = Trial::on(uncollected(), "unreadable", "Background");
@@ -347,8 +346,8 @@ fn what_may_not_be_read_is_left_alone() {
     assert_eq!(trial.cluster.get(&trial.cluster.path_of(&of_rack)), Some(of_rack));
 }
 
-/// An owner that was absent when the plan was made has to be absent still: whatever is no such answer, nothing is
-/// written for it.
+/// An owner that was absent when the plan was made must still be absent. Any answer that doesn't confirm this stops the
+/// write.
 #[test]
 fn no_answer_is_no_absence() {
     let trial = Trial::on(uncollected(), "unanswered", "Background");
@@ -360,7 +359,7 @@ fn no_answer_is_no_absence() {
         let describe = format!("{fault:?}");
         proxy.forget();
         let asked = AtomicUsize::new(0);
-        // The plan is made on what the server really says.
+        // The first look-up, for the plan, gets the server's real answer.
         proxy.with(move |request| {
             let is_it = request.path.ends_with("/widgets/gone") && asked.fetch_add(1, Ordering::Relaxed) > 0;
             is_it.then(|| fault.clone())
@@ -374,7 +373,7 @@ fn no_answer_is_no_absence() {
     }
 }
 
-/// A dependent that was created while a watch was lost is in no plan: its owner would go without freeing it.
+/// A dependent created while a watch was interrupted is in no plan: its owner would go without orphaning it.
 #[test]
 fn a_watch_that_missed_events_stops_it() {
     let trial = Trial::on(uncollected(), "missed", "Background");
@@ -388,7 +387,7 @@ fn a_watch_that_missed_events_stops_it() {
     let kubeconfig = format!("--kubeconfig={}", proxy.kubeconfig().display());
     let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[&kubeconfig]));
     terminal.shows("Sweep 1 object? [y/N]");
-    // By then the watch has been refused.
+    // By then the API server has refused the watch.
     thread::sleep(SEEN);
     terminal.types("y");
     let (code, shown) = terminal.ends();
@@ -396,7 +395,7 @@ fn a_watch_that_missed_events_stops_it() {
     assert!(shown.contains("new configmaps may have been missed since they were listed"), "{shown}");
 }
 
-/// Ctrl-C ends it in good order, and so does its time.
+/// Ctrl-C and `--timeout` end a pass in an orderly way.
 #[test]
 fn it_can_be_called_off() {
     let trial = Trial::on(uncollected(), "called-off", "Background");
@@ -422,7 +421,7 @@ fn it_can_be_called_off() {
     assert_eq!(there(&trial), ["of-first", "of-second"]);
 }
 
-/// Two passes at once, and one beside the real collector: whoever comes second finds nothing left to do.
+/// Two passes at once, and one next to the real collector: whichever comes second finds nothing left to do.
 #[test]
 fn two_at_once_do_no_harm() {
     let trial = Trial::on(uncollected(), "twice", "Background");

@@ -1,5 +1,4 @@
-//! Who collects on a cluster: the real collector, or `sweep --watch` in its place. Whatever sits there is held to the
-//! same.
+//! The collector of a cluster: the real one, or `sweep --watch` in its place. Tests ask the same of both.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,18 +10,18 @@ use rustix::process::Signal;
 
 use crate::harness::{Api, COLLECTOR, Cluster, NAMESPACES, Retry, Supervised, WORKLOADS, poll, settled};
 
-/// It says after half a minute what it can't see; and a busy machine is no reason for a test to fail.
+/// After half a minute a sweep reports what it can't see; and a busy machine must not make a test fail.
 const SYNC: Duration = Duration::from_mins(5);
-/// From the signal to the end.
+/// How long a sweep may take to end after a signal.
 const END: Duration = Duration::from_secs(20);
 
-/// What every `sweep --watch` of these tests is run with: what makes it wait for tests' sake only is off.
+/// The flags of every `sweep --watch` in these tests. They turn off limits that would only slow the tests down.
 const FLAGS: [&str; 6] =
     ["sweep", "--watch", "--trust-missing-apis", "--qps=0", "--resync=2s", "--metrics-bind-address=127.0.0.1:0"];
-/// It says where it serves its metrics before it says anything of the cluster.
+/// A sweep prints where it serves its metrics before it prints anything about the cluster.
 const SERVING: &str = "serving /metrics, /healthz and /readyz at ";
 
-/// Who collects.
+/// The collector of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seat {
     /// kube-controller-manager's garbage collector.
@@ -31,21 +30,21 @@ pub enum Seat {
     Sweep,
 }
 
-/// A cluster on which somebody collects.
+/// A cluster with a running collector.
 pub struct Seated<'c> {
     pub cluster: &'c Cluster,
     sweeping: Option<SweepSettings>,
 }
 
 impl Seat {
-    /// Starts whoever collects, and the controllers beside it, and waits until it works. Its requests go by this
+    /// Starts the collector or sweep, and the controllers beside it, and waits until it works. It connects by this
     /// kubeconfig file.
     #[track_caller]
     pub fn take<'c>(self, cluster: &'c Cluster, kubeconfig: &Path) -> Seated<'c> {
         self.take_beside(cluster, kubeconfig, &[&[NAMESPACES], WORKLOADS].concat())
     }
 
-    /// The same beside these controllers.
+    /// The same with these controllers beside it.
     #[track_caller]
     pub fn take_beside<'c>(self, cluster: &'c Cluster, kubeconfig: &Path, others: &[&str]) -> Seated<'c> {
         let sweeping = match self {
@@ -65,12 +64,12 @@ impl Seat {
 }
 
 impl<'c> Seated<'c> {
-    /// A cluster whose own collector runs already.
+    /// A cluster whose own collector is already running.
     pub fn with_collector_of(cluster: &'c Cluster) -> Self {
         Self { cluster, sweeping: None }
     }
 
-    /// Waits until whoever collects has nothing to do; see [`Cluster::settled`].
+    /// Waits until the collector or sweep has nothing to do; see [`Cluster::settled`].
     #[track_caller]
     pub fn settled(&self) {
         match &self.sweeping {
@@ -79,7 +78,7 @@ impl<'c> Seated<'c> {
         }
     }
 
-    /// Frees the seat: a sweep has to end in peace then.
+    /// Ends a sweep, which must end successfully.
     #[track_caller]
     pub fn leave(self) {
         if let Some(sweeping) = self.sweeping {
@@ -87,32 +86,32 @@ impl<'c> Seated<'c> {
         }
     }
 
-    /// The sweep in the seat; none if it is the real collector.
+    /// The running sweep; `None` with the real collector.
     pub fn sweeping(&self) -> Option<&SweepSettings> {
         self.sweeping.as_ref()
     }
 }
 
-/// A `sweep --watch` that runs. It ends when this is dropped; what it said is told if a test fails.
+/// A running `sweep --watch`. Dropping it ends it; if a test fails, its output is printed.
 pub struct SweepSettings {
     process: Supervised,
     kubeconfig: PathBuf,
 }
 
 impl SweepSettings {
-    /// Starts one; it has seen nothing yet.
+    /// Starts a sweep, and doesn't wait for its lists.
     #[track_caller]
     pub fn start(cluster: &Cluster, kubeconfig: &Path) -> Self {
         Self::start_with(cluster, kubeconfig, &[])
     }
 
-    /// The same with more on its command line.
+    /// The same with more flags.
     #[track_caller]
     pub fn start_with(cluster: &Cluster, kubeconfig: &Path, more: &[&str]) -> Self {
         Self::start_as(cluster, kubeconfig, &[&FLAGS, more].concat())
     }
 
-    /// The same with this command line.
+    /// The same with this whole command line.
     #[track_caller]
     pub fn start_as(cluster: &Cluster, kubeconfig: &Path, args: &[&str]) -> Self {
         let name = cluster.unique("sweep");
@@ -122,13 +121,13 @@ impl SweepSettings {
         Self { process, kubeconfig: kubeconfig.to_owned() }
     }
 
-    /// Waits until it works, and returns the line that says so: `synced`, or `partly synced: …` with what it can't see.
+    /// Waits until it works, and returns its line about that: `synced`, or `partly synced: …` with what it can't see.
     #[track_caller]
     pub fn wait_for_sync(&self) -> String {
         self.wait_for_line("a sweep to sync", SYNC, |line| line == "synced" || line.starts_with("partly synced: "))
     }
 
-    /// Waits for the last line of its that speaks of its picture to be one like this.
+    /// Waits until its last line about syncing meets a condition, and returns the line.
     #[track_caller]
     pub fn wait_for_line(&self, what: &str, patience: Duration, is_it: impl Fn(&str) -> bool) -> String {
         let verdict = poll(patience, || {
@@ -142,7 +141,7 @@ impl SweepSettings {
         verdict.unwrap_or_else(|error| panic!("waited up to {patience:?} for {what}:\n{error}"))
     }
 
-    /// What it serves metrics with.
+    /// A connection to its metrics server.
     #[track_caller]
     pub fn metrics(&self) -> Api {
         let verdict = poll(SYNC, || {
@@ -159,12 +158,12 @@ impl SweepSettings {
         &self.process
     }
 
-    /// All that it said.
+    /// Everything that it has printed.
     pub fn said(&self) -> String {
         self.process.log()
     }
 
-    /// Ends it as Kubernetes ends a pod: it has to finish what it is at, and to call that success.
+    /// Ends it as Kubernetes ends a pod: it must finish its current work and exit with code 0.
     #[track_caller]
     pub fn terminate(self) {
         self.process.signal(Signal::TERM);
@@ -173,7 +172,7 @@ impl SweepSettings {
         assert_eq!(status.code(), Some(0), "how a sweep ends that is told to:\n{}", self.said());
     }
 
-    /// Kills it in the midst of whatever it does, and starts another in its place.
+    /// Kills it, whatever it is doing, and starts another in its place.
     #[track_caller]
     pub fn killed(self, cluster: &Cluster) -> Self {
         if let Some(obituary) = self.process.obituary() {

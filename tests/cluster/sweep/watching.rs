@@ -1,4 +1,4 @@
-//! `sweep --watch` as whoever runs it sees it: what it says, serves, and leaves alone, and how it ends.
+//! `sweep --watch` as its user sees it: what it prints, serves, and doesn't change, and how it ends.
 
 use std::{thread, time::Duration};
 
@@ -10,12 +10,12 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// Its first lists are waited for half a minute, failed ones come again after pauses, and a machine may be busy.
+/// A sweep waits half a minute for its first lists, retries failed ones after pauses, and a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// What has not happened this long after everything that could bring it about is not going to.
+/// What has not happened this long after its last possible cause won't happen.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// Something that is to be collected.
+/// Creates an object that a sweep must collect.
 fn lost(trial: &Trial<'_>, name: &str) -> Value {
     let gone = trial.gone(&format!("owner-of-{name}"));
     trial.config_map(name).owned_by(&gone).create()
@@ -27,13 +27,13 @@ fn goes(cluster: &Cluster, object: &Value) {
     cluster.wait_until(&format!("{path} to go"), PATIENCE, || cluster.get(&path).is_none());
 }
 
-/// What is served at a path: the status, and the body.
+/// The status and the body that it serves at a path.
 fn served(sweeping: &SweepSettings, path: &str) -> (u16, String) {
     let answer = sweeping.metrics().get(path).unwrap_or_else(|error| panic!("GET {path}: {error}"));
     (answer.status, answer.text())
 }
 
-/// The sum of the samples of a metric whose labels have all of these in them.
+/// The sum of the samples of a metric whose labels contain all of these.
 fn metric(sweeping: &SweepSettings, name: &str, labels: &[&str]) -> f64 {
     let (status, body) = served(sweeping, "/metrics");
     assert_eq!(status, 200, "{body}");
@@ -44,7 +44,7 @@ fn metric(sweeping: &SweepSettings, name: &str, labels: &[&str]) -> f64 {
     body.lines().filter(is_it).filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
 }
 
-/// One after the other on one cluster: what comes and goes while it runs.
+/// Several things that come and go while it runs, in one test because they share a cluster.
 #[test]
 fn it_keeps_on_whatever_comes_and_goes() {
     let cluster = without_collector();
@@ -62,14 +62,14 @@ fn it_keeps_on_whatever_comes_and_goes() {
 
     cluster.wait_until("the metrics to tell all that", PATIENCE, || {
         let deleted = metric(&sweeping, "kubectl_gc_sweep_writes_total", &["write=\"delete\"", "result=\"done\""]);
-        // Those, the complaint's, and that of the definition.
+        // Those five, and at least one of the others.
         deleted >= 6.0
             && metric(&sweeping, "kubectl_gc_sweep_objects", &[]) > 20.0
             && metric(&sweeping, "workqueue_depth", &[]).abs() < f64::EPSILON
             && metric(&sweeping, "workqueue_adds_total", &["attempt_to_delete"]) >= 6.0
     });
 
-    // A server that dies and comes back is no reason to end.
+    // A crash of the API server doesn't end it.
     cluster.kill_api_server();
     thread::sleep(QUIET);
     assert_eq!(served(&sweeping, "/healthz").0, 200, "it lives");
@@ -77,7 +77,7 @@ fn it_keeps_on_whatever_comes_and_goes() {
     goes(&cluster, &lost(&trial, "after-that"));
     sweeping.wait_for_line("everything to be seen again", PATIENCE, |line| line == "synced");
 
-    // Beside it, a pass finds nothing to do, or does it together with it; without it, all.
+    // Next to it, a pass finds nothing to do or shares the work; alone, it does everything.
     let ones: Vec<Value> = (0..20).map(|number| lost(&trial, &format!("both-{number}"))).collect();
     cluster.gc(&["sweep", "--yes"]).expect(0);
     ones.iter().for_each(|object| goes(&cluster, object));
@@ -89,7 +89,7 @@ fn it_keeps_on_whatever_comes_and_goes() {
     assert_eq!(cluster.get(&cluster.path_of(&alone)), None, "it was over when that was said");
 }
 
-/// R3.7: an event for each dependent that names an owner in another namespace, and no more of them.
+/// R3.7: exactly one event for each dependent that names an owner in another namespace.
 fn complains_once(trial: &Trial<'_>) {
     let elsewhere = trial.another_namespace();
     let owner = trial.widget("solid").create();
@@ -109,7 +109,7 @@ fn complains_once(trial: &Trial<'_>) {
     assert_eq!(seen, [(json!("stray-0"), json!(1)), (json!("stray-1"), json!(1))]);
 }
 
-/// Kinds that are new are followed within `--resync`, and those that are gone are let go of.
+/// New kinds are watched within `--resync`, and removed ones are no longer watched.
 fn follows_definitions(trial: &Trial<'_>, sweeping: &SweepSettings) {
     let cluster = trial.cluster;
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
@@ -130,7 +130,7 @@ fn follows_definitions(trial: &Trial<'_>, sweeping: &SweepSettings) {
     let before = resources();
     let gadget = trial.draft("new.test/v1", "Gadget", "owner", Some(&trial.namespace)).create();
     let below = trial.config_map("of-gadget").owned_by(&gadget).create();
-    // A dependent whose kind is new, and an owner.
+    // A dependent of a new kind, and an owner of it.
     let lost = trial.gone("owner-of-gadget");
     goes(cluster, &trial.draft("new.test/v1", "Gadget", "lost", Some(&trial.namespace)).owned_by(&lost).create());
     assert!(cluster.get(&cluster.path_of(&below)).is_some(), "its owner is there");
@@ -144,7 +144,7 @@ fn follows_definitions(trial: &Trial<'_>, sweeping: &SweepSettings) {
     assert_eq!(served(sweeping, "/readyz").0, 200);
 }
 
-/// Whoever may not read everything is told what is missing, works without it, and is told when that has passed.
+/// A sweep that may not read everything reports what is missing, works without it, and reports when that is over.
 #[test]
 fn it_says_what_it_cannot_see() {
     let cluster = super::uncollected();
@@ -164,7 +164,7 @@ fn it_says_what_it_cannot_see() {
             "subjects": [{"apiGroup": group, "kind": "User", "name": NOBODY}],
         }))
     };
-    // All that there is but Secrets.
+    // All kinds but Secrets.
     let listed = cluster.listed();
     let plural = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let names = listed.iter().map(|kind| plural(&kind.path)).filter(|name| name != "secrets");

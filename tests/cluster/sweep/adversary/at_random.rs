@@ -1,4 +1,4 @@
-//! Everything at once: see [`World`] for what happens, and to whom.
+//! All adversaries at once, in random order: see [`World`] for what they do.
 
 use std::{
     env, panic,
@@ -25,8 +25,8 @@ const KEEPERS: u64 = 4;
 const SAVERS: u64 = 3;
 const DOOMERS: u64 = 1;
 
-/// How much has to happen before something new disturbs it: in a few seconds of an idle machine, or in as long as a
-/// busy one takes.
+/// How much the adversaries must do before the next disturbance: a few seconds on an idle machine, longer on a busy
+/// one.
 #[derive(Clone, Copy)]
 struct Much {
     exchanged: usize,
@@ -37,7 +37,7 @@ struct Much {
 const SOME: Much = Much { exchanged: 30, saved: 6, lost: 2 };
 const MORE: Much = Much { exchanged: 120, saved: 20, lost: 6 };
 
-/// Lets things go on as they are until so much more has happened; then nobody has died wrongly.
+/// Waits until the adversaries have done this much more, then checks that nothing was deleted wrongly.
 #[track_caller]
 fn let_happen(much: Much, world: &World, audit: &Audit) {
     let counts = || [&world.exchanged, &world.saved, &world.lost].map(|count| count.load(Ordering::Relaxed));
@@ -47,19 +47,19 @@ fn let_happen(much: Much, world: &World, audit: &Audit) {
     nobody_died(world, audit);
 }
 
-/// By then whatever was begun before is over: whoever saves has done so, or is too late.
+/// By then every rescue that had begun is over: it succeeded or came too late.
 const SAVED: Duration = Duration::from_secs(2);
-/// Until enough has happened; and until all that has to go is gone, once nobody disturbs it any more.
+/// How long to wait for enough to happen, and, after the last disturbance, for everything doomed to be gone.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Whatever is asked takes a moment, and what is written another: time for somebody to come between.
+/// Delays reads briefly and writes for longer, so that other changes come in between.
 fn takes_its_time(proxy: &CountingProxy, seed: u64) {
     let rng = Mutex::new(rng(seed));
     proxy.with(move |request| {
         let mut rng = rng.lock().unwrap();
         let most = match request.method.as_str() {
             "DELETE" | "PATCH" => 250,
-            // A watch may take its time, too, but not each of a hundred lists.
+            // A watch may be slow, but not each of a hundred lists.
             _ if request.query.contains("watch=") || !request.query.is_empty() => 2,
             _ => 40,
         };
@@ -67,7 +67,7 @@ fn takes_its_time(proxy: &CountingProxy, seed: u64) {
     });
 }
 
-/// What goes on until all that disturbs it is over; then what lives and what is gone is held against what has to be.
+/// Runs the adversaries until `disturb` returns, then compares the objects that exist with those that must exist.
 fn play(seat: Seat, cluster: &Cluster, proxy: &CountingProxy, audit: &Audit, seed: u64, disturb: impl FnOnce(&World)) {
     let world = World::on(cluster);
     takes_its_time(proxy, seed);
@@ -108,7 +108,7 @@ fn play(seat: Seat, cluster: &Cluster, proxy: &CountingProxy, audit: &Audit, see
         );
     }
     nobody_died(&world, audit);
-    // Nothing would have been proved, had the adversaries not been at it all the time.
+    // Without enough activity the test proves nothing.
     let [exchanged, saved, lost] =
         [&world.exchanged, &world.saved, &world.lost].map(|count| count.load(Ordering::Relaxed));
     eprintln!(
@@ -143,7 +143,7 @@ fn crash(cluster: &Cluster) {
     cluster.start_api_server_again();
 }
 
-/// The judge is judged.
+/// Tests this test: the real collector must pass it, too.
 #[test]
 #[ignore = "long: is about the tests themselves"]
 fn the_collector_never_deletes_what_has_an_owner_that_lives() {
@@ -164,7 +164,7 @@ fn a_sweep_never_deletes_what_has_an_owner_that_lives() {
     a_sweep_deletes_nothing_that_has_to_live(SOME, 10);
 }
 
-/// Killed as often as `KILLS` says.
+/// Kills each sweep again and again, `KILLS` times in all.
 #[test]
 #[ignore = "long: 100 kills"]
 fn a_sweep_never_deletes_what_has_an_owner_that_lives_however_often_it_is_killed() {
@@ -181,7 +181,7 @@ fn a_sweep_deletes_nothing_that_has_to_live(much: Much, kills: usize) {
     let sweeps = Mutex::new(vec![first]);
     let disturb = |world: &World| {
         world.annotates.store(true, Ordering::Relaxed);
-        // Alone; then two of them, one with nothing in its way.
+        // First one sweep alone; then two of them, one of which connects without the slow proxy.
         let_happen(much, world, &audit);
         crash(&cluster);
         let_happen(much, world, &audit);
@@ -189,7 +189,7 @@ fn a_sweep_deletes_nothing_that_has_to_live(much: Much, kills: usize) {
         let_happen(much, world, &audit);
         crash(&cluster);
         let_happen(much, world, &audit);
-        // Both are killed again and again, each at moments of its own.
+        // Kill both again and again, independently of each other.
         thread::scope(|scope| {
             let sweeps: Vec<_> = sweeps.lock().unwrap().drain(..).collect();
             for (number, sweep) in sweeps.into_iter().enumerate() {
@@ -198,7 +198,7 @@ fn a_sweep_deletes_nothing_that_has_to_live(much: Much, kills: usize) {
             }
         });
         nobody_died(world, &audit);
-        // Beside the real collector, which what is under way must not reach.
+        // Next to the real collector. Rescues that began under the old settings must end first.
         world.annotates.store(false, Ordering::Relaxed);
         world.beside_the_original.store(true, Ordering::Relaxed);
         thread::sleep(SAVED);
@@ -207,14 +207,14 @@ fn a_sweep_deletes_nothing_that_has_to_live(much: Much, kills: usize) {
         let_happen(much, world, &audit);
         cluster.stop_controllers();
     };
-    // What is left is for the sweep alone.
+    // The sweep alone must collect the rest.
     play(Seat::Sweep, &cluster, &proxy, &audit, seed, disturb);
     for sweep in sweeps.into_inner().unwrap() {
         sweep.terminate();
     }
 }
 
-/// Kills a sweep so many times: while it starts, and at work; the next one takes its place.
+/// Kills a sweep this many times, while it starts or while it works, and starts the next one each time.
 fn killed_again_and_again(cluster: &Cluster, mut sweep: SweepSettings, times: usize, seed: u64) {
     let mut rng = rng(seed);
     for _ in 0..times {

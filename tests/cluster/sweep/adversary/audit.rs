@@ -1,11 +1,11 @@
-//! What the API server notes of the requests that it is sent: who is wrongly deleted has a history.
+//! The API server's audit log: if an object is wrongly deleted, it shows the object's history.
 
 use std::{fmt::Write as _, fs, path::PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Flags that make an API server note what becomes of the objects that this is about, and where it does so.
+/// Flags that make an API server log writes to the kinds of this test, and the folder of that log.
 pub struct Audit {
     folder: TempDir,
 }

@@ -1,4 +1,4 @@
-//! One change, exactly between a look of the collector's and the request that follows from it.
+//! One change, exactly between a read of the collector and the request that follows from it.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,16 @@ use crate::{
     },
 };
 
-/// How long requests are held up: time enough to do something.
+/// How long requests are delayed: long enough to make a change meanwhile.
 const HELD_UP: Duration = Duration::from_secs(1);
 
-/// How often somebody writes to an object that is to be deleted, at the wrong moment each time.
+/// How often somebody writes to an object just before its DELETE, causing a conflict each time.
 const CONFLICTS: usize = 8;
 
-/// How late a request may be noticed.
+/// How late the test may notice a request.
 const NOTICED: Duration = Duration::from_millis(200);
 
-/// Everything of which the real collector and the sweep are capable alike.
+/// Everything that the real collector and the sweep both handle; the last one only the sweep does.
 fn changes_between_look_and_act(seat: Seat) {
     let (cluster, proxy) = cluster(&Options::default());
     let seated = seat.take(&cluster, proxy.kubeconfig());
@@ -45,14 +45,14 @@ fn whatever_comes_between_the_look_and_the_act_of_a_sweep_counts() {
     changes_between_look_and_act(Seat::Sweep);
 }
 
-/// The judge is judged.
+/// Tests this test: the real collector must pass it, too.
 #[test]
 #[ignore = "long: is about the tests themselves"]
 fn whatever_comes_between_the_look_and_the_act_of_the_collector_counts() {
     changes_between_look_and_act(Seat::Collector);
 }
 
-/// Holds up the first request of this sort about an object. What comes after it passes.
+/// Delays every request with this method and path. All others pass.
 struct HoldUp<'p> {
     proxy: &'p CountingProxy,
     method: &'static str,
@@ -70,14 +70,14 @@ impl<'p> HoldUp<'p> {
         Self { proxy, method, path: path.to_owned(), times: 0 }
     }
 
-    /// Waits until there is another such request on its way, and says until when it will be.
+    /// Waits until another such request is on its way, and returns until when it is certainly delayed.
     #[track_caller]
     fn is_on_its_way(&mut self, cluster: &Cluster) -> Instant {
         let wanted = self.times + 1;
         cluster
             .wait_until(&format!("{} {} number {wanted}", self.method, self.path), PATIENCE, || self.sent() >= wanted);
         self.times = wanted;
-        // It may have come a moment before it was seen.
+        // The request may have arrived a moment before the test saw it.
         Instant::now() + HELD_UP - NOTICED
     }
 
@@ -89,7 +89,7 @@ impl<'p> HoldUp<'p> {
             .count()
     }
 
-    /// Waits until the first request has been answered, and returns how.
+    /// Waits until the request with this number (from 1) has been answered, and returns the status.
     #[track_caller]
     fn answered(&self, cluster: &Cluster, number: usize) -> u16 {
         let mut status = None;
@@ -103,13 +103,15 @@ impl<'p> HoldUp<'p> {
     }
 }
 
-/// What was done was done in time: a machine that is too busy for that proves nothing, and fails.
+/// Asserts that the change was made before the deadline: a machine too slow for that proves nothing, and the test
+/// fails.
 #[track_caller]
 fn in_time(deadline: Instant) {
     assert!(Instant::now() < deadline, "this machine is too slow for a change within {HELD_UP:?}");
 }
 
-/// Everything has been looked at again, and nothing has come of it.
+/// Waits until the object has only the expected owners and the collector has seen everything, then checks that it is
+/// still the same object.
 #[track_caller]
 fn lives(seated: &Seated<'_>, trial: &Trial<'_>, object: &Value, expected: &[&str]) {
     seated.becomes(object, "left with the owners that live", |object| owners(object) == expected);
@@ -123,7 +125,7 @@ fn set_owners(seated: &Seated<'_>, object: &Value, owners: &[&Value]) {
     seated.cluster.patch(&seated.cluster.path_of(object), &json!({"metadata": {"ownerReferences": references}}));
 }
 
-/// R4.1: the DELETE carries the version that was looked at.
+/// R4.1: the DELETE carries the version that the collector read.
 fn an_owner_comes_before_the_delete(seated: &Seated<'_>, proxy: &CountingProxy, (version, kind): (&str, &str)) {
     let trial = Trial::on(seated.cluster, "before-delete", "Background");
     let [gone, solid] = ["gone", "solid"].map(|name| trial.config_map(name).create());
@@ -137,7 +139,7 @@ fn an_owner_comes_before_the_delete(seated: &Seated<'_>, proxy: &CountingProxy, 
     lives(seated, &trial, &object, &[uid(&solid)]);
 }
 
-/// R4.3: what is stripped are references to owners that are gone, and no other that has come meanwhile.
+/// R4.3: the strip removes references to owners that are gone, not one that was added meanwhile.
 fn an_owner_comes_before_the_strip(seated: &Seated<'_>, proxy: &CountingProxy, (version, kind): (&str, &str)) {
     let trial = Trial::on(seated.cluster, "before-strip", "Background");
     let [gone, going, solid] = ["gone", "going", "solid"].map(|name| trial.widget(name).create());
@@ -152,7 +154,7 @@ fn an_owner_comes_before_the_strip(seated: &Seated<'_>, proxy: &CountingProxy, (
     lives(seated, &trial, &object, &[uid(&solid)]);
 }
 
-/// The same of an owner that frees its dependents (§6).
+/// The same for an owner that orphans its dependents (§6).
 fn an_owner_comes_before_the_orphaning(seated: &Seated<'_>, proxy: &CountingProxy, (version, kind): (&str, &str)) {
     let trial = Trial::on(seated.cluster, "before-orphaning", "Orphan");
     let [freeing, solid] = ["freeing", "solid"].map(|name| trial.widget(name).create());
@@ -168,7 +170,7 @@ fn an_owner_comes_before_the_orphaning(seated: &Seated<'_>, proxy: &CountingProx
     lives(seated, &trial, &object, &[uid(&solid)]);
 }
 
-/// An owner that is made anew is another one: what the old one held goes.
+/// An owner that is recreated is another object: the dependents of the old one are deleted.
 fn a_namesake_comes_before_the_delete(seated: &Seated<'_>, proxy: &CountingProxy, (version, kind): (&str, &str)) {
     let trial = Trial::on(seated.cluster, "namesake", "Background");
     let gone = trial.config_map("gone").create();
@@ -181,9 +183,9 @@ fn a_namesake_comes_before_the_delete(seated: &Seated<'_>, proxy: &CountingProxy
     assert_eq!(uid(&seated.now(&namesake)), uid(&namesake));
 }
 
-/// R4.2, more strictly than the real collector: after a conflict it deletes whatever the version is, if the references
-/// were the same when it read them again. Whoever adds an owner right after that is not heard. However often somebody
-/// has written to the object before: it has an owner that lives by the time that it would be deleted.
+/// R4.2, more strictly than the real collector. After a conflict the collector reads again, and if the references are
+/// the same, it deletes whatever version there is: it misses an owner that is added right after that read. The sweep
+/// doesn't, however many conflicts came before.
 fn an_owner_comes_after_conflicts(seated: &Seated<'_>, proxy: &CountingProxy, (version, kind): (&str, &str)) {
     let trial = Trial::on(seated.cluster, "after-conflicts", "Background");
     let [gone, solid] = ["gone", "solid"].map(|name| trial.config_map(name).create());

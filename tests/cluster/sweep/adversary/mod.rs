@@ -1,9 +1,9 @@
-//! Not one object with an owner that lives is ever deleted, whoever changes what meanwhile, and whatever fails: and yet
-//! all that has to go goes.
+//! No object with a living owner is ever deleted, whatever changes or fails meanwhile; and every object that must be
+//! collected is.
 //!
-//! [`between`] puts a change exactly between a look and what follows from it. [`at_random`] does all at once: owners
-//! are deleted and made anew under their names, references change all the time, requests take their time, the API
-//! server crashes, and so do sweeps.
+//! [`between`] makes one change exactly between a read and the request that follows from it. [`at_random`] does
+//! everything at once: owners are deleted and recreated under their names, references change all the time, requests are
+//! slow, the API server and the sweeps crash.
 
 mod at_random;
 mod audit;
@@ -14,7 +14,7 @@ mod world;
 
 use crate::harness::{ADMIN, Cluster, CountingProxy, KINDS, Options};
 
-/// A cluster on which nobody collects yet, and the way to it on which requests can be held up.
+/// A cluster without a collector yet, and a proxy to it that can delay requests.
 fn cluster(options: &Options) -> (Cluster, CountingProxy) {
     let cluster = Cluster::start(options);
     cluster.apply_yaml(KINDS);

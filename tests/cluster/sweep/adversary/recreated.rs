@@ -14,17 +14,17 @@ use crate::{
     },
 };
 
-/// Until the owners are listed again: whoever lists them waits longer after each failure.
+/// How long to wait for the owners to be listed again: the collector or sweep waits longer after each failure.
 const LISTED: Duration = Duration::from_mins(2);
-/// Requests that were on their way have arrived by then.
+/// Requests that were under way have arrived by then.
 const ON_THE_WAY: Duration = Duration::from_millis(500);
 
 fn reads_owners(request: &Request) -> bool {
     request.method == "GET" && request.path == "/apis/gc.test/v1/widgets"
 }
 
-/// Owners can't be watched, so they are listed again and again. The collector lists again after a 403, and repeats a
-/// watch that has expired; a sweep lists again after a 410, and polls slowly what it may not watch.
+/// Makes watches of owners fail, so that they are listed again and again. The collector lists again after a 403, but
+/// repeats a watch that has expired; a sweep lists again after a 410, and polls slowly after a 403.
 fn without_watch(seat: Seat) -> impl Fn(&Request) -> Option<Fault> + Send + Sync + 'static {
     let (status, reason) = if seat == Seat::Collector { (403, "Forbidden") } else { (410, "Expired") };
     move |request| {
@@ -33,19 +33,20 @@ fn without_watch(seat: Seat) -> impl Fn(&Request) -> Option<Fault> + Send + Sync
     }
 }
 
-/// Owners can't be read at all.
+/// Makes all reads of owners fail.
 fn blind(request: &Request) -> Option<Fault> {
     reads_owners(request).then(|| Fault::status(503, "ServiceUnavailable"))
 }
 
-/// Waits for two lists from now on: the first may have begun before.
+/// Waits until the owners are listed twice: the first list may have begun earlier.
 fn is_listed_again(seated: &Seated<'_>, proxy: &CountingProxy) {
     proxy.forget();
     let whole = |request: &&Request| reads_owners(request) && request.status == Some(200) && request.finished;
     seated.cluster.wait_until("the owners to be listed", LISTED, || proxy.requests().iter().filter(whole).count() >= 2);
 }
 
-/// Returns the dependent of an owner that was replaced; whoever collects has seen both owners, and no deletion.
+/// Replaces an owner, and returns the old owner and its dependent. The collector or sweep has listed both owners, but
+/// has seen no deletion.
 fn replace_an_owner(seat: Seat, seated: &Seated<'_>, proxy: &CountingProxy) -> (Value, Value) {
     let trial = Trial::on(seated.cluster, "recreated", "Background");
     let old = trial.widget("owner").create();
@@ -72,7 +73,7 @@ fn a_sweep_misses_no_owner_that_was_replaced() {
     seated.leave();
 }
 
-/// The collector takes the new owner for an update of the old one.
+/// The collector mistakes the new owner for an update of the old one.
 #[test]
 #[ignore = "long: waits for the collector's back-off"]
 fn the_collector_misses_an_owner_that_was_replaced_until_it_restarts() {

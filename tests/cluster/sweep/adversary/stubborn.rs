@@ -1,4 +1,4 @@
-//! Requests of somebody who goes on asking until there is an answer, because the API server may be away for a while.
+//! Requests that are repeated until there is an answer, because the API server may be away for a while.
 
 use std::{
     thread,
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{ADMIN, Answer, Api, Cluster};
 
-/// An API server that was killed is back before that.
+/// A killed API server is back before that.
 const AWAY: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -27,8 +27,7 @@ impl Stubborn {
         Self { api: Api::connect(&cluster.kubeconfig(ADMIN), None).unwrap_or_else(|error| panic!("{error}")) }
     }
 
-    /// Sends the same until the server says something about it: what is asked has to mean the same when it is asked
-    /// twice.
+    /// Sends a request until the server answers it. The request must be idempotent.
     #[track_caller]
     pub fn ask(&self, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Answer {
         let deadline = Instant::now() + AWAY;
@@ -50,8 +49,8 @@ impl Stubborn {
         }
     }
 
-    /// Creates something, and returns it; what another attempt of ours has created before its answer was lost is ours,
-    /// too. Nothing if something has the name still.
+    /// Creates an object and returns it, also if an earlier attempt created it and only the answer was lost. `None` if
+    /// another object still has the name.
     #[track_caller]
     pub fn create(&self, list: &str, object: &Value) -> Option<Value> {
         let mark = object["metadata"]["labels"]["made"].clone();
@@ -80,7 +79,7 @@ impl Stubborn {
         assert!(answer.is_success() || answer.status == 404, "DELETE {path}: {} {}", answer.status, answer.text());
     }
 
-    /// Replaces the references of the object with this uid, and of no other: whatever the answer.
+    /// Replaces the owner references of the object with this uid and no other, and returns the answer, success or not.
     #[track_caller]
     pub fn set_owners(&self, path: &str, uid: &str, owners: &[Value]) -> Answer {
         let changes = json!({"metadata": {"uid": uid, "ownerReferences": owners}});
@@ -88,7 +87,7 @@ impl Stubborn {
     }
 }
 
-/// Whether an answer is no answer to what was asked: the server is starting, or busy, or doesn't know its kinds yet.
+/// Whether the server has not handled the request: it is starting, or busy, or doesn't know its kinds yet.
 fn says_nothing(answer: &Answer) -> bool {
     let is_away = answer.status >= 500 || answer.status == 429;
     is_away || answer.status == 404 && answer.text().contains("could not find the requested resource")

@@ -1,4 +1,4 @@
-//! Objects that have to live, and objects that have to go, while everything around them changes.
+//! Objects that must survive, and objects that must be collected, while everything around them changes.
 
 use std::{
     fmt,
@@ -23,28 +23,28 @@ use crate::{
     plan::draft::blocking,
 };
 
-/// Until whoever collects has let a name go, perhaps.
+/// How long to wait until a name may be free.
 const STILL_THERE: Duration = Duration::from_millis(20);
 
-/// Kinds of owners and dependents: patched in different ways, in namespaces and not.
+/// Kinds of owners and dependents: built-in and custom kinds are patched differently; the last is cluster-scoped.
 const KINDS: [(&str, &str, &str); 4] = [
     ("v1", "ConfigMap", "configmaps"),
     ("v1", "Secret", "secrets"),
     ("gc.test/v1", "Widget", "widgets"),
     ("gc.test/v1", "Rack", "racks"),
 ];
-/// Racks are in no namespace, so that they can't be owned by what is in one.
+/// Only these first kinds can be dependents: Racks are cluster-scoped, so no namespaced object can own them.
 const DEPENDENTS: usize = 3;
 const POLICIES: [&str; 3] = ["Background", "Foreground", "Orphan"];
 
-/// An object, and what is known of it for certain.
+/// An object whose fate is certain.
 #[derive(Clone)]
 pub struct Known {
     path: String,
     uid: String,
-    /// How it came to be what it is.
+    /// What happened to its owners.
     story: String,
-    /// Whether another object took the name of an owner, by which the collector can miss the owner's end (R2.11).
+    /// Whether another object took the name of an owner: then the collector can miss that the owner is gone (R2.11).
     pub replaced: bool,
 }
 
@@ -60,30 +60,30 @@ impl fmt::Display for Known {
     }
 }
 
-/// Where it all happens.
+/// The objects of one run, and the adversaries that change them.
 pub struct World {
     pub api: Stubborn,
     namespace: String,
-    /// Owners that nobody ever deletes.
+    /// Owners that are never deleted.
     anchors: Vec<Value>,
     pub over: AtomicBool,
-    /// Whether contested objects are written to besides. What the real collector does after such a conflict is not safe
+    /// Whether adversaries also annotate contested objects. The real collector is not safe after such a conflict
     /// (R4.2).
     pub annotates: AtomicBool,
-    /// Whether the real collector is at work beside another. When two take the last finalizer from an object, the API
-    /// server carries out the PATCH of the real one, too, if it began before the other was through: by deleting
-    /// whatever has the name then, under no precondition of the PATCH's (`deleteWithoutFinalizers` in its generic
-    /// store). So whoever takes the name of an owner that had a finalizer may go in its stead, with nobody's decision
-    /// behind it; here nobody takes such a name as long as this is so. Sweeps don't do that to each other: they end
-    /// such an owner by a DELETE that names its uid.
+    /// Whether the real collector works next to a sweep. If two clients remove the last finalizer of an object, the API
+    /// server still completes the real collector's PATCH if it began before the other one finished: it deletes whatever
+    /// object has the name then, without the PATCH's preconditions (`deleteWithoutFinalizers` in its generic store). So
+    /// an object that takes the name of an owner with a finalizer may be deleted instead of it, although nobody decided
+    /// that. Adversaries therefore take no such names while this is set. Sweeps don't do that to each other: they
+    /// finish such an owner with a DELETE that carries its uid.
     pub beside_the_original: AtomicBool,
     numbers: AtomicUsize,
-    /// Each has had an owner that lived, at every moment since it was made.
+    /// Objects that had a living owner at every moment since they were created.
     must_live: Mutex<Vec<Known>>,
-    /// All owners that each ever had are gone.
+    /// Objects whose owners are all gone.
     pub must_go: Mutex<Vec<Known>>,
-    /// How often an owner was exchanged for another; objects that were given an owner when theirs was gone, in time and
-    /// too late.
+    /// How often an owner was replaced by another; and how many objects got a new owner after theirs was deleted, in
+    /// time and too late.
     pub exchanged: AtomicUsize,
     pub saved: AtomicUsize,
     pub lost: AtomicUsize,
@@ -129,7 +129,7 @@ impl World {
         }
     }
 
-    /// Nothing if the name is not free.
+    /// Creates an object; `None` if the name is not free.
     fn make(&self, kind: usize, name: &str, owners: &[Value]) -> Option<Value> {
         let (version, word, _) = KINDS[kind];
         let metadata = json!({"name": name, "labels": {"made": self.name("made")}, "ownerReferences": owners});
@@ -147,8 +147,8 @@ impl World {
         Known { path: self.path(kind, object), uid: uid(object).to_owned(), story: story.to_owned(), replaced: false }
     }
 
-    /// Keeps one object alive by owners that follow each other: the next is there and owns it before the last is
-    /// deleted. Owners take the names of those before them as soon as they are free.
+    /// Keeps one object alive by a chain of owners: the next one exists and owns it before the last one is deleted.
+    /// Owners reuse the names of earlier ones as soon as these are free.
     pub fn keep_alive(&self, seed: u64) {
         let mut rng = rng(seed);
         let kind = rng.random_range(0..DEPENDENTS);
@@ -172,7 +172,7 @@ impl World {
             }
             let answer = self.api.set_owners(&known.path, &known.uid, &references);
             if answer.status == 404 {
-                // That is for the judge.
+                // `wrongly_gone` reports it.
                 return;
             }
             assert!(answer.is_success(), "{known}: {} {}", answer.status, answer.text());
@@ -184,19 +184,19 @@ impl World {
             last_slot = slot;
             self.exchanged.fetch_add(1, Ordering::Relaxed);
             last = next;
-            // Mostly in the midst of what the last change brought about, and sometimes after all of it.
+            // Mostly change again before the last change has taken full effect, and sometimes after that.
             let most = if rng.random_bool(0.2) { 800 } else { 60 };
             pause(&mut rng, most);
         }
     }
 
-    /// Whether somebody else may have the name of an owner that was deleted in this way.
+    /// Whether another object may take the name of an owner that was deleted with this policy.
     fn may_be_taken(&self, policy: &str) -> bool {
         policy == "Background" || !self.beside_the_original.load(Ordering::Relaxed)
     }
 
-    /// Deletes the only owner of an object, and gives it another a moment later. If the API server agrees to that, it
-    /// has to live.
+    /// Deletes the only owner of an object, and gives it another a moment later. If the API server accepts that, the
+    /// object must survive.
     pub fn save(&self, seed: u64) {
         let mut rng = rng(seed);
         while !self.is_over() {
@@ -235,8 +235,8 @@ impl World {
         }
     }
 
-    /// Makes what has to go: owners with dependents, and theirs, all of whose owners are deleted. Somebody else takes
-    /// the owners' names.
+    /// Creates chains of objects that must be collected: all their owners are deleted. Other objects take the owners'
+    /// names.
     pub fn doom(&self, seed: u64) {
         let mut rng = rng(seed);
         while !self.is_over() {
@@ -271,7 +271,7 @@ impl World {
         }
     }
 
-    /// Those that have to live and don't.
+    /// Objects that must survive and don't.
     pub fn wrongly_gone(&self) -> Vec<Known> {
         let must_live = self.must_live.lock().unwrap().clone();
         let lives = |known: &Known| {
@@ -281,7 +281,7 @@ impl World {
         must_live.into_iter().filter(|known| !lives(known)).collect()
     }
 
-    /// Waits until all that has to go is gone, and returns what is still there after that time.
+    /// Waits until everything doomed is gone, and returns what is left when time is up.
     pub fn wait_for_the_rest(&self, patience: Duration) -> Vec<Known> {
         let deadline = Instant::now() + patience;
         loop {
@@ -293,7 +293,7 @@ impl World {
         }
     }
 
-    /// Those that have to go and haven't.
+    /// Objects that must be collected and still exist.
     pub fn still_there(&self) -> Vec<Known> {
         let mut there = Vec::new();
         for kind in 0..DEPENDENTS {
@@ -312,7 +312,7 @@ pub fn rng(seed: u64) -> TestRng {
     TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
-/// Up to so many milliseconds.
+/// Sleeps for less than `most` milliseconds.
 pub fn pause(rng: &mut TestRng, most: u64) {
     thread::sleep(Duration::from_millis(rng.random_range(0..most)));
 }

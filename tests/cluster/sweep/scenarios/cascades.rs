@@ -1,11 +1,12 @@
-//! Cascades in the background, and orphaning.
+//! Background cascades, and orphaning.
 
 use serde_json::json;
 
 use super::kit::{never_was, owners};
 use crate::{harness::uid, plan::trial::Trial, sweep::seat::Seated};
 
-/// What only the deleted owner holds goes; what another holds as well is stripped; what nobody owns is left alone.
+/// Objects owned only by the deleted owner are deleted; those with another owner lose a reference; ownerless objects
+/// are not changed.
 pub fn cascades_through_controllers_and_pods(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "cascade", "Background");
     let doomed = trial.replication_controller("doomed").create();
@@ -29,7 +30,8 @@ pub fn cascades_through_controllers_and_pods(seated: &Seated<'_>) {
     );
 }
 
-/// R3.2: owners that are not there are looked up, of a kind that is there, and what they alone hold goes.
+/// R3.2: the collector looks up owners that never existed, of a kind that is served. Objects with no other owner are
+/// deleted.
 pub fn owners_that_never_were(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "never-were", "Background");
     let owner = trial.config_map("owner").create();
@@ -39,7 +41,7 @@ pub fn owners_that_never_were(seated: &Seated<'_>) {
     other["uid"] = json!("another");
     let replaced = trial.pod("of-replaced").reference(other).create();
     let kept = trial.pod("kept").reference(never_was("nobody")).owned_by(&owner).create();
-    // R3.4: nothing is known of a kind that nobody serves.
+    // R3.4: an owner of a kind that isn't served is unknown, not absent.
     let unknown = trial.pod("of-unserved").reference(never_was("nobody")).reference(trial.unserved()).create();
     seated.goes(&pod);
     seated.goes(&replaced);
@@ -48,7 +50,7 @@ pub fn owners_that_never_were(seated: &Seated<'_>) {
     assert_eq!(owners(&seated.now(&unknown)).len(), 2);
 }
 
-/// Orphans stay, and are free.
+/// Orphans survive, without their reference.
 pub fn orphans(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "orphans", "Orphan");
     let owner = trial.replication_controller("owner").create();
@@ -56,7 +58,7 @@ pub fn orphans(seated: &Seated<'_>) {
     let pods: Vec<_> = (0..3).map(|number| trial.pod(&format!("pod-{number}")).owned_by(&owner).create()).collect();
     let shared = trial.pod("shared").blocking(&owner).owned_by(&other).create();
     let widget = trial.widget("widget").owned_by(&owner).create();
-    // R5.6: only what is known by then is freed.
+    // R5.6: only dependents that the collector knows by then are orphaned.
     seated.catches_up(&trial, &[("v1", "Pod"), ("gc.test/v1", "Widget")]);
     seated.delete(&owner, "Orphan");
     seated.goes(&owner);
@@ -67,7 +69,7 @@ pub fn orphans(seated: &Seated<'_>) {
     assert_eq!(owners(&seated.now(&shared)), [uid(&other)]);
 }
 
-/// Objects whose controllers work all the while: what goes is not made anew, in the foreground and in the background.
+/// Workloads whose controllers are running: what is deleted isn't recreated, in the foreground and in the background.
 pub fn workloads(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "workloads", "Background");
     let (sets, pods) = (

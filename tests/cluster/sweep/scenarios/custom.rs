@@ -1,4 +1,4 @@
-//! Custom resources, among themselves and with built-in kinds; and kinds that come and go.
+//! Owner references among custom resources and with built-in kinds; and kinds that are created and deleted.
 
 use http::Method;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::kit::PATIENCE;
 use crate::{doctor::definition, plan::trial::Trial, sweep::seat::Seated};
 
-/// What owns what is of no consequence.
+/// Custom or built-in, as owner or as dependent: the kind makes no difference.
 pub fn custom_and_built_in_owners(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "custom", "Foreground");
     let kinds = [("gc.test/v1", "Widget"), ("v1", "ConfigMap")];
@@ -30,15 +30,15 @@ pub fn custom_and_built_in_owners(seated: &Seated<'_>) {
     seated.goes(&widget);
 }
 
-/// R2.5: a kind that is defined, deleted and defined again is watched each time, and what its instances owned goes with
-/// it.
+/// R2.5: a kind whose CRD is created, deleted and created again is watched each time, and when its instances go, their
+/// dependents do.
 pub fn a_kind_that_comes_and_goes_twice(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "twice-defined", "Background");
     for round in 0..2 {
         let defined = seated.cluster.create(definition("wheels", &["v1"]));
         let wheel = |name: &str| trial.draft("odd.test/v1", "Wheel", name, Some(&trial.namespace));
         accepts_wheels(seated, &trial);
-        // That it is served is not yet that it is watched.
+        // A kind may be served before it is watched.
         seated.catches_up(&trial, &[("odd.test/v1", "Wheel")]);
         let owner = wheel("owner").create();
         let dependent = trial.config_map(&format!("dependent-{round}")).owned_by(&owner).create();
@@ -51,7 +51,8 @@ pub fn a_kind_that_comes_and_goes_twice(seated: &Seated<'_>) {
     }
 }
 
-/// A kind that was defined before is refused for a moment as if its definition were terminating still.
+/// Waits until wheels can be created: for a moment the API server refuses a recreated kind as if its CRD were still
+/// terminating.
 fn accepts_wheels(seated: &Seated<'_>, trial: &Trial<'_>) {
     let list = format!("/apis/odd.test/v1/namespaces/{}/wheels?dryRun=All", trial.namespace);
     let wheel = json!({"apiVersion": "odd.test/v1", "kind": "Wheel", "metadata": {"name": "first"}});

@@ -1,4 +1,4 @@
-//! Foreground deletion: who is waited for, and who isn't.
+//! Foreground deletion: which dependents the owner waits for.
 
 use std::thread;
 
@@ -11,7 +11,7 @@ use crate::{
     sweep::seat::Seated,
 };
 
-/// R5.4: a dependent that another owner keeps lets the waiting one go.
+/// R5.4: an owner doesn't wait for a dependent that another owner keeps.
 pub fn a_solid_owner_does_not_block(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "solid", "Foreground");
     let doomed = trial.replication_controller("doomed").create();
@@ -23,7 +23,7 @@ pub fn a_solid_owner_does_not_block(seated: &Seated<'_>) {
     assert_eq!((uid(&now), owners(&now)), (uid(&pod), vec![uid(&remaining)]));
 }
 
-/// R5.2: neither a reference that doesn't say so nor one that says no makes its owner wait.
+/// R5.2: a reference with `blockOwnerDeletion` unset or false doesn't make its owner wait.
 pub fn references_that_do_not_block(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "not-blocking", "Foreground");
     let doomed = trial.replication_controller("doomed").create();
@@ -41,7 +41,7 @@ pub fn references_that_do_not_block(seated: &Seated<'_>) {
     }
 }
 
-/// R5.1: a dependent blocks until it is gone: that it is terminating is not enough.
+/// R5.1: a dependent blocks its owner until it is gone, also while it is terminating.
 pub fn references_that_block(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "blocking", "Foreground");
     let doomed = trial.replication_controller("doomed").create();
@@ -58,7 +58,7 @@ pub fn references_that_block(seated: &Seated<'_>) {
     seated.goes(&doomed);
 }
 
-/// A finalizer of somebody else's stays, the collector's own goes, as often as it comes (R5.8, §1.7).
+/// A foreign finalizer stays; the collector's own is removed each time it is added (R5.8, §1.7).
 pub fn deleted_twice_with_a_finalizer(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "twice", "Foreground");
     let pod = trial.pod("pod").finalizer(HELD).create();

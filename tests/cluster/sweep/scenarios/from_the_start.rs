@@ -1,4 +1,4 @@
-//! What whoever collects comes upon when it starts, and what it can't see, or sees late, from then on.
+//! Objects that exist before the collector or sweep starts, and kinds that it can't see, or sees late.
 
 use std::{
     sync::{
@@ -22,16 +22,16 @@ use crate::{
     sweep::seat::{Seat, Seated},
 };
 
-/// So many valid dependents there are, and so many invalid ones of each sort.
+/// The number of valid dependents, and of invalid ones of each sort.
 const VALID: usize = 60;
 const INVALID: usize = 20;
-/// References of kinds that nobody serves, in each dependent that has them.
+/// The number of references to unserved kinds in each invalid dependent that has them.
 const UNSERVED: usize = 25;
 
-/// How long each watch of volumes says nothing.
+/// How long each watch of volumes is delayed.
 const LATE: Duration = Duration::from_secs(40);
 
-/// Plays all of it on one cluster, whose definition of jars is spoiled.
+/// Plays everything on one cluster. It breaks the conversion of jars there.
 pub fn play(seat: Seat, cluster: &Cluster) {
     let (jars, _) = unconvertible(cluster);
     let crossing = Crossing::prepare(cluster);
@@ -54,7 +54,7 @@ pub fn play(seat: Seat, cluster: &Cluster) {
         scope.spawn(|| a_kind_that_cannot_be_read_holds_up_nobody(&seated));
         crossing.check(&seated);
     });
-    // It can be converted again, and then nothing is missing.
+    // Repair the conversion: then the sweep sees everything.
     if let Some(sweeping) = seated.sweeping() {
         let conversion = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
         cluster.patch(&cluster.path_of(&jars), &conversion);
@@ -67,7 +67,7 @@ fn watches_volumes(request: &Request) -> bool {
     request.path == "/api/v1/persistentvolumes" && request.query.contains("watch=")
 }
 
-/// R2.6: what can't be listed stops the collection of nothing else.
+/// R2.6: a kind that can't be listed doesn't stop the collection of others.
 fn a_kind_that_cannot_be_read_holds_up_nobody(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "beside-jars", "Background");
     let owner = trial.replication_controller("owner").create();
@@ -77,8 +77,8 @@ fn a_kind_that_cannot_be_read_holds_up_nobody(seated: &Seated<'_>) {
     seated.goes(&pod);
 }
 
-/// Owners outside of namespaces, of which no watch tells: what a look-up finds is kept, what it doesn't find is not,
-/// and what can't be looked up is left alone.
+/// Cluster-scoped owners whose watch is late. Dependents stay if a look-up finds the owner, go if it doesn't, and stay
+/// if the owner can't be looked up.
 fn owners_that_are_seen_late(seated: &Seated<'_>) {
     let trial = Trial::on(seated.cluster, "late", "Background");
     let spec = json!({"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany"], "hostPath": {"path": "/late"}});
@@ -94,13 +94,13 @@ fn owners_that_are_seen_late(seated: &Seated<'_>) {
     for kept in [&of_volume, &of_unserved] {
         assert_eq!(uid(&seated.now(kept)), uid(kept));
     }
-    // Whether the watch tells of it or a look-up: once the owner goes, so does what it owned.
+    // Whether it learns this by watch or by look-up: once the owner is gone, its dependent is deleted.
     seated.delete(&volume, "Background");
     seated.goes(&of_volume);
     assert_eq!(uid(&seated.now(&of_unserved)), uid(&of_unserved));
 }
 
-/// References across namespaces, some of them with the uid of an owner that is there, beside those that it really has.
+/// References across namespaces with the uid of an existing owner, and valid dependents of the same owner.
 struct Crossing<'c> {
     trial: Trial<'c>,
     elsewhere: String,
@@ -155,7 +155,7 @@ impl<'c> Crossing<'c> {
         for kept in self.kept.iter().chain([&self.parent]) {
             assert_eq!(uid(&seated.now(kept)), uid(kept));
         }
-        // R3.7: who owns across namespaces is complained about, now that the owner has been seen.
+        // R3.7: a cross-namespace reference causes an event, now that the owner has been seen.
         let events = format!("/api/v1/namespaces/{}/events", self.elsewhere);
         let complained = || {
             let about = |event: &&Value| {
@@ -164,14 +164,14 @@ impl<'c> Crossing<'c> {
             seated.cluster.list(&events).iter().any(|event| about(&event))
         };
         seated.cluster.wait_until("a complaint", PATIENCE, complained);
-        // What was never there is no owner of anybody, wherever it is said to be.
+        // An owner that never existed keeps nothing, whatever namespace it would be in.
         let nobodys =
             self.trial.secret("nobodys").in_namespace(&self.elsewhere).reference(never_was("nobody")).create();
         seated.goes(&nobodys);
     }
 }
 
-/// A reference with the uid of an owner elsewhere, as if it were of another kind and name.
+/// A reference with the uid of an owner in another namespace, but with another kind and name.
 fn misnamed(owner: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "Pod", "name": "invalid", "uid": uid(owner), "controller": false})
 }

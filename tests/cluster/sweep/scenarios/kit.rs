@@ -1,4 +1,4 @@
-//! What scenarios ask, whoever collects.
+//! What scenarios need, with the real collector and with a sweep.
 
 use std::time::Duration;
 
@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 
 use crate::{plan::trial::Trial, sweep::seat::Seated};
 
-/// What failed comes again after a back-off, and a machine may be busy.
+/// Failed requests are retried after a back-off, and a machine may be busy.
 pub const PATIENCE: Duration = Duration::from_mins(1);
-/// What has not happened this long after everything that could bring it about is not going to.
+/// What has not happened this long after its last possible cause won't happen.
 pub const QUIET: Duration = Duration::from_secs(3);
 
-/// A pod, with its finalizer removed by nobody.
+/// A finalizer that no controller removes.
 pub const HELD: &str = "x.test/y";
 
 impl Seated<'_> {
-    /// Waits until whoever collects has seen, of each of these kinds, everything that there is by now.
+    /// Waits until the collector or sweep has seen every object of these kinds that exists now.
     ///
-    /// A watch tells things in their order: so when an object of this kind is collected that was made with an owner
-    /// that never was, all that was made of the kind before it is known.
+    /// A watch reports objects of one kind in order. So once a newly created object whose owner never existed is
+    /// collected, everything of its kind that was created before it is known.
     #[track_caller]
     pub fn catches_up(&self, trial: &Trial<'_>, kinds: &[(&str, &str)]) {
         let fences: Vec<Value> = kinds.iter().map(|(version, kind)| self.fence(trial, version, kind)).collect();
@@ -45,21 +45,21 @@ impl Seated<'_> {
         self.cluster.wait_until(&format!("{path} to go"), PATIENCE, || self.cluster.get(&path).is_none());
     }
 
-    /// An object as it is now.
+    /// Reads an object again.
     #[track_caller]
     pub fn now(&self, object: &Value) -> Value {
         let path = self.cluster.path_of(object);
         self.cluster.get(&path).unwrap_or_else(|| panic!("{path} is gone"))
     }
 
-    /// Waits until an object that stays has become like this.
+    /// Waits until an object meets a condition; it must not be deleted meanwhile.
     #[track_caller]
     pub fn becomes(&self, object: &Value, what: &str, is_so: impl Fn(&Value) -> bool) {
         let path = self.cluster.path_of(object);
         self.cluster.wait_until(&format!("{path} to be {what}"), PATIENCE, || is_so(&self.now(object)));
     }
 
-    /// Lets an object go that is terminating and held.
+    /// Removes all finalizers of a terminating object.
     #[track_caller]
     pub fn let_go(&self, object: &Value) {
         self.cluster.patch(&self.cluster.path_of(object), &json!({"metadata": {"finalizers": null}}));
@@ -72,7 +72,7 @@ impl Seated<'_> {
     }
 }
 
-/// A reference to an owner that there never was.
+/// A reference to an owner that never existed.
 pub fn never_was(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": format!("never-was-{name}")})
 }

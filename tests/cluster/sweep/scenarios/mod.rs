@@ -1,5 +1,5 @@
-//! What Kubernetes holds its own collector to (its `test/integration/garbagecollector`), held against whoever sits in
-//! its seat: each scenario is true of the real collector, and has to be true of `sweep --watch`.
+//! Kubernetes' integration tests of its collector (`test/integration/garbagecollector`), played against the real
+//! collector and against `sweep --watch`: each scenario must pass with both.
 
 mod cascades;
 mod custom;
@@ -17,7 +17,7 @@ use crate::{
 /// A scenario, in a namespace of its own.
 type Scenario = fn(&Seated<'_>);
 
-/// Those that take a collector seconds.
+/// Scenarios that take a collector only seconds.
 const QUICK: [(&str, Scenario); 9] = [
     ("cascades_through_controllers_and_pods", cascades::cascades_through_controllers_and_pods),
     ("owners_that_never_were", cascades::owners_that_never_were),
@@ -30,7 +30,7 @@ const QUICK: [(&str, Scenario); 9] = [
     ("custom_and_built_in_owners", custom::custom_and_built_in_owners),
 ];
 
-/// A cluster on which nobody collects yet.
+/// A cluster without a collector yet.
 fn cluster() -> Cluster {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);
@@ -42,7 +42,7 @@ fn play_quick(seated: &Seated<'_>) {
     play_all(&scenarios);
 }
 
-/// The judge is judged: what is asked of the sweep, the real collector does.
+/// Tests these tests: the real collector does what they ask of the sweep.
 #[test]
 fn the_collector_does_what_is_asked_of_a_sweep() {
     play_quick(&Seated::with_collector_of(shared()));
@@ -58,8 +58,8 @@ fn a_sweep_that_watches_collects_like_the_collector() {
     seated.leave();
 }
 
-/// What is there before anybody collects, what is seen late or never, and kinds that come and go: it takes the real
-/// collector minutes.
+/// Objects that exist before the collector starts, kinds that it sees late or never, kinds that are created and
+/// deleted: this takes the real collector minutes.
 #[test]
 #[ignore = "long: is about the tests themselves, and waits for late watches"]
 fn the_collector_does_from_the_start_what_is_asked_of_a_sweep() {

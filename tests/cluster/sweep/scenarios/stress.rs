@@ -1,5 +1,5 @@
-//! Hundreds of owners and pods under six kinds of delete at once: exactly those survive that should, and each is
-//! written to once.
+//! Hundreds of owners and pods, deleted in six ways at once: exactly the right pods survive, and each is written to
+//! once.
 
 use std::{collections::BTreeMap, thread};
 
@@ -16,7 +16,7 @@ use crate::{
 const OWNERS: usize = 20;
 const PODS: usize = 3;
 
-/// How owners are made and deleted, and whether their pods survive that.
+/// How owners are created and deleted, and whether their pods survive.
 struct Way {
     finalizer: Option<&'static str>,
     options: Value,
@@ -36,7 +36,7 @@ fn ways() -> [Way; 6] {
     ]
 }
 
-/// What whoever collects sends goes through this proxy.
+/// The requests of the collector or sweep must go through this proxy.
 pub fn many_at_once(seated: &Seated<'_>, proxy: &CountingProxy) {
     proxy.forget();
     let ways = ways();
@@ -45,8 +45,8 @@ pub fn many_at_once(seated: &Seated<'_>, proxy: &CountingProxy) {
         playing.into_iter().map(|(way, thread)| (way, thread.join().expect("it is played, see above"))).collect()
     });
     let mut written: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    // Whether an object is still there is asked by a GET before, or by the request itself: either costs one, and 404 is
-    // no write.
+    // A client checks whether an object still exists by a GET before, or by the request itself: either costs one
+    // request, and a 404 is no write.
     for request in proxy.requests().into_iter().filter(|request| request.method != "GET" && request.status != Some(404))
     {
         let status = request.status.unwrap_or_default();
@@ -61,8 +61,7 @@ pub fn many_at_once(seated: &Seated<'_>, proxy: &CountingProxy) {
     }
 }
 
-/// Makes owners with their pods, deletes the owners in one way, and sees what becomes of the pods; their paths come
-/// back.
+/// Creates owners with their pods, deletes the owners in one way, checks the pods, and returns the pods' paths.
 fn play(seated: &Seated<'_>, way: &Way) -> Vec<String> {
     let cluster = seated.cluster;
     let trial = Trial::on(cluster, "stress", "Orphan");
@@ -80,7 +79,7 @@ fn play(seated: &Seated<'_>, way: &Way) -> Vec<String> {
         }
         made.push(owner);
     }
-    // R5.6: what is not known by then is not orphaned.
+    // R5.6: a dependent that the collector doesn't know by then isn't orphaned.
     seated.catches_up(&trial, &[("v1", "Pod")]);
     for owner in &made {
         let path = cluster.path_of(owner);
