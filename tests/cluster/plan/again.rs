@@ -1,4 +1,4 @@
-//! Targets that are being deleted already: what a second DELETE changes.
+//! Targets that are already being deleted: what a second DELETE changes.
 
 use super::{
     draft::HOLD,
@@ -9,7 +9,7 @@ fn root() -> Vec<String> {
     vec!["widget/root".to_owned()]
 }
 
-/// An owner that waits in the foreground for a dependent which is held, and has another that went with it.
+/// An owner for a foreground deletion: one dependent blocks it and has a finalizer, another one doesn't block it.
 fn deadlock(trial: &Trial<'_>) -> serde_json::Value {
     let owner = trial.widget("root").create();
     let held = trial.widget("held").blocking(&owner).finalizer(HOLD).create();
@@ -69,8 +69,8 @@ fn a_cycle_that_waits_for_itself_is_released() {
         let first = trial.widget("root").create();
         let second = trial.widget("second").blocking(&first).create();
         trial.add_owners(&first, &[super::draft::blocking(&second)]);
-        // Both at once, before the collector has unblocked one of them: an owner that it can't find keeps it from
-        // examining them.
+        // Delete both at once, before the collector has unblocked one of them. An owner that it can't find keeps it
+        // from examining them.
         let own = trial.widget("own").create();
         trial.add_owners(&own, &[super::draft::blocking(&own)]);
         trial.delete_before(&own, "Foreground");

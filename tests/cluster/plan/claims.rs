@@ -1,4 +1,4 @@
-//! Claims that pods use, and the controller that keeps them for so long.
+//! Claims that pods use, and the controller that protects them meanwhile.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::{
 
 const PROTECTION: &str = "kubernetes.io/pvc-protection";
 
-/// A claim, which is protected from its beginning as the usual admission plugin does it.
+/// A claim with the protection finalizer, which an admission plugin usually adds.
 fn claim(trial: &Trial<'_>, owners: &[Value]) -> Value {
     trial.cluster.create(json!({
         "apiVersion": "v1",

@@ -1,10 +1,10 @@
-//! A plan held against what then really happened, object by object.
+//! Compares a plan with what really happened, object by object.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-/// What of an object's metadata a delete can change, and all of that.
+/// Everything in an object's metadata that a delete can change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
     terminating: bool,
@@ -22,7 +22,7 @@ impl State {
         }
     }
 
-    /// What a plan says that an object ends as; nothing where it says that the object goes.
+    /// The state in which an object ends by the plan; `None` if it is deleted.
     fn predicted(object: &Value, after: &Value) -> Result<Option<Self>, String> {
         match (after["deleted"].as_bool(), after["terminating"].as_bool()) {
             (Some(true), _) => Ok(None),
@@ -35,7 +35,7 @@ impl State {
         }
     }
 
-    /// The word that a plan should have for this change; none where there is none.
+    /// The outcome that a plan should have for this change; `None` without a change.
     fn outcome(before: &Self, after: Option<&Self>) -> Option<&'static str> {
         let Some(after) = after else { return Some("Deleted") };
         let lost = after.owners.len() < before.owners.len();
@@ -58,12 +58,10 @@ impl std::fmt::Display for State {
     }
 }
 
-/// Compares the plan's outcomes with what was there before and what is there now: the whole metadata state of each
-/// object that the plan names, that no other object changed, and that what the plan says besides fits its outcomes.
-/// Events are no part of it.
+/// Compares the plan's outcomes with the objects before and now: the metadata state of each object that the plan names,
+/// that no other object changed, and that the rest of the plan fits its outcomes. Events are ignored.
 ///
-/// New objects are allowed only where a live controller makes them anew: their controller was there before and still
-/// is.
+/// New objects are allowed only where a living controller created them, one that existed before and still does.
 pub fn compare(plan: &Value, before: &[Value], after: &[Value]) -> Result<(), String> {
     let mut wrong = Wrong::default();
     let before = by_uid(before);
@@ -115,21 +113,20 @@ pub fn compare(plan: &Value, before: &[Value], after: &[Value]) -> Result<(), St
     wrong.verdict(plan)
 }
 
-/// Whether all objects that the plan names came to the ends that it calls the most likely.
+/// Whether all objects that the plan names ended in the outcome that it calls the most likely.
 pub fn as_most_likely(plan: &Value, after: &[Value]) -> bool {
     let now = by_uid(after);
     plan["outcomes"].as_array().into_iter().flatten().all(|outcome| is_so(outcome, &now))
 }
 
-/// Whether an object ended as it says `after`.
+/// Whether an object ended in the state `after`.
 fn is_so(predicted: &Value, now: &BTreeMap<&str, &Value>) -> bool {
     let uid = predicted["object"]["uid"].as_str().unwrap_or_default();
     let real = now.get(uid).map(|object| State::of(object));
     State::predicted(&predicted["object"], &predicted["after"]).is_ok_and(|state| state == real)
 }
 
-/// The API server puts a Namespace's finalizers into any order when it is deleted: they come from a map of Go's
-/// (R1.25).
+/// The API server writes the finalizers of a deleted Namespace in random order: they come from a Go map (R1.25).
 fn in_order(kind: &Value, mut finalizers: Vec<String>) -> Vec<String> {
     if kind == "Namespace" {
         finalizers.sort();
@@ -137,7 +134,8 @@ fn in_order(kind: &Value, mut finalizers: Vec<String>) -> Vec<String> {
     finalizers
 }
 
-/// Whether a controller that was there before and still is made a new object, or made the one that made it.
+/// Whether a controller that existed before and still does created an object, directly or through objects that it
+/// created.
 fn made_by_the_living(object: &Value, before: &BTreeMap<&str, &Value>, now: &BTreeMap<&str, &Value>) -> bool {
     let mut controllers = State::of(object).owners.into_iter().filter(|reference| reference["controller"] == true);
     controllers.any(|reference| {
@@ -146,7 +144,7 @@ fn made_by_the_living(object: &Value, before: &BTreeMap<&str, &Value>, now: &BTr
     })
 }
 
-/// One outcome against one object.
+/// Compares one outcome with one object.
 fn check(outcome: &Value, was: &Value, is: Option<&&Value>, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
     let (old, new) = (State::of(was), is.map(|object| State::of(object)));
     let mut ends = vec![State::predicted(&outcome["object"], &outcome["after"])?];
@@ -184,8 +182,8 @@ fn check(outcome: &Value, was: &Value, is: Option<&&Value>, now: &BTreeMap<&str,
     Ok(())
 }
 
-/// What holds an object that stays must really be there. Nobody does anything any more when this is called, so whatever
-/// still waits for something that comes by itself waits for something that lives on.
+/// Checks that the blockers of a remaining object exist. Everything is at rest when this is called, so the object is
+/// stuck or waits for an object that isn't being deleted.
 fn check_holders(outcome: &Value, state: &State, is: &Value, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
     let waits_for = outcome["waitsFor"].as_array().cloned().unwrap_or_default();
     let lives = |other: &&Value| {
@@ -216,7 +214,7 @@ fn check_holders(outcome: &Value, state: &State, is: &Value, now: &BTreeMap<&str
     Ok(())
 }
 
-/// What the plan says as a whole: its order and its sums.
+/// Checks the plan's order and its summary.
 fn check_whole(plan: &Value, outcomes: &[Value], wrong: &mut Wrong) {
     let orders: Vec<i64> = outcomes.iter().filter_map(|outcome| outcome["order"].as_i64()).collect();
     let unchanged = outcomes.iter().filter(|outcome| outcome["outcome"] == "Unchanged").count();
@@ -241,7 +239,7 @@ fn check_whole(plan: &Value, outcomes: &[Value], wrong: &mut Wrong) {
     }
 }
 
-/// Everything that is wrong with a plan.
+/// The errors found in a plan.
 #[derive(Default)]
 struct Wrong(Vec<String>);
 
@@ -269,7 +267,7 @@ fn by_uid(objects: &[Value]) -> BTreeMap<&str, &Value> {
         .collect()
 }
 
-/// The object with the coordinates that the plan gives it.
+/// The object with the kind, name and namespace that the plan gives it.
 fn described_object(outcome: &Value, was: &Value) -> Value {
     let named = &outcome["object"];
     let mut object = was.clone();

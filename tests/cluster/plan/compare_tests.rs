@@ -1,4 +1,4 @@
-//! The comparer itself: it accepts what is right and notices what is wrong.
+//! Tests of the comparison: it accepts correct plans and rejects wrong ones.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,8 @@ fn outcome(order: u32, name: &str, outcome: &str, after: &Value) -> Value {
     })
 }
 
-/// A delete of `root`: it stays with a finalizer, `leaf` goes, `both` loses one of its two owners, `free` its only one.
+/// A delete of `root`, which stays because of a finalizer: `leaf` is deleted, `both` loses one of two owners, `free`
+/// its only one.
 fn right() -> (Value, Vec<Value>, Vec<Value>) {
     let before = vec![
         object("root", &json!({"finalizers": ["hold"]})),
@@ -65,7 +66,7 @@ fn right() -> (Value, Vec<Value>, Vec<Value>) {
     (plan, before, after)
 }
 
-/// Something that makes a right plan, or what came of it, wrong.
+/// Spoils a correct plan, or the objects before or after.
 type Doctor = fn(&mut Value, &mut Vec<Value>, &mut Vec<Value>);
 
 #[test]

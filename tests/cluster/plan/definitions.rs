@@ -1,5 +1,5 @@
-//! Definitions of custom resources, whose instances go with them. On a cluster of its own, because the other tests
-//! count on what theirs serves.
+//! CRDs, whose instances are deleted with them. They need a cluster of their own, because other tests depend on the
+//! kinds that theirs serves.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Options, Ran, owner_reference, wait_until};
 
-/// The definition of a kind named after a policy, in a group of its own.
+/// The CRD of a kind named after a policy, in a group of its own.
 fn definition(policy: &str) -> String {
     let policy = policy.to_lowercase();
     json!({
@@ -33,7 +33,7 @@ fn definition(policy: &str) -> String {
     .to_string()
 }
 
-/// Instances with and without finalizers, each with a dependent; one that is held, if wanted.
+/// Instances with and without finalizers, each with a dependent; on request, one with a foreign finalizer.
 fn instances(trial: &Trial<'_>, held: bool) {
     let mut finalizers = vec![("plain", None), ("orphans", Some("orphan")), ("waits", Some("foregroundDeletion"))];
     if held {
@@ -77,14 +77,14 @@ fn a_definition_goes_with_its_instances_whatever_the_policy() {
     let cases = POLICIES.map(|policy| {
         let trial = Trial::on(&cluster, "crates", policy);
         trial.includes(&name(policy));
-        // What the policy asks for is ignored, so each of them can also be used for another case.
+        // The policy makes no difference, so each one can test another case as well.
         instances(&trial, policy == "Foreground");
         trial.deleting(vec![format!("crd/{}", name(policy))])
     });
     all_come_true(&predict(cases.into()));
 }
 
-/// A definition of a kind in one group, served as these versions; the last is the one that is stored.
+/// The CRD of a kind, served in these versions; the last one is stored.
 fn odd(kind: &str, plural: &str, versions: &[&str]) -> Value {
     let last = versions.last().copied().unwrap_or_default();
     let version = |name: &&str| {
@@ -109,7 +109,7 @@ fn condition(definition: &Value, kind: &str, status: &str) -> bool {
     conditions.iter().any(|condition| condition["type"] == kind && condition["status"] == status)
 }
 
-/// What a plan says of the definition itself.
+/// The plan's outcome for the CRD itself.
 fn of_definition(ran: &Ran) -> Value {
     let plan = ran.json();
     let outcomes = plan["outcomes"].as_array().cloned().unwrap_or_default();
@@ -144,8 +144,8 @@ fn a_definition_whose_kind_is_taken_has_no_instances() {
     assert!(cluster.get("/apis/odd.test/v1/namespaces/default/crates/kept").is_some());
 }
 
-/// Makes a kind whose only instance has to be converted by a webhook that nobody answers, and waits until its lists
-/// fail. Returns the definition's path.
+/// Creates a kind whose only instance needs a conversion webhook that doesn't exist, and waits until its lists fail.
+/// Returns the CRD's path.
 pub fn jars_that_cannot_be_converted(cluster: &Cluster) -> &'static str {
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jars.odd.test";
     cluster.create(odd("Jar", "jars", &["v1"]));
@@ -160,7 +160,7 @@ pub fn jars_that_cannot_be_converted(cluster: &Cluster) -> &'static str {
     });
     cluster.patch(path, &json!({"spec": changed["spec"]}));
     cluster.wait_until("the lists to fail", Duration::from_secs(20), || {
-        // "429 Too Many Requests" as long as the API server's own cache can't be filled.
+        // The server answers "429 Too Many Requests" as long as it can't fill its own cache.
         let answer = cluster.ask(&http::Method::GET, "/apis/odd.test/v2/jars", None);
         !answer.is_success() && answer.text().contains("conversion webhook")
     });
@@ -180,7 +180,7 @@ fn a_definition_whose_instances_cannot_be_converted_stays() {
         "{describe:#}"
     );
     ran.expect(2);
-    // Nor does anybody know whether a namespace has any.
+    // Whether a namespace contains any is unknown, too.
     let namespace = cluster.namespace("kept");
     let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{namespace}")]);
     ran.expect(2);
@@ -193,7 +193,8 @@ fn a_definition_whose_instances_cannot_be_converted_stays() {
     assert_eq!(of_namespace["heldBy"], json!(["spec.finalizers", "jars.odd.test"]));
     let in_namespace = format!("/api/v1/namespaces/{namespace}");
     cluster.delete(&in_namespace, Some("Background"), None);
-    // The namespace controller's client is told to come again later, and does so for minutes before it even complains.
+    // The server tells the namespace controller to retry later, and the controller does so for minutes before it
+    // reports anything.
     std::thread::sleep(Duration::from_secs(12));
     assert!(cluster.get(&in_namespace).is_some(), "it stays");
     cluster.delete(path, Some("Background"), None);

@@ -1,11 +1,11 @@
-//! Objects of the shapes that matter to the collector, in few words.
+//! Short ways to create the objects that matter to the collector.
 
 use serde_json::{Value, json};
 
 use super::trial::Trial;
 use crate::harness::{owner_reference, uid};
 
-/// The finalizer of a controller that nobody knows and that never comes.
+/// The finalizer of an unknown controller that never runs.
 pub const HOLD: &str = "acme.io/hold";
 
 /// An object about to be created.
@@ -36,19 +36,19 @@ impl Trial<'_> {
         self.draft("v1", "Secret", name, Some(&self.namespace))
     }
 
-    /// A pod that nothing ever runs: it goes as soon as it is deleted.
+    /// A pod that no node runs: it goes as soon as it is deleted.
     pub fn pod(&self, name: &str) -> Draft<'_> {
         self.draft("v1", "Pod", name, Some(&self.namespace)).spec(json!({"containers": containers()}))
     }
 
-    /// The owner whose deletion orphans where nothing is said (R1.20). No controller acts for it here.
+    /// An owner that orphans its dependents if the delete has no policy (R1.20). No controller manages it here.
     pub fn replication_controller(&self, name: &str) -> Draft<'_> {
         let template = json!({"metadata": {"labels": {"app": name}}, "spec": {"containers": containers()}});
         let spec = json!({"selector": {"app": name}, "template": template});
         self.draft("v1", "ReplicationController", name, Some(&self.namespace)).spec(spec)
     }
 
-    /// Any kind; cluster-scoped where no namespace is named.
+    /// Any kind; cluster-scoped without a namespace.
     pub fn draft(&self, api_version: &str, kind: &str, name: &str, namespace: Option<&str>) -> Draft<'_> {
         let mut object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
         if let Some(namespace) = namespace {
@@ -57,7 +57,7 @@ impl Trial<'_> {
         Draft { trial: self, object }
     }
 
-    /// Adds references to an object that exists, for what can't be said when it is created.
+    /// Adds references to an existing object, for those that can't be set when it is created.
     #[track_caller]
     pub fn add_owners(&self, object: &Value, references: &[Value]) {
         let path = self.cluster.path_of(object);
@@ -67,14 +67,14 @@ impl Trial<'_> {
         self.cluster.patch(&path, &json!({"metadata": {"ownerReferences": owners}}));
     }
 
-    /// A reference to something of a kind that nobody serves; the collector takes all of a trial for the same thing.
+    /// A reference to an object of an unserved kind; for the collector, all those of a trial are the same object.
     pub fn unserved(&self) -> Value {
         json!({"apiVersion": "gone.test/v1", "kind": "Ghost", "name": "ghost", "uid": format!("ghost-of-{}",
             self.namespace)})
     }
 
-    /// Deletes something beforehand, as part of what the trial begins with. The collector knows of its dependents by
-    /// then: what it comes to know later it treats otherwise, and between kinds it hears of things in any order.
+    /// Deletes an object as part of the setup. First waits until the collector knows its dependents: it treats those
+    /// that it sees later differently, and it sees different kinds in any order.
     #[track_caller]
     pub fn delete_before(&self, object: &Value, policy: &str) {
         let made = self.made.borrow();
@@ -84,7 +84,7 @@ impl Trial<'_> {
 }
 
 impl Draft<'_> {
-    /// A reference that its owner does not wait for.
+    /// Adds a reference that doesn't block the owner's foreground deletion.
     pub fn owned_by(self, owner: &Value) -> Self {
         self.reference(owner_reference(owner))
     }
@@ -94,31 +94,31 @@ impl Draft<'_> {
         self.reference(blocking(owner))
     }
 
-    /// Any reference.
+    /// Adds any reference.
     pub fn reference(mut self, reference: Value) -> Self {
         self.add("ownerReferences", reference);
         self
     }
 
-    /// A finalizer.
+    /// Adds a finalizer.
     pub fn finalizer(mut self, finalizer: &str) -> Self {
         self.add("finalizers", json!(finalizer));
         self
     }
 
-    /// What is wanted of it.
+    /// Sets the spec.
     pub fn spec(mut self, spec: Value) -> Self {
         self.object["spec"] = spec;
         self
     }
 
-    /// In another namespace.
+    /// Moves it to another namespace.
     pub fn in_namespace(mut self, namespace: &str) -> Self {
         self.object["metadata"]["namespace"] = json!(namespace);
         self
     }
 
-    /// Creates it.
+    /// Creates the object.
     #[track_caller]
     pub fn create(self) -> Value {
         let created = self.trial.cluster.create(&self.object);

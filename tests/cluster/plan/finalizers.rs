@@ -1,4 +1,4 @@
-//! Finalizers: of controllers that never come, and the collector's own where nothing is being deleted yet.
+//! Finalizers of controllers that never run, and the collector's own on objects that are not being deleted yet.
 
 use super::{draft::HOLD, trial::three_ways};
 

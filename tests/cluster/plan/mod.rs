@@ -1,4 +1,4 @@
-//! Plans against what the real control plane then does.
+//! Compares plans with what the real control plane then does.
 
 mod again;
 mod claims;

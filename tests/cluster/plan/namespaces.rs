@@ -1,4 +1,4 @@
-//! Namespaces, whose content goes whatever references say: pods first, then the rest.
+//! Namespaces: their content is deleted whatever its owner references are, pods first, then the rest.
 
 use std::time::Duration;
 
@@ -92,13 +92,13 @@ fn what_a_held_pod_spares_is_told() {
     assert_eq!((&spares["namespace"], &spares["afterPods"][0]["name"]), (&json!(namespace), &json!("held")));
     let spared = json!([{"resource": "configmaps", "count": 2}, {"resource": "widgets.gc.test", "count": 2}]);
     assert_eq!(spares["resources"], spared);
-    // Who waits for whom: the namespace for the pod, and the pod for its finalizer.
+    // The namespace waits for the pod, and the pod for its finalizer.
     let outcomes = plan["outcomes"].as_array().expect("outcomes");
     let of = |kind: &str| outcomes.iter().find(|outcome| outcome["object"]["kind"] == kind).expect(kind);
     assert_eq!((outcomes.len(), &of("Namespace")["waitsFor"][0]["name"]), (2, &json!("held")));
     assert_eq!(of("Pod")["heldBy"], json!([HOLD]));
     all_come_true(&predicted);
-    // And then they go.
+    // Without the finalizer everything goes.
     let cluster = predicted[0].case.trial.cluster;
     cluster.patch(&format!("/api/v1/namespaces/{namespace}/pods/held"), &json!({"metadata": {"finalizers": null}}));
     wait_until("the namespace to go with all that was spared", Duration::from_secs(40), || {
@@ -126,7 +126,7 @@ fn events_go_with_their_namespace() {
     let text = cluster.gc(&["plan", &format!("ns/{namespace}")]);
     let line = format!("Also      deletes 3 events in namespace {namespace}\n");
     assert!(text.expect(0).contains(&line), "{}", text.stdout);
-    // One stays for somebody to look at, so that it is seen that the namespace waits for it as for anything else.
+    // Keep one event by a finalizer, to show that the namespace waits for events like for everything else.
     cluster.patch(&format!("{events}/one"), &json!({"metadata": {"finalizers": [HOLD]}}));
     predicted[0].delete();
     wait_until("two events to go", Duration::from_secs(40), || cluster.list(&events).len() == 1);
@@ -146,7 +146,7 @@ fn some_namespaces_are_protected() {
         let answer = shared().ask(&http::Method::DELETE, &format!("/api/v1/namespaces/{name}?dryRun=All"), None);
         assert_eq!(answer.status, 403, "{}", answer.text());
     }
-    // The others of the system are not.
+    // The other system namespace is not protected.
     shared().gc(&["plan", "ns/kube-node-lease"]).expect(0);
     let class = "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical";
     let ran = shared().gc(&["plan", "priorityclass/system-node-critical"]);
@@ -158,7 +158,7 @@ fn some_namespaces_are_protected() {
     assert_eq!(shared().ask(&http::Method::DELETE, class, None).status, 403);
 }
 
-/// R9.11, on a cluster of its own, because everybody else's plans would have a gap.
+/// R9.11, on a cluster of its own, because it causes a gap in all plans.
 #[test]
 fn an_api_that_cannot_be_discovered_keeps_namespaces() {
     let cluster = Cluster::start(&Options::default());
@@ -203,7 +203,7 @@ fn an_api_that_cannot_be_discovered_keeps_namespaces() {
     wait_until("the namespace to go", Duration::from_mins(2), || cluster.get(&path).is_none());
 }
 
-/// Somebody took `kubernetes` from the `spec.finalizers` of a living namespace: then no controller empties it.
+/// Without `kubernetes` in the `spec.finalizers` of a living namespace, no controller empties it.
 #[test]
 fn a_namespace_without_spec_finalizers_is_not_emptied() {
     let cluster = shared();
@@ -227,7 +227,7 @@ fn a_namespace_without_spec_finalizers_is_not_emptied() {
     };
     plan("Terminating", "stuck");
     cluster.delete(&path, Some("Background"), None);
-    // The namespace controller begins after 5 seconds.
+    // The namespace controller starts after 5 seconds.
     std::thread::sleep(Duration::from_secs(8));
     assert!(cluster.get(&path).is_some() && cluster.get(&inside).is_some(), "nobody does anything");
     plan("Deleted", "");

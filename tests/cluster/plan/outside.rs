@@ -1,5 +1,5 @@
-//! What plans say beyond the graph, read from a real API server: volumes, load balancers, pods of a Node, policies of
-//! the object's own.
+//! What plans say beyond owner references, read from a real API server: volumes, load balancers, pods of a Node, the
+//! object's own policies.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn service(trial: &Trial<'_>, name: &str, kind: &str) {
     }));
 }
 
-/// `Kind/name effect-kind` of each effect, in order of the alphabet.
+/// `Kind/name effect-kind` of each effect, in alphabetical order.
 fn effects(plan: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let describe = plan["effects"].as_array().into_iter().flatten().map(|effect| {

@@ -1,4 +1,4 @@
-//! Who goes and who stays by what references say: blocking ones and others, several owners, owners in the wrong place.
+//! Which objects are deleted, by their references: blocking and others, several owners, owners in the wrong namespace.
 
 use super::{
     draft::{HOLD, blocking},
@@ -31,7 +31,7 @@ fn a_second_owner_that_lives_keeps_an_object() {
         let owner = trial.widget("root").create();
         let other = trial.widget("other").create();
         let middle = trial.widget("middle").blocking(&owner).create();
-        // What was stripped, and of which kind, decides how the patch is written.
+        // The kind and the stripped reference decide how the collector writes its patch.
         trial.config_map("built-in").blocking(&owner).blocking(&other).create();
         trial.widget("custom").owned_by(&other).blocking(&owner).create();
         trial.config_map("of-both-levels").owned_by(&owner).blocking(&middle).create();
@@ -57,7 +57,7 @@ fn an_owner_in_another_namespace_is_waited_for_and_never_found() {
     three_ways("across", |trial| {
         let other = trial.another_namespace();
         let owner = trial.widget("root").create();
-        // The collector deletes it at once, because it finds no owner there; the finalizer keeps it.
+        // The collector deletes it at once, because it finds no owner in that namespace; the finalizer keeps it.
         trial.config_map("stranger").in_namespace(&other).blocking(&owner).finalizer(HOLD).create();
         trial.config_map("neighbour").blocking(&owner).create();
         root()

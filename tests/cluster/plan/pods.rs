@@ -1,4 +1,4 @@
-//! Pods, which alone have a grace period, with and without somebody who ends them.
+//! Pods, the only kind with a grace period, with and without a kubelet that ends them.
 
 use serde_json::{Value, json};
 
@@ -58,8 +58,7 @@ fn pods_below_a_target_keep_their_own_grace_period() {
     });
 }
 
-/// What comes before and after a flag about grace: the flag, the grace period that kubectl makes of it, and whether the
-/// pod goes.
+/// A grace flag, the grace period that kubectl makes of it, and whether the pod goes.
 type Graced = (&'static [&'static str], Option<i64>, bool);
 
 const FLAGS: [Graced; 6] = [
@@ -71,7 +70,7 @@ const FLAGS: [Graced; 6] = [
     (&["--force", "--grace-period=0"], Some(0), true),
 ];
 
-/// Deletes a pod on a node that is gone with each of the flags, after something was done to it.
+/// Deletes a pod on a missing node with each of the flags, after running `before` on it.
 #[track_caller]
 fn with_flags(prefix: &str, policy: &'static str, goes: impl Fn(&Graced) -> bool, before: impl Fn(&Trial<'_>, &Value)) {
     let case = |flags: &Graced| {

@@ -1,10 +1,10 @@
-//! Several targets at once, as kubectl takes them: one DELETE after the other, in the order in which they are given.
+//! Several targets at once, deleted as kubectl does: one DELETE after the other, in the given order.
 
 use serde_json::json;
 
 use super::trial::{Trial, three_ways};
 
-/// Three levels, the lowest of them twice.
+/// Three levels, with two objects in the lowest.
 fn levels(trial: &Trial<'_>) {
     let top = trial.widget("top").create();
     let middle = trial.widget("middle").blocking(&top).create();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::trial::{Trial, three_ways, wait_for_items};
 
-/// A Deployment of three pods that nothing ever runs; on this node, if one is given.
+/// A Deployment of three pods that no node runs; assigned to this node, if one is given.
 fn deployment(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
     let mut pod = json!({"containers": [{"name": "web", "image": "web"}]});
     if let Some(node) = node {
@@ -26,7 +26,7 @@ fn deployment(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
     vec!["deploy/web".to_owned()]
 }
 
-/// The tree of the Deployment holds its ReplicaSet, these pods, and nothing else.
+/// Checks that the Deployment's tree contains its ReplicaSet, these pods, and nothing else.
 fn check_tree(trial: &Trial<'_>, pods: &[Value]) {
     let ran = trial.cluster.gc(&["tree", "-o", "name", "-n", &trial.namespace, "deploy/web"]);
     let mut expected: Vec<String> =

@@ -1,4 +1,4 @@
-//! A delete that is foretold by the built program, done for real, and compared.
+//! Predicts a delete with the built program, does it, and compares.
 
 use std::{cell::RefCell, panic, thread, time::Duration};
 
@@ -7,34 +7,33 @@ use serde_json::{Value, json};
 use super::compare::compare;
 use crate::harness::{Cluster, Listed, Retry, poll, shared, wait_until};
 
-/// The namespace controller looks again only after some seconds, and the API server's own clean-up of definitions
-/// polls.
+/// The namespace controller retries only after some seconds, and the API server's clean-up of CRDs polls.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The three ways to delete.
+/// The three propagation policies.
 pub const POLICIES: [&str; 3] = ["Background", "Foreground", "Orphan"];
 
-/// Namespaces of its own on a cluster, and cluster-scoped objects whose names begin with that of the first.
+/// Test namespaces on a cluster, and cluster-scoped objects whose names begin with that of the first.
 pub struct Trial<'c> {
     pub cluster: &'c Cluster,
-    /// The first namespace, where targets are.
+    /// The first namespace, which contains the targets.
     pub namespace: String,
     pub policy: &'static str,
     marks: RefCell<Vec<String>>,
-    /// The Node whose kubelet is played here.
+    /// The Node whose kubelet the trial simulates.
     node: RefCell<Option<String>>,
     /// The uids of drafted objects that have owners.
     pub(super) made: RefCell<Vec<String>>,
 }
 
 impl<'c> Trial<'c> {
-    /// A trial of one way to delete, on the shared cluster.
+    /// A trial of one policy, on the shared cluster.
     #[track_caller]
     pub fn new(prefix: &str, policy: &'static str) -> Trial<'static> {
         Trial::on(shared(), prefix, policy)
     }
 
-    /// A trial of one way to delete.
+    /// A trial of one policy.
     #[track_caller]
     pub fn on(cluster: &'c Cluster, prefix: &str, policy: &'static str) -> Self {
         let namespace = cluster.namespace(prefix);
@@ -48,7 +47,7 @@ impl<'c> Trial<'c> {
         }
     }
 
-    /// Another namespace.
+    /// Creates another namespace.
     #[track_caller]
     pub fn another_namespace(&self) -> String {
         let name = self.cluster.namespace(&self.namespace);
@@ -61,12 +60,12 @@ impl<'c> Trial<'c> {
         format!("{}.{name}", self.namespace)
     }
 
-    /// A cluster-scoped object that belongs to this trial without having such a name.
+    /// Adds a cluster-scoped object whose name doesn't begin like that to the trial.
     pub fn includes(&self, name: &str) {
         self.marks.borrow_mut().push(name.to_owned());
     }
 
-    /// A Node that exists, whose kubelet ends pods as soon as they are told to. Returns its name.
+    /// Creates a Node whose simulated kubelet ends deleted pods at once. Returns its name.
     #[track_caller]
     pub fn node(&self) -> String {
         let name = self.global("node");
@@ -80,7 +79,7 @@ impl<'c> Trial<'c> {
         Case { trial: self, targets, flags: Vec::new(), grace: None }
     }
 
-    /// Whether an object belongs here.
+    /// Whether an object belongs to this trial.
     pub fn is_own(&self, object: &Value) -> bool {
         let (namespace, name) = (text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
         let is_named = |mark: &String| {
@@ -90,12 +89,12 @@ impl<'c> Trial<'c> {
         if namespace.is_empty() { marks.iter().any(is_named) } else { marks.iter().any(|mark| mark == namespace) }
     }
 
-    /// Those of these objects that belong here.
+    /// Those of these objects that belong to this trial.
     fn own(&self, objects: &[Value]) -> Vec<Value> {
         objects.iter().filter(|object| self.is_own(object)).cloned().collect()
     }
 
-    /// The kubelet of this trial's node: a terminating pod's containers end at once.
+    /// Simulates the kubelet of this trial's node: a terminating pod's containers end at once.
     fn play_kubelet(&self) {
         let node = self.node.borrow();
         let Some(node) = node.as_deref() else { return };
@@ -108,11 +107,11 @@ impl<'c> Trial<'c> {
     }
 }
 
-/// A delete as it is typed.
+/// A delete as a user types it.
 pub struct Case<'c> {
     pub trial: Trial<'c>,
     pub targets: Vec<String>,
-    /// More of the command line, and the grace period that kubectl makes of it.
+    /// More flags, and the grace period that kubectl makes of them.
     pub flags: Vec<&'static str>,
     pub grace: Option<i64>,
 }
@@ -139,7 +138,7 @@ impl Case<'_> {
     }
 }
 
-/// A case, and what was foretold of it.
+/// A case, its plan, and the objects before the delete.
 pub struct Prediction<'c> {
     pub case: Case<'c>,
     pub plan: Value,
@@ -147,7 +146,7 @@ pub struct Prediction<'c> {
 }
 
 impl Prediction<'_> {
-    /// The word for what becomes of the object of this kind and name; none if it is not named.
+    /// The outcome of the object of this kind and name; `None` if the plan doesn't name it.
     pub fn outcome(&self, kind: &str, name: &str) -> Option<&str> {
         let is_it = |outcome: &&Value| outcome["object"]["kind"] == kind && outcome["object"]["name"] == name;
         self.plan["outcomes"].as_array()?.iter().find(is_it)?["outcome"].as_str()
@@ -164,7 +163,7 @@ impl Prediction<'_> {
     }
 }
 
-/// Lets the collector see everything, and then asks the program what these deletes would do.
+/// Waits until the collector has seen everything, and then plans these deletes.
 #[track_caller]
 pub fn predict<'c>(cases: Vec<Case<'c>>) -> Vec<Prediction<'c>> {
     let cluster = cases[0].trial.cluster;
@@ -179,7 +178,7 @@ pub fn predict<'c>(cases: Vec<Case<'c>>) -> Vec<Prediction<'c>> {
     cases.into_iter().zip(plans).map(predicted).collect()
 }
 
-/// Runs `plan`. Another test's kind may go while it reads; that is a gap, and it asks again.
+/// Runs `plan`. Another test may remove its kind meanwhile; that is a gap, and `plan` runs again.
 #[track_caller]
 fn plan(cluster: &Cluster, args: &[String]) -> Value {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -194,14 +193,14 @@ fn plan(cluster: &Cluster, args: &[String]) -> Value {
     plan.unwrap_or_else(|gaps| panic!("kubectl gc {}: gaps: {gaps}", args.join(" ")))
 }
 
-/// Deletes and compares; all that is wrong is told at once. What is not as foretold yet may still come so; what is, has
-/// to stay so.
+/// Deletes and compares, reporting all errors at once. Waits until everything is as predicted, and checks that it stays
+/// so.
 #[track_caller]
 pub fn all_come_true(predicted: &[Prediction<'_>]) {
     all_come_true_by(predicted, Prediction::delete);
 }
 
-/// The same of what is deleted in another way.
+/// The same with another way to delete.
 #[track_caller]
 pub fn all_come_true_by<'c>(predicted: &[Prediction<'c>], delete: impl Fn(&Prediction<'c>)) {
     let cluster = predicted[0].case.trial.cluster;
@@ -226,9 +225,9 @@ pub fn all_come_true_by<'c>(predicted: &[Prediction<'c>], delete: impl Fn(&Predi
     later.unwrap_or_else(|error| panic!("it was as foretold, and then came something more: {error}"));
 }
 
-/// Builds the same three times, foretells one way to delete the targets for each, deletes, and compares.
+/// For each policy: builds the same objects, predicts the delete of the targets, deletes, and compares.
 ///
-/// `build` returns the targets as they are typed. What the plans say of the other ways is compared, too.
+/// `build` returns the targets as a user types them. What the plans say of the other policies is compared, too.
 #[track_caller]
 pub fn three_ways(prefix: &str, build: impl Fn(&Trial<'_>) -> Vec<String>) {
     three_ways_on(shared(), prefix, build);
@@ -247,7 +246,7 @@ pub fn three_ways_on(cluster: &Cluster, prefix: &str, build: impl Fn(&Trial<'_>)
     all_come_true(&predicted);
 }
 
-/// Equal graphs come to equal sums, whichever plan tells them.
+/// Checks that what each plan says of the other policies matches their own plans: the graphs are equal.
 #[track_caller]
 fn check_alternatives(predicted: &[Prediction<'_>]) {
     for one in predicted {
@@ -263,7 +262,7 @@ fn check_alternatives(predicted: &[Prediction<'_>]) {
     }
 }
 
-/// An object as far as its path goes.
+/// As much of an object as its path needs.
 fn named(api_version: &str, kind: &str, from: &Value) -> Value {
     let mut metadata = json!({"name": from["name"]});
     if from["namespace"].is_string() {
@@ -276,7 +275,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Waits until so many objects are in a list.
+/// Waits until a list contains this many objects.
 #[track_caller]
 pub fn wait_for_items(cluster: &Cluster, path: &str, count: usize) -> Vec<Value> {
     wait_until(&format!("{count} objects in {path}"), PATIENCE, || cluster.list(path).len() == count);

@@ -1,4 +1,4 @@
-//! StatefulSets, Jobs and CronJobs with the controllers that make their pods and claims.
+//! StatefulSets, Jobs and CronJobs with the controllers that create their pods and claims.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn pod(node: Option<&str>) -> Value {
     spec
 }
 
-/// A StatefulSet of two pods with a claim each, which is to go with the StatefulSet.
+/// A StatefulSet of two pods, with a claim each that is deleted with the StatefulSet.
 pub fn stateful_set(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
     let labels = json!({"app": "db"});
     trial.cluster.create(json!({
@@ -48,7 +48,7 @@ pub fn stateful_set(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
     vec!["statefulset/db".to_owned()]
 }
 
-/// A Job of two pods that never run; owned by a CronJob, if one is given.
+/// A Job of two pods that never run; a CronJob owns it, if one is given.
 pub fn job(trial: &Trial<'_>, owner: Option<&Value>) {
     let mut template = pod(None);
     template["restartPolicy"] = json!("Never");
@@ -130,7 +130,7 @@ pub fn replica_set(trial: &Trial<'_>) -> String {
     pods[0]["metadata"]["ownerReferences"][0]["name"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Whether a plan names this among what it takes for granted.
+/// Whether one of the plan's assumptions contains these words.
 fn assumes(plan: &Value, words: &str) -> bool {
     plan["assumes"]
         .as_array()
@@ -162,7 +162,7 @@ fn a_replica_set_below_a_deployment_that_makes_another() {
     }
 }
 
-/// R9.1: what is said to be made anew is.
+/// R9.1: the controller recreates what the plan says it recreates.
 #[test]
 fn a_pod_of_a_living_replica_set_is_made_anew() {
     let trial = Trial::new("made-anew", "Background");
@@ -189,7 +189,7 @@ fn a_pod_of_a_living_replica_set_is_made_anew() {
     });
 }
 
-/// Pods that lose their ReplicaSet don't stay without an owner, which a plan does not play, but says.
+/// Orphaned pods get a new ReplicaSet as owner: the plan doesn't simulate that, but says so.
 #[test]
 fn pods_that_are_orphaned_below_a_deployment_are_adopted() {
     let trial = Trial::new("adopted", "Orphan");
