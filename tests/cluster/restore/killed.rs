@@ -1,4 +1,4 @@
-//! A restore that is killed at any moment, and run again.
+//! A restore that is killed at any moment, and then repeated.
 
 use std::{process::Stdio, thread, time::Duration};
 
@@ -10,10 +10,10 @@ use super::{
 };
 use crate::harness::{ADMIN, Cluster, uid};
 
-/// Custom resources with a status, a circle of owners, and one that owns itself.
+/// Custom resources with a status, a cycle of owners, and one that owns itself.
 fn objects(namespace: &str) -> Vec<Value> {
     let mut all: Vec<Value> = stages(namespace, 1).into_iter().take(24).collect();
-    // The owners of those that were taken come with them.
+    // Add the owners of the objects taken above.
     let more: Vec<Value> = stages(namespace, 1)
         .into_iter()
         .filter(|object| object["spec"]["level"] != 3 && !all.contains(object))
@@ -28,14 +28,14 @@ fn objects(namespace: &str) -> Vec<Value> {
     all
 }
 
-/// What is there of them, the namespace with it.
+/// Those of them that exist, including the namespace.
 fn there(cluster: &Cluster, namespace: &str) -> Vec<Value> {
     let mut all: Vec<Value> = cluster.get(&format!("/api/v1/namespaces/{namespace}")).into_iter().collect();
     for (version, plural, api_version, kind) in
         [("apis/restore.test/v1", "stages", "restore.test/v1", "Stage"), ("api/v1", "configmaps", "v1", "ConfigMap")]
     {
         for mut object in cluster.list(&format!("/{version}/namespaces/{namespace}/{plural}")) {
-            // Lists don't repeat what their items are.
+            // Items of a list have no type.
             object["apiVersion"] = json!(api_version);
             object["kind"] = json!(kind);
             all.push(object);
@@ -73,7 +73,7 @@ fn each_killed_restore_is_finished(kills: usize) {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let mut child = command.spawn().expect("kubectl-gc runs");
-        // How far it has come decides, and a moment more: how long it takes is the machine's affair.
+        // Kill it by its progress and a few milliseconds, not by time: machines differ in speed.
         let wanted = kill * all.len() / kills;
         while there(cluster, &namespace).len() < wanted && child.try_wait().expect("it can be waited for").is_none() {
             thread::sleep(Duration::from_millis(2));
@@ -100,7 +100,7 @@ fn each_killed_restore_is_finished(kills: usize) {
         for live in &back {
             let archived = all.iter().find(|it| named(it) == named(live)).expect("nothing else was created");
             assert!(archived["kind"] != "Stage" || archived["status"] == live["status"], "kill {kill}: {live}");
-            // What was back is the same object still, and nothing was made twice.
+            // What was already restored is still the same object: nothing was created twice.
             let before = there.iter().find(|it| named(it) == named(live));
             assert!(before.is_none_or(|before| uid(before) == uid(live)), "kill {kill}: {live}");
         }

@@ -1,4 +1,4 @@
-//! Archives of objects as they are, objects that go, and trees that are compared but for their uids.
+//! Writes archives of objects, removes objects, and compares trees ignoring uids.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Cluster, KINDS, Options, Ran};
 
-/// A definition with a status subresource.
+/// A CRD with a status subresource.
 pub const STAGES: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -32,7 +32,7 @@ spec:
       openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
 ";
 
-/// A cluster in which nobody does anything but the API server.
+/// A cluster with an API server but no controllers.
 pub fn quiet() -> &'static Cluster {
     static QUIET: LazyLock<Cluster> = LazyLock::new(|| {
         let cluster = Cluster::start(&Options::default());
@@ -46,7 +46,7 @@ pub fn quiet() -> &'static Cluster {
     &QUIET
 }
 
-/// Archives in a folder of their own.
+/// Archives in a temporary folder.
 pub struct Archives(TempDir);
 
 impl Archives {
@@ -54,7 +54,7 @@ impl Archives {
         Archives(tempfile::tempdir().expect("a temporary folder"))
     }
 
-    /// Where an archive of this name would be.
+    /// The path of an archive with this name.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
@@ -79,7 +79,7 @@ impl Archives {
     }
 }
 
-/// An object that was somewhere once. Its uid is made of its name.
+/// An object that existed once. Its uid is derived from its name.
 pub fn archived(api_version: &str, kind: &str, namespace: &str, name: &str, more: &Value) -> Value {
     let uid = format!("{}-{namespace}-{name}", kind.to_lowercase());
     let mut metadata =
@@ -92,7 +92,7 @@ pub fn archived(api_version: &str, kind: &str, namespace: &str, name: &str, more
     object
 }
 
-/// The same with owners, which block its owner's foreground deletion; the first controls it.
+/// The same with owners: each reference blocks the owner's foreground deletion, and the first owner is the controller.
 pub fn owned(mut object: Value, owners: &[&Value]) -> Value {
     let reference = |(index, owner): (usize, &&Value)| {
         json!({"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"],
@@ -111,14 +111,14 @@ pub fn merge(into: &mut Value, more: &Value) {
     }
 }
 
-/// Restores without asking; what came of it, in JSON.
+/// Restores without asking, with JSON output.
 #[track_caller]
 pub fn restore(cluster: &Cluster, archive: &Path, more: &[&str]) -> Ran {
     let archive = archive.to_str().expect("a temporary folder has a readable name");
     cluster.gc(&[&["restore", archive, "--yes", "-o", "json"], more].concat())
 }
 
-/// The outcome of each object, `Kind/name` by `Kind/name`.
+/// The outcome of each object by `Kind/name`.
 #[track_caller]
 pub fn outcomes(ran: &Ran) -> BTreeMap<String, String> {
     let json = ran.json();
@@ -126,7 +126,7 @@ pub fn outcomes(ran: &Ran) -> BTreeMap<String, String> {
     objects.iter().map(|it| (short(&it["object"]), it["outcome"].as_str().unwrap_or_default().to_owned())).collect()
 }
 
-/// What is told of one object.
+/// The entry of one object in the output.
 #[track_caller]
 pub fn describe(ran: &Ran, name: &str) -> Value {
     let json = ran.json();
@@ -138,7 +138,7 @@ fn short(object: &Value) -> String {
     format!("{}/{}", object["kind"].as_str().unwrap_or_default(), object["name"].as_str().unwrap_or_default())
 }
 
-/// The objects as they are in the cluster now.
+/// Reads the objects again.
 #[track_caller]
 pub fn live(cluster: &Cluster, objects: &[Value]) -> Vec<Value> {
     let get = |object: &Value| {
@@ -147,7 +147,7 @@ pub fn live(cluster: &Cluster, objects: &[Value]) -> Vec<Value> {
     objects.iter().map(get).collect()
 }
 
-/// Removes objects, whatever holds them, the last one first.
+/// Removes objects with their finalizers, the last one first.
 #[track_caller]
 pub fn remove(cluster: &Cluster, objects: &[Value]) {
     for object in objects.iter().rev() {
@@ -157,7 +157,7 @@ pub fn remove(cluster: &Cluster, objects: &[Value]) {
         }
         cluster.delete(&path, Some("Background"), Some(0));
         if object["kind"] == "Namespace" {
-            // The namespace controller's part.
+            // Do the namespace controller's work.
             let finalized = json!({"apiVersion": "v1", "kind": "Namespace",
                 "metadata": {"name": object["metadata"]["name"]}, "spec": {}});
             let answer = cluster.ask(&Method::PUT, &format!("{path}/finalize"), Some(("application/json", &finalized)));
@@ -171,7 +171,7 @@ pub fn remove(cluster: &Cluster, objects: &[Value]) {
     }
 }
 
-/// Where an object is, in one line.
+/// Type, namespace and name of an object, in one line.
 pub fn coordinate(object: &Value) -> String {
     let metadata = &object["metadata"];
     format!(
@@ -183,7 +183,7 @@ pub fn coordinate(object: &Value) -> String {
     )
 }
 
-/// The owners of each object with every field of their references, uids replaced by where the owner is.
+/// The owner references of each object, with uids replaced by the owner's coordinates.
 pub fn tree(objects: &[Value]) -> BTreeMap<String, Vec<Value>> {
     let by_uid: BTreeMap<&str, String> =
         objects.iter().map(|object| (text(&object["metadata"]["uid"]), coordinate(object))).collect();

@@ -1,12 +1,12 @@
-//! Hundreds of objects and a thousand, custom resources in three levels with a status.
+//! Hundreds of objects, and a thousand: custom resources in three levels, with a status.
 
 use serde_json::{Value, json};
 
 use super::kit::{Archives, archived, live, outcomes, owned, quiet, remove, restore, tree};
 use crate::harness::{ADMIN, CountingProxy};
 
-/// `roots` trees of custom resources in three levels, each with a status, and a ConfigMap that two of them own; 41
-/// objects in each.
+/// `roots` trees of custom resources in three levels, each with a status, and ConfigMaps that two of them own; 41
+/// objects per tree.
 pub fn stages(namespace: &str, roots: usize) -> Vec<Value> {
     let stage = |name: String, level: usize| {
         let more = json!({"spec": {"level": level}, "status": {"level": level, "ready": true, "seen": ["a", null, 1.5],
@@ -57,7 +57,8 @@ fn come_back_with_their_status(roots: usize) {
     let archive = archives.write("many", &all);
     let ran = cluster.gc_with(proxy.kubeconfig(), &["restore", archive.to_str().unwrap(), "--yes", "-o", "json"]);
     ran.expect(0);
-    // Each object is created, and the status of each that has one is written; that is all. Rights are asked for before.
+    // Restore creates each object and writes the status of those that have one, nothing else. Permission checks come
+    // before.
     let wrote = |method: &str| {
         let written = proxy.requests();
         let written = written.iter().filter(|it| it.method == method && !it.path.contains("authorization.k8s.io"));
@@ -71,8 +72,7 @@ fn come_back_with_their_status(roots: usize) {
         assert!(before["kind"] != "Stage" || before["status"] == after["status"], "{before}\n{after}");
     }
     let last = format!("middle-{}-", roots - 1);
-    // What the server has made of it is archived, goes, and comes back, too; of that, one tree below its root is
-    // enough.
+    // Archive, remove and restore what the server stores, too; one tree without its root is enough.
     let of_tree = |object: &&Value| object["metadata"]["name"].as_str().unwrap_or_default().contains(&last);
     let part: Vec<Value> = first.iter().filter(of_tree).cloned().collect();
     assert_eq!(part.len(), 40);

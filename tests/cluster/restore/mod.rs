@@ -1,4 +1,4 @@
-//! What was archived is brought back, to the real API server.
+//! Restores archives to the real API server.
 
 mod killed;
 mod kit;

@@ -1,4 +1,4 @@
-//! There and back again: what the other commands have archived.
+//! Restores what the other commands have archived.
 
 use std::{path::Path, time::Duration};
 
@@ -26,7 +26,7 @@ fn path(file: &Path) -> &str {
     file.to_str().expect("a temporary folder has a readable name")
 }
 
-/// A custom resource with dependents in two levels, one of which has a second owner that stays.
+/// A custom resource with dependents in two levels, one of which has a second owner that isn't deleted.
 fn family(trial: &Trial<'_>) -> Vec<Value> {
     let root = trial.widget("root").create();
     let middle = trial.widget("middle").blocking(&root).create();
@@ -48,7 +48,7 @@ fn what_a_delete_has_archived_is_brought_back() {
     restore(trial.cluster, &archive, &[]).expect(0);
     let after = live(trial.cluster, &before);
     assert_eq!(tree(&after), tree(&before));
-    // Nothing of it is taken for garbage.
+    // The collector considers none of it garbage.
     trial.cluster.settled();
     assert_eq!(live(trial.cluster, &before), after);
 }
@@ -104,7 +104,7 @@ fn what_was_on_its_way_out_when_it_was_archived_comes_back_to_stay() {
     });
     let archive = archives.path("terminating.yaml");
     cluster.gc(&["archive", "widget/root", "-n", &trial.namespace, path(&archive)]).expect(0);
-    // As long as it is there, nothing can take its place.
+    // Its name is taken until it is gone.
     let ran = restore(cluster, &archive, &[]);
     ran.expect(2);
     assert!(describe(&ran, "Widget/root")["because"].as_str().is_some_and(|why| why.contains("is being deleted")));

@@ -1,11 +1,11 @@
-//! The shop of the examples: brought to a cluster that never had it, deleted there, and brought back.
+//! The example shop: restored to a cluster that never had it, deleted, and restored again.
 
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::kit::{Archives, coordinate, describe, live, merge, outcomes, quiet, remove, restore, tree};
 
-/// The objects of `examples/shop.yaml`, with what their specs lack for an API server to take them.
+/// The objects of `examples/shop.yaml`, with the spec fields that an API server requires.
 fn shop() -> Vec<Value> {
     let text = include_str!("../../../examples/shop.yaml");
     let objects = serde_yaml::Deserializer::from_str(text)
@@ -52,7 +52,7 @@ fn a_shop_comes_back_as_it_was() {
         left_out,
         ["Job/report-29495700", "Job/report-29497140", "Pod/report-29495700-d5wzr", "Pod/report-29497140-kx8nb"]
     );
-    // Its owner is in another namespace, where no collector looks for it.
+    // Its owner is in another namespace, where the collector doesn't look for it.
     let dashboard = describe(&ran, "ConfigMap/web-dashboard");
     assert_eq!(dashboard["unowned"][0]["reference"]["name"], "web");
     let expected: Vec<Value> = all
@@ -69,7 +69,7 @@ fn a_shop_comes_back_as_it_was() {
     let first = live(cluster, &expected);
     assert_eq!(tree(&first), tree(&expected));
 
-    // The same again, from what the API server has made of them.
+    // Again, from the objects that the API server stores.
     let archive = archives.write("real", &first);
     remove(cluster, &first);
     let ran = restore(cluster, &archive, &["--all"]);
@@ -82,13 +82,13 @@ fn a_shop_comes_back_as_it_was() {
         for field in ["labels", "annotations", "finalizers"] {
             assert_eq!(before["metadata"][field], after["metadata"][field], "{field} of {}", coordinate(before));
         }
-        // What the server gives anew is the only thing that differs in specs.
+        // Apart from kinds with fields that the server assigns, specs are the same.
         if !is(before, &["Service", "PersistentVolumeClaim", "PersistentVolume", "Pod"]) {
             assert_eq!(before["spec"], after["spec"], "{}", coordinate(before));
         }
         assert_eq!(before["data"], after["data"], "{}", coordinate(before));
     }
-    // And once more, when there is nothing to be done.
+    // Once more, with nothing left to do.
     let ran = restore(cluster, &archive, &["--all"]);
     ran.expect(0);
     assert!(outcomes(&ran).values().all(|outcome| outcome == "AlreadyRestored"), "{:?}", outcomes(&ran));

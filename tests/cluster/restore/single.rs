@@ -1,4 +1,4 @@
-//! What is there already, what is missing, and what goes in circles, where a collector runs.
+//! Objects that exist already, objects that are missing, and cycles, with a running collector.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ fn config(namespace: &str, name: &str) -> Value {
     archived("v1", "ConfigMap", namespace, name, &json!({"data": {"name": name}}))
 }
 
-/// The uid and resourceVersion of everything that there is at these places.
+/// The uid and resourceVersion of those of these objects that exist.
 fn versions(cluster: &Cluster, objects: &[Value]) -> Vec<Value> {
     let version = |object: &Value| {
         cluster
@@ -46,7 +46,7 @@ fn what_is_there_is_compared_and_left_alone_and_its_dependents_are_attached_to_i
     );
     assert_eq!(versions(cluster, &all[..2]), before);
     assert_eq!(tree(&live(cluster, &all)), tree(&all));
-    // The collector finds its owners.
+    // The collector keeps it: its owners exist.
     cluster.settled();
     assert!(cluster.get(&cluster.path_of(&all[2])).is_some());
 }
@@ -101,7 +101,7 @@ fn circles_are_closed() {
     let [one, two, three] = &names;
     let other = config(&namespace, "other");
     let own = config(&namespace, "own");
-    // The reference that closes the circle stands between two others.
+    // The reference that closes the cycle comes between two others.
     let all = [
         owned(one.clone(), &[&other, three, &own]),
         owned(two.clone(), &[one]),
@@ -189,7 +189,7 @@ fn what_needs_something_that_fails_is_not_tried_and_the_rest_comes_back() {
     assert_eq!(outcomes(&ran)["ConfigMap/fine"], "Created");
 }
 
-/// The definition of `Late` in this group.
+/// The CRD of `Late` in this group.
 fn definition(group: &str) -> Value {
     archived(
         "apiextensions.k8s.io/v1",
@@ -228,7 +228,7 @@ fn a_missing_definition_comes_first_and_its_kind_is_waited_for() {
     restore(cluster, &archive, &[]).expect(0);
     let back = live(cluster, &all);
     assert_eq!(tree(&back), tree(&all));
-    // Without a status subresource it is a field like any other.
+    // Without a status subresource, `status` is a field like any other.
     assert_eq!(back[1]["status"], json!({"kept": true}));
 }
 
@@ -267,7 +267,7 @@ fn what_is_being_deleted_is_not_there_and_nothing_is_attached_to_it() {
     assert!(because("ConfigMap/going").contains("is being deleted"));
     assert!(because("ConfigMap/elsewhere").contains("is being deleted"));
     assert_eq!(outcomes(&ran)["ConfigMap/below"], "Blocked");
-    // When it is gone, the rest comes back.
+    // Once it is gone, the rest can be restored.
     cluster.patch(&cluster.path_of(&going), &json!({"metadata": {"finalizers": null}}));
     restore(cluster, &archive, &[]).expect(0);
 }
@@ -292,7 +292,7 @@ fn whoever_restores_is_asked_and_told_where() {
             if code == 0 { "RESTORED: 2 objects created." } else { "Nothing was changed: you did not answer yes." };
         assert!(shown.contains(last), "{shown}");
     }
-    // Where nothing can be created, nobody is asked.
+    // Restore doesn't ask if it can't create anything.
     let ran = cluster.gc(&["restore", archives.write("there", &[config(&namespace, "same")]).to_str().unwrap()]);
     ran.expect(1);
     cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same",
@@ -301,7 +301,7 @@ fn whoever_restores_is_asked_and_told_where() {
     assert!(describe.expect(0).contains("RESTORED: the object already existed."), "{}", describe.stdout);
 }
 
-/// Runs it as somebody, without `--yes` unless that is given.
+/// Runs a restore that must fail as this user, and returns its error output.
 #[track_caller]
 fn refused(user: &str, archive: &Path, more: &[&str]) -> String {
     let ran = shared().gc_as(user, &[&["restore", archive.to_str().unwrap()], more].concat());
@@ -332,9 +332,9 @@ fn what_may_not_be_done_is_not_begun() {
     let forbidden = [
         format!("get configmaps in namespace {namespace}"),
         format!("create configmaps in namespace {namespace}"),
-        // Its circle is closed.
+        // A patch closes its cycle.
         format!("patch configmaps in namespace {namespace}"),
-        // Nothing serves it yet: the archive defines it.
+        // Its kind isn't served yet: the archive contains its CRD.
         format!("create lates.late.test in namespace {namespace}"),
         format!("patch lates.late.test/status in namespace {namespace}"),
         "create customresourcedefinitions.apiextensions.k8s.io".to_owned(),

@@ -1,4 +1,4 @@
-//! Workloads, whose controllers make the rest anew.
+//! Workloads, whose controllers recreate the rest.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn of_kinds(cluster: &Cluster, namespace: &str, lists: &[(&str, &str)]) -> Vec<V
     for (path, kind) in lists {
         let (prefix, api_version) = path.split_once(' ').unwrap();
         for mut object in cluster.list(&format!("/{prefix}/{api_version}/namespaces/{namespace}/{kind}")) {
-            // Lists don't repeat what their items are.
+            // Items of a list have no type.
             object["apiVersion"] = json!(api_version);
             object["kind"] = json!(match *kind {
                 "deployments" => "Deployment",
@@ -55,13 +55,13 @@ fn what_a_deployment_makes_is_left_to_it() {
         objects[..2].iter().map(|object| text(&object["metadata"]["name"]).to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(&of_kinds(cluster, &namespace, &LISTS)), names(&all), "the ReplicaSet has the name that it had");
-    // What its controller has done since is no difference.
+    // Later changes by its controller are no difference.
     let ran = restore(cluster, &archive, &[]);
     ran.expect(0);
     assert_eq!(outcomes(&ran)["Deployment/web"], "AlreadyRestored");
 }
 
-/// One of everything that a namespace mostly holds.
+/// One of every kind that namespaces usually contain.
 fn furnishing(namespace: &str) -> Vec<Value> {
     let labels = json!({"app": "web"});
     let pod = json!({"restartPolicy": "Never", "containers": [{"name": "main", "image": "main"}]});
@@ -159,7 +159,7 @@ fn a_whole_namespace_is_deleted_and_brought_back() {
         "the namespace, and the claim of the StatefulSet, too: {}",
         ran.stdout
     );
-    // What controllers do since is no difference, and nothing is done twice.
+    // Later changes by controllers are no difference, and nothing is created twice.
     let again = restore(cluster, &archive, &[]);
     again.expect(0);
     assert_eq!(again.json()["summary"]["created"], 0, "{}", again.stdout);
