@@ -1,4 +1,4 @@
-//! Resources that are followed for ever, whatever becomes of the lines and the server.
+//! Monitors that follow resources through broken connections and crashes of the server.
 
 mod picture;
 mod writers;
@@ -22,7 +22,7 @@ use crate::{
 
 const CONFIG_MAPS: MonitorId = MonitorId(1);
 
-/// What is deletable, as discovery says, by numbers from one on.
+/// All deletable resources by discovery.
 #[track_caller]
 fn resources(kubeconfig: &Path) -> Vec<Resource> {
     let runtime = Runtime::new().expect("a runtime");
@@ -44,13 +44,13 @@ fn random(seed: u64) -> TestRng {
     TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
-/// What may happen to lists and watches of ConfigMaps, again and again: every line breaks off some time.
+/// Random faults for lists and watches of ConfigMaps: every watch ends or breaks off.
 fn spoil(rng: &mut TestRng, request: &Request) -> Option<Fault> {
     if request.path != "/api/v1/configmaps" {
         return None;
     }
     let percent = rng.random_range(0..100);
-    // What is on its way when a line breaks is often lost with it.
+    // A cut often loses data that is under way.
     let cut = Fault::CutAfter(rng.random_range(0..8000));
     match (request.query.contains("watch=true"), request.query.contains("continue=")) {
         (true, _) => match percent {
@@ -71,14 +71,14 @@ fn spoil(rng: &mut TestRng, request: &Request) -> Option<Fault> {
     }
 }
 
-/// One is followed straight, the other by way of a proxy that breaks off lines all the time, while the API server is
-/// killed, twice.
+/// Follows ConfigMaps directly and through a proxy that keeps cutting connections, while the API server is killed
+/// twice.
 #[test]
 fn nothing_is_lost_and_nothing_is_made_up() {
     let cluster = Cluster::start(&Options::default());
     let namespace = cluster.namespace("churn");
     let writers = Writers::new(&cluster, &namespace);
-    // More than a page.
+    // More than a page of a list.
     writers.fill(700);
     let proxy = CountingProxy::start(&cluster);
     let rng = Mutex::new(random(7));
@@ -107,13 +107,13 @@ fn nothing_is_lost_and_nothing_is_made_up() {
     let describe = |followed: &Followed| followed.look(|p| (p.begun, p.lists[&CONFIG_MAPS], p.recovered, p.events));
     let (of_straight, of_spoiled) = (describe(&straight), describe(&spoiled));
     println!("{written} writes, {cut} watches cut; begun, lists, recovered, events: {of_straight:?}, {of_spoiled:?}");
-    // All of it has happened, or it was no test.
+    // Enough must have happened, or the test proves nothing.
     assert!(written > 500 && cut > 20, "{written} {cut}");
     assert!(of_spoiled.0 > of_spoiled.1 && of_spoiled.1 > 2 && of_spoiled.3 > 200, "{of_spoiled:?}");
     assert!(of_straight.3 > 200, "{of_straight:?}");
 }
 
-/// Everything that is deletable at once, of which one can't be read, and nothing by somebody who may not.
+/// Follows all deletable resources, one of which can't be read; then all of them as a user who may read nothing.
 #[test]
 fn what_cannot_be_read_holds_up_nothing() {
     let cluster = Cluster::start(&Options::default());
@@ -134,7 +134,7 @@ fn what_cannot_be_read_holds_up_nothing() {
     let namespace = cluster.namespace("held-up");
     cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}));
     followed.is_all_there_is(&cluster, maps, "/api/v1/configmaps");
-    // Without a conversion it can be read again.
+    // Without the webhook it can be read again.
     let undone = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
     cluster.patch(definition, &undone);
     followed.wait_until("it to be listed", |picture| picture.lists.contains_key(&jars) && picture.failing.is_empty());

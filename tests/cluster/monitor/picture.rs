@@ -1,4 +1,4 @@
-//! What somebody who takes in everything that is told knows, and that it is what the server has.
+//! Applies all events of monitors, and compares the result with what the server has.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -18,39 +18,39 @@ use crate::{
     reading::connect_with,
 };
 
-/// After an outage the pauses between tries may have become long.
+/// After an outage the pauses between retries may be long.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Resources that are followed; they are left alone when this is dropped.
+/// Monitored resources; dropping this ends the monitors.
 pub struct Followed {
     picture: Arc<Mutex<SyncStatus>>,
-    // After the picture, which what runs here writes to.
+    // Declared after the status, which the tasks of this runtime write to.
     _runtime: Runtime,
 }
 
-/// What is known.
+/// What the events have reported so far.
 #[derive(Default)]
 pub struct SyncStatus {
     /// By resource and uid.
     known: HashMap<MonitorId, HashMap<String, RawObject<'static>>>,
-    /// What the list told so far that is under way.
+    /// Uids that the current list has reported so far.
     listing: HashMap<MonitorId, HashSet<String>>,
-    /// Uids of what was said to be gone, or was not on a list any more.
+    /// Uids of objects that were reported gone, or were missing from a later list.
     gone: HashSet<String>,
-    /// Why what fails does.
+    /// The reasons of resources that fail.
     pub failing: BTreeMap<MonitorId, String>,
     /// How many lists were complete.
     pub lists: HashMap<MonitorId, usize>,
     /// How many lists began.
     pub begun: usize,
-    /// How often something was watched again after it had failed.
+    /// How often a resource recovered after a failure.
     pub recovered: usize,
-    /// How much was told by watches.
+    /// How many events came from watches.
     pub events: usize,
 }
 
 impl Followed {
-    /// Follows these resources, with any kubeconfig, from lists on.
+    /// Lists and watches these resources with this kubeconfig.
     #[track_caller]
     pub fn start(kubeconfig: &Path, resources: &[(MonitorId, Resource)]) -> Self {
         let runtime = Runtime::new().expect("a runtime");
@@ -72,13 +72,13 @@ impl Followed {
         Followed { picture, _runtime: runtime }
     }
 
-    /// What is known now.
+    /// Reads the current status.
     #[track_caller]
     pub fn look<T>(&self, look: impl FnOnce(&SyncStatus) -> T) -> T {
         look(&self.picture.lock().expect("nothing was told that can't be"))
     }
 
-    /// Waits until this is so.
+    /// Waits until the status meets a condition.
     #[track_caller]
     pub fn wait_until(&self, what: &str, done: impl Fn(&SyncStatus) -> bool) {
         let waited = poll(PATIENCE, || {
@@ -89,7 +89,7 @@ impl Followed {
         waited.unwrap_or_else(|last| panic!("waited {PATIENCE:?} for {what}: {last}"));
     }
 
-    /// Waits until what is known is what a list says, and nothing of it was ever said to be gone.
+    /// Waits until the known objects are those of a list, and checks that none of them was ever reported gone.
     #[track_caller]
     pub fn is_all_there_is(&self, cluster: &Cluster, id: MonitorId, list: &str) {
         let of_list = || -> BTreeMap<String, String> {

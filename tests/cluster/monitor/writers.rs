@@ -1,4 +1,4 @@
-//! Several who create, change and delete ConfigMaps all the time.
+//! Several threads that create, change and delete ConfigMaps all the time.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -14,7 +14,7 @@ use super::random;
 use crate::harness::{ADMIN, Api, Cluster};
 
 const WRITERS: u64 = 4;
-/// Each has so many names to choose from.
+/// The number of names that each thread chooses from.
 const NAMES: u32 = 40;
 
 pub struct Writers {
@@ -23,14 +23,14 @@ pub struct Writers {
 }
 
 impl Writers {
-    /// They write to this namespace.
+    /// Writers in this namespace.
     #[track_caller]
     pub fn new(cluster: &Cluster, namespace: &str) -> Self {
         let api = Api::connect(&cluster.kubeconfig(ADMIN), None).unwrap_or_else(|error| panic!("{error}"));
         Writers { api, collection: format!("/api/v1/namespaces/{namespace}/configmaps") }
     }
 
-    /// Creates so many that nobody touches any more.
+    /// Creates this many ConfigMaps that are never changed afterwards.
     #[track_caller]
     pub fn fill(&self, many: usize) {
         let done = AtomicUsize::new(0);
@@ -51,11 +51,11 @@ impl Writers {
         });
     }
 
-    /// They write for as long as this takes. Returns how many writes were taken.
+    /// Writes while `work` runs. Returns how many writes succeeded.
     pub fn write_while(&self, work: impl FnOnce()) -> usize {
         let (over, written) = (AtomicBool::new(false), AtomicUsize::new(0));
         thread::scope(|scope| {
-            // Also if the work panics, or nobody would ever know of it.
+            // Set it also if `work` panics: otherwise the threads would never end.
             struct Over<'o>(&'o AtomicBool);
             impl Drop for Over<'_> {
                 fn drop(&mut self) {
@@ -78,7 +78,7 @@ impl Writers {
         written.into_inner()
     }
 
-    /// One write; says whether it was taken.
+    /// One random write. Returns whether it succeeded.
     fn write(&self, writer: u64, rng: &mut TestRng) -> bool {
         let name = format!("moves-{writer}-{}", rng.random_range(0..NAMES));
         let finalizers = if rng.random_bool(0.2) { json!(["gc.test/held"]) } else { json!([]) };
@@ -93,7 +93,7 @@ impl Writers {
         }
     }
 
-    /// Whether the server takes it; it may be away.
+    /// Sends a write, and returns whether it succeeded; the server may be away.
     fn send(&self, method: &Method, name: &str, body: &Value) -> bool {
         let content_type = if *method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
         let path = if name.is_empty() { self.collection.clone() } else { format!("{}/{name}", self.collection) };
