@@ -1,4 +1,4 @@
-//! What the guard is for, and what becomes of it when things go wrong.
+//! Why `--keep` needs a guard, and what happens to the guard when something fails.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn owners(trial: &Trial<'_>, object: &Value) -> Value {
     now(trial, object).unwrap_or_else(|| panic!("{object} is gone"))["metadata"]["ownerReferences"].clone()
 }
 
-/// Why there has to be a guard: a pod that is merely freed is taken back, and would go with its ReplicaSet.
+/// Without a guard, the ReplicaSet's controller adopts a freed pod again, and the pod would go with its ReplicaSet.
 /// R9.3, R9.5.
 #[test]
 fn what_is_merely_freed_is_taken_back() {
@@ -29,9 +29,8 @@ fn what_is_merely_freed_is_taken_back() {
     wait_until("the pod is adopted again", PATIENCE, || owners(&trial, &pods[0])[0]["uid"] == uid(&set));
 }
 
-/// With the guard it is left alone for as long as it takes, also by a collector that is told of another owner; and
-/// whoever is interrupted leaves something that lives, and can be released later or by a command.
-/// R9.13.
+/// A guarded pod survives for as long as it takes, even if it gets another reference to a dying owner. After an
+/// interruption the pod lives, and can be released later or by a command. R9.13.
 #[test]
 fn a_guard_holds_until_it_is_released() {
     let trial = Trial::new("keep-guard", "Background");
@@ -46,13 +45,13 @@ fn a_guard_holds_until_it_is_released() {
         (Some(uid(&pods[0])), &json!(true), &Value::Null)
     );
     assert!(detached[0].guarded);
-    // The owner lives: nothing is released.
+    // The owner lives: the guard stays.
     let release =
         act::release(&keeper.connection, &keeper.snapshot, &keeping.plan, &detached, Duration::from_millis(500));
     let released = keeper.runtime.block_on(release).unwrap_or_else(|error| panic!("{error}"));
     assert!(matches!(released[..], [(_, Released::Guarded(owner))] if owner == keeper.id(uid(&set))), "{released:?}");
     assert_eq!(owners(&trial, &pods[0]), guard, "nobody has adopted it");
-    // Somebody adds a reference to what dies, and the collector sees it die.
+    // Add a reference to an owner that is about to go, and let the collector delete that owner.
     let mut both = guard.as_array().cloned().unwrap_or_default();
     both.push(owner_reference(&set));
     trial.cluster.patch(&trial.cluster.path_of(&pods[0]), &json!({"metadata": {"ownerReferences": both}}));
@@ -61,7 +60,7 @@ fn a_guard_holds_until_it_is_released() {
     gone(&trial, &pods[1]);
     trial.cluster.settled();
     assert_eq!(owners(&trial, &pods[0]), guard, "it lost what died, and lives");
-    // By hand.
+    // Release it by the printed command.
     let command = detached[0].release_command(&keeper.snapshot, &PLAIN).unwrap().to_string();
     let patch = command.split_once("-p '").and_then(|(_, patch)| patch.strip_suffix('\'')).unwrap_or_default();
     let patch: Value = serde_json::from_str(patch).unwrap_or_else(|error| panic!("{command}: {error}"));
@@ -75,7 +74,7 @@ fn a_guard_holds_until_it_is_released() {
     keeper.release(&keeping, &detached);
 }
 
-/// One of two can't be cut: the other has its owners back, and nothing was deleted.
+/// One of two objects can't be cut: the other gets its owners back, and nothing is deleted.
 #[test]
 fn what_is_cut_is_put_back_when_another_can_not_be() {
     let trial = Trial::new("keep-back", "Background");

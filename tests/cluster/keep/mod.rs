@@ -1,4 +1,4 @@
-//! Deletes that keep something, under the real controllers, who adopt what is free within milliseconds.
+//! Deletes with `--keep`, with the real controllers, which adopt freed objects within milliseconds.
 
 mod guard;
 mod workloads;
@@ -22,10 +22,10 @@ use crate::{
     reading::connect,
 };
 
-/// For what takes a while on a busy machine.
+/// How long something may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is needed to keep something: a connection, and what was read over it.
+/// What `--keep` needs: a connection, and a snapshot read over it.
 struct Keeper {
     runtime: tokio::runtime::Runtime,
     connection: Connection,
@@ -42,13 +42,13 @@ impl Keeper {
         Keeper { runtime, connection, snapshot }
     }
 
-    /// The object of a uid.
+    /// The object with this uid.
     fn id(&self, uid: &str) -> ObjectId {
         let symbol = self.snapshot.strings.find(uid).unwrap_or_else(|| panic!("nothing has the uid {uid}"));
         self.snapshot.by_uid(symbol).unwrap_or_else(|| panic!("nothing has the uid {uid}"))
     }
 
-    /// Plays the delete, with everything read that it rests on.
+    /// Plans the delete, reading everything that the plan depends on.
     fn plan(&mut self, targets: &[ObjectId], propagation: Propagation, wanted: &[ObjectId]) -> KeepPlan {
         loop {
             let graph = OwnerGraph::new(&self.snapshot);
@@ -83,7 +83,7 @@ impl Keeper {
     }
 }
 
-/// Does what was foretold: cuts, deletes, and releases.
+/// Carries out the plan: cuts, deletes, and releases.
 #[track_caller]
 fn keep_and_delete(predicted: &Prediction<'_>) {
     let plan = &predicted.plan;
@@ -110,7 +110,7 @@ fn policy(name: &str) -> Propagation {
     }
 }
 
-/// A Deployment of two pods, which no node takes. Returns the Deployment, its ReplicaSet, and the pods.
+/// A Deployment of two pods that no node runs. Returns the Deployment, its ReplicaSet, and the pods.
 #[track_caller]
 fn deployment(trial: &Trial<'_>) -> (Value, Value, Vec<Value>) {
     let labels = json!({"app": "web"});
@@ -129,7 +129,7 @@ fn deployment(trial: &Trial<'_>) -> (Value, Value, Vec<Value>) {
     (made, typed("apps/v1", "ReplicaSet", &sets[0]), pods.iter().map(|pod| typed("v1", "Pod", pod)).collect())
 }
 
-/// An item of a list, which has no type of its own.
+/// Adds the type to an item of a list: items have none.
 fn typed(api_version: &str, kind: &str, item: &Value) -> Value {
     let mut item = item.clone();
     item["apiVersion"] = json!(api_version);
@@ -137,7 +137,7 @@ fn typed(api_version: &str, kind: &str, item: &Value) -> Value {
     item
 }
 
-/// An object as it is now.
+/// Reads an object again; `None` if it is gone or replaced.
 fn now(trial: &Trial<'_>, object: &Value) -> Option<Value> {
     trial.cluster.get(&trial.cluster.path_of(object)).filter(|now| uid(now) == uid(object))
 }

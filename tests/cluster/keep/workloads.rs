@@ -1,4 +1,4 @@
-//! Foretold, cut, deleted, released: everything has to come out as the plan says, for each policy.
+//! Plan, cut, delete, release: with each policy, everything must end as planned.
 
 use kubectl_gc::server::Propagation;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// Builds the same for each policy; `build` returns the targets and what is kept.
+/// Builds the same objects for each policy; `build` returns the targets and what to keep.
 #[track_caller]
 fn kept_three_ways(prefix: &str, policies: &[&'static str], build: impl Fn(&Trial<'_>) -> (Vec<String>, String)) {
     let cases = policies.iter().map(|policy| {
@@ -63,8 +63,7 @@ fn one_pod_of_a_replica_set_that_is_deleted_itself() {
     });
 }
 
-/// Claims go with their StatefulSet because of references that its controller looks after; pods are adopted by their
-/// names.
+/// Claims go with their StatefulSet because its controller maintains their owner references; it adopts pods by name.
 #[test]
 fn a_claim_and_a_pod_of_a_stateful_set() {
     kept_three_ways("keep-sts", &POLICIES[..2], |trial| {
@@ -73,7 +72,7 @@ fn a_claim_and_a_pod_of_a_stateful_set() {
     });
 }
 
-/// The Job controller takes its finalizer from a pod that is not its own any more.
+/// The Job controller removes its finalizer from a pod that no longer belongs to it.
 #[test]
 fn a_job_of_a_cron_job_and_a_pod_of_a_job() {
     kept_three_ways("keep-job", &POLICIES[..2], |trial| {
@@ -88,7 +87,7 @@ fn a_job_of_a_cron_job_and_a_pod_of_a_job() {
     });
 }
 
-/// Nobody adopts these, and one of two owners stays; a chain in between goes.
+/// No controller adopts these. One of two owners stays; a chain in between is deleted.
 #[test]
 fn what_has_no_selector() {
     kept_three_ways("keep-widgets", &POLICIES[..2], |trial| {
@@ -108,8 +107,7 @@ fn times() -> usize {
     std::env::var("KEEP_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(4)
 }
 
-/// A wrong delete can't be made good, and it would be a matter of milliseconds: again and again, with every policy in
-/// turn.
+/// A wrong delete can't be undone, and it is a race of milliseconds: repeat it, alternating between the policies.
 #[test]
 fn again_and_again_nothing_that_is_kept_goes() {
     for time in 0..times() {
