@@ -1,4 +1,4 @@
-//! A cluster whose collector is turned on and off.
+//! A cluster whose collector is started and stopped.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Writing past the API server.
+//! Writes to etcd, bypassing the API server.
 
 use std::{thread, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     plan::draft::HOLD,
 };
 
-/// The API server tries again every second.
+/// The API server retries every second.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
@@ -26,7 +26,7 @@ fn keys_are_written_read_and_deleted() {
     assert_eq!(cluster.etcd_get(&key), None);
 }
 
-/// Where the API server itself puts objects.
+/// The etcd key under which the API server stores objects.
 #[test]
 fn the_key_of_an_object_is_known() {
     let cluster = shared();
@@ -122,7 +122,7 @@ fn what_is_stored_anew_stays_the_same_object() {
     assert_eq!(stored["metadata"]["deletionTimestamp"], object["metadata"]["deletionTimestamp"]);
     assert_eq!(stored["metadata"]["finalizers"], object["metadata"]["finalizers"]);
     assert_ne!(stored["metadata"]["resourceVersion"], before["metadata"]["resourceVersion"]);
-    // Nobody shall wait for it.
+    // Remove it from etcd: nothing would remove its finalizer.
     cluster.etcd_delete(&cluster.etcd_key(&object));
     cluster.wait_until("it to go", PATIENCE, || cluster.get(&cluster.path_of(&object)).is_none());
 }
@@ -131,8 +131,8 @@ fn named(api_version: &str, kind: &str, name: &str) -> Value {
     json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": "default"}})
 }
 
-/// An object that can't be decoded spoils the lists of its kind; the decoder's words are all that tells why, and only
-/// of encryption they name the key.
+/// An object that can't be decoded makes lists of its kind fail. Only the decoder's message says why; it names the key
+/// only if decryption failed.
 #[test]
 fn what_is_spoiled_spoils_the_lists() {
     let cluster = Cluster::start(&Options::default());
@@ -149,7 +149,7 @@ fn what_is_spoiled_spoils_the_lists() {
              encrypted data",
         ),
     ];
-    // At the same time, because each takes its half minute.
+    // In parallel, because each takes half a minute.
     thread::scope(|scope| {
         for (api_version, kind, bytes, expected) in cases {
             let cluster = &cluster;
@@ -168,7 +168,7 @@ fn check_spoiled(cluster: &Cluster, api_version: &str, kind: &str, bytes: Option
     assert_eq!((list.status, list.json()["message"].as_str()), (500, Some(expected)), "{kind}");
     let collection = cluster.collection_of(&spoiled);
     let ask = |method, path: &str| cluster.ask(&method, path, None);
-    // Whoever lists as informers do is told that it may pass.
+    // A list from the cache, as informers do it, gets a 429: retry later.
     let watched = ask(Method::GET, &format!("{collection}?resourceVersion=0"));
     assert_eq!(watched.status, 429, "{}", watched.text());
     let path = cluster.path_of(&spoiled);

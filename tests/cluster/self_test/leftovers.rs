@@ -1,4 +1,4 @@
-//! Whether anything stays behind when a test run is killed or ends.
+//! Whether anything is left over when a test run ends or is killed.
 
 use std::{
     env, fs,
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use crate::harness::{COLLECTOR, Cluster, Options, wait_until};
 
-/// Where the process that is to be killed writes what it has started.
+/// The environment variable with the file where the process to be killed reports what it has started.
 const REPORT: &str = "KUBECTL_GC_TEST_REPORT";
 
-/// Longer than the servers' supervisors are patient with them.
+/// Longer than the supervisors give the servers to end.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// What the process does that is to be killed.
+/// What the process to be killed does.
 fn hold_a_cluster(report: &Path) {
     let cluster = Cluster::start(&Options::default());
     cluster.start_controllers(&[COLLECTOR]);
@@ -26,11 +26,11 @@ fn hold_a_cluster(report: &Path) {
     let draft = report.with_extension("draft");
     fs::write(&draft, started.to_string()).unwrap();
     fs::rename(draft, report).unwrap();
-    // Not for ever, should the test that waits for the report have been killed itself.
+    // Don't wait for ever: the test that should kill this process may have been killed itself.
     thread::sleep(Duration::from_mins(5));
 }
 
-/// Starts this very test in another process, which starts a cluster and waits to be killed.
+/// Starts this test in another process, which starts a cluster and waits to be killed.
 #[test]
 fn nothing_outlives_a_killed_test_run() {
     if let Some(report) = env::var_os(REPORT) {
@@ -69,7 +69,7 @@ fn nothing_outlives_a_cluster_that_is_dropped() {
     assert!(!pids.iter().any(|pid| runs((*pid).into())) && !folder.exists());
 }
 
-/// Whether there is a process with this pid.
+/// Whether a process with this pid exists.
 fn runs(pid: u64) -> bool {
     let asked = Command::new("kill").args(["-0", &pid.to_string()]).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success())

@@ -1,4 +1,4 @@
-//! Tests of the harness itself: that the control plane is real, and that nothing of it stays behind.
+//! Tests of the harness itself: the control plane is real, and nothing is left over.
 
 mod collector;
 mod etcd;

@@ -1,4 +1,4 @@
-//! The proxy that counts requests and spoils them.
+//! The proxy that counts requests and injects faults.
 
 use std::time::Duration;
 

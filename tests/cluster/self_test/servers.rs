@@ -9,7 +9,7 @@ use crate::harness::{ADMIN, Api, Cluster, NOBODY, Options, VIEWER, shared, uid};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Two pods that nothing ever runs.
+/// A Deployment of two pods that no node runs.
 fn deployment(namespace: &str) -> Value {
     json!({
         "apiVersion": "apps/v1",
@@ -33,7 +33,7 @@ fn the_server_reports_the_version_it_was_built_from() {
     let numbers: Vec<&str> = git_version.trim_start_matches('v').split('.').collect();
     assert_eq!((&version["major"], &version["minor"]), (&json!(numbers[0]), &json!(numbers[1])));
     assert_ne!(numbers[0], "0", "kubectl would complain");
-    // Other programs may be of another version, which is what they are there for.
+    // Binaries from `KUBEBUILDER_ASSETS` may have another version.
     if env::var_os("KUBEBUILDER_ASSETS").is_none() {
         let required =
             include_str!("../../control-plane/go.mod").contains(&format!("k8s.io/kubernetes {git_version}\n"));
