@@ -1,4 +1,4 @@
-//! No way to the cluster.
+//! The cluster can't be reached.
 
 use std::net::TcpListener;
 

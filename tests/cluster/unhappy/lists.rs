@@ -1,4 +1,4 @@
-//! One list that can't be read is a gap, and the rest is as good as ever.
+//! One list that can't be read is a gap and changes nothing else.
 
 use serde_json::json;
 
@@ -56,7 +56,7 @@ fn a_list_that_fails_makes_waiting_uncertain() {
     proxy.with(|request| (request.path == "/api/v1/secrets").then(|| Fault::status(403, "Forbidden")));
     let plan = |policy: &str| {
         let propagation = format!("--propagation={policy}");
-        // Where it is forbidden everywhere, it is read in the namespace.
+        // A kind that may not be listed everywhere is listed in the namespace.
         let ran = cluster
             .gc_with(proxy.kubeconfig(), &["plan", "-o", "json", "-n", &trial.namespace, &propagation, "widget/owner"]);
         ran.expect(0);

@@ -1,4 +1,4 @@
-//! When something is missing, refused, broken or mistyped: what can be told is told, and nothing else is claimed.
+//! Missing, forbidden, broken or mistyped input: the program reports what it knows, and claims nothing else.
 
 mod connections;
 mod lists;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{harness::Ran, plan::trial::Trial};
 
-/// An owner and its dependent, which blocks it.
+/// An owner and a blocking dependent.
 fn family(prefix: &str) -> (Trial<'static>, Value) {
     let trial = Trial::new(prefix, "Foreground");
     let owner = trial.widget("owner").create();
@@ -18,7 +18,7 @@ fn family(prefix: &str) -> (Trial<'static>, Value) {
     (trial, dependent)
 }
 
-/// A command that could not be done: exit code 1, nothing on standard output, and an error with all of these words.
+/// Checks that a command failed: exit code 1, nothing on standard output, and an error with all of these words.
 #[track_caller]
 fn refused(ran: &Ran, words: &[&str]) {
     assert_eq!(ran.expect(1), "", "something is on standard output");
@@ -40,7 +40,7 @@ fn gaps(document: &Value) -> Vec<String> {
     document["gaps"].as_array().into_iter().flatten().map(describe).collect()
 }
 
-/// Whether a plan is certain of what becomes of the object with this name.
+/// Whether a plan is certain of the outcome of the object with this name.
 #[track_caller]
 fn certain(plan: &Value, name: &str) -> bool {
     let outcomes = plan["outcomes"].as_array().cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Users who may not see everything: what is forbidden is not absent.
+//! Users who may not read everything: what is forbidden is not absent.
 
 use serde_json::Value;
 

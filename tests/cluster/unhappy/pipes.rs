@@ -1,4 +1,4 @@
-//! A reader that has seen enough.
+//! A reader that closes the pipe early.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
@@ -11,7 +11,7 @@ use crate::harness::ADMIN;
 #[test]
 fn a_closed_pipe_is_no_error() {
     let (trial, owner) = family("pipe");
-    // More than a pipe holds.
+    // More than fits into a pipe.
     for number in 0..150 {
         trial.config_map(&format!("dependent-{number}")).owned_by(&owner).create();
     }

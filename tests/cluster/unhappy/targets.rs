@@ -1,4 +1,4 @@
-//! Targets that are mistyped or not there.
+//! Targets that are mistyped or don't exist.
 
 use super::{family, refused};
 
