@@ -39,12 +39,13 @@ impl Run {
         let mut text = format!(
             "# How true plans are\n\n\
              <!-- Written by a command; see the end. Do not edit it. -->\n\n\
-             On {today}, kubectl-gc {} was compared with the garbage collector of Kubernetes {server}, on {built} random\n\
-             graphs with {objects} objects. Each graph was built while no collector ran. kubectl-gc predicted what a\n\
-             collector that starts would do (*restart*), and a real collector was started. When it was idle, the test\n\
-             compared, for every object that the collector may change: whether it exists, whether it is terminating, its\n\
-             finalizers, and each field of its owner references. Then kubectl-gc predicted a delete (*delete*), the test\n\
-             deleted, and compared everything again, {}.\n\n",
+             On {today}, kubectl-gc {} was compared with the garbage collector of Kubernetes {server},\n\
+             on {built} random graphs with {objects} objects. Each graph was built while no collector ran.\n\
+             kubectl-gc predicted what a collector that starts would do (*restart*), and a real collector was\n\
+             started. When it was idle, the test compared, for every object that the collector may change:\n\
+             whether it exists, whether it is terminating, its finalizers, and each field of its owner\n\
+             references. Then kubectl-gc predicted a delete (*delete*), the test deleted, and compared\n\
+             everything again, {}.\n\n",
             env!("CARGO_PKG_VERSION"),
             times(*rounds),
         );
@@ -60,14 +61,15 @@ impl Run {
             }
         }
         text += &row("all", "both", &Figures::of(self.reports()));
-        text += "\n*Exact*: every object ended as the plan says first. *Order-dependent*: the plan says that the order of\n\
-            events decides, and the end is another one that it names; in brackets, the share of all predictions that say\n\
-            so, whichever end came. *Wrong*: an end that the plan doesn't name.\n\n";
+        text += "\n*Exact*: every object ended as the plan says first. *Order-dependent*: the plan says that the\n\
+            order of events decides, and the end is another one that it names; in brackets, the share of all\n\
+            predictions that say so, whichever end came. *Wrong*: an end that the plan doesn't name.\n\n";
         text += &self.sweeps();
         text += &self.what_graphs_are();
         let _ = write!(
             text,
-            "\nWritten by\n\n```console\n$ GRAPHS={graphs} SEED={seed} ROUNDS={rounds} MIX={} FIDELITY=docs/fidelity.md \\\n    \
+            "\nWritten by\n\n```console\n\
+             $ GRAPHS={graphs} SEED={seed} ROUNDS={rounds} MIX={} FIDELITY=docs/fidelity.md \\\n    \
              cargo test --test cluster -- --ignored --nocapture random_graphs\n```\n",
             mixes.join(","),
         );
@@ -80,9 +82,9 @@ impl Run {
         let same: Vec<&&Report> = restarts.iter().filter(|report| report.as_a_sweep == Some(true)).collect();
         let exact = same.iter().filter(|report| report.verdict == Verdict::Exact).count();
         format!(
-            "For {} of {} graphs, kubectl-gc predicts the same end for a sweep as for the start of a collector; the real\n\
-             collector reached it for {exact} of these. They differ where the collector doesn't look at something that a\n\
-             sweep looks at (R8.10), or where the order of events decides.\n\n",
+            "For {} of {} graphs, kubectl-gc predicts the same end for a sweep as for the start of a collector;\n\
+             the real collector reached it for {exact} of these. They differ where the collector doesn't look at\n\
+             something that a sweep looks at (R8.10), or where the order of events decides.\n\n",
             same.len(),
             restarts.len(),
         )
@@ -91,8 +93,9 @@ impl Run {
     fn what_graphs_are(&self) -> String {
         let about = self.mixes.iter().map(|(mix, _)| match mix {
             Mix::Full => {
-                "* *full*: built-in and custom kinds of both scopes, several owners, cycles, references that are wrong in\n\
-                 \x20 every way, all kinds of finalizers, terminating objects, Pods in their grace period, two namespaces.\n"
+                "* *full*: built-in and custom kinds of both scopes, several owners, cycles, references that are\n\
+                 \x20 wrong in every way, all kinds of finalizers, terminating objects, Pods in their grace period,\n\
+                 \x20 two namespaces.\n"
             }
             Mix::Legal => "* *legal*: the same with valid references only.\n",
             Mix::OrderFree => "* *order-free*: nothing that makes an end depend on the order of events by rule.\n",
