@@ -1,5 +1,5 @@
-//! Whenever the program is killed, what is at the archive's name is a complete archive, or nothing; and the same
-//! command finishes the job.
+//! Whenever the program is killed, the archive either is complete or doesn't exist. Running the same command again
+//! finishes the job.
 
 use std::{
     fs,
@@ -19,14 +19,14 @@ use crate::{
     sweep::uncollected,
 };
 
-/// How many dependents there are, and how long each of them is: writing takes some time.
+/// Many dependents with much text, so that writing takes some time.
 const DEPENDENTS: usize = 60;
 const LENGTH: usize = 60_000;
 
-/// When it is killed.
+/// When to kill the program.
 enum When {
     After(Duration),
-    /// As soon as anything is written.
+    /// This long after the first write.
     Writing(Duration),
 }
 
@@ -40,7 +40,7 @@ fn noise(seed: usize) -> String {
     digits.take(LENGTH).collect()
 }
 
-/// Starts the command, kills it, and says whether it was still running, and whether it has left a part of a file.
+/// Starts the command and kills it. Returns whether it was still running, and whether it left a partial file.
 fn killed(cluster: &Cluster, args: &[&str], folder: &Folder, when: &When) -> (bool, bool) {
     let before = folder.files();
     let writes = || folder.files().iter().any(|name| name.ends_with(".part") && !before.contains(name));
@@ -63,7 +63,7 @@ fn killed(cluster: &Cluster, args: &[&str], folder: &Folder, when: &When) -> (bo
     (was_running, writes())
 }
 
-/// What is at the archive's name, if anything, is whole.
+/// Whether the archive exists; panics if it exists and is incomplete.
 #[track_caller]
 fn complete(file: &Path) -> bool {
     if !file.exists() {
@@ -86,7 +86,7 @@ fn a_run_that_is_killed_leaves_all_or_nothing_each_time() {
     each_kill_leaves_all_or_nothing(25);
 }
 
-/// Kills as many runs as that that write text, and as many that compress it.
+/// Kills `kills` runs that write plain text, and as many that compress it.
 fn each_kill_leaves_all_or_nothing(kills: u32) {
     let cluster = uncollected();
     let trial = Trial::on(cluster, "killed", "Background");
@@ -112,7 +112,7 @@ fn each_kill_leaves_all_or_nothing(kills: u32) {
         let args = ["archive", "-n", &trial.namespace, "widget/owner", file.to_str().unwrap()];
         let (mut running, mut left_parts, mut left_all) = (0, 0, 0);
         for kill in 0..kills {
-            // Any moment of it, and those in which it writes more than once.
+            // Any moment of the run, and the moments after it has started to write.
             let when = match kill % 2 {
                 0 => When::After(takes * kill / kills),
                 _ => When::Writing(Duration::from_millis(u64::from(kill) * 4)),

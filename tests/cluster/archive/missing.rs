@@ -1,4 +1,4 @@
-//! What can't be archived: nothing is written then, and whatever may be missing is told.
+//! Objects that can't be archived: the command writes no file, and says what may be missing.
 
 use std::{path::Path, process::Command, thread, time::Duration};
 
@@ -22,7 +22,7 @@ fn family(prefix: &str) -> Trial<'static> {
     trial
 }
 
-/// Archives the owner through a proxy.
+/// Archives the owner and its dependents through a proxy.
 fn through(proxy: &CountingProxy, trial: &Trial<'_>, file: &Path, more: &[&str]) -> Ran {
     let args = args_for(trial, file);
     undisturbed(|| trial.cluster.gc_with(proxy.kubeconfig(), &[&args[..], more].concat()))
@@ -32,7 +32,7 @@ fn args_for<'a>(trial: &'a Trial<'_>, file: &'a Path) -> [&'a str; 5] {
     ["archive", "-n", &trial.namespace, "widget/owner", file.to_str().unwrap()]
 }
 
-/// What is said about a command that can't be done, without the path of its file.
+/// The error message of a failed command, without the folder's path.
 #[track_caller]
 fn describe(ran: &Ran, folder: &Folder) -> String {
     assert_eq!(ran.expect(1), "", "{}", ran.stderr);
@@ -44,7 +44,7 @@ fn describe(ran: &Ran, folder: &Folder) -> String {
 fn what_cannot_be_read_whole_stops_it_all() {
     let trial = family("unreadable");
     let proxy = CountingProxy::start(trial.cluster);
-    // Lists in whole are not asked for: only the objects themselves are spoilt.
+    // The program reads the objects one by one here, so the proxy refuses only these requests.
     proxy.with(|request| match request.path.rsplit_once('/') {
         Some((list, "a" | "b")) if list.ends_with("/configmaps") => Some(Fault::status(403, "Forbidden")),
         Some((list, "c")) if list.ends_with("/configmaps") => {
@@ -89,7 +89,8 @@ fn what_goes_meanwhile_is_told_and_what_takes_its_place_is_found() {
         cluster.wait_until("the objects to be asked for", Duration::from_secs(60), || {
             proxy.requests().iter().any(asks_for_all)
         });
-        // One goes, one is replaced by a dependent of the same owner, and one by somebody else's.
+        // One dependent is deleted, one is replaced by a dependent of the same owner, one by an object without an
+        // owner.
         for name in ["a", "b", "c"] {
             cluster.delete(&path(name), Some("Background"), None);
         }
@@ -168,7 +169,7 @@ fn whoever_sees_one_namespace_archives_what_is_in_it() {
     let other = family("viewer-elsewhere");
     let elsewhere = cluster.gc_as(VIEWER, &["archive", "-n", &other.namespace, "widget/owner", file.to_str().unwrap()]);
     assert!(describe(&elsewhere, &folder).contains("forbidden"), "{}", elsewhere.stderr);
-    // What is forbidden elsewhere can't depend on it.
+    // Namespaces that the viewer may not read can't contain dependents of this owner.
     cluster.gc_as(VIEWER, &args).expect(0);
     assert_eq!(sorted(names(&objects(&file))), ["ConfigMap/a", "ConfigMap/b", "ConfigMap/c", "Widget/owner"]);
     let whole = folder.path("b.yaml");
@@ -176,7 +177,7 @@ fn whoever_sees_one_namespace_archives_what_is_in_it() {
     assert_eq!(objects(&whole), objects(&file));
 }
 
-/// No file may become longer than so much, which is the nearest thing to a full disk that needs no disk of its own.
+/// Limits the size of files: the closest thing to a full disk that needs no disk.
 #[test]
 fn what_there_is_no_space_for_is_not_written() {
     let trial = family("full");

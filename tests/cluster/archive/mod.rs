@@ -1,4 +1,4 @@
-//! Archives of a real cluster: whole, read alike by kubectl, there complete or not at all.
+//! Archives of a real cluster: complete, readable by kubectl, and never left half-written.
 
 mod kill;
 mod missing;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Cluster, Ran, Retry, poll};
 
-/// Other tests come and go on the same cluster; while they do, some list may be missing for a moment.
+/// Other tests change the same cluster, so a list may be missing for a moment.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// A folder to write to.
@@ -28,7 +28,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// The names of its files, hidden ones too.
+    /// The names of its files, including hidden ones.
     fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("it is there");
         let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -37,7 +37,7 @@ impl Folder {
     }
 }
 
-/// Runs a command until it doesn't find fault with what other tests are doing.
+/// Repeats a command until changes by other tests no longer disturb it.
 #[track_caller]
 fn undisturbed(run: impl Fn() -> Ran) -> Ran {
     let ran = poll(PATIENCE, || {
@@ -47,14 +47,14 @@ fn undisturbed(run: impl Fn() -> Ran) -> Ran {
     ran.unwrap_or_else(|describe| panic!("{describe}"))
 }
 
-/// Archives these targets of a namespace.
+/// Archives these targets in a namespace.
 #[track_caller]
 fn archive(cluster: &Cluster, namespace: &str, args: &[&str], file: &Path) -> Ran {
     let file = file.to_str().expect("a readable name");
     undisturbed(|| cluster.gc(&[&["archive", "-n", namespace], args, &[file]].concat()))
 }
 
-/// The objects of an archive, in its order.
+/// The objects in an archive, in its order.
 #[track_caller]
 fn objects(file: &Path) -> Vec<Value> {
     let archive = Archive::open(file).unwrap_or_else(|error| panic!("{error}"));
@@ -70,14 +70,14 @@ fn names(objects: &[Value]) -> Vec<String> {
     objects.iter().map(|object| format!("{}/{}", text(&object["kind"]), text(&object["metadata"]["name"]))).collect()
 }
 
-/// The same, sorted.
+/// These names, sorted.
 fn sorted(mut names: Vec<String>) -> Vec<String> {
     names.sort();
     names
 }
 
-/// Holds an object that was archived against what the API server has of it: nothing is left out but what says who
-/// manages which field, and the version, which stands beside it.
+/// Compares an archived object with the object on the API server: it lacks only managedFields and the resourceVersion,
+/// which the archive stores next to the object.
 #[track_caller]
 fn same(archived: &Value, object: &Value) {
     let mut object = object.clone();

@@ -13,10 +13,10 @@ use crate::{
     sweep::uncollected,
 };
 
-/// What of the examples is in a namespace of this name.
+/// The namespace in the example files.
 const NAMESPACE: &str = "shop";
 
-/// The objects of the example, as its file has them.
+/// The objects in the example file.
 fn example() -> Vec<Value> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/shop.yaml");
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -25,8 +25,8 @@ fn example() -> Vec<Value> {
     documents.filter(|document| !document.is_null()).collect()
 }
 
-/// Creates what the example has in its namespace, and the kind that it defines; references get the uids that their
-/// owners have here.
+/// Creates the example's objects in this namespace, and its CRD. Replaces the uids in references with those of the real
+/// owners.
 fn open_shop(cluster: &Cluster, namespace: &str) {
     let mut uids: HashMap<String, String> = HashMap::new();
     for mut object in example() {
@@ -56,7 +56,7 @@ fn open_shop(cluster: &Cluster, namespace: &str) {
     }
 }
 
-/// The example's specs are cut down; what the API server insists on is added.
+/// Adds the fields that the API server requires: the example leaves them out.
 fn complete(object: &mut Value) {
     let pod = json!({"containers": [{"name": "main", "image": "main"}]});
     let labels = object["metadata"]["labels"].as_object().cloned().unwrap_or_default();
@@ -76,7 +76,7 @@ fn complete(object: &mut Value) {
     }
 }
 
-/// What a plan says of the objects that go, sorted.
+/// The objects that the plan says are deleted, sorted.
 fn predicted(cluster: &Cluster, namespace: &str, args: &[&str]) -> Vec<String> {
     let ran = undisturbed(|| cluster.gc(&[&["plan", "-o", "json", "-n", namespace], args].concat()));
     let plan = ran.json();
@@ -131,7 +131,7 @@ fn a_shop_is_archived_whole() {
     assert_eq!((header.targets[0].kind.as_str(), header.targets[0].name.as_str()), ("Shop", "main"));
     assert!(header.gaps.is_empty() && header.gone.is_empty() && header.left_out.is_empty(), "{header:?}");
 
-    // Compressed, it is the same, but for the time at which it was begun.
+    // The compressed archive is the same, except for its start time.
     let packed = folder.path("shop.yaml.gz");
     archive(cluster, namespace, &["shop/main", "--propagation=background"], &packed).expect(0);
     assert_eq!(objects(&packed), archived);
@@ -140,12 +140,12 @@ fn a_shop_is_archived_whole() {
         assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o7777, 0o600);
     }
 
-    // Another policy, other objects.
+    // Another policy archives other objects.
     archive(cluster, namespace, &["shop/main", "--propagation=orphan"], &folder.path("orphan.yaml")).expect(0);
     assert_eq!(names(&objects(&folder.path("orphan.yaml"))), ["Shop/main"]);
     archive(cluster, namespace, &["deploy/api", "pod", "-l", "app=web"], &folder.path("none.yaml")).expect(1);
 
-    // A file that is there is left as it is, and the error says what it is.
+    // The program never overwrites a file: the error says what it contains.
     let before = fs::read(&file).unwrap();
     let again = archive(cluster, namespace, &["shop/main"], &file);
     assert!(again.stderr.contains("already exists (a complete archive with 19 objects, of 20"), "{}", again.stderr);

@@ -1,5 +1,5 @@
-//! What is archived comes back as it was, also when it is kubectl that reads it; and what is terminating is archived as
-//! long as it is there.
+//! Objects read from an archive are unchanged, also when kubectl reads them; terminating objects are archived as long
+//! as they exist.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use crate::{
     sweep::uncollected,
 };
 
-/// Texts and numbers that readers of YAML differ about.
+/// Strings and numbers that YAML parsers interpret differently.
 fn odd() -> Value {
     json!({
         "texts": [
@@ -28,7 +28,7 @@ fn odd() -> Value {
     })
 }
 
-/// Widgets may have any fields.
+/// A Widget may have any fields.
 fn odd_widget(trial: &Trial<'_>) -> Value {
     let metadata = json!({"name": "odd", "namespace": trial.namespace, "annotations": {"on": "012",
         "note": "two\nlines: \u{85}"}});
