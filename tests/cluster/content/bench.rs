@@ -1,4 +1,5 @@
-//! Many graphs at once on one cluster: built while no controller runs, left to settle, foretold, deleted, and compared.
+//! Runs many graphs at once on one cluster: builds them while no controller runs, lets them settle, predicts, deletes,
+//! and compares.
 
 use std::{
     fmt::{self, Display, Formatter},
@@ -27,35 +28,35 @@ use super::{
     place::{Place, define_shared, remove},
 };
 
-/// So many graphs are built and deleted side by side.
+/// Graphs that are built and deleted in parallel.
 const THREADS: usize = 8;
-/// The namespace controller begins after 5 seconds and looks again after 8; the clean-up of definitions polls every 5
-/// seconds.
+/// The namespace controller starts after 5 seconds and retries after 8. The API server's finalizer for CRDs polls every
+/// 5 seconds.
 const REST: Duration = Duration::from_secs(11);
-/// And where something is not as foretold: what failed comes again after a back-off.
+/// Longer if something is not as predicted, because controllers retry after a back-off.
 const PATIENCE: Duration = Duration::from_secs(45);
 
-/// How a real end compares with the foretold one.
+/// How a real end compares with the predicted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// The end that was called the most likely.
+    /// The end that the plan called most likely.
     Exact,
-    /// Another one that was told.
+    /// Another end that the plan names.
     Told,
     Wrong,
 }
 
-/// What came of one graph.
+/// The result of one graph.
 #[derive(Clone, Debug)]
 pub struct Report {
     pub case: Case,
     pub verdict: Verdict,
-    /// How many objects there were, and how many of them the plan names.
+    /// The number of objects, and how many of them the plan names.
     pub objects: usize,
     pub named: usize,
-    /// Several ends were foretold.
+    /// Whether the plan predicted several ends.
     pub order_dependent: bool,
-    /// What is wrong.
+    /// The difference from the prediction; empty if there is none.
     pub error: String,
 }
 
@@ -83,7 +84,7 @@ pub fn figures(reports: &[Report]) -> String {
     )
 }
 
-/// What was foretold of one graph, before anything was deleted.
+/// The prediction for one graph, before anything is deleted.
 struct Prediction<'c> {
     case: &'c Case,
     place: Place,
@@ -91,23 +92,23 @@ struct Prediction<'c> {
     before: Vec<Value>,
 }
 
-/// A cluster whose controllers are turned on for each batch.
+/// A cluster whose controllers are started for each batch.
 pub struct Bench {
     cluster: Cluster,
     runtime: Runtime,
-    /// Every graph gets a place of its own: what is deleted takes its time to be forgotten.
+    /// Every graph gets its own place, because what a graph deletes lingers for a while.
     places: usize,
 }
 
 impl Bench {
-    /// Starts a cluster that knows the kinds that graphs share.
+    /// Starts a cluster that serves the kinds that graphs share.
     pub fn start() -> Self {
         let cluster = Cluster::start(&Options::default());
         define_shared(&cluster);
         Bench { cluster, runtime: Runtime::new().expect("a tokio runtime can be started"), places: 0 }
     }
 
-    /// Runs a batch. Graphs whose targets are gone before anything is deleted make no report.
+    /// Runs a batch. Makes no report for a graph whose targets are gone before the delete.
     pub fn run(&mut self, cases: &[Case]) -> Vec<Report> {
         let places = self.places..;
         let jobs: Vec<(&Case, Place)> =
@@ -130,7 +131,7 @@ impl Bench {
         reports
     }
 
-    /// Waits until nothing changes any more: for a while if everything is as it should be, for longer if not.
+    /// Waits until nothing changes: for [`REST`] if everything is as it should be, for [`PATIENCE`] if not.
     fn at_rest(&self, kinds: &[Listed], as_it_should_be: impl Fn(&[Value]) -> bool) -> Vec<Value> {
         self.cluster.settled();
         let look = || metadata_that_matters(self.cluster.objects_of(kinds));
@@ -172,7 +173,7 @@ impl Bench {
 }
 
 impl Prediction<'_> {
-    /// Deletes for real, one target right after the other.
+    /// Deletes the targets, one right after the other.
     fn delete(&self, cluster: &Cluster) {
         for target in &self.case.targets {
             cluster.delete(&self.place.path(&self.case.nodes[*target]), Some(self.case.propagation.name()), None);
@@ -205,7 +206,7 @@ impl Prediction<'_> {
     }
 }
 
-/// The objects without what changes all the time.
+/// The objects without the fields that change all the time.
 fn metadata_that_matters(mut objects: Vec<Value>) -> Vec<Value> {
     for object in &mut objects {
         let Some(metadata) = object["metadata"].as_object_mut() else { continue };
@@ -225,7 +226,7 @@ fn metadata_that_matters(mut objects: Vec<Value>) -> Vec<Value> {
     objects
 }
 
-/// Does something with every item, several at a time.
+/// Calls `work` for every item, several at a time.
 fn side_by_side<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let size = items.len().div_ceil(THREADS).max(1);
     thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! Random content of namespaces and definitions, the same for the same seed, in the text form of the engine's own tests
-//! (`tests/engine/scene.rs`), so that one that is foretold wrong can be pasted there as a row.
+//! Random content of namespaces and CRDs, always the same for a seed. It prints in the text form of the engine's tests
+//! (`tests/engine/scene.rs`), so that a wrong prediction can be pasted there as a row.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -9,7 +9,7 @@ use proptest::{
     test_runner::{RngAlgorithm, TestRng},
 };
 
-/// A kind that graphs are made of. Custom kinds have no group here: that is the graph's own.
+/// A kind in graphs. Custom kinds have no group here: each graph has its own.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Kind {
     pub name: &'static str,
@@ -27,7 +27,7 @@ const DEFINITION: Kind =
     kind("CustomResourceDefinition", "apiextensions.k8s.io/v1", "customresourcedefinitions", false);
 const POD: Kind = kind("Pod", "v1", "pods", true);
 
-/// What is in namespaces, what is an instance, and what is neither. `Shop` is served in two versions.
+/// Namespaced kinds, custom kinds, and kinds that are neither. `Shop` is served in two versions.
 pub static KINDS: [Kind; 6] = [
     kind("ConfigMap", "v1", "configmaps", true),
     kind("Secret", "v1", "secrets", true),
@@ -37,34 +37,34 @@ pub static KINDS: [Kind; 6] = [
     kind("Region", "", "regions", false),
 ];
 
-/// Namespaces and definitions, by name.
+/// Namespaces and CRDs, by name.
 pub static ABOVE: [(&str, Kind); 4] =
     [("ns", NAMESPACE), ("other", NAMESPACE), ("Shop", DEFINITION), ("Region", DEFINITION)];
 
-/// An object as it is before anything is deleted.
+/// An object before the delete.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub kind: &'static Kind,
     pub name: String,
-    /// In the second namespace of its graph.
+    /// Whether it is in the second namespace of its graph.
     pub elsewhere: bool,
     pub finalizers: Vec<&'static str>,
-    /// A Namespace has one more of its `spec.finalizers`.
+    /// Whether a Namespace has one more entry in `spec.finalizers`.
     pub spec_finalizer: bool,
-    /// A pod is on a node, which doesn't exist.
+    /// Whether a pod is scheduled to a node, which doesn't exist.
     pub scheduled: bool,
-    /// It is being deleted already, in the way that its finalizers ask for.
+    /// Whether it is already being deleted, with the policy that its finalizers imply.
     pub terminating: bool,
     pub owners: Vec<Owner>,
 }
 
 impl Node {
-    /// Whether instances of the graph's own kinds are this.
+    /// Whether this is an instance of one of the graph's own kinds.
     pub fn is_custom(&self) -> bool {
         self.kind.api_version.is_empty()
     }
 
-    /// Whether this is the definition of one of the graph's own kinds.
+    /// Whether this is the CRD of one of the graph's own kinds.
     pub fn is_definition(&self) -> bool {
         self.kind.name == DEFINITION.name
     }
@@ -74,12 +74,12 @@ impl Node {
 #[derive(Clone, Debug)]
 pub struct Owner {
     pub node: usize,
-    /// `version`, `name` or `uid`, and what is written there instead.
+    /// One of `version`, `name` and `uid`, and the wrong value written there.
     pub bend: Option<(&'static str, &'static str)>,
     pub block: Option<bool>,
 }
 
-/// A graph and a delete.
+/// A graph, and the delete to test.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub seed: u64,
@@ -89,24 +89,24 @@ pub struct Case {
 }
 
 impl Case {
-    /// Whether the graph has definitions of its own; otherwise its kinds are everybody's.
+    /// Whether the graph has its own CRDs; otherwise it uses the shared kinds.
     pub fn has_definitions(&self) -> bool {
         self.nodes.iter().any(Node::is_definition)
     }
 
-    /// A node as it is called: `Shop/o3`.
+    /// A node's kind and name: `Shop/o3`.
     pub fn called(&self, node: usize) -> String {
         format!("{}/{}", self.nodes[node].kind.name, self.nodes[node].name)
     }
 }
 
-/// The case of a seed.
+/// The case for a seed.
 pub fn case(seed: u64) -> Case {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let mut rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let of_definition = rng.random_bool(0.4);
-    // A definition that stays occupies one of the API server's five workers for ever.
+    // A CRD that stays Terminating occupies one of the API server's five workers for good.
     let may_stick = !of_definition || seed.is_multiple_of(10);
     let taste = Taste {
         held: if may_stick { one_of(&mut rng, &[1, 3, 6]) } else { 0 },
@@ -136,7 +136,7 @@ pub fn case(seed: u64) -> Case {
         let node = content(&mut rng, &taste, &nodes, first, number);
         nodes.push(node);
     }
-    // A namespace or a definition may have an owner, too.
+    // A namespace or a CRD may have an owner, too.
     for index in 0..first {
         if rng.random_bool(0.15) {
             let node = rng.random_range(first..nodes.len());
@@ -149,16 +149,16 @@ pub fn case(seed: u64) -> Case {
     Case { seed, nodes, targets, propagation }
 }
 
-/// How common things are in one graph, of ten: graphs that are all alike would find what they find in the first
-/// hundred.
+/// How common some things are in one graph, in tenths. If all graphs were alike, the first hundred would find all that
+/// they can find.
 struct Taste {
-    /// Objects with a finalizer of somebody else's, and with the collector's.
+    /// Objects with a finalizer of another controller, and with one of the collector.
     held: u32,
     marked: u32,
     dying: u32,
     bent: u32,
     roots: u32,
-    /// References to the namespaces and definitions themselves.
+    /// References to namespaces and CRDs.
     above: u32,
 }
 
@@ -196,7 +196,7 @@ fn finalizers(rng: &mut TestRng, taste: &Taste, share: f64, node: &mut Node) {
 }
 
 fn content(rng: &mut TestRng, taste: &Taste, before: &[Node], first: usize, number: usize) -> Node {
-    // Pods keep everything else, so most namespaces have none.
+    // Most namespaces have no pods, because a pod delays the deletion of everything else.
     let kind = &KINDS[one_of(rng, &[0, 0, 0, 1, 1, 1, 2, 3, 3, 3, 3, 4, 5, 5])];
     let mut node = empty(kind, format!("o{number}"));
     node.elsewhere = kind.namespaced && rng.random_bool(0.2);
@@ -212,7 +212,7 @@ fn content(rng: &mut TestRng, taste: &Taste, before: &[Node], first: usize, numb
         } else {
             rng.random_range(first..before.len())
         };
-        // One reference of each uid: several are looked up one after the other, which is another test's business.
+        // Only one reference per uid: the collector looks up several one after the other, which another test covers.
         if node.owners.iter().any(|known| known.node == owner) {
             continue;
         }

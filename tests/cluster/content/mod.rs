@@ -1,8 +1,8 @@
-//! Deletes that reach further than owner references, on random content: namespaces against the real namespace
-//! controller, definitions against the API server's own clean-up, both with the collector beside them.
+//! Random content for deletes that affect more than dependents: namespaces with the real namespace controller, CRDs
+//! with the API server's own finalizer, both next to the collector.
 //!
-//! `GRAPHS=300 SEED=1 cargo test --test cluster -- --ignored --nocapture random_content` looks for what is foretold
-//! wrong; what it prints can be pasted into `tests/engine/rules.rs`.
+//! `GRAPHS=300 SEED=1 cargo test --test cluster -- --ignored --nocapture random_content` looks for wrong predictions,
+//! and prints rows for `tests/engine/rules.rs`.
 
 mod bench;
 mod case;
@@ -13,10 +13,10 @@ use std::{env, time::Instant};
 use bench::{Bench, Report, Verdict, figures};
 use case::{Case, case};
 
-/// So many graphs share the controllers' time; the clean-up of definitions has five workers.
+/// Graphs that share one run of the controllers. The API server's finalizer for CRDs has five workers.
 const BATCH: u64 = 36;
 
-/// Each graph has to end as foretold, or, where the plan said that the order decides, in one of the ends that it named.
+/// Each graph must end as predicted; if the plan says that the order decides, in one of the predicted ends.
 #[test]
 fn content_ends_as_foretold() {
     let cases: Vec<Case> = (0..24).map(case).collect();
@@ -27,7 +27,7 @@ fn content_ends_as_foretold() {
     assert!(reports.len() >= 20, "too few graphs are left to be deleted: {}", reports.len());
 }
 
-/// As many graphs as `GRAPHS` says, from `SEED` on.
+/// As many graphs as `GRAPHS` says, starting with `SEED`.
 #[test]
 #[ignore = "long: as many graphs as GRAPHS says"]
 fn random_content() {

@@ -1,4 +1,4 @@
-//! Where one graph lives: two namespaces, a prefix for its names, and a group for its kinds.
+//! Where a graph is built: two namespaces, a prefix for its names, and a group for its kinds.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -7,10 +7,10 @@ use crate::harness::{Cluster, Listed, uid};
 
 use super::case::{ABOVE, Case, KINDS, Kind, Node, Owner};
 
-/// The group of the kinds that all graphs without definitions of their own share.
+/// The API group of the kinds that all graphs without their own CRDs share.
 const SHARED: &str = "content.test";
 
-/// Where one graph lives.
+/// Where a graph is built.
 #[derive(Clone, Debug)]
 pub struct Place {
     prefix: String,
@@ -30,7 +30,7 @@ impl Place {
         format!("{}-{}", self.prefix, if elsewhere { "other" } else { "ns" })
     }
 
-    /// Whether an object on the cluster is of this place.
+    /// Whether an object on the cluster is in this place.
     pub fn owns(&self, object: &Value) -> bool {
         let text = |key: &str| object["metadata"][key].as_str().unwrap_or_default();
         let namespaces = [self.namespace(false), self.namespace(true)];
@@ -47,18 +47,18 @@ impl Place {
         format!("{}.{SHARED}", self.prefix)
     }
 
-    /// Whether objects of this place may be of a kind.
+    /// Whether this place may contain objects of a kind.
     pub fn lists(&self, kind: &Listed) -> bool {
         let is_own = |known: &Kind| kind.is_of(&json!({"apiVersion": self.api_version(known), "kind": known.name}));
         KINDS.iter().chain(ABOVE.iter().map(|(_, kind)| kind)).any(is_own)
     }
 
-    /// A text without what tells this place from others.
+    /// The text without the place's prefix and group.
     pub fn without_prefix(&self, text: &str) -> String {
         text.replace(&format!("{}-", self.prefix), "").replace(&self.group, "acme.io")
     }
 
-    /// What an object is called on the cluster.
+    /// An object's name on the cluster.
     fn real_name(&self, node: &Node) -> String {
         match node.kind.plural {
             "customresourcedefinitions" => format!("{}s.{}", node.name.to_lowercase(), self.group),
@@ -82,7 +82,7 @@ impl Place {
         format!("{base}/{api_version}{namespace}/{}/{}", node.kind.plural, self.real_name(node))
     }
 
-    /// Makes the graph's namespaces and kinds.
+    /// Creates the graph's namespaces and kinds.
     #[track_caller]
     pub fn prepare(&self, cluster: &Cluster, case: &Case) {
         for node in case.nodes.iter().filter(|node| node.is_definition()) {
@@ -90,8 +90,8 @@ impl Place {
         }
     }
 
-    /// Makes the objects of a graph, while no controller runs: first the objects, then who owns whom, then the
-    /// deletions.
+    /// Creates the objects of a graph while no controller runs: first the objects, then their owner references, then
+    /// the deletions.
     #[track_caller]
     pub fn build(&self, cluster: &Cluster, case: &Case) {
         let get = |node: &Node| cluster.get(&self.path(node)).expect("it was just made");
@@ -104,7 +104,7 @@ impl Place {
         for node in case.nodes.iter().filter(|node| node.spec_finalizer) {
             finalize(cluster, &self.path(node), &["kubernetes", "acme.io/x"]);
         }
-        // Namespaces last: what is in them can still be made until then.
+        // Namespaces last: a terminating namespace accepts no new objects.
         for node in case.nodes.iter().rev().filter(|node| node.terminating) {
             cluster.delete(&self.path(node), None, None);
         }
@@ -123,7 +123,7 @@ impl Place {
             object["spec"] = json!({
                 "containers": [{"name": "main", "image": "none"}],
                 "automountServiceAccountToken": false,
-                // The namespace controller waits for half of it before it looks again.
+                // The namespace controller waits for half of this before it retries.
                 "terminationGracePeriodSeconds": 2,
             });
             if node.scheduled {
@@ -153,7 +153,7 @@ impl Place {
     }
 }
 
-/// The definition of `Shop`, which is namespaced and served in two versions, or of `Region`.
+/// The CRD of `Shop`, which is namespaced and served in two versions, or of `Region`.
 fn definition(group: &str, kind: &str, finalizers: &[&str]) -> Value {
     let lower = kind.to_lowercase();
     let version = |name: &str| {
@@ -173,7 +173,7 @@ fn definition(group: &str, kind: &str, finalizers: &[&str]) -> Value {
     })
 }
 
-/// Makes the kinds of graphs that have no definitions of their own.
+/// Creates the kinds of graphs that have no CRDs of their own.
 #[track_caller]
 pub fn define_shared(cluster: &Cluster) {
     for kind in ["Shop", "Region"] {
@@ -181,14 +181,14 @@ pub fn define_shared(cluster: &Cluster) {
     }
 }
 
-/// Sets a Namespace's `spec.finalizers`, which only its own subresource does.
+/// Sets a Namespace's `spec.finalizers` through its subresource `finalize`.
 pub fn finalize(cluster: &Cluster, path: &str, finalizers: &[&str]) {
     let Some(mut namespace) = cluster.get(path) else { return };
     namespace["spec"]["finalizers"] = json!(finalizers);
     cluster.ask(&Method::PUT, &format!("{path}/finalize"), Some(("application/json", &namespace)));
 }
 
-/// Removes an object whatever holds it, while no controller runs.
+/// Removes an object, whatever blocks its deletion, while no controller runs.
 pub fn remove(cluster: &Cluster, object: &Value) {
     let path = cluster.path_of(object);
     let free = json!({"metadata": {"finalizers": [], "ownerReferences": []}});
